@@ -1,0 +1,159 @@
+"""Source locations, the error family, and the one renderer.
+
+Every error that a user can cause is built from meanings (what was found, where, what to
+do) and rendered here, so that all of them look alike:
+
+    PragmaError: unknown clause 'paralel' [P003]
+      --> kernel.py:12:15
+       |
+    12 |     #pragma paralel for
+       |             ^^^^^^^ did you mean 'parallel'?
+       = help: ...
+"""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Loc:
+    """A place in a source file. `line` counts from 1, `col` from 0; `end_col` is exclusive.
+
+    `end_col == 0` means that the extent is unknown; one caret is drawn.
+    """
+
+    file: str
+    line: int
+    col: int = 0
+    end_col: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.col + 1}"
+
+    def source_line(self) -> str | None:
+        """The text of the line, or None where the source cannot be read any more."""
+        text = linecache.getline(self.file, self.line)
+        return text.rstrip("\n") if text else None
+
+
+GENERATED = Loc("<generated>", 0)
+"""For nodes that no line of the user's program stands behind (a verifier's own tests, say)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place that the error is about, with what is to be seen there."""
+
+    loc: Loc
+    text: str
+
+
+class CompileError(Exception):
+    """A fault in the user's program, with its place.
+
+    `summary` says what was found, in one sentence; `label` stands beside the caret;
+    `related` points to further places; `hints` say what to do.
+    """
+
+    code: ClassVar[str] = "E000"
+
+    def __init__(
+        self,
+        summary: str,
+        loc: Loc,
+        *,
+        label: str = "",
+        related: tuple[Note, ...] = (),
+        hints: tuple[str, ...] = (),
+    ) -> None:
+        self.summary = summary
+        self.loc = loc
+        self.label = label
+        self.related = related
+        self.hints = hints
+        super().__init__(summary)
+
+    def __str__(self) -> str:
+        return render(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.summary, self.loc, self.label, self.related, self.hints))
+
+
+class PragmaError(CompileError):
+    """A pragma that cannot be read, binds to nothing, or names what is not there."""
+
+    code = "P001"
+
+
+class UnsupportedError(CompileError):
+    """A construct that appyc does not compile."""
+
+    code = "U001"
+
+
+class TypeInferenceError(CompileError):
+    """An expression or argument whose type cannot be had, or is wrong where it stands."""
+
+    code = "T001"
+
+
+class DependenceError(CompileError):
+    """A loop that was asked to run in parallel and may not."""
+
+    code = "D001"
+
+
+class ToolchainError(RuntimeError):
+    """A tool that appyc needs is missing or broken: no C compiler, no Triton, no GPU."""
+
+
+class InternalError(Exception):
+    """appyc's own fault. Names the pass; never the user's to mend."""
+
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__(
+            f"internal error in {where}: {what}\n"
+            "This is a defect in appyc. Please report it with the function that was compiled."
+        )
+        self.where = where
+        self.what = what
+
+
+def _rebuild(
+    kind: type[CompileError],
+    summary: str,
+    loc: Loc,
+    label: str,
+    related: tuple[Note, ...],
+    hints: tuple[str, ...],
+) -> CompileError:
+    return kind(summary, loc, label=label, related=related, hints=hints)
+
+
+def snippet(loc: Loc, label: str = "") -> list[str]:
+    """The arrow line, the source line and the caret line for one place."""
+    gutter = " " * len(str(loc.line))
+    lines = [f"{gutter}--> {loc}"]
+    text = loc.source_line()
+    if text is None:
+        return lines
+    width = max(1, (loc.end_col or loc.col + 1) - loc.col)
+    width = max(1, min(width, len(text) - loc.col))
+    # Tabs are kept, so that the caret stands under its character whatever the tab width is.
+    lead = "".join("\t" if c == "\t" else " " for c in text[: loc.col])
+    caret = f"{gutter} | {lead}{'^' * width}"
+    return [*lines, f"{gutter} |", f"{loc.line} | {text}", f"{caret} {label}".rstrip()]
+
+
+def render(error: CompileError) -> str:
+    """The text that the user sees."""
+    lines = [f"{error.summary} [{error.code}]", *snippet(error.loc, error.label)]
+    for note in error.related:
+        lines += snippet(note.loc, note.text)
+    gutter = " " * len(str(error.loc.line))
+    lines += [f"{gutter} = help: {hint}" for hint in error.hints]
+    return "\n".join(lines)

@@ -1,0 +1,83 @@
+"""The calling convention of a compiled function: one frame of 8-byte slots.
+
+A C kernel is `int32_t kernel(int64_t *frame)`. The frame holds, in this order:
+
+    slot 0      number of threads that parallel loops may use (in)
+    parameters  an array takes 1 + 2*ndim slots: data pointer, extents, strides in bytes;
+                a scalar one slot (complex128: two, real then imaginary), its value in the
+                low bytes: bool and integers extended to 64 bits, float32 and float64 as
+                their own bits, complex64 as two float32 side by side
+    results     a scalar as above (out); results that are arrays take no slot
+    fault       FAULT_SLOTS slots: site, value, extent (out)
+
+The kernel returns a `Status`. Everything that calls a kernel (the compiled dispatcher, its
+Python fallback, tests) takes its offsets from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from appyc.ir.nodes import Function, Symbol
+from appyc.ir.types import ArrayType, DType, Type
+
+FAULT_SLOTS = 3
+
+
+class Status(IntEnum):
+    OK = 0
+    GUARD = 1
+    """A guard does not hold. Nothing has been written; run the checked version."""
+    FAULT = 2
+    """The program raised. The fault slots say where (`site` indexes the kernel's fault table)."""
+
+
+def slots_of(type_: Type) -> int:
+    """How many slots a parameter or result of this type takes."""
+    if isinstance(type_, ArrayType):
+        return 1 + 2 * type_.ndim
+    return 2 if type_.dtype is DType.COMPLEX128 else 1
+
+
+@dataclass(frozen=True, slots=True)
+class FrameLayout:
+    """Slot numbers. results: None for a result that is an array."""
+
+    params: tuple[int, ...]
+    results: tuple[int | None, ...]
+    fault: int
+    size: int
+
+
+def frame_layout(fn: Function) -> FrameLayout:
+    """The frame of a function's kernel."""
+    at = 1
+    params: list[int] = []
+    for symbol in fn.params:
+        params.append(at)
+        at += slots_of(symbol.type)
+    results: list[int | None] = []
+    for result in fn.results:
+        if isinstance(result.value, Symbol):
+            results.append(None)
+        else:
+            results.append(at)
+            at += 2 if result.value.dtype is DType.COMPLEX128 else 1
+    return FrameLayout(tuple(params), tuple(results), at, at + FAULT_SLOTS)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSite:
+    """One place in a kernel that can raise.
+
+    error: the builtin exception's name. message: with `{value}` and `{extent}` where the
+    fault slots go, such as "index {value} is out of bounds for axis 0 of 'a' with size {extent}".
+    """
+
+    error: str
+    message: str
+    file: str
+    line: int
+    col: int
+    end_col: int

@@ -1,0 +1,48 @@
+"""Fresh symbols, and readable spellings for the symbols of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from appyc.ir.nodes import Function, Symbol
+from appyc.ir.types import DType, ScalarType, Type
+from appyc.ir.visit import symbols_of
+
+
+class NameSupply:
+    """Hands out symbols whose numbers are new to a function.
+
+    A supply belongs to one function at a time: a front end starts one at 0, a pass takes
+    `NameSupply.after(fn)`.
+    """
+
+    def __init__(self, start: int = 0) -> None:
+        self._next = start
+
+    @classmethod
+    def after(cls, fn: Function) -> NameSupply:
+        return cls(1 + max((s.uid for s in symbols_of(fn)), default=-1))
+
+    def fresh(self, name: str, type_: Type | DType) -> Symbol:
+        symbol = Symbol(name, self._next, ScalarType(type_) if isinstance(type_, DType) else type_)
+        self._next += 1
+        return symbol
+
+
+def spellings(symbols: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[Symbol, str]:
+    """One distinct identifier for each symbol: its own name where that is free, else name_2, ….
+
+    Symbols are spelt in the order given, so the result does not depend on their numbers.
+    """
+    taken = set(reserved)
+    out: dict[Symbol, str] = {}
+    for symbol in symbols:
+        if symbol in out:
+            continue
+        spelling, n = symbol.name, 1
+        while spelling in taken:
+            n += 1
+            spelling = f"{symbol.name}_{n}"
+        taken.add(spelling)
+        out[symbol] = spelling
+    return out

@@ -1,0 +1,402 @@
+"""The intermediate representation: the whole language on one screen.
+
+Nodes are frozen; children are nodes or tuples of nodes; the unions `Expr` and `Stmt` are
+closed, and every `match` over them ends in `assert_never`. `loc` is carried along and is
+no part of a node's identity.
+
+Every expression knows its element type (`dtype`), and operands already have the type
+that the operation works in: conversions are `Cast` nodes. Integer arithmetic wraps;
+`//` and `%` round as in Python. The values of a program are those of the same text run by
+Python over NumPy arrays; `appyc.ir.printer` prints any function as that text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from appyc.errors import Loc
+from appyc.ir.types import ArrayType, DType, ScalarType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name that cannot be captured: two symbols are one only if their numbers agree.
+
+    Numbers are unique within a function (`appyc.ir.names.NameSupply` hands them out). A
+    `For`'s variable is bound by that loop alone, so it also names the loop.
+    """
+
+    name: str
+    uid: int
+    type: Type
+
+    @property
+    def dtype(self) -> DType:
+        return self.type.dtype
+
+    @property
+    def is_array(self) -> bool:
+        return isinstance(self.type, ArrayType)
+
+    @property
+    def array(self) -> ArrayType:
+        assert isinstance(self.type, ArrayType), f"{self.name} is a scalar"
+        return self.type
+
+    def __str__(self) -> str:
+        return f"{self.name}.{self.uid}"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    loc: Loc = field(kw_only=True, compare=False, repr=False)
+
+
+# ---------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Node):
+    value: bool | int | float | complex
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Var(Node):
+    """The value of a scalar."""
+
+    symbol: Symbol
+
+    @property
+    def dtype(self) -> DType:
+        return self.symbol.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Extent(Node):
+    """The length of one axis of an array; int64."""
+
+    array: Symbol
+    axis: int
+
+    @property
+    def dtype(self) -> DType:
+        return DType.INT64
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Node):
+    """One element. Indices are int64, one for each axis.
+
+    checked: a negative index counts from the end, and one out of range is a fault; where
+    it is False a pass has shown, or a guard of the function will have shown, that every
+    index lies in [0, extent). mask: where it is given and False nothing is read and the
+    value is zero (lanes of a vector that must not act).
+    """
+
+    array: Symbol
+    index: tuple[Expr, ...]
+    checked: bool = True
+    mask: Expr | None = None
+
+    @property
+    def dtype(self) -> DType:
+        return self.array.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Node):
+    """op: "-", "~" (on a bool: logical not)."""
+
+    op: str
+    arg: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return self.arg.dtype
+
+
+BINARY_OPS = ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>",
+              "min", "max", "minimum", "maximum")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Node):
+    """op: one of BINARY_OPS; both sides have the result's type (shifts too).
+
+    min, max: Python's builtins, `rhs if rhs < lhs else lhs`. minimum, maximum: NumPy's,
+    a NaN on either side is the result. trap: `/`, `//`, `%` on Python's own numbers, where
+    a zero divisor raises ZeroDivisionError; without it integers give 0 and floats inf or
+    nan, as NumPy's do.
+    """
+
+    op: str
+    lhs: Expr
+    rhs: Expr
+    trap: bool = False
+
+    @property
+    def dtype(self) -> DType:
+        return self.lhs.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Node):
+    """op: "<", "<=", ">", ">=", "==", "!="; both sides of one type; the result is a bool."""
+
+    op: str
+    lhs: Expr
+    rhs: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return DType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Logical(Node):
+    """op: "and", "or" on bools; the right side is evaluated only where it decides."""
+
+    op: str
+    lhs: Expr
+    rhs: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return DType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Node):
+    """`then if cond else orelse`; only the chosen side is evaluated."""
+
+    cond: Expr
+    then: Expr
+    orelse: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return self.then.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Node):
+    """Conversion as NumPy's astype: float to int truncates, to bool is `!= 0`."""
+
+    arg: Expr
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsic(Node):
+    """A function of scalars, one of `appyc.ir.intrinsics.INTRINSICS`."""
+
+    name: str
+    args: tuple[Expr, ...]
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class AnyLane(Node):
+    """True where `arg` holds in any lane of the enclosing vector loop."""
+
+    arg: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return DType.BOOL
+
+
+Expr: TypeAlias = (
+    Const | Var | Extent | Load | Unary | Binary | Compare | Logical | Select | Cast | Intrinsic | AnyLane
+)
+
+
+# ---------------------------------------------------------------- loops: what was asked, what was found
+
+REDUCTION_OPS = ("+", "*", "min", "max", "minimum", "maximum", "&", "|", "^", "and", "or")
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A scalar that iterations combine into, in any order: `symbol = symbol op value`."""
+
+    op: str
+    symbol: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses(Node):
+    """What a pragma (or `prange`) asked of the loop it stands on."""
+
+    request: str  # "parallel", "sequential", "simd", "auto"
+    simd: bool = False
+    collapse: int = 1
+    block: tuple[int, ...] = ()
+    num_warps: int | None = None
+    reductions: tuple[Reduction, ...] = ()
+    private: tuple[Symbol, ...] = ()
+    shared: tuple[Symbol, ...] = ()
+    to: tuple[Symbol, ...] = ()
+    from_: tuple[Symbol, ...] = ()
+    schedule: str | None = None  # "static", "dynamic"
+    chunk: int | None = None
+    condition: Expr | None = None  # if(...): run in parallel only where it holds
+    independent: bool = False  # the user's oath: nothing is checked
+
+
+class LoopMode(Enum):
+    SEQUENTIAL = "sequential"
+    PARALLEL = "parallel"  # iterations may run in any order, at the same time
+    SIMD = "simd"  # iterations are lanes of vectors, on one thread
+
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Node):
+    target: Symbol
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Node):
+    """`array[index] = value`; `checked` and `mask` as in Load."""
+
+    array: Symbol
+    index: tuple[Expr, ...]
+    value: Expr
+    checked: bool = True
+    mask: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Node):
+    """`target = target op value` with an op of REDUCTION_OPS; `index` is () for a scalar.
+
+    atomic: other iterations may update the same element at the same time.
+    """
+
+    target: Symbol
+    index: tuple[Expr, ...]
+    op: str
+    value: Expr
+    atomic: bool = False
+    checked: bool = True
+    mask: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class For(Node):
+    """`for var in range(lo, hi, step)`. Bounds are evaluated once; `step` is a constant, not 0.
+
+    `var` is int64, assigned by the loop alone, and not readable after it.
+
+    mode: how the iterations run. clauses: what the user asked, None on a plain loop.
+    private: scalars that every iteration assigns before it reads them; each iteration (or
+    thread, or lane) owns its copy. last: those private scalars whose value in the last
+    iteration is read after the loop. reductions: scalars that are combined.
+    """
+
+    var: Symbol
+    lo: Expr
+    hi: Expr
+    step: int
+    body: tuple[Stmt, ...]
+    mode: LoopMode = LoopMode.SEQUENTIAL
+    clauses: Clauses | None = None
+    private: tuple[Symbol, ...] = ()
+    last: tuple[Symbol, ...] = ()
+    reductions: tuple[Reduction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class While(Node):
+    cond: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If(Node):
+    cond: Expr
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Node):
+    """Leaves the innermost loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Node):
+    """Goes to the next iteration of the innermost loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc(Node):
+    """A new C-contiguous array, of zeros where `zero` is set."""
+
+    array: Symbol
+    shape: tuple[Expr, ...]
+    zero: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Fail(Node):
+    """Raises `error` (the name of a builtin exception) with `message`."""
+
+    error: str
+    message: str
+
+
+Stmt: TypeAlias = Assign | Store | Update | For | While | If | Break | Continue | Alloc | Fail
+
+
+# ---------------------------------------------------------------- functions
+
+
+@dataclass(frozen=True, slots=True)
+class Guard(Node):
+    """A condition on the parameters, tested once before anything is written.
+
+    Where `holds` is False, an access may leave its array (or count from its end) and the
+    function must run in the version whose accesses are all checked.
+    """
+
+    holds: Expr
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Node):
+    """One returned value: a scalar expression, or an array (a parameter or an allocation).
+
+    python: the caller gets Python's own int, float, complex or bool, not a NumPy scalar.
+    """
+
+    value: Expr | Symbol
+    python: bool = False
+
+
+ResultTree: TypeAlias = None | int | tuple["ResultTree", ...]
+"""The shape of what is returned: nothing, the n-th result, or a tuple of such."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Node):
+    """A function with one exit, at its end. `Break` and `Continue` stand inside loops only."""
+
+    name: str
+    params: tuple[Symbol, ...]
+    body: tuple[Stmt, ...]
+    results: tuple[Result, ...] = ()
+    tree: ResultTree = None
+    guards: tuple[Guard, ...] = ()
+
+
+def scalar(name: str, uid: int, dtype: DType) -> Symbol:
+    return Symbol(name, uid, ScalarType(dtype))

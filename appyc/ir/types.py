@@ -1,0 +1,107 @@
+"""The types of the IR: element types, array layouts, and what a symbol may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+import numpy as np
+
+
+class DType(Enum):
+    """An element type. The value is NumPy's name of it."""
+
+    BOOL = "bool"
+    INT8 = "int8"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    UINT8 = "uint8"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    UINT64 = "uint64"
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+    COMPLEX64 = "complex64"
+    COMPLEX128 = "complex128"
+
+    @property
+    def numpy(self) -> np.dtype[np.generic]:
+        return np.dtype(self.value)
+
+    @property
+    def kind(self) -> str:
+        """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex."""
+        return "b" if self is DType.BOOL else self.value[0]
+
+    @property
+    def bits(self) -> int:
+        return 8 if self is DType.BOOL else int(self.value.lstrip("abcdefghijklmnopqrstuvwxyz"))
+
+    @property
+    def itemsize(self) -> int:
+        return self.bits // 8
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in "iu"
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.kind == "c"
+
+    @property
+    def part(self) -> DType:
+        """The type of the real and imaginary parts; a real type is its own part."""
+        return {DType.COMPLEX64: DType.FLOAT32, DType.COMPLEX128: DType.FLOAT64}.get(self, self)
+
+    def __str__(self) -> str:
+        return self.value
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Layout(Enum):
+    """How an array's elements lie in memory.
+
+    C: row-major and contiguous. F: column-major and contiguous. STRIDED: any strides, in
+    bytes, negative and zero ones included, known only at the call.
+    """
+
+    C = "C"
+    F = "F"
+    STRIDED = "S"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    dtype: DType
+
+    def __str__(self) -> str:
+        return str(self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array in memory. Its extents are values (`Extent` nodes), not part of the type."""
+
+    dtype: DType
+    ndim: int
+    layout: Layout = Layout.C
+    readonly: bool = False
+
+    def __str__(self) -> str:
+        dims = ",".join(":" * self.ndim)
+        marks = ("" if self.layout is Layout.C else f",{self.layout.value}") + (
+            ",readonly" if self.readonly else ""
+        )
+        return f"{self.dtype}[{dims}{marks}]"
+
+
+Type: TypeAlias = ScalarType | ArrayType

@@ -1,0 +1,101 @@
+"""Options: a frozen record, its defaults, and the only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+TARGETS = ("auto", "cpu", "gpu", "interpret", "python")
+
+_FALSE = ("0", "false", "no", "off")
+_TRUE = ("1", "true", "yes", "on")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `appyc.jit` takes. Hashable, so it is its own part of a cache key.
+
+    target: "cpu" C with OpenMP; "gpu" Triton kernels; "interpret" the same kernels in
+    Triton's interpreter on NumPy arrays; "python" the function itself, not compiled;
+    "auto" the GPU where an argument lives on one, else the CPU.
+    auto: analyse loops without pragmas too. strict: what cannot be compiled is an error,
+    not a part that runs in Python. fastmath: let the C compiler reassociate and contract
+    floating-point arithmetic. cache: keep compiled code on disk. boundscheck: test that
+    indices are in range.
+    """
+
+    target: str = "auto"
+    auto: bool = True
+    strict: bool = False
+    fastmath: bool = False
+    cache: bool = True
+    boundscheck: bool = True
+
+    def __post_init__(self) -> None:
+        if self.target not in TARGETS:
+            raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {self.target!r}")
+
+
+def from_environment(environ: Mapping[str, str] | None = None, **given: object) -> Options:
+    """Options as given; what is not given comes from APPYC_<OPTION>, then from the defaults.
+
+    Raises TypeError for an option that does not exist, ValueError for a value that cannot
+    be read.
+    """
+    env = os.environ if environ is None else environ
+    known = Options.__dataclass_fields__
+    for name in given:
+        if name not in known:
+            raise TypeError(f"appyc.jit has no option {name!r}; it has {', '.join(known)}")
+    values: dict[str, object] = {}
+    for name, default in ((n, f.default) for n, f in known.items()):
+        text = env.get(f"APPYC_{name.upper()}")
+        if name in given:
+            values[name] = _checked(name, given[name], default)
+        elif text is not None:
+            values[name] = _flag(f"APPYC_{name.upper()}", text) if isinstance(default, bool) else text
+    return Options(**values)  # type: ignore[arg-type]
+
+
+def _checked(name: str, value: object, default: object) -> object:
+    if isinstance(default, bool) and not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return value
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() in _TRUE:
+        return True
+    if text.lower() in _FALSE:
+        return False
+    raise ValueError(f"{name} must be one of {', '.join(_TRUE + _FALSE)}, not {text!r}")
+
+
+def cache_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """Where compiled code is kept: APPYC_CACHE_DIR, else appyc under the user's cache folder."""
+    env = os.environ if environ is None else environ
+    if given := env.get("APPYC_CACHE_DIR"):
+        return Path(given).expanduser()
+    base = env.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "appyc"
+
+
+def num_threads(environ: Mapping[str, str] | None = None) -> int:
+    """Threads for parallel loops: APPYC_NUM_THREADS, else OMP_NUM_THREADS, else the usable cores."""
+    env = os.environ if environ is None else environ
+    for name in ("APPYC_NUM_THREADS", "OMP_NUM_THREADS"):
+        if text := env.get(name):
+            if not text.isdigit() or int(text) < 1:
+                if name == "OMP_NUM_THREADS":
+                    continue  # OpenMP allows lists there; it is not ours to judge
+                raise ValueError(f"{name} must be a positive integer, not {text!r}")
+            return int(text)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def c_compiler(environ: Mapping[str, str] | None = None) -> str | None:
+    """The C compiler that the user named in APPYC_CC or CC, if any."""
+    env = os.environ if environ is None else environ
+    return env.get("APPYC_CC") or env.get("CC") or None
