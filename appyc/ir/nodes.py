@@ -382,7 +382,7 @@ class Result(Node):
     python: bool = False
 
 
-ResultTree: TypeAlias = None | int | tuple["ResultTree", ...]
+ResultTree: TypeAlias = int | tuple["ResultTree", ...] | None
 """The shape of what is returned: nothing, the n-th result, or a tuple of such."""
 
 
