@@ -1,0 +1,225 @@
+"""The source text of a function, taken when it is decorated and read when it is compiled.
+
+`capture` runs at decoration: it keeps the lines that Python has just run, so that an edit of
+the file afterwards cannot mix new text with old code. It looks at no line. `read_source`
+runs at the first compilation: it finds the function's block in the lines and parses it, with
+line and column numbers that are those of the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import tokenize
+import zlib
+from ast import AST, FunctionDef
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import CodeType, FunctionType, MethodType
+from typing import Protocol, cast
+
+from appyc.errors import Loc, UnsupportedError
+
+_HISTORY_SEARCHED = 400
+"""How many lines of an interactive session are looked through for a function."""
+
+_FUTURE_FLAGS = 0x1FF0000
+"""The bits of `co_flags` that `from __future__ import` sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Where a function's text is: the lines of its file, and the line of `def` or first decorator.
+
+    `lines` is empty where Python does not know the text (code from `exec` or `python -c`).
+    """
+
+    code: CodeType
+    file: str
+    lines: Sequence[str]
+    first_line: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function's text.
+
+    `lines` are those of the file from `first_line` on, decorators included, with the comments
+    that end the body. `indent` is the width of what stands before the first of them.
+    """
+
+    name: str
+    file: str
+    lines: tuple[str, ...]
+    first_line: int
+    indent: int
+
+    @property
+    def text(self) -> str:
+        """The block without its indentation."""
+        width = self.indent
+        return "".join(line[width:] if not line[:width].strip() else line.lstrip() for line in self.lines)
+
+    @cached_property
+    def ast(self) -> FunctionDef:
+        """The parsed function. Lines are the file's; columns too, in bytes, as in every Python AST."""
+        block = "".join(self.lines)
+        # An indented block is parsed below an `if`, not dedented: columns stay as they are,
+        # and so do strings and comments that reach further to the left than the code.
+        try:
+            module = ast.parse("if True:\n" + block if self.indent else "\n" + block)
+        except SyntaxError as error:
+            raise self._mismatch() from error
+        ast.increment_lineno(module, self.first_line - 2)
+        first = module.body[0]
+        node = first.body[0] if isinstance(first, ast.If) and self.indent else first
+        if isinstance(node, ast.AsyncFunctionDef):
+            raise UnsupportedError("an async function cannot be compiled", self.loc(node))
+        if not isinstance(node, FunctionDef) or node.name != self.name:
+            raise self._mismatch()
+        return node
+
+    def loc(self, node: AST) -> Loc:
+        """The place of a statement or expression; its end is known where it lies on one line."""
+        line, start = getattr(node, "lineno", self.first_line), getattr(node, "col_offset", 0)
+        end_line, end = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
+        end_col = self.column(line, end) if end_line == line and end is not None else 0
+        return Loc(self.file, line, self.column(line, start), end_col)
+
+    def column(self, line: int, offset: int) -> int:
+        """The column of a byte offset: Python's AST counts UTF-8 bytes, a `Loc` characters."""
+        text = self.line(line)
+        return offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))
+
+    def line(self, number: int) -> str:
+        """A line of the file by its number; empty outside the function."""
+        at = number - self.first_line
+        return self.lines[at] if 0 <= at < len(self.lines) else ""
+
+    def _mismatch(self) -> UnsupportedError:
+        return UnsupportedError(
+            f"the source of {self.name!r} does not match its code",
+            Loc(self.file, self.first_line),
+            hints=("the file was probably changed after it was imported: import it anew",),
+        )
+
+
+def capture(fn: FunctionType | MethodType) -> Snippet:
+    """Where the function's text is. Cheap, so that decorating costs nothing; never fails on text."""
+    if isinstance(fn, MethodType):
+        fn = cast(FunctionType, fn.__func__)
+    if not isinstance(fn, FunctionType):
+        raise TypeError(f"only a Python function can be compiled, not {fn!r}")
+    code = fn.__code__
+    file = code.co_filename
+    linecache.checkcache(file)  # an entry from before an edit and a reload is of no use
+    lines: Sequence[str] = linecache.getlines(file, fn.__globals__)
+    if not lines and file == "<stdin>":
+        file, lines = _from_history(code)
+    return Snippet(code, file, lines, code.co_firstlineno)
+
+
+def read_source(fn: FunctionType | MethodType | Snippet) -> Source:
+    """The function's source, of which UnsupportedError says if it cannot be had."""
+    snippet = fn if isinstance(fn, Snippet) else capture(fn)
+    name, file, first = snippet.code.co_name, snippet.file, snippet.first_line
+    if name == "<lambda>":
+        raise UnsupportedError(
+            "a lambda cannot be compiled", Loc(file, first), hints=("write it as a function with def",)
+        )
+    if first > len(snippet.lines):
+        raise UnsupportedError(
+            f"the source of {name!r} cannot be read",
+            Loc(file, first),
+            hints=("put the function into a file and import it from there",),
+        )
+    rest = snippet.lines[first - 1 :]
+    lines = tuple(rest[: _block_length(rest)])
+    indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    return Source(name, file, lines, first, indent)
+
+
+def _block_length(lines: Sequence[str]) -> int:
+    """How many lines the function takes that starts (with a decorator, maybe) at the first one.
+
+    Comments after the last statement count where they are indented deeper than `def`: a
+    pragma among them is a mistake to report.
+    """
+    column = len(lines[0]) - len(lines[0].lstrip())
+    depth = base = end = 0
+    at_line_start, in_decorator, header_done = True, False, False
+    try:
+        for token in tokenize.generate_tokens(iter(lines).__next__):
+            if token.type == tokenize.INDENT:
+                depth += 1
+            elif token.type == tokenize.DEDENT:
+                depth -= 1
+            elif token.type == tokenize.COMMENT:
+                if header_done and token.start[1] > column:
+                    end = token.end[0]
+            elif token.type == tokenize.NEWLINE:
+                at_line_start = True
+                if not header_done and not in_decorator:
+                    header_done, base = True, depth
+            elif token.type != tokenize.NL:
+                if token.type == tokenize.ENDMARKER or (header_done and at_line_start and depth <= base):
+                    break
+                if at_line_start:
+                    in_decorator = not header_done and token.string == "@"
+                at_line_start = False
+                end = token.end[0]
+    except (tokenize.TokenError, SyntaxError):
+        return len(lines)  # not Python: parsing will say so
+    return end
+
+
+# ---------------------------------------------------------------- the interactive interpreter
+
+
+class _History(Protocol):
+    def get_current_history_length(self) -> int: ...
+    def get_history_item(self, index: int, /) -> str | None: ...
+
+
+def _from_history(code: CodeType) -> tuple[str, Sequence[str]]:
+    """The text of a function typed at Python's prompt, from the line editor's history.
+
+    Before 3.13 Python keeps no text of what is typed. The history lacks blank lines and a line
+    that repeats the one before it, so text is taken only where it compiles to this very code.
+    """
+    history = cast("_History | None", sys.modules.get("readline"))
+    if history is None:
+        return code.co_filename, ()
+    length = history.get_current_history_length()
+    numbers = range(max(1, length - _HISTORY_SEARCHED), length + 1)
+    lines = [(history.get_history_item(i) or "") + "\n" for i in numbers]
+    for start in range(len(lines) - 1, -1, -1):
+        if lines[start][0].isspace() or not any(code.co_name in line for line in lines[start:]):
+            continue
+        statement = lines[start:]
+        statement = statement[: _block_length(statement)]
+        if _compiles_to("".join(statement), code):
+            return _remember("".join(statement)), statement
+    return code.co_filename, ()
+
+
+def _compiles_to(text: str, code: CodeType) -> bool:
+    try:
+        pending = [compile(text, code.co_filename, "exec", code.co_flags & _FUTURE_FLAGS, dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return False
+    while pending:
+        found = pending.pop()
+        if found == code:
+            return True
+        pending.extend(const for const in found.co_consts if isinstance(const, CodeType))
+    return False
+
+
+def _remember(text: str) -> str:
+    """Gives the text a name under which errors and tracebacks find its lines, as IPython does."""
+    name = f"<python-input-{zlib.crc32(text.encode()):08x}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    return name
