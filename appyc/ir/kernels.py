@@ -1,0 +1,174 @@
+"""Scheduled programs for a GPU: a host part, and the kernels that it launches.
+
+`passes.split_kernels` makes these out of a `Function`; a generator only prints them.
+Expressions and the leaf statements (`Assign`, `Store`, `Update`, `Alloc`, `Fail`, `Break`,
+`Continue`) are those of `ir.nodes`; what holds other statements has a node of its own here,
+because its body may hold the statements of a schedule too.
+
+Inside a kernel a scalar is either uniform (one value for the whole program) or has one
+value a lane; `Kernel.lane_scalars` says which. Control flow is always uniform: a branch or a
+loop that lanes take differently has become masks and `AnyLane`. Every access is unchecked;
+its `mask` keeps it inside the array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from appyc.ir.abi import FaultSite
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Break,
+    Continue,
+    Expr,
+    Fail,
+    Node,
+    Result,
+    Store,
+    Symbol,
+    Update,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Node):
+    """`for var in range(lo, hi, step)` with uniform bounds, one iteration after the other."""
+
+    var: Symbol
+    lo: Expr
+    hi: Expr
+    step: int
+    body: tuple[ScheduledStmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat(Node):
+    """`while cond`, with a uniform condition."""
+
+    cond: Expr
+    body: tuple[ScheduledStmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(Node):
+    """`if cond`, with a uniform condition."""
+
+    cond: Expr
+    then: tuple[ScheduledStmt, ...]
+    orelse: tuple[ScheduledStmt, ...] = ()
+
+
+# ---------------------------------------------------------------- in kernels only
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramIndex(Node):
+    """The program's place in a grid of `counts` programs, the last axis running fastest."""
+
+    targets: tuple[Symbol, ...]
+    counts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes(Node):
+    """`target` = 0, 1, … in the lanes of the program."""
+
+    target: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class LaneReduce(Node):
+    """`target` = the values of all lanes, combined with an op of REDUCTION_OPS."""
+
+    target: Symbol
+    op: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier(Node):
+    """All threads of the program see each other's stores from before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Node):
+    """Notes a fault where `cond` holds; `site` indexes the program's fault table."""
+
+    site: int
+    cond: Expr
+    value: Expr
+    extent: Expr
+
+
+# ---------------------------------------------------------------- on the host only
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel(Node):
+    """One kernel. What it takes follows from what its body reads.
+
+    lanes: how many lanes a program has (a power of two). lane_scalars: the scalars with
+    one value a lane. num_warps: how many warps run them.
+    """
+
+    name: str
+    body: tuple[ScheduledStmt, ...]
+    lanes: int
+    num_warps: int
+    lane_scalars: frozenset[Symbol]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch(Node):
+    """Runs a kernel in `programs` programs; nothing happens where that is 0."""
+
+    kernel: Kernel
+    programs: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack(Node):
+    """`target = cell[0]`: a scalar that a kernel left in memory comes to the host."""
+
+    target: Symbol
+    cell: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFaults(Node):
+    """Raises what kernels have noted so far; the end of a program does so in any case."""
+
+
+ScheduledStmt: TypeAlias = (
+    Assign
+    | Store
+    | Update
+    | Alloc
+    | Fail
+    | Break
+    | Continue
+    | Loop
+    | Repeat
+    | Branch
+    | ProgramIndex
+    | Lanes
+    | LaneReduce
+    | Barrier
+    | Fault
+    | Launch
+    | ReadBack
+    | CheckFaults
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GpuProgram(Node):
+    """A function as a host program. `sites` is the fault table."""
+
+    name: str
+    params: tuple[Symbol, ...]
+    body: tuple[ScheduledStmt, ...]
+    results: tuple[Result, ...]
+    sites: tuple[FaultSite, ...]
