@@ -1,0 +1,54 @@
+"""What a call is compiled for: the type of each argument, as seen from outside.
+
+The front end reads these to type a function's parameters; the runtime makes them from the
+values of a call. Extents are not part of them, so one compiled version serves every size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from appyc.ir.types import ArrayType, DType
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarArg:
+    """A number. python: Python's own, whose type gives way to an array's (NEP 50)."""
+
+    dtype: DType
+    python: bool = False
+
+    def __str__(self) -> str:
+        return f"python {self.dtype}" if self.python else str(self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class TupleArg:
+    """A tuple; each item is a parameter of its own (a tuple again is flattened in turn)."""
+
+    items: tuple[ArgType, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(str(item) for item in self.items)}{',' if len(self.items) == 1 else ''})"
+
+
+@dataclass(frozen=True, slots=True)
+class NoneArg:
+    """None: known when compiling, so it takes no parameter."""
+
+    def __str__(self) -> str:
+        return "None"
+
+
+ArgType: TypeAlias = ArrayType | ScalarArg | TupleArg | NoneArg
+
+
+def leaves(types: Iterable[ArgType]) -> Iterator[ArrayType | ScalarArg]:
+    """The arguments that become parameters, in order: tuples flattened, None left out."""
+    for item in types:
+        if isinstance(item, TupleArg):
+            yield from leaves(item.items)
+        elif not isinstance(item, NoneArg):
+            yield item

@@ -1,0 +1,126 @@
+"""Calls of a jitted function: which of its kernels fits the arguments.
+
+`Entry` is the compiled dispatcher (`_dispatch.c`) where it was built, else `PythonEntry`,
+which does the same. A call that fits a kernel exactly runs it; keywords, other types,
+overlapping arrays and failed guards go to `fallback`, which knows how to compile.
+`Entry` can be subclassed, and is bound as a method where it is found on an instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
+from appyc.ir.types import ArrayType
+from appyc.runtime.frame import GuardFailure, Kernel, OnFault, flat_values, invoke, raise_fault
+from appyc.runtime.overlap import may_overlap
+from appyc.runtime.signature import layout_of
+from appyc.runtime.threads import get_num_threads
+
+
+class PythonEntry:
+    """The compiled dispatcher's double, for installations without it."""
+
+    def __init__(self, fallback: Callable[..., object], on_fault: OnFault) -> None:
+        self._fallback = fallback
+        self._on_fault = on_fault
+        self._kernels: tuple[Kernel, ...] = ()
+
+    def __call__(self, *args: object, **keywords: object) -> object:
+        if not keywords:
+            for kernel in self._kernels:
+                if not fits(kernel, args):
+                    continue
+                try:
+                    return invoke(kernel, args, get_num_threads(), self._on_fault)
+                except GuardFailure:
+                    continue
+        return self._fallback(*args, **keywords)
+
+    def __get__(self, instance: object, owner: type | None = None) -> object:
+        return self if instance is None else MethodType(self, instance)
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels, in the order in which they are tried."""
+        return self._kernels
+
+    def add(self, kernel: Kernel) -> None:
+        """Puts a kernel in front of those that calls are matched with."""
+        self._kernels = (kernel, *self._kernels)
+
+    def clear_kernels(self) -> None:
+        """Forgets all kernels."""
+        self._kernels = ()
+
+
+if TYPE_CHECKING:
+    from appyc.runtime._dispatch import Entry
+else:
+    try:
+        from appyc.runtime._dispatch import Entry
+    except ImportError:
+        Entry = PythonEntry
+
+
+def has_compiled_dispatch() -> bool:
+    """Whether calls take the fast way; False for an installation without the extension."""
+    return not issubclass(Entry, PythonEntry)
+
+
+def make_entry(fallback: Callable[..., object]) -> Entry:
+    """An entry without kernels. `fallback` takes the calls that no kernel fits."""
+    return Entry(fallback, raise_fault)
+
+
+def fits(kernel: Kernel, args: Sequence[object]) -> bool:
+    """Whether a kernel may run on these arguments: exact types, and no overlap that it would see."""
+    face = kernel.interface
+    if len(args) != len(face.arguments):
+        return False
+    if not all(fits_type(t, v) for t, v in zip(face.arguments, args, strict=True)):
+        return False
+    if not face.written:
+        return True
+    values = flat_values(face.arguments, args)
+    if not all(values[i].flags.writeable for i in face.written):  # type: ignore[attr-defined]
+        return False
+    return not may_overlap(values, face.written)
+
+
+def fits_type(type_: ArgType, value: object) -> bool:
+    """Whether a value has exactly this type; a read-only array will do for a writeable one."""
+    if isinstance(type_, ArrayType):
+        return type(value) is np.ndarray and _fits_array(type_, value)
+    if isinstance(type_, ScalarArg):
+        if not type_.python:
+            return type(value) is type_.dtype.numpy.type
+        return type(value) is _PYTHON_TYPES[type_.dtype.kind] and _in_range(value)
+    if isinstance(type_, TupleArg):
+        return (
+            type(value) is tuple
+            and len(value) == len(type_.items)
+            and all(fits_type(t, v) for t, v in zip(type_.items, value, strict=True))
+        )
+    assert isinstance(type_, NoneArg)
+    return value is None
+
+
+_PYTHON_TYPES: dict[str, type] = {"b": bool, "i": int, "f": float, "c": complex}
+
+
+def _in_range(value: object) -> bool:
+    return not isinstance(value, int) or -(2**63) <= value < 2**63
+
+
+def _fits_array(type_: ArrayType, array: np.ndarray[Any, Any]) -> bool:
+    return (
+        array.ndim == type_.ndim
+        and array.dtype == type_.dtype.numpy
+        and array.flags.aligned
+        and layout_of(array) is type_.layout
+    )

@@ -1,0 +1,236 @@
+"""A kernel as the runtime knows it, and a call of it in Python: the frame filled and read.
+
+The layout of the frame is `appyc.ir.abi`'s. `_dispatch.c` does the same for calls that fit
+a kernel exactly; this is the way for all others, and for installations without it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import struct
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn, TypeAlias
+
+import numpy as np
+
+from appyc.errors import InternalError, Loc, snippet
+from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
+from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, leaves
+from appyc.ir.nodes import Function, ResultTree, Symbol
+from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.visit import arrays_written
+
+Record: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResult:
+    """One returned value. param: the array parameter that it is, None for a scalar."""
+
+    dtype: DType
+    python: bool = False
+    param: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """How a kernel is called: all that a warm start needs beside its machine code.
+
+    arguments: as the caller passes them, so tuples are not flattened. written: numbers of
+    the parameters whose arrays the kernel stores into.
+    """
+
+    arguments: tuple[ArgType, ...]
+    layout: FrameLayout
+    written: frozenset[int]
+    results: tuple[KernelResult, ...]
+    tree: ResultTree
+    faults: tuple[FaultSite, ...]
+
+    @classmethod
+    def of(cls, fn: Function, arguments: tuple[ArgType, ...], faults: tuple[FaultSite, ...]) -> Interface:
+        """The interface of a function's kernel, called with arguments of the given types."""
+        count = len(list(leaves(arguments)))
+        if count != len(fn.params):
+            raise InternalError("runtime", f"{fn.name} has {len(fn.params)} parameters for {count} arguments")
+        number = {symbol: i for i, symbol in enumerate(fn.params)}
+        results = []
+        for result in fn.results:
+            if isinstance(result.value, Symbol):
+                results.append(KernelResult(result.value.dtype, param=number[result.value]))
+            else:
+                results.append(KernelResult(result.value.dtype, result.python))
+        written = frozenset(number[s] for s in arrays_written(fn) if s in number)
+        return cls(arguments, frame_layout(fn), written, tuple(results), fn.tree, faults)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Kernel:
+    """Machine code and how to call it.
+
+    address: of `int32_t kernel(int64_t *frame)`. checked: of the version that runs where a
+    guard of the first one does not hold; 0 where there is none (yet). owner: what keeps
+    the code in memory, such as the loaded library.
+    """
+
+    interface: Interface
+    address: int
+    checked: int = 0
+    owner: object = None
+
+    def record(self) -> Record:
+        """What `_dispatch.c` reads, as plain numbers."""
+        face = self.interface
+        offsets = iter(enumerate(face.layout.params))
+        arguments = tuple(r for a in face.arguments for r in _argument_records(a, offsets, face.written))
+        results = tuple(
+            (-1 if r.param is None else r.param, r.dtype.numpy.num, r.python, slot or 0)
+            for r, slot in zip(face.results, face.layout.results, strict=True)
+        )
+        return (self.address, self.checked, len(face.arguments), arguments, results, face.tree,
+                face.layout.fault, face.layout.size)  # fmt: skip
+
+
+OnFault: TypeAlias = Callable[[Kernel, int, int, int], object]
+"""Called with the kernel, the fault's site, value and extent; raises."""
+
+
+class GuardFailure(Exception):  # noqa: N818  (a signal to the caller, who then takes another version)
+    """A guard of the kernel does not hold, and it has no checked version. Nothing was written."""
+
+
+_ARRAY, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(5)
+_LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}
+
+
+def _argument_records(
+    arg: ArgType, offsets: Iterator[tuple[int, int]], written: frozenset[int]
+) -> Iterator[Record]:
+    """(kind, type number, count, layout, written, slot), a tuple's own before its items'."""
+    if isinstance(arg, TupleArg):
+        yield (_TUPLE, 0, len(arg.items), 0, False, 0)
+        for item in arg.items:
+            yield from _argument_records(item, offsets, written)
+    elif isinstance(arg, NoneArg):
+        yield (_NONE, 0, 0, 0, False, 0)
+    else:
+        number, slot = next(offsets)
+        code = arg.dtype.numpy.num
+        if isinstance(arg, ArrayType):
+            yield (_ARRAY, code, arg.ndim, _LAYOUTS[arg.layout], number in written, slot)
+        else:
+            yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, slot)
+
+
+def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[object]:
+    """The values that become parameters, in order."""
+    out: list[object] = []
+    for type_, value in zip(types, values, strict=True):
+        if isinstance(type_, TupleArg):
+            assert isinstance(value, tuple)
+            out += flat_values(type_.items, value)
+        elif not isinstance(type_, NoneArg):
+            out.append(value)
+    return out
+
+
+def raise_fault(kernel: Kernel, site: int, value: int, extent: int) -> NoReturn:
+    """Raises what the program raised, with the line that raised it."""
+    faults = kernel.interface.faults
+    if not 0 <= site < len(faults):
+        raise InternalError("runtime", f"a kernel reported the unknown fault {site}")
+    fault = faults[site]
+    kind = getattr(builtins, fault.error)
+    message = fault.message.replace("{value}", str(value)).replace("{extent}", str(extent))
+    error = kind(message)
+    assert isinstance(error, Exception)
+    place = snippet(Loc(fault.file, fault.line, fault.col, fault.end_col))
+    error.add_note("\n".join(place))
+    raise error
+
+
+def invoke(kernel: Kernel, args: Sequence[object], threads: int, on_fault: OnFault = raise_fault) -> object:
+    """Runs a kernel on arguments of its types and returns what the function returns.
+
+    Whether arguments overlap is the caller's to know. Raises GuardFailure, and what
+    `on_fault` raises for a program that raised.
+    """
+    face = kernel.interface
+    values = flat_values(face.arguments, args)
+    frame = fill(face, values, threads)
+    address = frame.buffer_info()[0]
+    status = _FUNCTION(kernel.address)(address)
+    if status == Status.GUARD and kernel.checked:
+        status = _FUNCTION(kernel.checked)(address)
+    if status == Status.OK:
+        return read(face, frame, values)
+    if status == Status.GUARD:
+        raise GuardFailure
+    if status == Status.FAULT:
+        site, value, extent = frame[face.layout.fault : face.layout.fault + 3]
+        on_fault(kernel, site, value, extent)
+        raise InternalError("runtime", "on_fault returned without an exception")
+    raise InternalError("runtime", f"a kernel returned the unknown status {status}")
+
+
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+"""Called with the GIL released."""
+
+
+def fill(face: Interface, values: Sequence[object], threads: int) -> array[int]:
+    """A frame with the number of threads and the parameters in their slots."""
+    frame = array("q", bytes(8 * face.layout.size))
+    frame[0] = threads
+    for type_, value, slot in zip(leaves(face.arguments), values, face.layout.params, strict=True):
+        if isinstance(type_, ScalarArg):
+            _put_scalar(frame, slot, type_.dtype, value)
+        else:
+            assert isinstance(value, np.ndarray)
+            end = slot + 1 + 2 * value.ndim
+            frame[slot:end] = array("q", [value.__array_interface__["data"][0], *value.shape, *value.strides])
+    return frame
+
+
+_STORED = {
+    **{d: "q" for d in DType if d.kind in "bi"},
+    **{d: "Q" for d in DType if d.kind == "u"},
+    DType.FLOAT32: "f",
+    DType.FLOAT64: "d",
+    DType.COMPLEX64: "ff",
+    DType.COMPLEX128: "dd",
+}
+
+
+def _put_scalar(frame: array[int], slot: int, dtype: DType, value: object) -> None:
+    number = np.asarray(value).item()  # Python's own number of any NumPy or Python scalar
+    parts = (number.real, number.imag) if dtype.is_complex else (number,)
+    struct.pack_into(_STORED[dtype], frame, 8 * slot, *parts)
+
+
+def read(face: Interface, frame: array[int], values: Sequence[object]) -> object:
+    """What the function returns, after its kernel has run."""
+    results: list[object] = []
+    for result, slot in zip(face.results, face.layout.results, strict=True):
+        if result.param is not None:
+            results.append(values[result.param])
+        else:
+            assert slot is not None
+            results.append(_get_scalar(frame, slot, result))
+    return _nested(face.tree, results)
+
+
+def _get_scalar(frame: array[int], slot: int, result: KernelResult) -> object:
+    # Integers are cut to their own size: the slot's low bytes come first on every machine we run on.
+    scalar = np.frombuffer(frame, result.dtype.numpy, count=1, offset=8 * slot)[0]
+    return scalar.item() if result.python else scalar
+
+
+def _nested(tree: ResultTree, results: Sequence[object]) -> object:
+    if tree is None:
+        return None
+    if isinstance(tree, tuple):
+        return tuple(_nested(t, results) for t in tree)
+    return results[tree]

@@ -1,0 +1,100 @@
+"""Whether a kernel may treat its arrays as separate memory.
+
+Compiled code assumes that what it writes is reached through one argument only. Two tests:
+one by byte ranges, cheap and on the safe side, which `_dispatch.c` makes too; and an exact
+one for what it holds up, such as the odd and the even elements of one array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_MAX_WORK = 100_000
+"""Steps for NumPy's exact solver: milliseconds at most."""
+
+_MAX_ELEMENTS = 1 << 20
+"""Addresses that are listed at most, to see whether an array meets itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Positions of a written array and of one that shares its memory; equal where it meets itself."""
+
+    written: int
+    other: int
+
+
+def may_overlap(values: Sequence[object], written: frozenset[int]) -> bool:
+    """False only where no written array shares memory with another argument or with itself."""
+    ranges = {i: _range(v) for i, v in enumerate(values) if isinstance(v, np.ndarray)}
+    for i in written:
+        lo, hi = ranges[i]
+        if any(i != j and lo < other_hi and other_lo < hi for j, (other_lo, other_hi) in ranges.items()):
+            return True
+        if may_overlap_itself(values[i]):  # type: ignore[arg-type]
+            return True
+    return False
+
+
+def find_overlap(values: Sequence[object], written: frozenset[int]) -> Overlap | None:
+    """The first written array that shares memory with another argument, or with itself.
+
+    Exact but where that would take long; then they count as sharing.
+    """
+    arrays = {i: v for i, v in enumerate(values) if isinstance(v, np.ndarray)}
+    for i in sorted(written):
+        for j, other in arrays.items():
+            if i != j and _shares_memory(arrays[i], other):
+                return Overlap(i, j)
+        if _overlaps_itself(arrays[i]):
+            return Overlap(i, i)
+    return None
+
+
+def may_overlap_itself(array: np.ndarray[Any, Any]) -> bool:
+    """False only where each element has bytes of its own.
+
+    Axes sorted by stride, each must step over all that the smaller ones reach.
+    """
+    if array.size == 0 or array.flags.c_contiguous or array.flags.f_contiguous:
+        return False
+    covered = array.itemsize
+    steps = sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n != 1)
+    for stride, extent in steps:
+        if stride < covered:
+            return True
+        covered += stride * (extent - 1)
+    return False
+
+
+def _range(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    lo = hi = array.__array_interface__["data"][0]
+    if array.size == 0:
+        return lo, lo
+    for extent, stride in zip(array.shape, array.strides, strict=True):
+        reach = (extent - 1) * stride
+        lo, hi = lo + min(reach, 0), hi + max(reach, 0)
+    return lo, hi + array.itemsize
+
+
+def _shares_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    try:
+        return bool(np.shares_memory(a, b, max_work=_MAX_WORK))  # type: ignore[arg-type]  # the stub lists two
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
+    if not may_overlap_itself(array):
+        return False
+    if array.size > _MAX_ELEMENTS:
+        return True
+    offsets = np.zeros(1, np.int64)
+    for extent, stride in zip(array.shape, array.strides, strict=True):
+        offsets = np.add.outer(offsets, np.arange(extent, dtype=np.int64) * stride).ravel()
+    offsets.sort()
+    return bool((np.diff(offsets) < array.itemsize).any())

@@ -1,0 +1,176 @@
+"""From the values of a call to the types that it is compiled for.
+
+    f(np.zeros((3, 4)), 2)   ->   float64[:,:], python int64
+
+A value that has no type here is the user's error, and the message says what to pass
+instead. CuPy is never imported: what lives on a GPU shows it by `__cuda_array_interface__`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from appyc.errors import Loc, TypeInferenceError
+from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
+from appyc.ir.types import ArrayType, DType, Layout
+
+DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType}
+"""Equal dtypes hash alike, so `long` and `long long` of 64 bits both are int64 here."""
+
+_NEAREST = {"float16": "float32", "longdouble": "float64", "clongdouble": "complex128"}
+_LISTED = ", ".join(str(d) for d in DType)
+
+
+class Residence(Enum):
+    """Where an array's memory is."""
+
+    HOST = "host"
+    CUDA = "cuda"
+
+
+class ArgumentOverflowError(TypeInferenceError, OverflowError):
+    """A Python int that no 64-bit integer holds."""
+
+    code = "T002"
+
+
+def typeof(value: object, name: str, loc: Loc) -> ArgType:
+    """The type of one argument. `name` and `loc` are the parameter's, for the message."""
+    if type(value) is np.ndarray or isinstance(value, np.memmap):
+        return _array_type(value, name, loc)
+    if isinstance(value, np.generic):
+        return ScalarArg(_dtype(value.dtype, name, loc, "of type"), python=False)
+    if isinstance(value, bool):
+        return ScalarArg(DType.BOOL, python=True)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise _overflow(value, name, loc)
+        return ScalarArg(DType.INT64, python=True)
+    if isinstance(value, float):
+        return ScalarArg(DType.FLOAT64, python=True)
+    if isinstance(value, complex):
+        return ScalarArg(DType.COMPLEX128, python=True)
+    if value is None:
+        return NoneArg()
+    if isinstance(value, tuple):
+        return TupleArg(tuple(typeof(item, f"{name}[{i}]", loc) for i, item in enumerate(value)))
+    if not isinstance(value, type) and hasattr(value, "__cuda_array_interface__"):
+        return _cuda_type(value, name, loc)
+    raise _unsupported(value, name, loc)
+
+
+def signature(args: Sequence[object], names: Sequence[str], loc: Loc) -> tuple[ArgType, ...]:
+    """The types of a call's arguments, given in the order of the parameters."""
+    return tuple(typeof(value, name, loc) for value, name in zip(args, names, strict=True))
+
+
+def residence_of(value: object) -> Residence:
+    """Where a value's memory is; a tuple is on the GPU where one of its items is."""
+    if isinstance(value, tuple):
+        return Residence.CUDA if any(residence_of(v) is Residence.CUDA for v in value) else Residence.HOST
+    if isinstance(value, np.ndarray | np.generic | int | float | complex) or value is None:
+        return Residence.HOST
+    on_gpu = hasattr(value, "__cuda_array_interface__")
+    return Residence.CUDA if on_gpu else Residence.HOST
+
+
+def layout_of(array: np.ndarray[Any, Any]) -> Layout:
+    """C where both hold (one axis, none, or a single row), so that each array has one layout."""
+    flags = array.flags
+    if flags.c_contiguous:
+        return Layout.C
+    return Layout.F if flags.f_contiguous else Layout.STRIDED
+
+
+def _array_type(array: np.ndarray[Any, Any], name: str, loc: Loc) -> ArrayType:
+    dtype = _dtype(array.dtype, name, loc, "an array of")
+    if not array.flags.aligned:
+        raise _error(
+            f"argument '{name}' is an array whose elements are not aligned in memory",
+            loc,
+            f"pass a copy: {name}.copy()",
+        )
+    return ArrayType(dtype, array.ndim, layout_of(array), readonly=not array.flags.writeable)
+
+
+def _cuda_type(value: object, name: str, loc: Loc) -> ArrayType:
+    """As for a NumPy array, from the CUDA array interface's record."""
+    interface = value.__cuda_array_interface__  # type: ignore[attr-defined]
+    dtype = _dtype(np.dtype(interface["typestr"]), name, loc, "an array of")
+    shape = tuple(interface["shape"])
+    strides = interface.get("strides")
+    layout = Layout.C
+    if strides is not None:
+        layout = _layout_of_strides(shape, tuple(strides), dtype.itemsize)
+    return ArrayType(dtype, len(shape), layout, readonly=bool(interface["data"][1]))
+
+
+def _layout_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Layout:
+    def is_dense(axes: Sequence[int]) -> bool:
+        step = itemsize
+        for axis in axes:
+            if shape[axis] != 1 and strides[axis] != step:
+                return False
+            step *= shape[axis]
+        return True
+
+    axes = range(len(shape))
+    if 0 in shape or is_dense(axes[::-1]):
+        return Layout.C
+    return Layout.F if is_dense(axes) else Layout.STRIDED
+
+
+def _dtype(dtype: np.dtype[np.generic], name: str, loc: Loc, what: str) -> DType:
+    found = DTYPES.get(dtype)
+    if found is not None:
+        return found
+    summary = f"argument '{name}' is {what} dtype {dtype}, which is not supported"
+    if dtype.names is not None:
+        first = dtype.names[0]
+        raise _error(
+            summary, loc, f"pass the fields as arrays of their own, such as {name}[{first!r}].copy()"
+        )
+    if not dtype.isnative:
+        raise _error(summary, loc, f"swap its bytes: {name}.astype({name}.dtype.newbyteorder('='))")
+    nearest = _NEAREST.get(dtype.name) or _NEAREST.get(dtype.type.__name__)
+    if nearest is not None:
+        raise _error(summary, loc, f"use {name}.astype(np.{nearest})")
+    raise _error(summary, loc, f"supported are {_LISTED}")
+
+
+def _overflow(value: int, name: str, loc: Loc) -> ArgumentOverflowError:
+    text = str(value) if value.bit_length() < 256 else f"an integer of {value.bit_length()} bits"
+    return ArgumentOverflowError(
+        f"argument '{name}' is {text}, which does not fit in 64 bits",
+        loc,
+        hints=(f"pass a float, or np.uint64({name}) where it is below 2**64",),
+    )
+
+
+def _unsupported(value: object, name: str, loc: Loc) -> TypeInferenceError:
+    kind = type(value).__name__
+    article = "an" if kind[0].lower() in "aeiou" else "a"
+    summary = f"argument '{name}' is {article} {kind}"
+    if isinstance(value, np.ndarray):
+        return _error(
+            f"{summary}, whose rules differ from those of an ndarray", loc, f"pass np.asarray({name})"
+        )
+    if isinstance(value, list | range):
+        return _error(summary, loc, f"pass np.asarray({name})")
+    if isinstance(value, dict | set | frozenset):
+        return _error(summary, loc, "pass its values as arrays or scalars of their own")
+    if isinstance(value, str | bytes):
+        return _error(summary, loc, "compiled functions take numbers, arrays, tuples of them, and None")
+    if hasattr(value, "__dlpack__"):
+        return _error(summary, loc, f"pass np.from_dlpack({name})")
+    if hasattr(value, "__array__"):
+        return _error(summary, loc, f"pass np.asarray({name})")
+    return _error(summary, loc, "compiled functions take numbers, arrays, tuples of them, and None")
+
+
+def _error(summary: str, loc: Loc, hint: str) -> TypeInferenceError:
+    return TypeInferenceError(summary, loc, hints=(hint,))

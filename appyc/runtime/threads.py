@@ -1,0 +1,42 @@
+"""How many threads parallel loops use: one setting for the process, as OpenMP has it."""
+
+from __future__ import annotations
+
+import operator
+
+from appyc import options
+
+try:
+    from appyc.runtime._dispatch import set_thread_count
+except ImportError:  # installed without the compiled dispatcher
+    set_thread_count = None  # type: ignore[assignment]
+
+_MAX_THREADS = 1 << 16
+
+
+class _Setting:
+    """The one owner of the number; the compiled dispatcher keeps a copy that it is told of."""
+
+    def __init__(self, count: int) -> None:
+        self.set(count)
+
+    def set(self, count: int) -> None:
+        self.count = count
+        if set_thread_count is not None:
+            set_thread_count(count)
+
+
+_setting = _Setting(options.num_threads())
+
+
+def set_num_threads(count: int) -> None:
+    """Lets parallel loops use `count` threads from the next call on; more than cores is allowed."""
+    number = operator.index(count)
+    if not 1 <= number <= _MAX_THREADS:
+        raise ValueError(f"the number of threads must be between 1 and {_MAX_THREADS}, not {number}")
+    _setting.set(number)
+
+
+def get_num_threads() -> int:
+    """How many threads parallel loops may use."""
+    return _setting.count

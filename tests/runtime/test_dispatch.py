@@ -1,0 +1,369 @@
+from __future__ import annotations
+
+import gc
+import math
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+from appyc.ir.abi import FaultSite, FrameLayout
+from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg, leaves
+from appyc.ir.types import ArrayType, DType, Layout
+from appyc.runtime.frame import GuardFailure, Interface, Kernel, KernelResult, invoke, raise_fault
+from appyc.runtime.threads import get_num_threads, set_num_threads
+
+F64 = ArrayType(DType.FLOAT64, 1)
+STRIDED = ArrayType(DType.FLOAT64, 1, Layout.STRIDED)
+INT = ScalarArg(DType.INT64, python=True)
+FAULT = FaultSite(
+    "IndexError", "index {value} is out of bounds for axis 0 of 'a' with size {extent}", "f.py", 3, 0, 0
+)
+
+
+def slots(type_):
+    if isinstance(type_, ArrayType):
+        return 1 + 2 * type_.ndim
+    return 2 if type_.dtype is DType.COMPLEX128 else 1
+
+
+def make_kernel(address, arguments, *, written=(), results=(), tree=None, checked=0, owner=None):
+    at, params = 1, []
+    for leaf in leaves(arguments):
+        params.append(at)
+        at += slots(leaf)
+    places = []
+    for result in results:
+        places.append(None if result.param is not None else at)
+        at += 0 if result.param is not None else slots(ScalarArg(result.dtype))
+    layout = FrameLayout(tuple(params), tuple(places), at, at + 3)
+    face = Interface(tuple(arguments), layout, frozenset(written), tuple(results), tree, (FAULT,))
+    return Kernel(face, address, checked, owner)
+
+
+def missed(*args, **keywords):
+    return ("fallback", args, keywords)
+
+
+def is_miss(out):
+    return isinstance(out, tuple) and len(out) == 3 and out[0] == "fallback"
+
+
+def make_entry(entry_type, *kernels, fallback=missed):
+    entry = entry_type(fallback, raise_fault)
+    for kernel in kernels:
+        entry.add(kernel)
+    return entry
+
+
+@pytest.fixture
+def axpy(entry_type, address):
+    double = ScalarArg(DType.FLOAT64, python=True)
+    return make_entry(entry_type, make_kernel(address("axpy"), (double, F64, F64), written={2}))
+
+
+def test_call_that_fits_runs_the_kernel(axpy):
+    x, y = np.arange(4.0), np.ones(4)
+    assert axpy(2.0, x, y) is None
+    np.testing.assert_array_equal(y, [1, 3, 5, 7])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a, x, y: (2, x, y),  # a Python int where a float was
+        lambda a, x, y: (np.float64(a), x, y),
+        lambda a, x, y: (a, x.astype(np.float32), y),
+        lambda a, x, y: (a, x[::2], y),
+        lambda a, x, y: (a, x.reshape(2, 2), y),
+        lambda a, x, y: (a, x.tolist(), y),
+        lambda a, x, y: (a, x.view(np.recarray), y),
+        lambda a, x, y: (a, x.astype(">f8"), y),
+        lambda a, x, y: (a, np.frombuffer(bytes(33), np.uint8)[1:].view(np.float64), y),
+        lambda a, x, y: (a, x),
+        lambda a, x, y: (a, x, y, None),
+        lambda a, x, y: (a, y, y),
+    ],
+)
+def test_what_does_not_fit_goes_to_the_fallback(axpy, change):
+    args = change(2.0, np.arange(4.0), np.ones(4))
+    out = axpy(*args)
+    assert is_miss(out)
+    assert len(out[1]) == len(args)
+    assert all(a is b for a, b in zip(out[1], args, strict=True))
+
+
+def test_keywords_go_to_the_fallback(axpy):
+    x, y = np.arange(4.0), np.ones(4)
+    out = axpy(2.0, x, y=y)
+    assert out[1] == (2.0, x)
+    assert out[2] == {"y": y}
+
+
+def test_read_only_array_may_be_read_but_not_written(axpy):
+    x, y = np.arange(4.0), np.ones(4)
+    x.flags.writeable = False
+    assert axpy(1.0, x, y) is None
+    assert is_miss(axpy(1.0, np.ones(4), x))
+
+
+def test_layouts_are_told_apart(entry_type, address):
+    matrix = [ArrayType(DType.FLOAT64, 2, layout) for layout in Layout]
+    entries = [make_entry(entry_type, make_kernel(address("nothing"), (t,))) for t in matrix]
+    c = np.zeros((4, 6))
+    for array, layout in [
+        (c, 0), (c.T, 1), (c[:, ::2], 2), (c[::2], 2), (c[::-1], 2), (c[:1], 0), (c[:, :1], 2),
+        (np.zeros((0, 3)), 0)
+    ]:  # fmt: skip
+        assert [is_miss(e(array)) for e in entries] == [i != layout for i in range(3)]
+
+
+@pytest.mark.parametrize("dtype", list(DType))
+def test_numpy_scalar_goes_there_and_back(entry_type, address, dtype):
+    wide = dtype is DType.COMPLEX128
+    kernel = make_kernel(
+        address("echo_wide" if wide else "echo"), (ScalarArg(dtype),), results=[KernelResult(dtype)], tree=0
+    )
+    entry = make_entry(entry_type, kernel)
+    one = dtype.numpy.type
+    values = [one(0), one(1)]
+    if dtype.is_integer:
+        values += [np.iinfo(dtype.numpy).min, np.iinfo(dtype.numpy).max]
+    elif dtype.is_float:
+        values += [-0.0, math.inf, -1.5]
+    elif dtype.is_complex:
+        values += [1 - 2j, -0.5 + 0.25j]
+    for value in map(one, values):
+        out = entry(value)
+        assert type(out) is one
+        assert out.tobytes() == value.tobytes()
+
+
+@pytest.mark.parametrize("value", [0, 5, -(2**63), 2**63 - 1, True, False, 2.5, -0.0, 1 - 2j])
+def test_python_number_goes_there_and_back(entry_type, address, value):
+    dtype = {bool: DType.BOOL, int: DType.INT64, float: DType.FLOAT64, complex: DType.COMPLEX128}[type(value)]
+    name = "echo_wide" if dtype is DType.COMPLEX128 else "echo"
+    result = KernelResult(dtype, python=True)
+    entry = make_entry(
+        entry_type, make_kernel(address(name), (ScalarArg(dtype, python=True),), results=[result], tree=0)
+    )
+    out = entry(value)
+    assert type(out) is type(value)
+    assert repr(out) == repr(value)
+
+
+def test_numbers_of_other_types_do_not_fit(entry_type, address):
+    entry = make_entry(entry_type, make_kernel(address("nothing"), (INT,)))
+    for value in (True, 1.0, np.int64(1), 2**63, -(2**63) - 1, "1", None):
+        assert is_miss(entry(value))
+
+
+def test_tuples_and_none_are_matched_item_by_item(entry_type, address):
+    kernel = make_kernel(
+        address("echo"), (TupleArg((NoneArg(), INT)), NoneArg()), results=[KernelResult(DType.INT64)], tree=0
+    )
+    entry = make_entry(entry_type, kernel)
+    assert entry((None, 3), None) == 3
+    for args in [((None, 3), 1), ((3, None), None), ((None,), None), ([None, 3], None), ((None, 3, 4), None)]:
+        assert is_miss(entry(*args))
+
+
+def test_results_are_nested_as_the_tree_says(entry_type, address):
+    results = [KernelResult(DType.INT64), KernelResult(DType.FLOAT64, param=1), KernelResult(DType.INT64)]
+    kernel = make_kernel(address("nothing"), (INT, F64), results=results, tree=((1,), (), None, (0, (2, 1))))
+    x = np.zeros(3)
+    out = make_entry(entry_type, kernel)(1, x)
+    assert out == ((x,), (), None, (0, (0, x)))
+    assert out[0][0] is x
+
+
+def test_a_kernel_added_later_is_tried_first(entry_type, address):
+    first = make_kernel(address("guarded"), (INT,), results=[KernelResult(DType.INT64)], tree=0)
+    second = make_kernel(address("checked"), (INT,), results=[KernelResult(DType.INT64)], tree=0)
+    entry = make_entry(entry_type, first)
+    assert entry(1) == 2
+    entry.add(second)
+    assert entry.kernels == (second, first)
+    assert entry(1) == -1
+    entry.clear_kernels()
+    assert is_miss(entry(1))
+
+
+def test_failed_guard_goes_to_the_checked_version_or_the_fallback(entry_type, address):
+    results = [KernelResult(DType.INT64)]
+    bare = make_kernel(address("guarded"), (INT,), results=results, tree=0)
+    both = make_kernel(address("guarded"), (INT,), results=results, tree=0, checked=address("checked"))
+    assert is_miss(make_entry(entry_type, bare)(-5))
+    assert make_entry(entry_type, both)(-5) == -1
+    with pytest.raises(GuardFailure):
+        invoke(bare, (-5,), 1)
+
+
+def test_fault_raises_the_programs_error(entry_type, address):
+    kernel = make_kernel(address("faulty"), (INT,), results=[KernelResult(DType.INT64)], tree=0)
+    with pytest.raises(
+        IndexError, match=r"index 12 is out of bounds for axis 0 of 'a' with size 10"
+    ) as caught:
+        make_entry(entry_type, kernel)(12)
+    assert "f.py:3" in caught.value.__notes__[0]
+
+
+def test_unknown_status_is_our_fault(entry_type, address):
+    with pytest.raises(Exception, match="unknown status 7"):
+        make_entry(entry_type, make_kernel(address("unknown"), (INT,)))(1)
+
+
+def test_fallback_raises_through(entry_type):
+    def fails(*args):
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        make_entry(entry_type, fallback=fails)(1)
+
+
+def test_number_of_threads_reaches_the_kernel(entry_type, address):
+    entry = make_entry(
+        entry_type,
+        make_kernel(address("threads"), (), results=[KernelResult(DType.INT64, python=True)], tree=0),
+    )
+    before = get_num_threads()
+    try:
+        set_num_threads(3)
+        assert entry() == 3
+    finally:
+        set_num_threads(before)
+    assert entry() == before
+
+
+def test_overlapping_views_go_to_the_fallback(axpy):
+    base = np.arange(8.0)
+    assert axpy(1.0, base[:4], base[4:]) is None
+    assert is_miss(axpy(1.0, base[:5], base[4:]))
+    assert is_miss(axpy(1.0, base[4:], base[:5]))
+
+
+def test_strided_views_are_compared_by_their_ranges(entry_type, address):
+    double = ScalarArg(DType.FLOAT64, python=True)
+    entry = make_entry(entry_type, make_kernel(address("axpy"), (double, STRIDED, STRIDED), written={2}))
+    base = np.arange(16.0)
+    assert entry(1.0, base[:8:2], base[8::2]) is None
+    assert entry(1.0, base[7::-2], base[8::2]) is None
+    assert is_miss(entry(1.0, base[::2], base[1::2]))  # apart, but only a close look tells
+    assert is_miss(entry(1.0, base[8::-2], base[8::2]))
+    repeated = np.lib.stride_tricks.as_strided(np.zeros(1), (4,), (0,))
+    assert is_miss(entry(1.0, np.zeros(8)[::2], repeated))
+
+
+def test_found_on_an_instance_it_is_a_method(entry_type):
+    class Holder:
+        run = make_entry(entry_type)
+
+    holder = Holder()
+    assert holder.run(1)[1] == (holder, 1)
+    assert Holder.run(1)[1] == (1,)
+
+
+def test_can_be_subclassed_with_attributes(entry_type, address):
+    class Jitted(entry_type):
+        def __init__(self, name):
+            super().__init__(self.compile, raise_fault)
+            self.name = name
+
+        def compile(self, *args):
+            self.add(make_kernel(address("echo"), (INT,), results=[KernelResult(DType.INT64, True)], tree=0))
+            return self(*args)
+
+    jitted = Jitted("f")
+    assert jitted.name == "f"
+    assert jitted(4) == 4
+    assert len(jitted.kernels) == 1
+    assert jitted(5) == 5
+    assert len(jitted.kernels) == 1
+
+
+def test_many_parameters(entry_type, address):
+    types = tuple(ArrayType(DType.FLOAT64, 3) for _ in range(40))
+    entry = make_entry(entry_type, make_kernel(address("nothing"), types))
+    assert entry(*(np.zeros((2, 2, 2)) for _ in types)) is None
+
+
+def test_nothing_leaks(entry_type, address):
+    double = ScalarArg(DType.FLOAT64, python=True)
+    kernel = make_kernel(
+        address("axpy"),
+        (double, F64, F64),
+        written={2},
+        results=[KernelResult(DType.FLOAT64, param=2)],
+        tree=(0, 0),
+    )
+    entry = make_entry(entry_type, kernel)
+    x, y, a = np.zeros(4), np.zeros(4), 1234.5
+
+    def counts():
+        return [sys.getrefcount(o) for o in (x, y, a, kernel, entry, missed)]
+
+    gc.collect()  # what other tests left must not fall away in between
+    before = counts()
+    for _ in range(2000):
+        entry(a, x, y)
+        entry(a, x, x)
+        entry(a, x, y=y)
+    assert counts() == before
+
+
+def test_entry_and_kernel_are_freed_in_a_cycle(entry_type, address):
+    class Owner:
+        pass
+
+    owner = Owner()
+
+    class Jitted(entry_type):
+        def __init__(self):
+            super().__init__(self.missed, raise_fault)
+
+        def missed(self, *args):
+            return None
+
+    entry = Jitted()
+    entry.add(make_kernel(address("nothing"), (), owner=owner))
+    alive = [weakref.ref(owner), weakref.ref(entry)]
+    del owner, entry
+    gc.collect()
+    assert [ref() for ref in alive] == [None, None]
+
+
+def test_threads_call_while_kernels_are_added(entry_type, address):
+    result = [KernelResult(DType.INT64, python=True)]
+    kernel = make_kernel(address("echo"), (INT,), results=result, tree=0)
+    entry = make_entry(entry_type, kernel)
+    wrong = []
+
+    def call(n):
+        for i in range(n, n + 3000):
+            out = entry(i)
+            if out != i and not is_miss(out):
+                wrong.append(out)
+
+    workers = [threading.Thread(target=call, args=(n,)) for n in range(4)]
+    for worker in workers:
+        worker.start()
+    for _ in range(50):
+        entry.add(kernel)
+        entry.clear_kernels()
+        entry.add(kernel)
+    for worker in workers:
+        worker.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1 << 20])
+def test_set_num_threads_refuses(bad):
+    with pytest.raises(ValueError, match="number of threads"):
+        set_num_threads(bad)
+
+
+def test_set_num_threads_wants_an_integer():
+    with pytest.raises(TypeError):
+        set_num_threads(2.0)
