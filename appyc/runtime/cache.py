@@ -1,0 +1,286 @@
+"""Compiled code on disk.
+
+    <root>/v1/entries/<key>/      the files of one entry, and meta.json with their checksums
+    <root>/v1/index/<key>.json    see appyc.runtime.index
+    <root>/v1/tmp-<random>        what is being written, or was when a process died
+
+An entry is written aside and renamed into place, so a reader sees all of it or nothing, and
+processes that store the same key at the same time each end with a whole entry. Only the
+user may write the folder: the code in it is run. Where the folder cannot be used or must
+not be trusted, a warning says so, and entries live in a temporary folder of the process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+VERSION = "v1"
+"""Of the layout on disk; another version's entries are not read."""
+
+MAX_BYTES = 1 << 30
+_DAY = 86_400.0
+_HOUR = 3_600.0
+_STORES_BETWEEN_SWEEPS = 256
+_META = "meta.json"
+
+
+class CacheWarning(UserWarning):
+    """The cache folder is not used, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry. `meta` is what was stored with it."""
+
+    key: str
+    folder: Path
+    meta: dict[str, object]
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+
+class Cache:
+    """A folder of entries. Making one touches no disk."""
+
+    def __init__(self, root: Path, max_bytes: int = MAX_BYTES) -> None:
+        self._root = root
+        self._folder = root / VERSION
+        self._max_bytes = max_bytes
+        self._usable: bool | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._stores = 0
+
+    def lookup(self, key: str) -> Entry | None:
+        """The entry, or None where there is none or it is damaged. Never raises."""
+        folder = self._entry_folder(key)
+        try:
+            meta = _read_entry(folder)
+            if meta is None:
+                return None
+            if time.time() - folder.stat().st_mtime > _DAY:
+                os.utime(folder)  # in use: among the last to be evicted
+        except OSError:
+            return None
+        return Entry(key, folder, meta)
+
+    def store(self, key: str, files: Mapping[str, bytes], meta: Mapping[str, object]) -> Entry:
+        """Writes an entry, whole or not at all. A whole one that is there already is kept.
+
+        key: hexadecimal digits, as `digest` gives. meta: JSON values.
+        """
+        try:
+            folder = self._write_entry(key, files, meta)
+        except OSError as error:
+            self._give_up(f"cannot be written: {error.strerror or error}")
+            folder = self._write_entry(key, files, meta)
+        self._sweep_now_and_then()
+        return Entry(key, folder, json.loads(json.dumps(dict(meta))))  # as a later look-up gives it
+
+    def read_text(self, name: str) -> str | None:
+        """A file that `write_text` wrote, or None where it is missing or damaged."""
+        try:
+            return _unsealed((self.folder() / name).read_bytes())
+        except OSError:
+            return None
+
+    def write_text(self, name: str, text: str) -> None:
+        """Writes a small file, replacing one of that name at one stroke."""
+        try:
+            self._write_text(name, text)
+        except OSError as error:
+            self._give_up(f"cannot be written: {error.strerror or error}")
+            self._write_text(name, text)
+
+    def folder(self) -> Path:
+        """Where entries are: below the root, or a temporary folder where the root is not to be used."""
+        if self._usable is None:
+            reason = _why_not_usable(self._root)
+            self._usable = reason is None
+            if reason is not None:
+                self._give_up(reason)
+        if self._scratch is not None:
+            return Path(self._scratch.name)
+        return self._folder
+
+    def sweep(self) -> None:
+        """Removes the entries used longest ago until the rest fits, and what dead writers left."""
+        folder = self.folder()
+        now = time.time()
+        for left in folder.glob("tmp-*"):
+            if now - _mtime(left) > _HOUR:
+                _delete(left)
+        found = sorted((_mtime(e), _size(e), e) for e in _listed(folder / "entries"))
+        total = sum(size for _, size, _ in found)
+        for _, size, entry in found:
+            if total <= self._max_bytes:
+                break
+            self._remove(entry)
+            total -= size
+        for file in _listed(folder / "index"):
+            if now - _mtime(file) > 90 * _DAY:
+                file.unlink(missing_ok=True)
+
+    def _entry_folder(self, key: str) -> Path:
+        return self.folder() / "entries" / key
+
+    def _aside(self) -> Path:
+        return self.folder() / f"tmp-{secrets.token_hex(8)}"
+
+    def _write_entry(self, key: str, files: Mapping[str, bytes], meta: Mapping[str, object]) -> Path:
+        target = self._entry_folder(key)
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        aside = self._aside()
+        aside.mkdir(mode=0o700)
+        try:
+            for name, content in files.items():
+                (aside / name).write_bytes(content)
+            sums = {name: _checksum(content) for name, content in files.items()}
+            (aside / _META).write_bytes(_sealed(json.dumps({"files": sums, "meta": dict(meta)})))
+            self._put_in_place(aside, target)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        return target
+
+    def _put_in_place(self, aside: Path, target: Path) -> None:
+        """A folder is renamed only onto nothing, so one that is there is kept, or moved away if damaged."""
+        for _ in range(8):
+            try:
+                aside.rename(target)
+                return
+            except OSError:
+                if not target.exists():
+                    raise
+            if _is_whole(target):
+                return  # another process was first
+            self._remove(target)
+        raise OSError(f"{target} cannot be replaced")
+
+    def _remove(self, entry: Path) -> None:
+        """Out of sight at one stroke, then deleted."""
+        aside = self._aside()
+        try:
+            entry.rename(aside)
+        except FileNotFoundError:
+            return  # another process did it
+        shutil.rmtree(aside, ignore_errors=True)
+
+    def _write_text(self, name: str, text: str) -> None:
+        target = self.folder() / name
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        aside = self._aside()
+        try:
+            aside.write_bytes(_sealed(text))
+            aside.replace(target)
+        finally:
+            aside.unlink(missing_ok=True)
+
+    def _sweep_now_and_then(self) -> None:
+        self._stores += 1
+        stamp = self.folder() / "swept"
+        if self._stores % _STORES_BETWEEN_SWEEPS and time.time() - _mtime(stamp) < _DAY:
+            return
+        try:
+            stamp.touch()
+            self.sweep()
+        except OSError:
+            return  # it is housekeeping; the next store tries again
+
+    def _give_up(self, reason: str) -> None:
+        if self._scratch is not None:
+            raise OSError(f"the temporary folder {self._scratch.name} {reason}")
+        self._usable = False
+        self._scratch = tempfile.TemporaryDirectory(prefix="appyc-", ignore_cleanup_errors=True)
+        warnings.warn(
+            f"the cache folder {self._root} {reason}; what is compiled is not kept. "
+            "Set APPYC_CACHE_DIR to a folder of your own.",
+            CacheWarning,
+            stacklevel=2,
+        )
+
+
+def _why_not_usable(root: Path) -> str | None:
+    """Makes the folder where it is missing. The reason for not using it, or None."""
+    try:
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (root / VERSION).mkdir(exist_ok=True, mode=0o700)
+        for folder in (root, root / VERSION):
+            found = folder.stat()
+            if hasattr(os, "getuid") and found.st_uid != os.getuid():
+                return "belongs to another user"
+            if found.st_mode & 0o022:
+                return "can be written by other users (chmod go-w would mend it)"
+    except OSError as error:
+        return f"cannot be used: {error.strerror or error}"
+    return None
+
+
+def _read_entry(folder: Path) -> dict[str, object] | None:
+    """An entry's meta where all of its files are whole. Raises OSError where one is missing."""
+    text = _unsealed((folder / _META).read_bytes())
+    if text is None:
+        return None
+    content = json.loads(text)
+    for name, checksum in content["files"].items():
+        if _checksum((folder / name).read_bytes()) != checksum:
+            return None
+    meta: dict[str, object] = content["meta"]
+    return meta
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        return _read_entry(folder) is not None
+    except OSError:
+        return False
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _sealed(text: str) -> bytes:
+    """The text below a line with its checksum."""
+    content = text.encode()
+    return _checksum(content).encode() + b"\n" + content
+
+
+def _unsealed(content: bytes) -> str | None:
+    checksum, _, text = content.partition(b"\n")
+    return text.decode() if _checksum(text).encode() == checksum else None
+
+
+def _listed(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _mtime(path: Path) -> float:
+    """0 for what is not there: older than anything."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _size(folder: Path) -> int:
+    try:
+        return sum(file.stat().st_size for file in folder.iterdir())
+    except OSError:
+        return 0

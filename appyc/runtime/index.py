@@ -1,0 +1,110 @@
+"""From a function to its compiled code without parsing it.
+
+What a function compiles to is known by its own source and by what it calls and reads: its
+callees, globals and closure. Those are found only by compiling, so the first compilation
+writes them down, each with a digest of what it was. A warm start looks the function's own
+source up here, asks for each dependency's digest as it is now, and takes the entry whose
+digests agree. An edited callee or global therefore misses.
+
+    key = index_key(source, qualname, types, options, compiler)
+    found = index.find(key, lambda d: digest of what d.name is now)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from appyc.ir.arguments import ArgType
+from appyc.options import Options
+from appyc.runtime.cache import Cache, Entry
+from appyc.runtime.fingerprint import digest, machine_fingerprint, package_fingerprint
+
+_MAX_CANDIDATES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """Something outside the function. kind: "global", "closure" or "callee"; digest: what it was."""
+
+    kind: str
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One compilation of the function. entry: its key in the cache. meta: JSON values beside it."""
+
+    dependencies: tuple[Dependency, ...]
+    entry: str
+    meta: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    entry: Entry
+    meta: dict[str, object]
+
+
+def index_key(
+    source: str, qualname: str, types: Sequence[ArgType], options: Options, compiler: str | None
+) -> str:
+    """`compiler` is its fingerprint. The file's name is no part: moved code finds its entry again."""
+    return digest(
+        source,
+        qualname,
+        repr(tuple(types)),
+        repr(options),
+        compiler or "",
+        package_fingerprint(),
+        machine_fingerprint(),
+    )
+
+
+class Index:
+    """The compilations known for each function, kept beside a cache's entries."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    def find(self, key: str, current: Callable[[Dependency], str | None]) -> Found | None:
+        """The compilation whose every dependency still is what it was.
+
+        `current` gives a dependency's digest as it is now, None where it is gone.
+        """
+        for candidate in self.candidates(key):
+            if all(current(d) == d.digest for d in candidate.dependencies):
+                entry = self._cache.lookup(candidate.entry)
+                if entry is not None:
+                    return Found(entry, candidate.meta)
+        return None
+
+    def add(
+        self, key: str, dependencies: Sequence[Dependency], entry: Entry, meta: dict[str, object]
+    ) -> None:
+        """Puts a compilation in front. Of two processes that do so at once, one may lose its line."""
+        new = Candidate(tuple(dependencies), entry.key, meta)
+        others = [c for c in self.candidates(key) if c.dependencies != new.dependencies]
+        listed = [_to_json(c) for c in [new, *others][:_MAX_CANDIDATES]]
+        self._cache.write_text(_name(key), json.dumps(listed))
+
+    def candidates(self, key: str) -> list[Candidate]:
+        """All that is known of a function, the latest first."""
+        text = self._cache.read_text(_name(key))
+        return [] if text is None else [_from_json(item) for item in json.loads(text)]
+
+
+def _name(key: str) -> str:
+    return f"index/{key}.json"
+
+
+def _to_json(candidate: Candidate) -> list[object]:
+    dependencies = [[d.kind, d.name, d.digest] for d in candidate.dependencies]
+    return [dependencies, candidate.entry, candidate.meta]
+
+
+def _from_json(item: tuple[list[list[str]], str, dict[str, object]]) -> Candidate:
+    dependencies, entry, meta = item
+    return Candidate(tuple(Dependency(*d) for d in dependencies), entry, meta)

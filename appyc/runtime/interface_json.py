@@ -1,0 +1,90 @@
+"""An `Interface` as JSON values, to be kept beside machine code, and back.
+
+Lines of the function's own text are stored from its first line on, so that code which was
+moved within its file, or to another one, reports faults at the lines where it is now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from appyc.ir.abi import FaultSite, FrameLayout
+from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
+from appyc.ir.nodes import ResultTree
+from appyc.ir.types import ArrayType, DType, Layout
+from appyc.runtime.frame import Interface, KernelResult
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a function's text is: its file, its first line, and how many lines it has."""
+
+    file: str
+    line: int
+    lines: int
+
+
+def to_json(face: Interface, place: Place) -> dict[str, object]:
+    """JSON values that `from_json` reads."""
+    return {
+        "arguments": [_argument(a) for a in face.arguments],
+        "layout": [face.layout.params, face.layout.results, face.layout.fault, face.layout.size],
+        "written": sorted(face.written),
+        "results": [[r.dtype.value, r.python, r.param] for r in face.results],
+        "tree": face.tree,
+        "faults": [_fault(f, place) for f in face.faults],
+    }
+
+
+def from_json(data: dict[str, Any], place: Place) -> Interface:
+    """The interface, with the faults of the function's own text at its present place."""
+    params, results, fault, size = data["layout"]
+    return Interface(
+        arguments=tuple(_read_argument(a) for a in data["arguments"]),
+        layout=FrameLayout(tuple(params), tuple(results), fault, size),
+        written=frozenset(data["written"]),
+        results=tuple(KernelResult(DType(d), python, param) for d, python, param in data["results"]),
+        tree=_read_tree(data["tree"]),
+        faults=tuple(_read_fault(f, place) for f in data["faults"]),
+    )
+
+
+def _argument(arg: ArgType) -> object:
+    if isinstance(arg, ArrayType):
+        return ["array", arg.dtype.value, arg.ndim, arg.layout.value, arg.readonly]
+    if isinstance(arg, ScalarArg):
+        return ["scalar", arg.dtype.value, arg.python]
+    if isinstance(arg, TupleArg):
+        return ["tuple", *(_argument(item) for item in arg.items)]
+    return ["none"]
+
+
+def _read_argument(data: list[Any]) -> ArgType:
+    match data:
+        case ["array", dtype, ndim, layout, readonly]:
+            return ArrayType(DType(dtype), ndim, Layout(layout), readonly)
+        case ["scalar", dtype, python]:
+            return ScalarArg(DType(dtype), python)
+        case ["tuple", *items]:
+            return TupleArg(tuple(_read_argument(item) for item in items))
+        case _:
+            return NoneArg()
+
+
+def _read_tree(data: Any) -> ResultTree:
+    return tuple(_read_tree(item) for item in data) if isinstance(data, list) else data
+
+
+def _fault(fault: FaultSite, place: Place) -> list[object]:
+    own = fault.file == place.file and 0 <= fault.line - place.line < place.lines
+    if not own:
+        return [*astuple(fault)]
+    return [fault.error, fault.message, None, fault.line - place.line, fault.col, fault.end_col]
+
+
+def _read_fault(data: list[Any], place: Place) -> FaultSite:
+    error, message, file, line, col, end_col = data
+    if file is None:
+        return FaultSite(error, message, place.file, place.line + line, col, end_col)
+    return FaultSite(error, message, file, line, col, end_col)

@@ -1,0 +1,107 @@
+"""Finding and running the C compiler."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from appyc.errors import InternalError, ToolchainError
+from appyc.options import Options, c_compiler
+
+_CANDIDATES = ("cc", "gcc", "clang")
+
+_INSTALLERS = (
+    ("apt-get", "sudo apt-get install gcc"),
+    ("dnf", "sudo dnf install gcc"),
+    ("pacman", "sudo pacman -S gcc"),
+    ("zypper", "sudo zypper install gcc"),
+    ("apk", "sudo apk add gcc musl-dev"),
+    ("brew", "brew install gcc"),
+)
+
+_FLAGS = (
+    "-O3",
+    "-march=native",
+    "-fPIC",
+    "-shared",
+    "-std=gnu11",
+    "-fwrapv",  # integers wrap, as NumPy's
+    "-ffp-contract=off",  # no FMA that the program did not ask for
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-w",  # a warning about generated code helps nobody who sees it
+)
+_FAST_MATH = ("-ffast-math", "-ffp-contract=fast")
+_LIBRARIES = ("-lm",)
+
+
+def find_compiler() -> str:
+    """The path of the C compiler: APPYC_CC or CC where set, else the first of cc, gcc, clang.
+
+    Raises ToolchainError, with the command that installs one, where there is none.
+    """
+    named = c_compiler()
+    for candidate in (named,) if named else _CANDIDATES:
+        if path := shutil.which(candidate):
+            return path
+    if named:
+        raise ToolchainError(f"the C compiler {named!r} that APPYC_CC or CC names was not found")
+    hint = next((command for tool, command in _INSTALLERS if shutil.which(tool)), "install gcc or clang")
+    raise ToolchainError(f"appyc needs a C compiler and found none (cc, gcc, clang). Install one: {hint}")
+
+
+@lru_cache(maxsize=8)
+def _version(path: str) -> str:
+    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ToolchainError(f"the C compiler {path} does not run: {done.stderr.strip()}")
+    return done.stdout.partition("\n")[0]
+
+
+def compiler_id() -> str:
+    """The compiler's path and version: the part of a cache key that says who compiled."""
+    path = find_compiler()
+    return f"{path} {_version(path)}"
+
+
+@lru_cache(maxsize=8)
+def _openmp_flags(path: str) -> tuple[str, ...]:
+    """-fopenmp where the compiler can link it; a clang often comes without the library."""
+    if "clang" not in _version(path):
+        return ("-fopenmp",)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "probe.c")
+        source.write_text("void probe(void) {\n#pragma omp parallel\n    ;\n}\n")
+        command = [path, "-fopenmp", "-shared", "-fPIC", str(source), "-o", str(Path(folder, "probe.so"))]
+        works = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    return ("-fopenmp",) if works else ("-fopenmp-simd",)
+
+
+def flags(options: Options) -> tuple[str, ...]:
+    """The compiler's arguments, but for the files: part of a cache key too."""
+    fast = _FAST_MATH if options.fastmath else ()
+    return (*_FLAGS, *_openmp_flags(find_compiler()), *fast)
+
+
+def build(text: str, out_path: Path, options: Options) -> None:
+    """Compiles C text to a shared library, which appears at `out_path` whole or not at all."""
+    compiler = find_compiler()
+    out_path.parent.mkdir(parents=True, exist_ok=True)
+    handle, partial = tempfile.mkstemp(prefix=f".{out_path.name}.", dir=out_path.parent)
+    os.close(handle)
+    try:
+        command = [compiler, *flags(options), "-x", "c", "-", "-o", partial, *_LIBRARIES]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise InternalError("the C compiler", f"{done.stderr.strip()}\n{_numbered(text)}")
+        Path(partial).replace(out_path)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
+def _numbered(text: str) -> str:
+    return "\n".join(f"{number:5} {line}" for number, line in enumerate(text.split("\n"), 1))
