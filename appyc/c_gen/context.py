@@ -1,0 +1,136 @@
+"""What the parts of the generator share while they write one module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from appyc.c_gen.helpers import Helpers
+from appyc.c_gen.names import Names
+from appyc.c_gen.scalars import storage_type
+from appyc.c_gen.writer import Writer
+from appyc.errors import Loc
+from appyc.ir.abi import FaultSite
+from appyc.ir.nodes import Alloc, Binary, Const, Fail, Function, Load, Node, Store, Symbol, Update
+from appyc.ir.types import Layout
+from appyc.ir.visit import walk
+from appyc.options import Options
+
+
+@dataclass(slots=True)
+class ModuleContext:
+    """One C file in the making.
+
+    functions: texts of the finished C functions, callees first. sequential: leave out
+    threads, SIMD and `restrict`, so that arrays may overlap.
+    """
+
+    fn: Function
+    options: Options
+    sequential: bool
+    names: Names
+    helpers: Helpers = field(default_factory=Helpers)
+    functions: list[str] = field(default_factory=list)
+    _faults: dict[FaultSite, int] = field(default_factory=dict)
+
+    def fault(self, error: str, message: str, loc: Loc) -> int:
+        """The number of a fault site."""
+        site = FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col)
+        return self._faults.setdefault(site, len(self._faults))
+
+    def faults(self) -> tuple[FaultSite, ...]:
+        return tuple(self._faults)
+
+    def index_fault(self, array: Symbol, axis: int, loc: Loc) -> int:
+        name = array.name.replace("{", "{{").replace("}", "}}")
+        return self.fault(
+            "IndexError",
+            f"index {{value}} is out of bounds for axis {axis} of '{name}' with size {{extent}}",
+            loc,
+        )
+
+
+@dataclass(slots=True)
+class FunctionContext:
+    """One C function in the making.
+
+    in_piece: this function is a part of a parallel loop, and runs in several threads at
+    once. behind_pointer: scalars that live elsewhere and are reached through a pointer.
+    allocated: arrays that this function allocates, and frees where it ends. leaves: some
+    `goto leave` has been written, so the label is needed.
+    """
+
+    module: ModuleContext
+    writer: Writer = field(default_factory=Writer)
+    in_piece: bool = False
+    behind_pointer: frozenset[Symbol] = frozenset()
+    allocated: tuple[Symbol, ...] = ()
+    leaves: bool = False
+
+    def name(self, symbol: Symbol) -> str:
+        spelled = self.module.names.of(symbol)
+        return f"(*{spelled})" if symbol in self.behind_pointer else spelled
+
+    def extent(self, array: Symbol, axis: int) -> str:
+        return self.module.names.extent(array, axis)
+
+    def place(self, loc: Loc) -> str:
+        """Where in the user's program, for a comment."""
+        file = loc.file.rsplit("/", 1)[-1].replace("*/", "* /")
+        return f"{file}:{loc.line}"
+
+    def leave_if_failed(self) -> None:
+        self.leaves = True
+        self.writer.line("if (failed) goto leave;")
+
+    def fail(self, error: str, message: str, loc: Loc) -> None:
+        """Raises here: the statement that follows is the function's end."""
+        self.leaves = True
+        raise_fault = self.module.helpers.plain("raise_fault")
+        self.writer.line(f"{raise_fault}(fault, {self.module.fault(error, message, loc)}, 0, 0);")
+        self.writer.line("goto leave;")
+
+
+def can_fault(node: Node | Sequence[Node]) -> bool:
+    """True where running the node may end the program with an exception."""
+    return any(_is_fault_site(n) for n in walk(node))
+
+
+def _is_fault_site(node: Node) -> bool:
+    match node:
+        case Load() | Store():
+            return node.checked
+        case Update():
+            return node.checked and bool(node.index)
+        case Fail() | Alloc():
+            return True
+        case Binary():
+            return divisor_may_be_zero(node) or exponent_may_be_negative(node)
+        case _:
+            return False
+
+
+def divisor_may_be_zero(node: Binary) -> bool:
+    """True for a division that must raise where its divisor is 0."""
+    if not node.trap or node.op not in ("/", "//", "%"):
+        return False
+    return not (isinstance(node.rhs, Const) and node.rhs.value != 0)
+
+
+def exponent_may_be_negative(node: Binary) -> bool:
+    """True for an integer power whose exponent may be negative, which NumPy refuses."""
+    if node.op != "**" or node.dtype.kind != "i":
+        return False
+    return not (isinstance(node.rhs, Const) and int(node.rhs.value.real) >= 0)
+
+
+def parameters_of_array(ctx: ModuleContext, array: Symbol) -> list[tuple[str, str]]:
+    """The C parameters (type, name) that describe an array: data, extents, strides if need be."""
+    kind = array.array
+    const = "const " if kind.readonly else ""
+    restrict = "" if ctx.sequential else "restrict "
+    out = [(f"{const}{storage_type(kind.dtype)} *{restrict}".rstrip(), ctx.names.of(array))]
+    out += [("const int64_t", ctx.names.extent(array, axis)) for axis in range(kind.ndim)]
+    if kind.layout is Layout.STRIDED:
+        out += [("const int64_t", ctx.names.stride(array, axis)) for axis in range(kind.ndim)]
+    return out

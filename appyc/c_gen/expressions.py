@@ -1,0 +1,250 @@
+"""Expressions as C text.
+
+Every expression of the IR becomes one C expression; a checked access becomes a statement
+expression, so that it is evaluated exactly where and when Python would evaluate it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from appyc.c_gen.context import FunctionContext, divisor_may_be_zero, exponent_may_be_negative
+from appyc.c_gen.scalars import c_type, constant, is_promoted, storage_type
+from appyc.errors import InternalError, Loc
+from appyc.ir.nodes import (
+    AnyLane,
+    Binary,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Intrinsic,
+    Load,
+    Logical,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType, Layout
+
+_TRAP_MESSAGES = {
+    ("/", False): "division by zero",
+    ("/", True): "float division by zero",
+    ("//", False): "integer division or modulo by zero",
+    ("//", True): "float floor division by zero",
+    ("%", False): "integer modulo by zero",
+    ("%", True): "float modulo by zero",
+}
+
+
+def expression(ctx: FunctionContext, expr: Expr) -> str:
+    """The C text of an expression, in parentheses unless it is a single term."""
+    match expr:
+        case Const():
+            return constant(expr.value, expr.dtype)
+        case Var():
+            return ctx.name(expr.symbol)
+        case Extent():
+            return ctx.extent(expr.array, expr.axis)
+        case Load():
+            return _load(ctx, expr)
+        case Unary():
+            return _unary(ctx, expr)
+        case Binary():
+            return _binary(ctx, expr)
+        case Compare():
+            return _compare(ctx, expr)
+        case Logical():
+            op = "&&" if expr.op == "and" else "||"
+            return f"({expression(ctx, expr.lhs)} {op} {expression(ctx, expr.rhs)})"
+        case Select():
+            cond, then, orelse = (expression(ctx, e) for e in (expr.cond, expr.then, expr.orelse))
+            return f"({cond} ? {then} : {orelse})"
+        case Cast():
+            return f"({c_type(expr.dtype)})({expression(ctx, expr.arg)})"
+        case Intrinsic():
+            return _intrinsic(ctx, expr)
+        case AnyLane():
+            return expression(ctx, expr.arg)  # here a lane is an iteration of its own
+        case _:
+            assert_never(expr)
+
+
+def element(ctx: FunctionContext, array: Symbol, places: Sequence[str]) -> str:
+    """An array's element, as something that can be assigned to."""
+    data = ctx.name(array)
+    names = ctx.module.names
+    if not places:
+        return f"{data}[0]"
+    layout = array.array.layout
+    if layout is Layout.STRIDED:
+        const = "const " if array.array.readonly else ""
+        terms = [f"{place} * {names.stride(array, axis)}" for axis, place in enumerate(places)]
+        address = f"({const}char *){data} + ({' + '.join(terms)})"
+        return f"*({const}{storage_type(array.dtype)} *)({address})"
+    order = range(len(places)) if layout is Layout.C else range(len(places) - 1, -1, -1)
+    offset = ""
+    for axis in order:
+        offset = f"({offset} * {names.extent(array, axis)} + {places[axis]})" if offset else places[axis]
+    return f"{data}[{offset[1:-1] if len(places) > 1 else offset}]"
+
+
+def checked_places(
+    ctx: FunctionContext, array: Symbol, index: Sequence[Expr], loc: Loc
+) -> list[tuple[str, str]]:
+    """For each axis a name and the text of the index after its check (-1 where it fails)."""
+    ctx.module.helpers.plain("at")
+    out = []
+    for axis, position in enumerate(index):
+        fault = ctx.module.index_fault(array, axis, loc)
+        extent = ctx.extent(array, axis)
+        out.append((f"place{axis}", f"at({expression(ctx, position)}, {extent}, {fault}, fault, &failed)"))
+    return out
+
+
+def _load(ctx: FunctionContext, load: Load) -> str:
+    zero = constant(0, load.dtype)
+    if not load.checked or not load.index:
+        value = _value(load.array, element(ctx, load.array, [expression(ctx, i) for i in load.index]))
+    else:
+        places = checked_places(ctx, load.array, load.index, load.loc)
+        declared = "".join(f"const int64_t {name} = {text}; " for name, text in places)
+        names = [name for name, _ in places]
+        outside = f"({' | '.join(names)}) < 0"
+        value = (
+            f"({{ {declared}{outside} ? {zero} : {_value(load.array, element(ctx, load.array, names))}; }})"
+        )
+    if load.mask is None:
+        return value
+    return f"({expression(ctx, load.mask)} ? {value} : {zero})"
+
+
+def _value(array: Symbol, text: str) -> str:
+    return f"({text} != 0)" if array.dtype is DType.BOOL else text
+
+
+def _unary(ctx: FunctionContext, expr: Unary) -> str:
+    arg = expression(ctx, expr.arg)
+    if expr.op == "~" and expr.dtype is DType.BOOL:
+        return f"(!{arg})"
+    return _narrowed(f"({expr.op}{arg})", expr.dtype)
+
+
+def _narrowed(text: str, dtype: DType) -> str:
+    return f"({c_type(dtype)}){text}" if is_promoted(dtype) else text
+
+
+def _compare(ctx: FunctionContext, expr: Compare) -> str:
+    if expr.lhs.dtype.is_complex and expr.op not in ("==", "!="):
+        raise InternalError("c_gen", f"complex numbers have no order for {expr.op!r}")
+    return f"({expression(ctx, expr.lhs)} {expr.op} {expression(ctx, expr.rhs)})"
+
+
+def _binary(ctx: FunctionContext, expr: Binary) -> str:
+    lhs, rhs = expression(ctx, expr.lhs), expression(ctx, expr.rhs)
+    dtype = expr.dtype
+    if divisor_may_be_zero(expr):
+        message = _TRAP_MESSAGES[expr.op, dtype.is_float]
+        site = ctx.module.fault("ZeroDivisionError", message, expr.loc)
+        rhs = f"{ctx.module.helpers.typed('divisor', dtype)}({rhs}, {site}, fault, &failed)"
+    if exponent_may_be_negative(expr):
+        message = "Integers to negative integer powers are not allowed."
+        site = ctx.module.fault("ValueError", message, expr.loc)
+        rhs = f"{ctx.module.helpers.typed('exponent', dtype)}({rhs}, {site}, fault, &failed)"
+    if expr.op == "**":
+        return _power(ctx, expr, lhs, rhs)
+    if expr.op in ("<<", ">>") and isinstance(expr.rhs, Const):
+        assert not isinstance(expr.rhs.value, complex)
+        if 0 <= expr.rhs.value < dtype.bits:
+            return _narrowed(f"({lhs} {expr.op} {int(expr.rhs.value)})", dtype)
+    return combine(ctx, expr.op, dtype, lhs, rhs)
+
+
+def combine(ctx: FunctionContext, op: str, dtype: DType, lhs: str, rhs: str) -> str:
+    """`lhs op rhs` for two texts of one type; `and` and `or` too. Neither text is repeated."""
+    typed = ctx.module.helpers.typed
+    kind = dtype.kind
+    match op:
+        case "and":
+            return f"({lhs} && {rhs})"
+        case "or":
+            return f"({lhs} || {rhs})"
+        case "*" if dtype.is_complex:
+            return f"{typed('cmul', dtype)}({lhs}, {rhs})"
+        case "/" if dtype.is_complex:
+            return f"{typed('cdiv', dtype)}({lhs}, {rhs})"
+        case "+" | "-" | "*" | "/" | "&" | "|" | "^":
+            return _narrowed(f"({lhs} {op} {rhs})", dtype)
+        case "//" | "%":
+            name = "floordiv" if op == "//" else "mod"
+            return f"{typed(f'{name}_{kind}' if kind in 'iuf' else f'{name}_u', dtype)}({lhs}, {rhs})"
+        case "<<":
+            return f"{typed('shl', dtype)}({lhs}, {rhs})"
+        case ">>":
+            return f"{typed('shr_i' if kind == 'i' else 'shr_u', dtype)}({lhs}, {rhs})"
+        case "min" | "max" | "minimum" | "maximum":
+            return f"{typed(op, dtype)}({lhs}, {rhs})"
+        case _:
+            raise InternalError("c_gen", f"no operator {op!r} on {dtype}")
+
+
+def _power(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
+    dtype = expr.dtype
+    helpers = ctx.module.helpers
+    exponent = expr.rhs.value if isinstance(expr.rhs, Const) else None
+    if exponent == 2 and isinstance(expr.lhs, Var):
+        return combine(ctx, "*", dtype, lhs, lhs)
+    if exponent == 2 and not dtype.is_complex:
+        return f"{helpers.typed('square', dtype)}({lhs})"
+    if dtype.is_complex:
+        return f"{helpers.typed('cpow_', dtype)}({lhs}, {rhs})"
+    if not dtype.is_float:
+        return f"{helpers.typed('ipow', dtype)}({lhs}, {rhs})"
+    if exponent == 1:
+        return lhs
+    if exponent == 0.5:
+        return f"{helpers.typed('pow_half', dtype)}({lhs})"
+    if exponent == -1:
+        return f"({constant(1, dtype)} / {lhs})"
+    return f"{helpers.library('pow', dtype)}({lhs}, {rhs})"
+
+
+_COMPLEX_FUNCTIONS = {
+    "abs": "cabs",
+    "exp": "cexp",
+    "log": "clog",
+    "sin": "csin",
+    "cos": "ccos",
+    "sqrt": "csqrt",
+}
+
+
+def _intrinsic(ctx: FunctionContext, expr: Intrinsic) -> str:
+    helpers = ctx.module.helpers
+    args = [expression(ctx, arg) for arg in expr.args]
+    dtype = expr.args[0].dtype
+    first = args[0]
+    match expr.name:
+        case "abs" if dtype.kind in "iu":
+            return f"{helpers.typed('iabs', dtype)}({first})" if dtype.kind == "i" else first
+        case "abs" if dtype.is_float:
+            return f"{helpers.library('fabs', dtype)}({first})"
+        case "sign":
+            return f"{helpers.typed('sign', dtype)}({first})"
+        case "isnan" | "isinf" | "isfinite":
+            return f"(__builtin_{expr.name}({first}) != 0)"
+        case "real" | "imag":
+            return f"(__{expr.name}__ ({first}))"
+        case "conj":
+            return f"(~{first})"  # GNU C's conjugate
+        case "complex":
+            return f"__builtin_complex({first}, {args[1]})"
+        case name if dtype.is_complex:
+            if name not in _COMPLEX_FUNCTIONS:
+                raise InternalError("c_gen", f"no intrinsic {name!r} on {dtype}")
+            return f"{helpers.library(_COMPLEX_FUNCTIONS[name], dtype)}({first})"
+        case name:
+            return f"{helpers.library(name, dtype)}({', '.join(args)})"

@@ -1,0 +1,29 @@
+"""The frame of every generated C function that runs statements: locals, the exit, clean-up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from appyc.c_gen.context import FunctionContext
+from appyc.c_gen.scalars import storage_type
+
+
+def emit_function(ctx: FunctionContext, head: str, body: Callable[[], None]) -> None:
+    """Writes a function around what `body` writes, and adds it to the module."""
+    writer, names = ctx.writer, ctx.module.names
+    restrict = "" if ctx.module.sequential else "restrict "
+    with writer.block(head):
+        writer.line("bool failed = fault[0] >= 0;")
+        writer.line("if (failed) return;")
+        for array in ctx.allocated:
+            writer.line(f"{storage_type(array.dtype)} *{restrict}{names.of(array)} = 0;")
+            for axis in range(array.array.ndim):
+                writer.line(f"int64_t {names.extent(array, axis)} = 0;")
+        body()
+        if ctx.leaves:
+            writer.label("leave")
+        if ctx.allocated:
+            free = ctx.module.helpers.plain("free")
+            for array in ctx.allocated:
+                writer.line(f"{free}({names.of(array)});")
+    ctx.module.functions.append(writer.text())

@@ -1,0 +1,201 @@
+"""A function of the IR as one C file.
+
+int32_t kernel_scale(int64_t *restrict frame)     what the dispatcher calls: takes the frame
+                                                  apart, tests the guards, returns a Status
+static void scale(frame, fault, threads, a, a_n0, ...)      the program
+static void scale_loop_7(begin, end, ...)         one for every loop that runs in threads
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.c_gen.context import FunctionContext, ModuleContext, can_fault, parameters_of_array
+from appyc.c_gen.expressions import expression
+from appyc.c_gen.function import emit_function
+from appyc.c_gen.names import Names
+from appyc.c_gen.scalars import TYPEDEFS, c_type
+from appyc.c_gen.simd import declare_scalars, is_private_to_lanes
+from appyc.c_gen.statements import emit_statements
+from appyc.c_gen.threads import outside_symbols, runs_in_threads
+from appyc.c_gen.writer import Writer
+from appyc.errors import InternalError
+from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
+from appyc.ir.nodes import Alloc, For, Function, Stmt, Symbol
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import children, symbols_of, walk
+from appyc.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class CModule:
+    """C text, the name of the function to call, what a fault's number means, and the frame."""
+
+    text: str
+    entry: str
+    faults: tuple[FaultSite, ...]
+    layout: FrameLayout
+
+
+def generate(fn: Function, options: Options, *, sequential: bool = False) -> CModule:
+    """The C file of a function whose loops have their modes.
+
+    sequential: the variant for arguments that overlap in memory: one thread, no vectors by
+    decree, no `restrict`.
+    """
+    module = ModuleContext(fn, options, sequential, Names(fn))
+    layout = frame_layout(fn)
+    program = _emit_program(module, layout)
+    entry = module.names.fresh(f"kernel_{fn.name}")
+    entry_text = _entry(module, layout, entry, program)
+    text = "\n\n".join([TYPEDEFS, module.helpers.text(), *module.functions, entry_text]) + "\n"
+    return CModule(text, entry, module.faults(), layout)
+
+
+def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
+    """Writes the function that holds the program; returns its name."""
+    fn = module.fn
+    allocated = tuple(
+        dict.fromkeys(n.array for n in _outside_threads(module, fn.body) if isinstance(n, Alloc))
+    )
+    ctx = FunctionContext(module, allocated=allocated)
+    name = module.names.fresh(fn.name)
+    parameters = ["int64_t *frame", "int64_t *fault", "const int64_t threads"]
+    for symbol in fn.params:
+        if symbol.is_array:
+            parameters += [f"{kind} {text}" for kind, text in parameters_of_array(module, symbol)]
+        else:
+            parameters.append(f"{c_type(symbol.dtype)} {module.names.of(symbol)}")
+
+    def statements() -> None:
+        declare_scalars(ctx, _locals(module))
+        emit_statements(ctx, fn.body)
+        for result, slot in zip(fn.results, layout.results, strict=True):
+            if isinstance(result.value, Symbol):
+                if result.value not in fn.params:
+                    raise InternalError("c_gen", f"result '{result.value}' is not a parameter")
+            else:
+                assert slot is not None
+                _emit_result(ctx, expression(ctx, result.value), result.value.dtype, slot)
+                if can_fault(result.value):
+                    ctx.leave_if_failed()
+
+    head = f"static __attribute__((noinline)) void {name}({', '.join(parameters)})"
+    emit_function(ctx, head, statements)
+    return name
+
+
+def _outside_threads(module: ModuleContext, body: tuple[Stmt, ...]) -> list[Stmt]:
+    """The statements that stay in the main function."""
+    ctx = FunctionContext(module)
+    out: list[Stmt] = []
+    for stmt in body:
+        out.append(stmt)
+        if not (isinstance(stmt, For) and runs_in_threads(ctx, stmt)):
+            inner = tuple(child for child in children(stmt) if isinstance(child, Stmt))
+            out += _outside_threads(module, inner)
+    return out
+
+
+def _locals(module: ModuleContext) -> list[Symbol]:
+    """The scalars that the main function declares: neither parameters nor loop variables."""
+    fn = module.fn
+    needed: set[Symbol] = set()
+    ctx = FunctionContext(module)
+    for stmt in _outside_threads(module, fn.body):
+        if isinstance(stmt, For) and runs_in_threads(ctx, stmt):
+            needed |= outside_symbols(stmt)
+        else:
+            below = {s for child in children(stmt) if isinstance(child, Stmt) for s in symbols_of(child)}
+            own = set(symbols_of(stmt))
+            needed |= own - below if not isinstance(stmt, For) else own
+    for result in fn.results:
+        needed |= set(symbols_of(result))
+    bound = {n.var for n in walk(fn.body) if isinstance(n, For)}
+    return [
+        s
+        for s in symbols_of(fn)
+        if s in needed
+        and not s.is_array
+        and s not in fn.params
+        and s not in bound
+        and not is_private_to_lanes(s, fn.body, module.sequential)
+    ]
+
+
+# ---------------------------------------------------------------- the frame
+
+
+def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str) -> str:
+    writer = Writer()
+    restrict = "" if module.sequential else "restrict "
+    ctx = FunctionContext(module, writer)
+    with writer.block(f"int32_t {entry}(int64_t *{restrict}frame)"):
+        writer.line(f"int64_t *fault = frame + {layout.fault};")
+        writer.line("fault[0] = -1;")
+        arguments = ["frame", "fault", "frame[0]"]
+        for symbol, slot in zip(module.fn.params, layout.params, strict=True):
+            if symbol.is_array:
+                arguments += _emit_array_parameter(ctx, symbol, slot)
+            else:
+                name = module.names.of(symbol)
+                writer.line(f"const {c_type(symbol.dtype)} {name} = {_from_slot(ctx, symbol.dtype, slot)};")
+                arguments.append(name)
+        for guard in module.fn.guards:
+            writer.line(f"/* {ctx.place(guard.loc)}: {guard.reason.replace('*/', '* /')} */")
+            writer.line(f"if (!{expression(ctx, guard.holds)}) return {int(Status.GUARD)};")
+        writer.line(f"{program}({', '.join(arguments)});")
+        writer.line(f"return fault[0] < 0 ? {int(Status.OK)} : {int(Status.FAULT)};")
+    return writer.text()
+
+
+def _emit_array_parameter(ctx: FunctionContext, array: Symbol, slot: int) -> list[str]:
+    """Declares an array's pointer, extents and strides from the frame; returns their names."""
+    ndim = array.array.ndim
+    parameters = parameters_of_array(ctx.module, array)
+    slots = [slot, *range(slot + 1, slot + 1 + ndim)]
+    if array.array.layout is Layout.STRIDED:
+        slots += range(slot + 1 + ndim, slot + 1 + 2 * ndim)
+    pointer, data = parameters[0]
+    ctx.writer.line(f"{pointer} {data} = ({pointer.replace('restrict', '').rstrip()})frame[{slot}];")
+    for (kind, name), at in zip(parameters[1:], slots[1:], strict=True):
+        ctx.writer.line(f"{kind} {name} = frame[{at}];")
+    return [name for _, name in parameters]
+
+
+def _from_slot(ctx: FunctionContext, dtype: DType, slot: int) -> str:
+    helper = ctx.module.helpers.plain
+    match dtype:
+        case DType.FLOAT64:
+            return f"{helper('bits_to_double')}(frame[{slot}])"
+        case DType.FLOAT32:
+            return f"{helper('bits_to_float')}(frame[{slot}])"
+        case DType.COMPLEX128:
+            parts = [f"{helper('bits_to_double')}(frame[{at}])" for at in (slot, slot + 1)]
+            return f"__builtin_complex({', '.join(parts)})"
+        case DType.COMPLEX64:
+            convert = helper("bits_to_float")
+            return f"__builtin_complex({convert}(frame[{slot}]), {convert}(frame[{slot}] >> 32))"
+        case _:
+            return f"({c_type(dtype)})frame[{slot}]"
+
+
+def _emit_result(ctx: FunctionContext, text: str, dtype: DType, slot: int) -> None:
+    helper, writer = ctx.module.helpers.plain, ctx.writer
+    match dtype:
+        case DType.FLOAT64:
+            writer.line(f"frame[{slot}] = {helper('double_to_bits')}({text});")
+        case DType.FLOAT32:
+            writer.line(f"frame[{slot}] = {helper('float_to_bits')}({text});")
+        case DType.COMPLEX128 | DType.COMPLEX64:
+            with writer.block():
+                convert = helper("double_to_bits" if dtype is DType.COMPLEX128 else "float_to_bits")
+                writer.line(f"const {c_type(dtype)} value = {text};")
+                real, imag = f"{convert}(__real__ value)", f"{convert}(__imag__ value)"
+                if dtype is DType.COMPLEX128:
+                    writer.line(f"frame[{slot}] = {real};")
+                    writer.line(f"frame[{slot + 1}] = {imag};")
+                else:
+                    writer.line(f"frame[{slot}] = {real} | (int64_t)((uint64_t){imag} << 32);")
+        case _:
+            writer.line(f"frame[{slot}] = (int64_t)({text});")

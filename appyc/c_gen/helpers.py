@@ -1,0 +1,344 @@
+"""The small C functions that generated code calls, and the library functions' prototypes.
+
+Each is emitted only where it is used. A name is `<operation>_<dtype>`; the text comes from
+the operation's template, with T the type, U its unsigned counterpart, BITS its width, F the
+suffix of math functions, R a complex type's real one, D the dtype's name.
+"""
+
+from __future__ import annotations
+
+from appyc.c_gen.scalars import c_type, real_suffix
+from appyc.ir.types import DType
+
+_FAULT = "const int64_t site, int64_t *fault, bool *failed"
+
+PLAIN: dict[str, tuple[tuple[str, ...], str]] = {
+    # The cold path of every check. The first fault of all threads is the one that is kept.
+    "raise_fault": (
+        (),
+        """static __attribute__((noinline, cold)) void raise_fault(
+    int64_t *fault, const int64_t site, const int64_t value, const int64_t extent) {
+    int64_t none = -1;
+    if (__atomic_compare_exchange_n(&fault[0], &none, site, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        fault[1] = value;
+        fault[2] = extent;
+    }
+}""",
+    ),
+    "at": (
+        ("raise_fault",),
+        f"""/* The place of an index that may count from the end; -1, and a fault, where there is none. */
+static inline int64_t at(const int64_t index, const int64_t extent, {_FAULT}) {{
+    const int64_t place = index < 0 ? index + extent : index;
+    if (__builtin_expect((uint64_t)place < (uint64_t)extent, 1)) return place;
+    *failed = true;
+    raise_fault(fault, site, index, extent);
+    return -1;
+}}""",
+    ),
+    "trip_count": (
+        (),
+        """static inline int64_t trip_count(const int64_t lo, const int64_t hi, const int64_t step) {
+    if (step > 0) return hi > lo ? (int64_t)(((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)step) + 1 : 0;
+    return lo > hi ? (int64_t)(((uint64_t)lo - (uint64_t)hi - 1) / (0 - (uint64_t)step)) + 1 : 0;
+}""",
+    ),
+    "trips_between": (
+        (),
+        """static inline double trips_between(const int64_t lo, const int64_t hi, const double step) {
+    const double trips = ((double)hi - (double)lo) / step;
+    return trips > 0 ? trips : 0;
+}""",
+    ),
+    "piece_start": (
+        (),
+        """/* Where piece number `piece` of `pieces` starts; the pieces' lengths differ by at most one. */
+static inline int64_t piece_start(const int64_t trips, const int64_t piece, const int64_t pieces) {
+    const int64_t rest = trips % pieces;
+    return trips / pieces * piece + (piece < rest ? piece : rest);
+}""",
+    ),
+    "allocate": (
+        (),
+        """extern void *calloc(__SIZE_TYPE__, __SIZE_TYPE__);
+extern void *aligned_alloc(__SIZE_TYPE__, __SIZE_TYPE__);
+/* Memory of the product of `sizes` bytes, none of them negative; 0 where there is no such memory. */
+static void *allocate(const int64_t *sizes, const int64_t count, const bool zero) {
+    int64_t bytes = 1;
+    for (int64_t i = 0; i < count; i += 1) bytes = sizes[i] == 0 ? 0 : bytes;
+    for (int64_t i = 0; i < count && bytes > 0; i += 1) {
+        if (__builtin_mul_overflow(bytes, sizes[i], &bytes)) return 0;
+    }
+    if (bytes > (int64_t)1 << 62) return 0;
+    if (zero) return calloc((__SIZE_TYPE__)bytes + 1, 1);
+    return aligned_alloc(64, ((__SIZE_TYPE__)bytes / 64 + 1) * 64);
+}""",
+    ),
+    "free": ((), "extern void free(void *);"),
+    "bits_to_double": (
+        (),
+        """static inline double bits_to_double(const int64_t bits) {
+    return (union { int64_t bits; double value; }){.bits = bits}.value;
+}""",
+    ),
+    "bits_to_float": (
+        (),
+        """static inline float bits_to_float(const int64_t bits) {
+    return (union { int32_t bits; float value; }){.bits = (int32_t)bits}.value;
+}""",
+    ),
+    "double_to_bits": (
+        (),
+        """static inline int64_t double_to_bits(const double value) {
+    return (union { double value; int64_t bits; }){.value = value}.bits;
+}""",
+    ),
+    "float_to_bits": (
+        (),
+        """static inline int64_t float_to_bits(const float value) {
+    return (uint32_t)(union { float value; int32_t bits; }){.value = value}.bits;
+}""",
+    ),
+}
+
+TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
+    # Python's builtins, which keep the left side when a NaN is on either.
+    "min": ((), "static inline T min_D(const T a, const T b) { return b < a ? b : a; }"),
+    "max": ((), "static inline T max_D(const T a, const T b) { return b > a ? b : a; }"),
+    # NumPy's: a NaN on either side is the result.
+    "minimum": ((), "static inline T minimum_D(const T a, const T b) { return a < b || a != a ? a : b; }"),
+    "maximum": ((), "static inline T maximum_D(const T a, const T b) { return a > b || a != a ? a : b; }"),
+    "square": ((), "static inline T square_D(const T a) { return (T)(a * a); }"),
+    "iabs": ((), "static inline T iabs_D(const T a) { return (T)(a < 0 ? -a : a); }"),
+    "sign": (
+        (),
+        "static inline T sign_D(const T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a == 0 ? (T)0 : a; }",
+    ),
+    # As in Python and NumPy: rounded down; 0 where the divisor is 0; the smallest number by -1 wraps.
+    "floordiv_i": (
+        (),
+        """static inline T floordiv_i_D(const T a, const T b) {
+    if (b == 0) return 0;
+    if (b == -1) return (T)(0 - (U)a);
+    return (T)(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
+}""",
+    ),
+    "mod_i": (
+        (),
+        """static inline T mod_i_D(const T a, const T b) {
+    if (b == 0 || b == -1) return 0;
+    const T rest = (T)(a % b);
+    return (T)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+}""",
+    ),
+    "floordiv_u": ((), "static inline T floordiv_u_D(const T a, const T b) { return b ? (T)(a / b) : 0; }"),
+    "mod_u": ((), "static inline T mod_u_D(const T a, const T b) { return b ? (T)(a % b) : 0; }"),
+    "floordiv_f": (
+        ("fmod", "floor", "copysign"),
+        """static inline T floordiv_f_D(const T a, const T b) {
+    if (b == 0) return a / b;
+    const T rest = fmodF(a, b);
+    T quotient = (a - rest) / b;
+    if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
+    if (quotient == 0) return copysignF(0, a / b);
+    const T below = floorF(quotient);
+    return quotient - below > (T)0.5 ? below + 1 : below;
+}""",
+    ),
+    "mod_f": (
+        ("fmod", "copysign"),
+        """static inline T mod_f_D(const T a, const T b) {
+    const T rest = fmodF(a, b);
+    if (b == 0) return rest;
+    if (rest == 0) return copysignF(0, b);
+    return (b < 0) != (rest < 0) ? rest + b : rest;
+}""",
+    ),
+    "divisor": (
+        ("raise_fault",),
+        f"""static inline T divisor_D(const T b, {_FAULT}) {{
+    if (__builtin_expect(b != 0, 1)) return b;
+    *failed = true;
+    raise_fault(fault, site, 0, 0);
+    return 1;
+}}""",
+    ),
+    "exponent": (
+        ("raise_fault",),
+        f"""static inline T exponent_D(const T n, {_FAULT}) {{
+    if (__builtin_expect(n >= 0, 1)) return n;
+    *failed = true;
+    raise_fault(fault, site, (int64_t)n, 0);
+    return 0;
+}}""",
+    ),
+    "ipow": (
+        (),
+        """static inline T ipow_D(const T base, T n) {
+    uint64_t result = 1, square = (uint64_t)base;
+    for (; n > 0; n >>= 1) {
+        if (n & 1) result *= square;
+        square *= square;
+    }
+    return (T)result;
+}""",
+    ),
+    # pow(x, 0.5) is not sqrt(x) for -0.0 and -inf.
+    "pow_half": (
+        ("pow", "sqrt"),
+        "static inline T pow_half_D(const T a) { return a >= 0 ? sqrtF(a) + 0 : powF(a, (T)0.5); }",
+    ),
+    "shl": (
+        (),
+        "static inline T shl_D(const T a, const T n) { return (U)n < BITS ? (T)((U)a << (U)n) : (T)0; }",
+    ),
+    "shr_i": (
+        (),
+        "static inline T shr_i_D(const T a, const T n) { return (T)(a >> ((U)n < BITS ? (U)n : BITS - 1)); }",
+    ),
+    "shr_u": ((), "static inline T shr_u_D(const T a, const T n) { return n < BITS ? (T)(a >> n) : (T)0; }"),
+    # C's own complex products and quotients test for NaN; these are NumPy's.
+    "cmul": (
+        (),
+        """static inline T cmul_D(const T a, const T b) {
+    return __builtin_complex(__real__ a * __real__ b - __imag__ a * __imag__ b,
+                             __real__ a * __imag__ b + __imag__ a * __real__ b);
+}""",
+    ),
+    "cdiv": (
+        ("fabs",),
+        """static inline T cdiv_D(const T a, const T b) {
+    const R ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;
+    if (fabsF(br) >= fabsF(bi)) {
+        if (br == 0 && bi == 0) return __builtin_complex(ar / fabsF(br), ai / fabsF(br));
+        const R ratio = bi / br, scale = (R)1 / (br + bi * ratio);
+        return __builtin_complex((ar + ai * ratio) * scale, (ai - ar * ratio) * scale);
+    }
+    const R ratio = br / bi, scale = (R)1 / (bi + br * ratio);
+    return __builtin_complex((ar * ratio + ai) * scale, (ai * ratio - ar) * scale);
+}""",
+    ),
+    "cpow_": (
+        ("cmul", "cdiv", "cpow"),
+        """/* NumPy multiplies for small integer exponents. */
+static inline T cpow__D(const T a, const T b) {
+    const R real = __real__ b;
+    const T one = __builtin_complex((R)1, (R)0);
+    if (real == 0 && __imag__ b == 0) return one;
+    if (a == 0) {
+        if (real > 0) return __builtin_complex((R)0, (R)0);
+        return __builtin_complex((R)__builtin_nan(""), (R)__builtin_nan(""));
+    }
+    if (__imag__ b != 0 || !(real > -100 && real < 100) || real != (R)(int)real) return cpowF(a, b);
+    T result = one, square = a;
+    for (int n = (int)(real < 0 ? -real : real); n > 0; n >>= 1) {
+        if (n & 1) result = cmul_D(result, square);
+        square = cmul_D(square, square);
+    }
+    return real < 0 ? cdiv_D(one, result) : result;
+}""",
+    ),
+}
+
+_UNARY_MATH = """
+    fabs sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh
+    asinh acosh atanh floor ceil trunc rint erf erfc
+"""
+_BINARY_MATH = "pow fmod atan2 hypot copysign"
+_COMPLEX_MATH = "cexp clog csin ccos csqrt"
+
+_PROTOTYPES: dict[str, str] = {
+    **{name: f"extern R {name}F(R);" for name in _UNARY_MATH.split()},
+    **{name: f"extern R {name}F(R, R);" for name in _BINARY_MATH.split()},
+    **{name: f"extern T {name}F(T);" for name in _COMPLEX_MATH.split()},
+    "cabs": "extern R cabsF(T);",
+    "cpow": "extern T cpowF(T, T);",
+}
+
+
+def reserved_names() -> set[str]:
+    """Every name that this module can put into a C file."""
+    names = set(PLAIN)
+    names |= {f"{operation}_{dtype}" for operation in TEMPLATES for dtype in DType}
+    names |= {name + suffix for name in _PROTOTYPES for suffix in ("", "f")}
+    return names
+
+
+class Helpers:
+    """The functions that one C file needs, each after those that it calls."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def plain(self, name: str) -> str:
+        """Asks for a function that has no element type; returns its name."""
+        if name not in self._texts:
+            needs, text = PLAIN[name]
+            for need in needs:
+                self.plain(need)
+            self._texts[name] = text
+        return name
+
+    def typed(self, operation: str, dtype: DType) -> str:
+        """Asks for an operation on a type; returns the function's name."""
+        name = f"{operation}_{dtype}"
+        if name not in self._texts:
+            needs, text = TEMPLATES[operation]
+            for need in needs:
+                if need in PLAIN:
+                    self.plain(need)
+                elif need in TEMPLATES:
+                    self.typed(need, dtype)
+                else:
+                    self.library(need, dtype)
+            self._texts[name] = _filled(text, dtype)
+        return name
+
+    def library(self, name: str, dtype: DType) -> str:
+        """Asks for the C library's function for a type; returns its name."""
+        spelled = name + real_suffix(dtype)
+        self._texts.setdefault(spelled, _filled(_PROTOTYPES[name], dtype))
+        return spelled
+
+    def declared_reduction(self, op: str, dtype: DType) -> str:
+        """Asks for an OpenMP reduction by one of our own functions; returns its name."""
+        combine = self.typed(op, dtype)
+        name = f"reduce_{combine}"
+        self._texts.setdefault(
+            name,
+            f"#pragma omp declare reduction({name} : {c_type(dtype)} : omp_out = {combine}(omp_out, omp_in)) "
+            "initializer(omp_priv = omp_orig)",
+        )
+        return name
+
+    def text(self) -> str:
+        return "\n".join(self._texts.values())
+
+
+def _filled(template: str, dtype: DType) -> str:
+    """The template with its one-letter placeholders filled in, word by word."""
+    unsigned = f"uint{dtype.bits}_t"
+    values = {
+        "T": c_type(dtype),
+        "U": unsigned,
+        "R": c_type(dtype.part),
+        "BITS": str(dtype.bits),
+    }
+    out: list[str] = []
+    word = ""
+    for char in template + " ":
+        if char.isalnum() or char == "_":
+            word += char
+            continue
+        out.append(values.get(word, _suffixed(word, dtype)))
+        out.append(char)
+        word = ""
+    return "".join(out)[:-1]
+
+
+def _suffixed(word: str, dtype: DType) -> str:
+    if word.endswith("_D"):
+        return f"{word[:-1]}{dtype}"
+    if word.endswith("F") and word[:-1] in _PROTOTYPES:
+        return word[:-1] + real_suffix(dtype)
+    return word

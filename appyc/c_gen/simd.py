@@ -1,0 +1,93 @@
+"""One counted loop on one thread: a plain `for`, or lanes of vectors by `omp simd`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from appyc.c_gen.context import FunctionContext, can_fault
+from appyc.c_gen.scalars import c_type, constant
+from appyc.ir.nodes import Alloc, Assign, Break, For, LoopMode, Reduction, Stmt, Symbol, Update, While
+from appyc.ir.visit import symbols_of, walk
+
+Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+
+_CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
+
+
+def why_not_simd(loop: For) -> str | None:
+    """The reason why a loop whose iterations are independent does not become lanes."""
+    if loop.mode is LoopMode.SEQUENTIAL:
+        return "its iterations depend on each other"
+    if can_fault(loop.body):
+        return "an iteration may raise"
+    if any(r.symbol.dtype.is_complex for r in loop.reductions):
+        return "it reduces complex numbers"
+    for node in walk(loop.body):
+        match node:
+            case For() | While():
+                return "it holds another loop"
+            case Break() | Alloc():
+                return "its body leaves the loop or allocates"
+            case Update() if node.atomic:
+                return "it updates atomically"
+            case _:
+                pass
+    return None
+
+
+def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
+    """The loop from `lo` to `hi`, which are terms that do not change while it runs."""
+    simd = not ctx.module.sequential and why_not_simd(loop) is None
+    if simd:
+        ctx.writer.line(simd_directive(ctx, loop))
+    var = ctx.name(loop.var)
+    relation = "<" if loop.step > 0 else ">"
+    with ctx.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"):
+        if simd:
+            declare_scalars(ctx, simd_private(loop))
+        body(ctx, loop.body)
+
+
+def simd_private(loop: For) -> list[Symbol]:
+    """The scalars that each lane declares for itself, in the order of the loop's own list."""
+    return [symbol for symbol in loop.private if symbol not in loop.last]
+
+
+def simd_directive(ctx: FunctionContext, loop: For) -> str:
+    clauses = [f"reduction({_clause_op(ctx, r)} : {ctx.name(r.symbol)})" for r in loop.reductions]
+    clauses += [f"lastprivate({ctx.name(symbol)})" for symbol in loop.last]
+    return " ".join(["#pragma omp simd", *clauses])
+
+
+def _clause_op(ctx: FunctionContext, reduction: Reduction) -> str:
+    """OpenMP's own min and max say nothing of NaN; for floats ours are declared."""
+    if reduction.symbol.dtype.is_float and reduction.op in ("min", "max", "minimum", "maximum"):
+        return ctx.module.helpers.declared_reduction(reduction.op, reduction.symbol.dtype)
+    return _CLAUSE_OPS.get(reduction.op, reduction.op)
+
+
+def declare_scalars(ctx: FunctionContext, symbols: Iterable[Symbol]) -> None:
+    """Declarations, with a value: what the program leaves unassigned must not be undefined in C."""
+    for symbol in symbols:
+        zero = constant(0, symbol.dtype)
+        ctx.writer.line(f"{c_type(symbol.dtype)} {ctx.module.names.of(symbol)} = {zero};")
+
+
+def is_private_to_lanes(symbol: Symbol, body: tuple[Stmt, ...], sequential: bool) -> bool:
+    """True where every place that names the scalar is in a SIMD loop that declares it inside."""
+    if sequential:
+        return False
+    return all(_owned(symbol, stmt) for stmt in body)
+
+
+def _owned(symbol: Symbol, stmt: Stmt) -> bool:
+    match stmt:
+        case For() if why_not_simd(stmt) is None and symbol in simd_private(stmt):
+            return symbol not in symbols_of((stmt.lo, stmt.hi))
+        case For() if symbol not in symbols_of((stmt.lo, stmt.hi)):
+            return all(_owned(symbol, inner) for inner in stmt.body)
+        case Assign() if stmt.target == symbol:
+            return False
+        case _:
+            return symbol not in symbols_of(stmt)

@@ -1,0 +1,286 @@
+"""Loops in threads.
+
+Such a loop becomes a C function of its own, a *piece*, which runs a part of the iterations.
+What it captures are parameters: pointers keep `restrict`, which compilers drop when they
+outline an OpenMP region, and a loop that is too small for threads is one direct call.
+
+    static void kernel_loop_3(begin, end, trips, fault, i_lo, a, a_n0, s_partial) {
+        double s = *s_partial;
+        for (int64_t i = i_lo + begin; i < i_lo + end; i += 1) { s += a[i]; }
+        *s_partial = s;
+    }
+
+How the iterations are cut depends on nothing but their number and that of the threads, and
+partial results are combined in the pieces' order: two runs give the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.c_gen.bounds import is_invariant, work_text
+from appyc.c_gen.context import FunctionContext, can_fault, parameters_of_array
+from appyc.c_gen.expressions import combine, expression
+from appyc.c_gen.function import emit_function
+from appyc.c_gen.scalars import c_type, partial_start
+from appyc.c_gen.simd import Body, declare_scalars, emit_counted, is_private_to_lanes
+from appyc.ir.nodes import Alloc, For, LoopMode, Reduction, Symbol, Update, Var, While
+from appyc.ir.visit import scalars_written, symbols_of, walk
+
+MIN_WORK = 20_000
+"""Operations below which threads cost more than they bring: waking them takes a few microseconds."""
+
+MAX_PIECES = 4096
+PIECES_PER_THREAD = 16
+"""For iterations of unequal length: enough pieces that the threads finish together."""
+
+
+def runs_in_threads(ctx: FunctionContext, loop: For) -> bool:
+    return loop.mode is LoopMode.PARALLEL and not ctx.in_piece and not ctx.module.sequential
+
+
+@dataclass(frozen=True, slots=True)
+class Captures:
+    """What a piece takes from the function around it, each list in program order.
+
+    arrays, values: read (a value may be changed, in the piece's own copy). reductions:
+    through a pointer to the piece's partial result. last: through a pointer that the piece
+    with the last iteration writes. atomics: scalars that all pieces update in place.
+    """
+
+    arrays: tuple[Symbol, ...]
+    values: tuple[Symbol, ...]
+    reductions: tuple[Reduction, ...]
+    last: tuple[Symbol, ...]
+    atomics: tuple[Symbol, ...]
+    private: tuple[Symbol, ...]
+    allocated: tuple[Symbol, ...]
+
+
+def perfect_nest(loop: For) -> tuple[For, ...]:
+    """The loop, and as many loops right inside it as `collapse` asks for and may be run as one."""
+    nest = [loop]
+    wanted = loop.clauses.collapse if loop.clauses else 1
+    while len(nest) < wanted and len(nest[-1].body) == 1:
+        inner = nest[-1].body[0]
+        if not isinstance(inner, For) or inner.mode is not LoopMode.PARALLEL:
+            break
+        bound = {outer.var for outer in nest} | scalars_written(inner.body)
+        if not is_invariant(inner.lo, bound) or not is_invariant(inner.hi, bound):
+            break
+        nest.append(inner)
+    return tuple(nest)
+
+
+def captures_of(nest: tuple[For, ...]) -> Captures:
+    """What the body of a nest needs from outside."""
+    body = nest[-1].body
+    reductions = tuple(dict.fromkeys(r for loop in nest for r in loop.reductions))
+    reduced = {r.symbol for r in reductions}
+    private = {s for loop in nest for s in (*loop.private, *loop.last)} - reduced
+    last = tuple(dict.fromkeys(s for loop in nest for s in loop.last if s not in reduced))
+    bound = {n.var for n in walk(nest) if isinstance(n, For)}
+    allocated = {n.array for n in walk(body) if isinstance(n, Alloc)}
+    atomic = {n.target for n in walk(body) if isinstance(n, Update) and n.atomic and not n.target.is_array}
+    used = symbols_of(body)
+    scalars = [s for s in used if not s.is_array and s not in bound | reduced]
+    return Captures(
+        arrays=tuple(s for s in used if s.is_array and s not in allocated),
+        values=tuple(s for s in scalars if s not in private | atomic),
+        reductions=reductions,
+        last=last,
+        atomics=tuple(s for s in scalars if s in atomic - private),
+        private=tuple(s for s in scalars if s in private),
+        allocated=tuple(s for s in used if s in allocated),
+    )
+
+
+def outside_symbols(loop: For) -> set[Symbol]:
+    """The scalars that the function around a threaded loop has to declare."""
+    nest = perfect_nest(loop)
+    captures = captures_of(nest)
+    bounds = {n.symbol for outer in nest for n in walk((outer.lo, outer.hi)) if isinstance(n, Var)}
+    condition = loop.clauses.condition if loop.clauses else None
+    if condition is not None:
+        bounds |= {n.symbol for n in walk(condition) if isinstance(n, Var)}
+    reduced = {r.symbol for r in captures.reductions}
+    return {*captures.values, *captures.last, *captures.atomics, *reduced, *bounds}
+
+
+# ---------------------------------------------------------------- the piece
+
+
+def _emit_piece(ctx: FunctionContext, nest: tuple[For, ...], captures: Captures, body: Body) -> str:
+    """Writes the function of a piece; returns its name."""
+    module = ctx.module
+    names = module.names
+    name = names.fresh(f"{module.fn.name}_loop_{nest[0].loc.line}")
+    parameters = ["const int64_t begin", "const int64_t end", "const int64_t trips", "int64_t *fault"]
+    parameters += [f"const int64_t {text}" for text in _nest_parameters(ctx, nest)]
+    for array in captures.arrays:
+        parameters += [f"{kind} {text}" for kind, text in parameters_of_array(module, array)]
+    written = scalars_written(nest[-1].body)
+    for symbol in captures.values:
+        const = "" if symbol in written else "const "
+        parameters.append(f"{const}{c_type(symbol.dtype)} {names.of(symbol)}")
+    for symbol in [*captures.atomics]:
+        parameters.append(f"{c_type(symbol.dtype)} *{names.of(symbol)}")
+    for symbol in [*(r.symbol for r in captures.reductions), *captures.last]:
+        parameters.append(f"{c_type(symbol.dtype)} *{names.of(symbol)}_out")
+
+    inner = FunctionContext(
+        module, in_piece=True, behind_pointer=frozenset(captures.atomics), allocated=captures.allocated
+    )
+
+    def iterations() -> None:
+        writer = inner.writer
+        own = [s for s in captures.private if not is_private_to_lanes(s, (nest[-1],), module.sequential)]
+        declare_scalars(inner, own)
+        for reduction in captures.reductions:
+            symbol = reduction.symbol
+            writer.line(f"{c_type(symbol.dtype)} {names.of(symbol)} = *{names.of(symbol)}_out;")
+        _emit_rows(inner, nest, body)
+        for reduction in captures.reductions:
+            writer.line(f"*{names.of(reduction.symbol)}_out = {names.of(reduction.symbol)};")
+        if captures.last:
+            with writer.block("if (begin < end && end == trips)"):
+                for symbol in captures.last:
+                    writer.line(f"*{names.of(symbol)}_out = {names.of(symbol)};")
+
+    emit_function(inner, f"static __attribute__((noinline)) void {name}({', '.join(parameters)})", iterations)
+    return name
+
+
+def _nest_parameters(ctx: FunctionContext, nest: tuple[For, ...]) -> list[str]:
+    """The names of the lower bounds, then of the inner loops' trip counts."""
+    names = ctx.module.names
+    lows = [f"{names.of(loop.var)}_lo" for loop in nest]
+    return lows + [f"{names.of(loop.var)}_trips" for loop in nest[1:]]
+
+
+def _emit_rows(ctx: FunctionContext, nest: tuple[For, ...], body: Body) -> None:
+    """The iterations `begin` to `end`, counted over the whole nest.
+
+    Of a collapsed nest the innermost loop stays a loop: the outer variables are worked out
+    once for each of its runs.
+    """
+    innermost = nest[-1]
+    low, step = f"{ctx.name(innermost.var)}_lo", innermost.step
+    if len(nest) == 1:
+        emit_counted(ctx, innermost, f"({low} + begin * {step})", f"({low} + end * {step})", body)
+        return
+    trips = f"{ctx.name(innermost.var)}_trips"
+    writer = ctx.writer
+    with writer.block("for (int64_t at_ = begin, count_; at_ < end; at_ += count_)"):
+        writer.line(f"const int64_t first_ = at_ % {trips};")
+        writer.line(f"count_ = {trips} - first_ < end - at_ ? {trips} - first_ : end - at_;")
+        writer.line(f"int64_t row_ = at_ / {trips};")
+        for loop in reversed(nest[1:-1]):
+            var = ctx.name(loop.var)
+            writer.line(f"const int64_t {var} = {var}_lo + row_ % {var}_trips * {loop.step};")
+            writer.line(f"row_ /= {var}_trips;")
+        var = ctx.name(nest[0].var)
+        writer.line(f"const int64_t {var} = {var}_lo + row_ * {nest[0].step};")
+        writer.line(f"const int64_t from_ = {low} + first_ * {step};")
+        emit_counted(ctx, innermost, "from_", f"(from_ + count_ * {step})", body)
+
+
+# ---------------------------------------------------------------- the call
+
+
+def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
+    """Writes a piece's function, and here the code that runs all of them."""
+    nest = perfect_nest(loop)
+    captures = captures_of(nest)
+    piece = _emit_piece(ctx, nest, captures, body)
+    names, writer = ctx.module.names, ctx.writer
+    with writer.block():
+        _emit_trips(ctx, nest)
+        schedule = _emit_pieces(ctx, nest)
+        for reduction in captures.reductions:
+            _emit_partials(ctx, reduction)
+        arguments = ["fault", *_nest_parameters(ctx, nest)]
+        for array in captures.arrays:
+            arguments += [text for _, text in parameters_of_array(ctx.module, array)]
+        arguments += [names.of(s) for s in captures.values]
+        arguments += [f"&{names.of(s)}" for s in captures.atomics]
+        partials = [f"&{names.of(r.symbol)}_partial[{{piece}}]" for r in captures.reductions]
+        lasts = [f"&{names.of(s)}" for s in captures.last]
+        rest = ", ".join([*arguments, *partials, *lasts])
+        with writer.block("if (pieces == 1)"):
+            writer.line(f"{piece}(0, trips, trips, {rest.format(piece='0')});")
+        with writer.block("else"):
+            start = ctx.module.helpers.plain("piece_start")
+            writer.line(f"#pragma omp parallel for num_threads((int)threads) schedule({schedule}, 1)")
+            with writer.block("for (int64_t piece = 0; piece < pieces; piece += 1)"):
+                writer.line(f"const int64_t begin = {start}(trips, piece, pieces);")
+                writer.line(f"const int64_t end = {start}(trips, piece + 1, pieces);")
+                writer.line(f"{piece}(begin, end, trips, {rest.format(piece='piece')});")
+        if can_fault(nest[-1].body):
+            writer.line("failed = fault[0] >= 0;")
+            ctx.leave_if_failed()
+        for reduction in captures.reductions:
+            name, dtype = names.of(reduction.symbol), reduction.symbol.dtype
+            combined = combine(ctx, reduction.op, dtype, name, f"{name}_partial[piece]")
+            writer.line(f"for (int64_t piece = 0; piece < pieces; piece += 1) {name} = {combined};")
+
+
+def _emit_trips(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
+    """Declares lower bounds and trip counts; `trips` is the number of iterations of the nest."""
+    writer, trip_count = ctx.writer, ctx.module.helpers.plain("trip_count")
+    counts = []
+    for number, loop in enumerate(nest):
+        var = ctx.name(loop.var)
+        count = f"{trip_count}({var}_lo, {expression(ctx, loop.hi)}, {loop.step})"
+        writer.line(f"const int64_t {var}_lo = {expression(ctx, loop.lo)};")
+        if number == 0 and len(nest) == 1:
+            writer.line(f"const int64_t trips = {count};")
+        else:
+            writer.line(f"const int64_t {var}_trips = {count};")
+        counts.append(f"{var}_trips")
+    if any(can_fault((loop.lo, loop.hi)) for loop in nest):
+        ctx.leave_if_failed()
+    if len(nest) > 1:
+        writer.line(f"const int64_t trips = {' * '.join(counts)};")
+
+
+def _emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
+    """Declares the number of `pieces`; returns OpenMP's word for how threads take them."""
+    writer = ctx.writer
+    clauses = nest[0].clauses
+    worth = f"threads > 1 && (double)trips * ({work_text(ctx, nest)}) > {MIN_WORK}.0"
+    if clauses is not None and clauses.condition is not None:
+        worth = f"{worth} && {expression(ctx, clauses.condition)}"
+    schedule = clauses.schedule if clauses is not None else None
+    chunk = clauses.chunk if clauses is not None else None
+    if schedule == "dynamic" or chunk is not None:
+        wanted = f"(trips - 1) / {chunk or 1} + 1"
+        writer.line(f"int64_t pieces = {wanted} < {MAX_PIECES} ? {wanted} : {MAX_PIECES};")
+        schedule = schedule or "static"
+    elif schedule is None and _is_uneven(nest):
+        writer.line(f"int64_t pieces = threads * {PIECES_PER_THREAD};")
+        schedule = "dynamic"
+    else:
+        writer.line("int64_t pieces = threads;")
+        schedule = "static"
+    writer.line("if (pieces > trips) pieces = trips;")
+    writer.line(f"if (pieces < 1 || !({worth})) pieces = 1;")
+    return schedule
+
+
+def _is_uneven(nest: tuple[For, ...]) -> bool:
+    """True where iterations take different times: an inner loop's bounds or end vary with them."""
+    body = nest[-1].body
+    variable = {loop.var for loop in nest} | scalars_written(body)
+    return any(
+        isinstance(n, While)
+        or (isinstance(n, For) and not (is_invariant(n.lo, variable) and is_invariant(n.hi, variable)))
+        for n in walk(body)
+    )
+
+
+def _emit_partials(ctx: FunctionContext, reduction: Reduction) -> None:
+    name, dtype = ctx.module.names.of(reduction.symbol), reduction.symbol.dtype
+    start = partial_start(reduction.op, dtype, name)
+    ctx.writer.line(f"{c_type(dtype)} {name}_partial[pieces];")
+    ctx.writer.line(f"for (int64_t piece = 0; piece < pieces; piece += 1) {name}_partial[piece] = {start};")
