@@ -1,0 +1,358 @@
+"""IR as Python that runs: to read, to compare with a golden text, and to execute.
+
+    import math
+    import numpy as np
+
+    def total(a: 'float64[:]'):
+        s = 0.0
+        #pragma parallel for reduction(+: s)
+        for i in range(0, a.shape[0]):
+            s = s + a[i]
+        return np.float64(s)
+
+What the text computes is what the IR means, to the type: constants of other types than
+Python's own carry theirs, conversions are explicit, and operands are cast where Python's own
+numbers would behave unlike NumPy's (a zero divisor). Integers that come from `range` and
+shapes are Python's: they do not wrap at 64 bits.
+
+`print_expr` and `print_stmt` are for messages: there, symbols have their plain names.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Iterable
+from typing import assert_never
+
+from appyc.ir.intrinsics import INTRINSICS
+from appyc.ir.names import spellings
+from appyc.ir.nodes import (
+    Alloc,
+    AnyLane,
+    Assign,
+    Binary,
+    Break,
+    Cast,
+    Clauses,
+    Compare,
+    Const,
+    Continue,
+    Expr,
+    Extent,
+    Fail,
+    For,
+    Function,
+    If,
+    Intrinsic,
+    Load,
+    Logical,
+    LoopMode,
+    Reduction,
+    Result,
+    ResultTree,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import symbols_of, walk
+
+_OWN_NAMES = (
+    "np", "math", "range", "min", "max", "bool", "int", "float", "complex", "any_lane",
+)  # fmt: skip
+_PYTHON_TYPES = {
+    DType.BOOL: "bool",
+    DType.INT64: "int",
+    DType.FLOAT64: "float",
+    DType.COMPLEX128: "complex",
+}
+"""Types whose constants may be Python's literals, with Python's name for them."""
+
+_PYTHON_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+_CALLED_OPS = {"min": "min", "max": "max", "minimum": "np.minimum", "maximum": "np.maximum"}
+_DIVISIONS = ("/", "//", "%")
+
+
+def print_function(fn: Function) -> str:
+    """The function as a Python module that defines it."""
+    fails = {n.error for n in walk(fn) if isinstance(n, Fail)}
+    names = spellings(symbols_of(fn), {*keyword.kwlist, *_OWN_NAMES, *fails, fn.name})
+    printer = _Printer(names.__getitem__)
+    lines = ["import math", "import numpy as np", ""]
+    if any(isinstance(n, AnyLane) for n in walk(fn)):
+        lines += ["any_lane = bool  # here lanes run one after the other", ""]
+    lines += printer.function(fn)
+    return "\n".join(lines) + "\n"
+
+
+def print_expr(expr: Expr) -> str:
+    """An expression, for a message."""
+    return _Printer(lambda symbol: symbol.name).bare(expr)
+
+
+def print_stmt(stmt: Stmt) -> str:
+    """A statement with what it contains, for a message."""
+    return "\n".join(_Printer(lambda symbol: symbol.name).stmt(stmt))
+
+
+class _Printer:
+    def __init__(self, name: Callable[[Symbol], str]) -> None:
+        self.name = name
+
+    # ------------------------------------------------------------ expressions
+
+    def bare(self, expr: Expr) -> str:
+        """The expression where no bracket is needed around it."""
+        text = self.expr(expr)
+        operation = isinstance(expr, Binary | Compare | Logical | Select | Unary)
+        return text[1:-1] if operation and text.startswith("(") else text
+
+    def expr(self, expr: Expr) -> str:
+        """The expression as an operand; an operation is in brackets."""
+        match expr:
+            case Const():
+                return constant(expr.value, expr.dtype)
+            case Var():
+                return self.name(expr.symbol)
+            case Extent():
+                return f"{self.name(expr.array)}.shape[{expr.axis}]"
+            case Load():
+                element = self.element(expr.array, expr.index)
+                if expr.mask is None:
+                    return element
+                return f"({element} if {self.expr(expr.mask)} else {constant(0, expr.dtype)})"
+            case Unary():
+                op = "not " if expr.op == "~" and expr.dtype is DType.BOOL else expr.op
+                return f"({op}{self.expr(expr.arg)})"
+            case Binary():
+                return self.binary(expr)
+            case Compare() | Logical():
+                return f"({self.expr(expr.lhs)} {expr.op} {self.expr(expr.rhs)})"
+            case Select():
+                return f"({self.expr(expr.then)} if {self.expr(expr.cond)} else {self.expr(expr.orelse)})"
+            case Cast():
+                return self.cast(expr)
+            case Intrinsic():
+                return self.intrinsic(expr)
+            case AnyLane():
+                return f"any_lane({self.bare(expr.arg)})"
+            case _:
+                assert_never(expr)
+
+    def element(self, array: Symbol, index: tuple[Expr, ...]) -> str:
+        return f"{self.name(array)}[{', '.join(self.bare(i) for i in index) or '()'}]"
+
+    def binary(self, expr: Binary) -> str:
+        lhs, rhs = self.expr(expr.lhs), self.expr(expr.rhs)
+        if expr.op in _CALLED_OPS:
+            return f"{_CALLED_OPS[expr.op]}({self.bare(expr.lhs)}, {self.bare(expr.rhs)})"
+        if expr.op in _DIVISIONS and not _is_safe_divisor(expr.rhs):
+            if expr.trap:
+                python = _PYTHON_KINDS[expr.dtype.kind]
+                lhs, rhs = f"{python}({self.bare(expr.lhs)})", f"{python}({self.bare(expr.rhs)})"
+                return f"np.{expr.dtype}({lhs} {expr.op} {rhs})"
+            if not (_is_numpy(expr.lhs) or _is_numpy(expr.rhs)):
+                lhs = f"np.{expr.dtype}({self.bare(expr.lhs)})"
+        elif expr.dtype is DType.BOOL and expr.op not in ("&", "|", "^"):
+            lhs = f"np.bool({self.bare(expr.lhs)})"  # Python's bools would add as integers
+        return f"({lhs} {expr.op} {rhs})"
+
+    def cast(self, expr: Cast) -> str:
+        arg, source = self.bare(expr.arg), expr.arg.dtype
+        narrows = expr.dtype.is_integer and source.is_integer and expr.dtype is not source
+        if narrows and not _is_numpy(expr.arg) and not isinstance(expr.arg, Const):
+            # np.int8(300) is an error where the 300 is Python's; from NumPy's it wraps.
+            return f"np.{source}({arg}).astype(np.{expr.dtype})"
+        return f"np.{expr.dtype}({arg})"
+
+    def intrinsic(self, expr: Intrinsic) -> str:
+        spelling = INTRINSICS[expr.name].numpy
+        call = f"{spelling}({', '.join(self.bare(a) for a in expr.args)})"
+        return call if spelling.startswith("np.") else f"np.{expr.dtype}({call})"
+
+    # ------------------------------------------------------------ statements
+
+    def block(self, body: Iterable[Stmt]) -> list[str]:
+        lines = [line for stmt in body for line in self.stmt(stmt)]
+        return [f"    {line}" for line in lines or ["pass"]]
+
+    def stmt(self, stmt: Stmt) -> list[str]:
+        match stmt:
+            case Assign():
+                return [f"{self.name(stmt.target)} = {self.bare(stmt.value)}"]
+            case Store():
+                line = f"{self.element(stmt.array, stmt.index)} = {self.bare(stmt.value)}"
+                return self.masked(line, stmt.mask)
+            case Update():
+                return self.masked(self.update(stmt), stmt.mask)
+            case For():
+                bounds = f"{self.bare(stmt.lo)}, {self.bare(stmt.hi)}"
+                step = "" if stmt.step == 1 else f", {stmt.step}"
+                head = f"for {self.name(stmt.var)} in range({bounds}{step}):"
+                return [*self.remarks(stmt), head, *self.block(stmt.body)]
+            case While():
+                return [f"while {self.bare(stmt.cond)}:", *self.block(stmt.body)]
+            case If():
+                return self.branch(stmt, "if")
+            case Break():
+                return ["break"]
+            case Continue():
+                return ["continue"]
+            case Alloc():
+                shape = "".join(f"{self.bare(n)}, " for n in stmt.shape).strip()
+                make = "zeros" if stmt.zero else "empty"
+                return [f"{self.name(stmt.array)} = np.{make}(({shape}), np.{stmt.array.dtype})"]
+            case Fail():
+                return [f"raise {stmt.error}({stmt.message!r})"]
+            case _:
+                assert_never(stmt)
+
+    def masked(self, line: str, mask: Expr | None) -> list[str]:
+        return [line] if mask is None else [f"if {self.bare(mask)}:", f"    {line}"]
+
+    def update(self, stmt: Update) -> str:
+        to_element = stmt.target.is_array
+        target = self.element(stmt.target, stmt.index) if to_element else self.name(stmt.target)
+        if stmt.op in _CALLED_OPS:
+            value = f"{_CALLED_OPS[stmt.op]}({target}, {self.bare(stmt.value)})"
+        else:
+            value = f"{target} {stmt.op} {self.expr(stmt.value)}"
+        return f"{target} = {value}" + ("  # atomic" if stmt.atomic else "")
+
+    def branch(self, stmt: If, word: str) -> list[str]:
+        lines = [f"{word} {self.bare(stmt.cond)}:", *self.block(stmt.then)]
+        if len(stmt.orelse) == 1 and isinstance(stmt.orelse[0], If):
+            return lines + self.branch(stmt.orelse[0], "elif")
+        return lines + (["else:", *self.block(stmt.orelse)] if stmt.orelse else [])
+
+    # ------------------------------------------------------------ what is known of a loop
+
+    def remarks(self, loop: For) -> list[str]:
+        """Comments above a loop: what the user asked for, and how it runs."""
+        lines = [] if loop.clauses is None else [f"# asked: {self.asked(loop.clauses)}"]
+        facts = self.lists(private=loop.private, last=loop.last) + self.reductions(loop.reductions)
+        match loop.mode:
+            case LoopMode.PARALLEL:
+                lines.append(" ".join(["#pragma parallel for", *facts]))
+            case LoopMode.SIMD:
+                lines.append(" ".join(["#pragma simd", *facts]))
+            case LoopMode.SEQUENTIAL:
+                if facts:
+                    lines.append(" ".join(["# sequential", *facts]))
+            case _:
+                assert_never(loop.mode)
+        return lines
+
+    def asked(self, clauses: Clauses) -> str:
+        words = [
+            f"{clauses.request} for" if clauses.request in ("parallel", "sequential") else clauses.request
+        ]
+        if clauses.simd:
+            words.append("simd")
+        if clauses.collapse != 1:
+            words.append(f"collapse({clauses.collapse})")
+        if clauses.block:
+            words.append(f"block({', '.join(map(str, clauses.block))})")
+        if clauses.num_warps is not None:
+            words.append(f"num_warps({clauses.num_warps})")
+        words += self.reductions(clauses.reductions)
+        words += self.lists(private=clauses.private, shared=clauses.shared, to=clauses.to)
+        words += [text.replace("from_", "from") for text in self.lists(from_=clauses.from_)]
+        if clauses.schedule is not None:
+            chunk = "" if clauses.chunk is None else f", {clauses.chunk}"
+            words.append(f"schedule({clauses.schedule}{chunk})")
+        if clauses.condition is not None:
+            words.append(f"if({self.bare(clauses.condition)})")
+        if clauses.independent:
+            words.append("independent")
+        return " ".join(words)
+
+    def lists(self, **symbols: tuple[Symbol, ...]) -> list[str]:
+        return [f"{word}({', '.join(map(self.name, names))})" for word, names in symbols.items() if names]
+
+    def reductions(self, reductions: tuple[Reduction, ...]) -> list[str]:
+        return [f"reduction({r.op}: {self.name(r.symbol)})" for r in reductions]
+
+    # ------------------------------------------------------------ functions
+
+    def function(self, fn: Function) -> list[str]:
+        params = ", ".join(f"{self.name(p)}: '{p.type}'" for p in fn.params)
+        body = self.block(fn.body) if fn.body or fn.tree is None else []
+        guards = [f"    # holds, or else indices are checked: {self.bare(g.holds)}" for g in fn.guards]
+        result = [] if fn.tree is None else [f"    return {self.tree(fn.tree, fn.results)}"]
+        return [f"def {fn.name}({params}):", *guards, *body, *result]
+
+    def tree(self, tree: ResultTree, results: tuple[Result, ...]) -> str:
+        if tree is None:
+            return "None"
+        if isinstance(tree, int):
+            return self.result(results[tree])
+        items = [self.tree(item, results) for item in tree]
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+    def result(self, result: Result) -> str:
+        if isinstance(result.value, Symbol):
+            return self.name(result.value)
+        dtype = result.value.dtype
+        kind = _PYTHON_KINDS[dtype.kind] if result.python else f"np.{dtype}"
+        return f"{kind}({self.bare(result.value)})"
+
+
+def constant(value: bool | int | float | complex, dtype: DType) -> str:
+    """A literal of this type."""
+    text = _literal(value, dtype)
+    if dtype not in _PYTHON_TYPES:
+        return f"np.{dtype}({text})"
+    return f"({text})" if text.startswith("-") else text
+
+
+def _literal(value: bool | int | float | complex, dtype: DType) -> str:
+    match dtype.kind:
+        case "b":
+            return str(bool(value))
+        case "c":
+            number = complex(value)
+            return f"complex({_float(number.real)}, {_float(number.imag)})"
+        case "f":
+            assert not isinstance(value, complex)
+            return _float(float(value))
+        case _:
+            assert not isinstance(value, complex)
+            return str(int(value))
+
+
+def _float(value: float) -> str:
+    text = repr(value)
+    return text.replace("inf", "math.inf").replace("nan", "math.nan")
+
+
+def _is_safe_divisor(expr: Expr) -> bool:
+    return isinstance(expr, Const) and expr.value != 0
+
+
+def _is_numpy(expr: Expr) -> bool:
+    """Whether the printed expression surely is a NumPy scalar, not a number of Python's own."""
+    match expr:
+        case Load():
+            return expr.mask is None or expr.dtype not in _PYTHON_TYPES
+        case Cast() | Intrinsic():
+            return True
+        case Unary():
+            return expr.op != "~" or (expr.dtype is not DType.BOOL and _is_numpy(expr.arg))
+        case Binary():
+            if expr.op in ("min", "max"):
+                return _is_numpy(expr.lhs) and _is_numpy(expr.rhs)
+            return expr.op in _CALLED_OPS or _is_numpy(expr.lhs) or _is_numpy(expr.rhs)
+        case Select():
+            return _is_numpy(expr.then) and _is_numpy(expr.orelse)
+        case Compare() | Logical() | AnyLane():
+            return False
+        case Const() | Var() | Extent():
+            return expr.dtype not in _PYTHON_TYPES
+        case _:
+            assert_never(expr)

@@ -1,0 +1,366 @@
+"""Checks that a function is well-formed IR.
+
+Every pass may rely on what is checked here, and the pipeline runs `check` after each pass in
+tests, so that a broken tree is found where it was made. A fault is appyc's own, never the
+user's: hence InternalError with the pass's name, and plain sentences.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections import Counter
+from collections.abc import Iterable
+from typing import assert_never
+
+from appyc.errors import InternalError
+from appyc.ir.intrinsics import INTRINSICS
+from appyc.ir.nodes import (
+    BINARY_OPS,
+    REDUCTION_OPS,
+    Alloc,
+    AnyLane,
+    Assign,
+    Binary,
+    Break,
+    Cast,
+    Compare,
+    Const,
+    Continue,
+    Expr,
+    Extent,
+    Fail,
+    For,
+    Function,
+    If,
+    Intrinsic,
+    Load,
+    Logical,
+    LoopMode,
+    Node,
+    Reduction,
+    ResultTree,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.printer import print_expr
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, symbols_of
+
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_ORDERED = "biuf"
+_KINDS_OF_OP = {
+    "+": "biufc", "-": "iufc", "*": "biufc", "/": "fc", "//": "iuf", "%": "iuf", "**": "iufc",
+    "&": "biu", "|": "biu", "^": "biu", "<<": "iu", ">>": "iu",
+    "min": _ORDERED, "max": _ORDERED, "minimum": "biufc", "maximum": "biufc", "and": "b", "or": "b",
+}  # fmt: skip
+"""The element kinds that each operation of BINARY_OPS and REDUCTION_OPS works on."""
+
+
+def verify(fn: Function) -> list[str]:
+    """What is wrong with the function, one sentence each; empty where nothing is."""
+    return _Verifier(fn).run()
+
+
+def check(fn: Function, where: str) -> None:
+    """Raises InternalError in the name of `where`, the pass that made the function, if it is broken."""
+    faults = verify(fn)
+    if faults:
+        raise InternalError(where, "malformed IR:\n  " + "\n  ".join(faults))
+
+
+class _Verifier:
+    """One walk in program order. `known` holds the symbols that may be used where the walk is."""
+
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self.faults: list[str] = []
+        self.known: set[Symbol] = set(fn.params)
+        self.loops: list[For | While] = []
+
+    def run(self) -> list[str]:
+        self.symbols()
+        for guard in self.fn.guards:
+            self.condition(guard.holds)
+        self.body(self.fn.body)
+        self.results()
+        return self.faults
+
+    def fault(self, node: Node, text: str) -> None:
+        self.faults.append(f"line {node.loc.line}: {text}")
+
+    def expect(self, holds: bool, node: Node, text: str) -> None:
+        if not holds:
+            self.fault(node, text)
+
+    # ------------------------------------------------------------ symbols
+
+    def symbols(self) -> None:
+        fn = self.fn
+        by_uid: dict[int, Symbol] = {}
+        for symbol in symbols_of(fn):
+            first = by_uid.setdefault(symbol.uid, symbol)
+            self.expect(first == symbol, fn, f"{first} and {symbol} have one number")
+        self.expect(len(set(fn.params)) == len(fn.params), fn, "a parameter is there twice")
+        written = scalars_written(fn.body)
+        for symbol, times in Counter(loop.var for loop in loops_of(fn)).items():
+            self.expect(times == 1, fn, f"{symbol} is the variable of {times} loops")
+            self.expect(symbol not in fn.params, fn, f"the loop variable {symbol} is a parameter")
+            self.expect(symbol not in written, fn, f"the loop variable {symbol} is assigned")
+
+    def use(self, symbol: Symbol, node: Node, *, array: bool) -> bool:
+        """Checks that the symbol may be used here, as an array or as a scalar."""
+        self.expect(symbol in self.known, node, f"{symbol} is used before it is defined")
+        is_right = symbol.is_array == array
+        self.expect(is_right, node, f"{symbol} is used as {'an array' if array else 'a scalar'}")
+        return is_right
+
+    # ------------------------------------------------------------ expressions
+
+    def condition(self, expr: Expr) -> None:
+        self.expr(expr, DType.BOOL)
+
+    def index(self, array: Symbol, index: tuple[Expr, ...], node: Node) -> None:
+        if self.use(array, node, array=True) and len(index) != array.array.ndim:
+            self.fault(node, f"{array} has {array.array.ndim} axes and {len(index)} indices")
+        for item in index:
+            self.expr(item, DType.INT64)
+
+    def mask(self, mask: Expr | None) -> None:
+        if mask is not None:
+            self.condition(mask)
+
+    def expr(self, expr: Expr, wanted: DType | None = None) -> None:
+        """Checks an expression, and that it has the type wanted, if any."""
+        match expr:
+            case Const():
+                self.expect(_fits(expr), expr, f"the constant {expr.value!r} is not of type {expr.dtype}")
+            case Var():
+                self.use(expr.symbol, expr, array=False)
+            case Extent():
+                if self.use(expr.array, expr, array=True):
+                    in_range = 0 <= expr.axis < expr.array.array.ndim
+                    self.expect(in_range, expr, f"{expr.array} has no axis {expr.axis}")
+            case Load():
+                self.index(expr.array, expr.index, expr)
+                self.mask(expr.mask)
+            case Unary():
+                kinds = {"-": "iufc", "~": "biu"}.get(expr.op, "")
+                self.expect(expr.dtype.kind in kinds, expr, f"unary {expr.op!r} of {expr.dtype}")
+                self.expr(expr.arg)
+            case Binary():
+                known = expr.op in BINARY_OPS and expr.dtype.kind in _KINDS_OF_OP[expr.op]
+                self.expect(known, expr, f"operation {expr.op!r} on {expr.dtype}")
+                self.expr(expr.lhs)
+                self.expr(expr.rhs, expr.lhs.dtype)
+            case Compare():
+                ops = _COMPARISONS[4:] if expr.lhs.dtype.is_complex else _COMPARISONS
+                self.expect(expr.op in ops, expr, f"comparison {expr.op!r} of {expr.lhs.dtype}")
+                self.expr(expr.lhs)
+                self.expr(expr.rhs, expr.lhs.dtype)
+            case Logical():
+                self.expect(expr.op in ("and", "or"), expr, f"logical operation {expr.op!r}")
+                self.condition(expr.lhs)
+                self.condition(expr.rhs)
+            case Select():
+                self.condition(expr.cond)
+                self.expr(expr.then)
+                self.expr(expr.orelse, expr.then.dtype)
+            case Cast():
+                self.expr(expr.arg)
+            case Intrinsic():
+                self.intrinsic(expr)
+            case AnyLane():
+                self.condition(expr.arg)
+            case _:
+                assert_never(expr)
+        if wanted is not None and expr.dtype is not wanted:
+            self.fault(expr, f"{print_expr(expr)!r} is {expr.dtype}, not {wanted}")
+
+    def intrinsic(self, expr: Intrinsic) -> None:
+        for arg in expr.args:
+            self.expr(arg, expr.args[0].dtype)
+        info = INTRINSICS.get(expr.name)
+        if info is None:
+            self.fault(expr, f"no intrinsic {expr.name!r}")
+            return
+        if len(expr.args) != info.arity:
+            self.fault(expr, f"{expr.name!r} takes {info.arity} arguments, not {len(expr.args)}")
+            return
+        taken = expr.args[0].dtype
+        self.expect(taken.kind in info.kinds, expr, f"{expr.name!r} of {taken}")
+        match info.result:
+            case "bool":
+                fits = expr.dtype is DType.BOOL
+            case "part":
+                fits = expr.dtype is taken.part
+            case "complex":
+                fits = expr.dtype.is_complex and expr.dtype.part is taken
+            case _:
+                fits = expr.dtype is taken
+        self.expect(fits, expr, f"{expr.name!r} of {taken} gives no {expr.dtype}")
+
+    # ------------------------------------------------------------ statements
+
+    def body(self, body: Iterable[Stmt]) -> None:
+        for stmt in body:
+            self.stmt(stmt)
+
+    def stmt(self, stmt: Stmt) -> None:
+        match stmt:
+            case Assign():
+                self.expr(stmt.value, stmt.target.dtype)
+                self.known.add(stmt.target)
+                self.use(stmt.target, stmt, array=False)
+            case Store():
+                self.index(stmt.array, stmt.index, stmt)
+                self.writable(stmt.array, stmt)
+                self.mask(stmt.mask)
+                self.expr(stmt.value, stmt.array.dtype)
+            case Update():
+                self.update(stmt)
+            case For():
+                self.loop(stmt)
+            case While():
+                self.enter(stmt)
+                self.condition(stmt.cond)
+                self.body(stmt.body)
+                self.loops.pop()
+            case If():
+                self.condition(stmt.cond)
+                self.body(stmt.then)
+                self.body(stmt.orelse)
+            case Break() | Continue():
+                self.leave(stmt)
+            case Alloc():
+                self.alloc(stmt)
+            case Fail():
+                known = getattr(builtins, stmt.error, None)
+                is_error = isinstance(known, type) and issubclass(known, Exception)
+                self.expect(is_error, stmt, f"{stmt.error!r} is no exception of Python's own")
+            case _:
+                assert_never(stmt)
+
+    def writable(self, array: Symbol, node: Node) -> None:
+        if array.is_array:
+            self.expect(not array.array.readonly, node, f"{array} is read-only and is written")
+
+    def update(self, stmt: Update) -> None:
+        dtype = stmt.target.dtype
+        works = stmt.op in REDUCTION_OPS and dtype.kind in _KINDS_OF_OP[stmt.op]
+        self.expect(works, stmt, f"update with {stmt.op!r} of {dtype}")
+        if stmt.target.is_array:
+            self.index(stmt.target, stmt.index, stmt)
+            self.writable(stmt.target, stmt)
+        else:
+            self.use(stmt.target, stmt, array=False)
+            self.expect(not stmt.index, stmt, f"the scalar {stmt.target} has indices")
+        self.mask(stmt.mask)
+        self.expr(stmt.value, dtype)
+
+    def alloc(self, stmt: Alloc) -> None:
+        array = stmt.array
+        self.known.add(array)
+        self.expect(array not in self.fn.params, stmt, f"the parameter {array} is allocated")
+        for extent in stmt.shape:
+            self.expr(extent, DType.INT64)
+        if self.use(array, stmt, array=True):
+            ndim, layout = array.array.ndim, array.array.layout
+            self.expect(len(stmt.shape) == ndim, stmt, f"{array} has {ndim} axes, not {len(stmt.shape)}")
+            self.expect(layout is Layout.C, stmt, f"{array} is allocated with layout {layout.value}")
+
+    # ------------------------------------------------------------ loops
+
+    def enter(self, loop: For | While) -> None:
+        # What an earlier iteration assigned may be read above the assignment.
+        self.known |= scalars_written(loop.body)
+        self.loops.append(loop)
+
+    def leave(self, stmt: Break | Continue) -> None:
+        if not self.loops:
+            self.fault(stmt, f"{type(stmt).__name__} outside a loop")
+            return
+        loop = self.loops[-1]
+        is_ordered = isinstance(loop, While) or loop.mode is LoopMode.SEQUENTIAL
+        if isinstance(stmt, Break):
+            self.expect(is_ordered, stmt, "Break in a loop whose iterations have no order")
+
+    def loop(self, loop: For) -> None:
+        self.expr(loop.lo, DType.INT64)
+        self.expr(loop.hi, DType.INT64)
+        self.expect(loop.step != 0, loop, "a loop with step 0")
+        is_int64 = not loop.var.is_array and loop.var.dtype is DType.INT64
+        self.expect(is_int64, loop, f"the loop variable {loop.var} is not int64")
+        self.facts(loop)
+        if loop.clauses is not None and loop.clauses.condition is not None:
+            self.condition(loop.clauses.condition)
+        self.enter(loop)
+        self.known.add(loop.var)
+        self.body(loop.body)
+        self.known.discard(loop.var)
+        self.loops.pop()
+
+    def facts(self, loop: For) -> None:
+        """What passes have written on the loop is true of it, as far as its text tells."""
+        combined = [r.symbol for r in loop.reductions]
+        written = scalars_written(loop.body)
+        occurring = written | scalars_read(loop.body)
+        for symbol in (*loop.private, *loop.last, *combined):
+            self.expect(symbol in occurring, loop, f"{symbol} is no scalar of the loop over {loop.var}")
+        for symbol in set(loop.last) - set(loop.private):
+            self.fault(loop, f"{symbol} is last in the loop over {loop.var} and not private")
+        for symbol in set(combined) & set(loop.private):
+            self.fault(loop, f"{symbol} is private and combined in the loop over {loop.var}")
+        for reduction in loop.reductions:
+            self.reduction(reduction, loop)
+        if loop.mode is not LoopMode.SEQUENTIAL:
+            for symbol in sorted(written - set(loop.private) - set(combined), key=str):
+                self.fault(loop, f"iterations of the {loop.mode.value} loop over {loop.var} share {symbol}")
+
+    def reduction(self, reduction: Reduction, loop: For) -> None:
+        dtype = reduction.symbol.dtype
+        works = reduction.op in REDUCTION_OPS and dtype.kind in _KINDS_OF_OP[reduction.op]
+        self.expect(works, loop, f"reduction with {reduction.op!r} of {dtype}")
+
+    # ------------------------------------------------------------ results
+
+    def results(self) -> None:
+        fn = self.fn
+        for result in fn.results:
+            if isinstance(result.value, Symbol):
+                self.use(result.value, result, array=True)
+            else:
+                self.expr(result.value)
+        numbers = list(_leaves(fn.tree))
+        wrong = [n for n in numbers if not 0 <= n < len(fn.results)]
+        self.expect(not wrong, fn, f"the tree of results names {wrong} of {len(fn.results)}")
+        unused = set(range(len(fn.results))) - set(numbers)
+        self.expect(not unused, fn, f"the tree of results leaves out {sorted(unused)}")
+        allowed = set(fn.params)
+        for guard in fn.guards:
+            for symbol in symbols_of(guard):
+                self.expect(symbol in allowed, guard, f"a guard reads {symbol}, which is no parameter")
+
+
+def _leaves(tree: ResultTree) -> Iterable[int]:
+    if isinstance(tree, int):
+        yield tree
+    elif tree is not None:
+        for item in tree:
+            yield from _leaves(item)
+
+
+def _fits(const: Const) -> bool:
+    """Whether the value is one of the type."""
+    value, dtype = const.value, const.dtype
+    if dtype is DType.BOOL or isinstance(value, bool):
+        return dtype is DType.BOOL and isinstance(value, bool)
+    if dtype.is_integer:
+        low = -(1 << (dtype.bits - 1)) if dtype.kind == "i" else 0
+        return isinstance(value, int) and low <= value < low + (1 << dtype.bits)
+    return isinstance(value, int | float) or dtype.is_complex
