@@ -103,7 +103,7 @@ def loops(steps, u, v, q, column_pivot, row_pivot):
         row_pivot[j] = e + d * row_ratio
         row_ratio = -d / row_pivot[j]
     for _ in range(steps):
-        #pragma parallel for
+        # pragma parallel for
         for i in range(1, n - 1):
             v[0, i] = 1.0
             q[0, i] = 1.0
@@ -113,7 +113,7 @@ def loops(steps, u, v, q, column_pivot, row_pivot):
             v[n - 1, i] = 1.0
             for j in range(n - 2, 0, -1):
                 v[j, i] = q[j, i] - a / column_pivot[j] * v[j + 1, i]
-        #pragma parallel for
+        # pragma parallel for
         for i in range(1, n - 1):
             u[i, 0] = 1.0
             q[i, 0] = 1.0

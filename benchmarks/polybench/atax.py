@@ -43,13 +43,13 @@ def numpy_version(A, x, y, t):
 def loops(A, x, y, t):
     m = A.shape[0]
     n = A.shape[1]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(m):
         acc = 0.0
         for j in range(n):
             acc += A[i, j] * x[j]
         t[i] = acc
-    #pragma parallel for
+    # pragma parallel for
     for j in range(n):
         acc = 0.0
         for i in range(m):

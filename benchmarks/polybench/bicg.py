@@ -50,13 +50,13 @@ def numpy_version(A, s, q, p, r):
 def loops(A, s, q, p, r):
     n = A.shape[0]
     m = A.shape[1]
-    #pragma parallel for
+    # pragma parallel for
     for j in range(m):
         acc = 0.0
         for i in range(n):
             acc += r[i] * A[i, j]
         s[j] = acc
-    #pragma parallel for
+    # pragma parallel for
     for i in range(n):
         acc = 0.0
         for j in range(m):

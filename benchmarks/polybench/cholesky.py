@@ -36,13 +36,13 @@ def loops(A, column):
     for k in range(n):
         pivot = np.sqrt(A[k, k])
         A[k, k] = pivot
-        #pragma parallel for
+        # pragma parallel for
         for i in range(k + 1, n):
             A[i, k] /= pivot
             column[i] = A[i, k]
-        #pragma parallel for
+        # pragma parallel for
         for i in range(k + 1, n):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(k + 1, i + 1):
                 A[i, j] -= column[i] * column[j]
 

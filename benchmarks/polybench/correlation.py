@@ -52,13 +52,13 @@ def loops(D, corr, mean, deviation):
     n = D.shape[0]
     m = D.shape[1]
     root = np.sqrt(n)
-    #pragma parallel for
+    # pragma parallel for
     for j in range(m):
         acc = 0.0
         for i in range(n):
             acc += D[i, j]
         mean[j] = acc / n
-    #pragma parallel for
+    # pragma parallel for
     for j in range(m):
         acc = 0.0
         for i in range(n):
@@ -66,17 +66,17 @@ def loops(D, corr, mean, deviation):
             acc += difference * difference
         sigma = np.sqrt(acc / n)
         deviation[j] = 1.0 if sigma <= 0.1 else sigma
-    #pragma parallel for
+    # pragma parallel for
     for i in range(n):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(m):
             D[i, j] = (D[i, j] - mean[j]) / (root * deviation[j])
-    #pragma parallel for
+    # pragma parallel for
     for i in range(m):
         corr[i, i] = 1.0
-    #pragma parallel for
+    # pragma parallel for
     for i in range(m):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(i + 1, m):
             acc = 0.0
             for k in range(n):

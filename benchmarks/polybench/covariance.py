@@ -39,20 +39,20 @@ def numpy_version(D, cov, mean):
 def loops(D, cov, mean):
     n = D.shape[0]
     m = D.shape[1]
-    #pragma parallel for
+    # pragma parallel for
     for j in range(m):
         acc = 0.0
         for i in range(n):
             acc += D[i, j]
         mean[j] = acc / n
-    #pragma parallel for
+    # pragma parallel for
     for i in range(n):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(m):
             D[i, j] -= mean[j]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(m):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(i, m):
             acc = 0.0
             for k in range(n):

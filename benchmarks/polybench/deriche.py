@@ -78,7 +78,7 @@ def loops(alpha, X, Y, F):
     b1 = 2.0**-alpha
     b2 = -e * e
     zero = np.float32(0.0)
-    #pragma parallel for
+    # pragma parallel for
     for i in range(w):
         x1 = zero
         y1 = zero
@@ -100,7 +100,7 @@ def loops(alpha, X, Y, F):
             x1 = X[i, j]
             y2 = y1
             y1 = y
-    #pragma parallel for
+    # pragma parallel for
     for j in range(h):
         x1 = zero
         y1 = zero

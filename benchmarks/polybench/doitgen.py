@@ -45,21 +45,21 @@ def loops(A, C4, S):
     nr = A.shape[0]
     nq = A.shape[1]
     np_ = A.shape[2]
-    #pragma parallel for
+    # pragma parallel for
     for r in range(nr):
-        #pragma parallel for
+        # pragma parallel for
         for q in range(nq):
-            #pragma parallel for
+            # pragma parallel for
             for p in range(np_):
                 acc = 0.0
                 for s in range(np_):
                     acc += A[r, q, s] * C4[s, p]
                 S[r, q, p] = acc
-    #pragma parallel for
+    # pragma parallel for
     for r in range(nr):
-        #pragma parallel for
+        # pragma parallel for
         for q in range(nq):
-            #pragma parallel for
+            # pragma parallel for
             for p in range(np_):
                 A[r, q, p] = S[r, q, p]
 

@@ -44,14 +44,14 @@ def loops(r, y, z):
     for k in range(1, n):
         beta = (1.0 - alpha * alpha) * beta
         acc = 0.0
-        #pragma parallel for
+        # pragma parallel for
         for i in range(k):
             acc += r[k - 1 - i] * y[i]
         alpha = -(r[k] + acc) / beta
-        #pragma parallel for
+        # pragma parallel for
         for i in range(k):
             z[i] = y[i] + alpha * y[k - 1 - i]
-        #pragma parallel for
+        # pragma parallel for
         for i in range(k):
             y[i] = z[i]
         y[k] = alpha

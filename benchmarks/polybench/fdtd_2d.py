@@ -55,22 +55,22 @@ def loops(ex, ey, hz, phi):
     nx = hz.shape[0]
     ny = hz.shape[1]
     for t in range(steps):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(ny):
             ey[0, j] = phi[t]
-        #pragma parallel for
+        # pragma parallel for
         for i in range(1, nx):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(ny):
                 ey[i, j] -= 0.5 * (hz[i, j] - hz[i - 1, j])
-        #pragma parallel for
+        # pragma parallel for
         for i in range(nx):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(1, ny):
                 ex[i, j] -= 0.5 * (hz[i, j] - hz[i, j - 1])
-        #pragma parallel for
+        # pragma parallel for
         for i in range(nx - 1):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(ny - 1):
                 hz[i, j] -= 0.7 * (ex[i, j + 1] - ex[i, j] + ey[i + 1, j] - ey[i, j])
 

@@ -51,13 +51,13 @@ def numpy_version(P, row, column):
 def loops(P, row, column):
     n = P.shape[0]
     for k in range(n):
-        #pragma parallel for
+        # pragma parallel for
         for i in range(n):
             row[i] = P[k, i]
             column[i] = P[i, k]
-        #pragma parallel for
+        # pragma parallel for
         for i in range(n):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(n):
                 P[i, j] = min(P[i, j], column[i] + row[j])
 

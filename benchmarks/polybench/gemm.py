@@ -51,9 +51,9 @@ def loops(alpha, beta, A, B, C):
     ni = C.shape[0]
     nj = C.shape[1]
     nk = A.shape[1]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(ni):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(nj):
             acc = 0.0
             for k in range(nk):

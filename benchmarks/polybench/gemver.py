@@ -57,18 +57,18 @@ def numpy_version(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
 @appyc.jit
 def loops(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
     n = A.shape[0]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(n):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(n):
             A[i, j] = A[i, j] + u1[i] * v1[j] + u2[i] * v2[j]
-    #pragma parallel for
+    # pragma parallel for
     for j in range(n):
         acc = 0.0
         for i in range(n):
             acc += A[i, j] * y[i]
         x[j] = x[j] + beta * acc + z[j]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(n):
         acc = 0.0
         for j in range(n):

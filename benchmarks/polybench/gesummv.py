@@ -42,7 +42,7 @@ def numpy_version(alpha, beta, A, B, x, y):
 @appyc.jit
 def loops(alpha, beta, A, B, x, y):
     n = A.shape[0]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(n):
         a = 0.0
         b = 0.0

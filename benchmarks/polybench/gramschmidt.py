@@ -49,23 +49,23 @@ def loops(A, R, Q):
     n = A.shape[1]
     for k in range(n):
         acc = 0.0
-        #pragma parallel for
+        # pragma parallel for
         for i in range(m):
             acc += A[i, k] * A[i, k]
         norm = np.sqrt(acc)
         R[k, k] = norm
-        #pragma parallel for
+        # pragma parallel for
         for i in range(m):
             Q[i, k] = A[i, k] / norm
-        #pragma parallel for
+        # pragma parallel for
         for j in range(k + 1, n):
             acc = 0.0
             for i in range(m):
                 acc += Q[i, k] * A[i, j]
             R[k, j] = acc
-        #pragma parallel for
+        # pragma parallel for
         for i in range(m):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(k + 1, n):
                 A[i, j] -= Q[i, k] * R[k, j]
 

@@ -52,11 +52,11 @@ def numpy_version(steps, A, B):
 def loops(steps, A, B):
     n = A.shape[0]
     for _ in range(steps):
-        #pragma parallel for
+        # pragma parallel for
         for i in range(1, n - 1):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(1, n - 1):
-                #pragma parallel for
+                # pragma parallel for
                 for k in range(1, n - 1):
                     B[i, j, k] = (
                         0.125 * (A[i + 1, j, k] - 2.0 * A[i, j, k] + A[i - 1, j, k])
@@ -64,11 +64,11 @@ def loops(steps, A, B):
                         + 0.125 * (A[i, j, k + 1] - 2.0 * A[i, j, k] + A[i, j, k - 1])
                         + A[i, j, k]
                     )
-        #pragma parallel for
+        # pragma parallel for
         for i in range(1, n - 1):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(1, n - 1):
-                #pragma parallel for
+                # pragma parallel for
                 for k in range(1, n - 1):
                     A[i, j, k] = (
                         0.125 * (B[i + 1, j, k] - 2.0 * B[i, j, k] + B[i - 1, j, k])

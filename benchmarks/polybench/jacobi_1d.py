@@ -39,10 +39,10 @@ def numpy_version(steps, A, B):
 def loops(steps, A, B):
     n = A.shape[0]
     for _ in range(steps):
-        #pragma parallel for
+        # pragma parallel for
         for i in range(1, n - 1):
             B[i] = 0.33333 * (A[i - 1] + A[i] + A[i + 1])
-        #pragma parallel for
+        # pragma parallel for
         for i in range(1, n - 1):
             A[i] = 0.33333 * (B[i - 1] + B[i] + B[i + 1])
 

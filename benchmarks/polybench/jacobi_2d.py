@@ -48,14 +48,14 @@ def numpy_version(steps, A, B):
 def loops(steps, A, B):
     n = A.shape[0]
     for _ in range(steps):
-        #pragma parallel for
+        # pragma parallel for
         for i in range(1, n - 1):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(1, n - 1):
                 B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, j + 1] + A[i + 1, j] + A[i - 1, j])
-        #pragma parallel for
+        # pragma parallel for
         for i in range(1, n - 1):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(1, n - 1):
                 A[i, j] = 0.2 * (B[i, j] + B[i, j - 1] + B[i, j + 1] + B[i + 1, j] + B[i - 1, j])
 

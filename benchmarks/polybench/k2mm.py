@@ -58,17 +58,17 @@ def loops(alpha, beta, A, B, C, D, P):
     nk = A.shape[1]
     nj = B.shape[1]
     nl = C.shape[1]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(ni):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(nj):
             acc = 0.0
             for k in range(nk):
                 acc += A[i, k] * B[k, j]
             P[i, j] = alpha * acc
-    #pragma parallel for
+    # pragma parallel for
     for i in range(ni):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(nl):
             acc = 0.0
             for k in range(nj):

@@ -58,25 +58,25 @@ def loops(A, B, C, D, E, F, G):
     nj = B.shape[1]
     nm = C.shape[1]
     nl = D.shape[1]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(ni):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(nj):
             acc = 0.0
             for k in range(nk):
                 acc += A[i, k] * B[k, j]
             E[i, j] = acc
-    #pragma parallel for
+    # pragma parallel for
     for i in range(nj):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(nl):
             acc = 0.0
             for k in range(nm):
                 acc += C[i, k] * D[k, j]
             F[i, j] = acc
-    #pragma parallel for
+    # pragma parallel for
     for i in range(ni):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(nl):
             acc = 0.0
             for k in range(nj):

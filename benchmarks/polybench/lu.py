@@ -33,12 +33,12 @@ def numpy_version(A):
 def loops(A):
     n = A.shape[0]
     for k in range(n):
-        #pragma parallel for
+        # pragma parallel for
         for i in range(k + 1, n):
             A[i, k] /= A[k, k]
-        #pragma parallel for
+        # pragma parallel for
         for i in range(k + 1, n):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(k + 1, n):
                 A[i, j] -= A[i, k] * A[k, j]
 

@@ -36,23 +36,23 @@ def numpy_version(A, b, x, y):
 def loops(A, b, x, y):
     n = A.shape[0]
     for k in range(n):
-        #pragma parallel for
+        # pragma parallel for
         for i in range(k + 1, n):
             A[i, k] /= A[k, k]
-        #pragma parallel for
+        # pragma parallel for
         for i in range(k + 1, n):
-            #pragma parallel for
+            # pragma parallel for
             for j in range(k + 1, n):
                 A[i, j] -= A[i, k] * A[k, j]
     for i in range(n):
         acc = 0.0
-        #pragma parallel for
+        # pragma parallel for
         for j in range(i):
             acc += A[i, j] * y[j]
         y[i] = b[i] - acc
     for i in range(n - 1, -1, -1):
         acc = 0.0
-        #pragma parallel for
+        # pragma parallel for
         for j in range(i + 1, n):
             acc += A[i, j] * x[j]
         x[i] = (y[i] - acc) / A[i, i]

@@ -41,13 +41,13 @@ def numpy_version(A, x1, x2, y1, y2):
 @appyc.jit
 def loops(A, x1, x2, y1, y2):
     n = A.shape[0]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(n):
         acc = 0.0
         for j in range(n):
             acc += A[i, j] * y1[j]
         x1[i] += acc
-    #pragma parallel for
+    # pragma parallel for
     for j in range(n):
         acc = 0.0
         for i in range(n):

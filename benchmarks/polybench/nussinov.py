@@ -45,7 +45,7 @@ def numpy_version(q, t):
 def loops(q, t):
     n = q.shape[0]
     for d in range(1, n):
-        #pragma parallel for
+        # pragma parallel for
         for i in range(n - d):
             j = i + d
             best = max(t[i, j - 1], t[i + 1, j])

@@ -53,9 +53,9 @@ def numpy_version(alpha, beta, A, B, C):
 def loops(alpha, beta, A, B, C):
     m = C.shape[0]
     n = C.shape[1]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(m):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(n):
             acc = 0.0
             for k in range(i + 1):

@@ -50,9 +50,9 @@ def numpy_version(alpha, beta, A, B, C):
 def loops(alpha, beta, A, B, C):
     n = A.shape[0]
     m = A.shape[1]
-    #pragma parallel for
+    # pragma parallel for
     for i in range(n):
-        #pragma parallel for
+        # pragma parallel for
         for j in range(i + 1):
             acc = 0.0
             for k in range(m):

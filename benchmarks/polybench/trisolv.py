@@ -37,7 +37,7 @@ def loops(L, b, x):
     n = L.shape[0]
     for i in range(n):
         acc = 0.0
-        #pragma parallel for
+        # pragma parallel for
         for j in range(i):
             acc += L[i, j] * x[j]
         x[i] = (b[i] - acc) / L[i, i]

@@ -47,7 +47,7 @@ def numpy_version(alpha, A, B):
 def loops(alpha, A, B):
     m = B.shape[0]
     n = B.shape[1]
-    #pragma parallel for
+    # pragma parallel for
     for j in range(n):
         for i in range(m):
             acc = B[i, j]

@@ -1,0 +1,204 @@
+"""Runs one kernel: every run is validated, and a run that is wrong has no time."""
+
+from __future__ import annotations
+
+import inspect
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import appyc
+from benchmarks.machine import Peaks
+from benchmarks.polybench.kernel import Arguments, Kernel
+
+Progress = Callable[[str], None]
+"""Told what comes next, in a word or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a kernel is run.
+
+    repeat: timed runs. numpy_limit: seconds after which no further run of NumPy starts;
+    the one that makes the reference is always there.
+    """
+
+    dataset: str
+    target: str
+    repeat: int
+    numpy_limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was measured. `failure` says what went wrong; there is no time then.
+
+    errors: the relative error by kind of data. seconds: of each timed run. compile_seconds:
+    of the first compilation, from the cache where that has it.
+    """
+
+    kernel: str
+    sizes: Mapping[str, int]
+    failure: str | None = None
+    errors: Mapping[str, float] = field(default_factory=dict)
+    compile_seconds: float | None = None
+    seconds: tuple[float, ...] = ()
+    numpy_seconds: tuple[float, ...] = ()
+    median: float | None = None
+    numpy_median: float | None = None
+    speedup: float | None = None
+    gflops: float | None = None
+    gbytes: float | None = None
+    dgemm_share: float | None = None
+    triad_share: float | None = None
+
+
+class ValidationError(Exception):
+    """A run's result is not the reference's."""
+
+
+def run_kernel(kernel: Kernel, settings: Settings, peaks: Peaks, progress: Progress) -> Result:
+    """Never raises for a fault of the kernel or of the compiler: the result tells it."""
+    sizes = kernel.sizes[settings.dataset]
+    try:
+        return _run(kernel, settings, peaks, progress)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other kernels still run
+        return Result(kernel.name, sizes, failure=f"{type(error).__name__}: {error}")
+
+
+def _run(kernel: Kernel, settings: Settings, peaks: Peaks, progress: Progress) -> Result:
+    device = Device(settings.target)
+    compiled = appyc.jit(kernel.loops.py_func, target=settings.target)
+    progress("NumPy")
+    given = kernel.arguments("polybench", settings.dataset)
+    numpy_seconds, reference = _time_numpy(kernel, given, settings)
+
+    progress("compile")
+    start = time.perf_counter()
+    compiled.compile(*device.arguments(kernel, given))
+    compile_seconds = time.perf_counter() - start
+
+    progress("random data")
+    errors = {"random": _validate_random(kernel, compiled, device, settings)}
+    errors["polybench"] = 0.0
+    seconds = []
+    for number in range(settings.repeat):
+        progress(f"run {number + 1}/{settings.repeat}")
+        elapsed, result = device.timed(kernel, compiled, given)
+        errors["polybench"] = max(
+            errors["polybench"], _checked(kernel, reference, result, "PolyBench's data")
+        )
+        seconds.append(elapsed)
+    return _rated(kernel, settings, peaks, errors, compile_seconds, seconds, numpy_seconds)
+
+
+def _time_numpy(kernel: Kernel, given: Arguments, settings: Settings) -> tuple[list[float], Arguments]:
+    seconds: list[float] = []
+    while not seconds or (len(seconds) < settings.repeat and sum(seconds) < settings.numpy_limit):
+        arguments = copied(given)
+        with np.errstate(divide="ignore", invalid="ignore"):  # gramschmidt, on PolyBench's matrix
+            start = time.perf_counter()
+            kernel.numpy_version(**arguments)
+            seconds.append(time.perf_counter() - start)
+    return seconds, arguments
+
+
+def _validate_random(kernel: Kernel, compiled: Any, device: Device, settings: Settings) -> float:
+    given = kernel.arguments("random", settings.dataset)
+    reference = copied(given)
+    kernel.numpy_version(**reference)
+    _, result = device.timed(kernel, compiled, given)
+    return _checked(kernel, reference, result, "random data")
+
+
+def _checked(kernel: Kernel, reference: Arguments, result: Arguments, data: str) -> float:
+    error = kernel.error(reference, result)
+    if not error <= kernel.tolerance:
+        raise ValidationError(f"wrong on {data}: relative error {error:.1e} exceeds {kernel.tolerance:.0e}")
+    return error
+
+
+def _rated(
+    kernel: Kernel,
+    settings: Settings,
+    peaks: Peaks,
+    errors: Mapping[str, float],
+    compile_seconds: float,
+    seconds: list[float],
+    numpy_seconds: list[float],
+) -> Result:
+    """Rates from the median. Only double-precision work is compared with a dgemm."""
+    sizes = kernel.sizes[settings.dataset]
+    median, numpy_median = statistics.median(seconds), statistics.median(numpy_seconds)
+    gflops = kernel.flops(**sizes) / median / 1e9
+    gbytes = kernel.traffic(**sizes) / median / 1e9
+    return Result(
+        kernel.name,
+        sizes,
+        errors=errors,
+        compile_seconds=compile_seconds,
+        seconds=tuple(seconds),
+        numpy_seconds=tuple(numpy_seconds),
+        median=median,
+        numpy_median=numpy_median,
+        speedup=numpy_median / median,
+        gflops=gflops,
+        gbytes=gbytes,
+        dgemm_share=gflops / peaks.dgemm_gflops if kernel.dtype is np.float64 else None,
+        triad_share=gbytes / peaks.triad_gbytes,
+    )
+
+
+def copied(arguments: Arguments) -> Arguments:
+    return {
+        name: value.copy() if isinstance(value, np.ndarray) else value for name, value in arguments.items()
+    }
+
+
+class Device:
+    """Where arguments live: NumPy's arrays, or for the GPU CuPy's, resident before the clock starts."""
+
+    def __init__(self, target: str) -> None:
+        self._cupy: ModuleType | None = None
+        if target == "gpu":
+            import cupy  # noqa: PLC0415 - only a GPU run needs it
+
+            self._cupy = cupy
+
+    def arguments(self, kernel: Kernel, given: Arguments) -> list[Any]:
+        """Fresh copies, in the order of the parameters."""
+        order = inspect.signature(kernel.loops.py_func).parameters
+        fresh = copied(given)
+        return [self._to_device(fresh[name]) for name in order]
+
+    def timed(
+        self, kernel: Kernel, function: Callable[..., None], given: Arguments
+    ) -> tuple[float, Arguments]:
+        """Seconds of one call on fresh copies, and the arguments after it, as NumPy's arrays."""
+        arguments = self.arguments(kernel, given)
+        self._wait()
+        start = time.perf_counter()
+        function(*arguments)
+        self._wait()
+        seconds = time.perf_counter() - start
+        names = inspect.signature(kernel.loops.py_func).parameters
+        return seconds, {name: self._to_host(value) for name, value in zip(names, arguments, strict=True)}
+
+    def _to_device(self, value: Any) -> Any:
+        if self._cupy is not None and isinstance(value, np.ndarray):
+            return self._cupy.asarray(value)
+        return value
+
+    def _to_host(self, value: Any) -> Any:
+        if self._cupy is not None and isinstance(value, self._cupy.ndarray):
+            return self._cupy.asnumpy(value)
+        return value
+
+    def _wait(self) -> None:
+        if self._cupy is not None:
+            self._cupy.cuda.get_current_stream().synchronize()
