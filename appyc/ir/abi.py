@@ -18,9 +18,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from appyc.ir.nodes import Function, Symbol
 from appyc.ir.types import ArrayType, DType, Type
+
+if TYPE_CHECKING:  # a warm start calls kernels without ever importing the IR
+    from appyc.ir.nodes import Function
 
 FAULT_SLOTS = 3
 
@@ -52,6 +55,8 @@ class FrameLayout:
 
 def frame_layout(fn: Function) -> FrameLayout:
     """The frame of a function's kernel."""
+    from appyc.ir.nodes import Symbol  # noqa: PLC0415
+
     at = 1
     params: list[int] = []
     for symbol in fn.params:

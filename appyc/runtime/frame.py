@@ -12,16 +12,17 @@ import struct
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
 from appyc.errors import InternalError, Loc, snippet
-from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
+from appyc.ir.abi import FaultSite, FrameLayout, Status
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, leaves
-from appyc.ir.nodes import Function, ResultTree, Symbol
 from appyc.ir.types import ArrayType, DType, Layout
-from appyc.ir.visit import arrays_written
+
+if TYPE_CHECKING:  # a warm start does without the IR
+    from appyc.ir.nodes import ResultTree
 
 Record: TypeAlias = tuple[object, ...]
 
@@ -49,22 +50,6 @@ class Interface:
     results: tuple[KernelResult, ...]
     tree: ResultTree
     faults: tuple[FaultSite, ...]
-
-    @classmethod
-    def of(cls, fn: Function, arguments: tuple[ArgType, ...], faults: tuple[FaultSite, ...]) -> Interface:
-        """The interface of a function's kernel, called with arguments of the given types."""
-        count = len(list(leaves(arguments)))
-        if count != len(fn.params):
-            raise InternalError("runtime", f"{fn.name} has {len(fn.params)} parameters for {count} arguments")
-        number = {symbol: i for i, symbol in enumerate(fn.params)}
-        results = []
-        for result in fn.results:
-            if isinstance(result.value, Symbol):
-                results.append(KernelResult(result.value.dtype, param=number[result.value]))
-            else:
-                results.append(KernelResult(result.value.dtype, result.python))
-        written = frozenset(number[s] for s in arrays_written(fn) if s in number)
-        return cls(arguments, frame_layout(fn), written, tuple(results), fn.tree, faults)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

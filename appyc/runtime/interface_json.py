@@ -7,13 +7,15 @@ moved within its file, or to another one, reports faults at the lines where it i
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from appyc.ir.abi import FaultSite, FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
-from appyc.ir.nodes import ResultTree
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime.frame import Interface, KernelResult
+
+if TYPE_CHECKING:  # a warm start does without the IR
+    from appyc.ir.nodes import ResultTree
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from appyc.ir.abi import FaultSite, FrameLayout
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg
 from appyc.ir.nodes import Const, Function, Result, Store, Symbol, Var
 from appyc.ir.types import ArrayType, DType, Layout, ScalarType
+from appyc.runtime.describe import describe
 from appyc.runtime.frame import Interface, KernelResult
 from appyc.runtime.interface_json import Place, from_json, to_json
 
@@ -35,7 +36,7 @@ def function():
 
 
 def test_interface_of_a_function():
-    face = Interface.of(function(), ARGUMENTS, FAULTS)
+    face = describe(function(), ARGUMENTS, FAULTS)
     assert face == Interface(
         arguments=ARGUMENTS,
         layout=FrameLayout((1, 6, 8), (11, None), 13, 16),
@@ -48,19 +49,19 @@ def test_interface_of_a_function():
 
 def test_arguments_that_are_not_the_functions_are_our_fault():
     with pytest.raises(InternalError, match="3 parameters for 1 arguments"):
-        Interface.of(function(), (MATRIX,), ())
+        describe(function(), (MATRIX,), ())
 
 
 def test_json_gives_the_same_interface():
     place = Place("f.py", 10, 5)
-    face = Interface.of(function(), ARGUMENTS, FAULTS)
+    face = describe(function(), ARGUMENTS, FAULTS)
     for tree in (face.tree, None, 0, ()):
         one = replace(face, tree=tree)
         assert from_json(json.loads(json.dumps(to_json(one, place))), place) == one
 
 
 def test_faults_of_moved_code_are_where_it_is_now():
-    face = Interface.of(function(), ARGUMENTS, FAULTS)
+    face = describe(function(), ARGUMENTS, FAULTS)
     stored = json.loads(json.dumps(to_json(face, Place("f.py", 10, 5))))
     moved = from_json(stored, Place("h.py", 100, 5)).faults
     assert [(f.file, f.line) for f in moved] == [("h.py", 102), ("f.py", 20), ("g.py", 12)]
