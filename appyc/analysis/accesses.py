@@ -1,0 +1,378 @@
+"""Every array access of a function, with the iterations that make it.
+
+One walk over the function carries what is known of each scalar (see `affine`) and the set
+of iterations that reach the current statement, so
+
+    for i in range(n):
+        j = i + 1                  # accesses of the loop:
+        if j < n:                  #   read  b[i + 1]   for 0 <= i < n and i + 1 < n
+            a[i] = b[j]            #   write a[i]       for 0 <= i < n and i + 1 < n
+
+What is not affine is over-approximated: a condition that cannot be told restricts nothing,
+and marks the accesses under it as approximate.
+
+Accesses come in the order in which `appyc.ir.visit.rewrite` visits them (children first),
+which is also the order of execution within an iteration; a pass can therefore match them
+to nodes by counting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, assert_never
+
+from appyc.analysis.affine import Affine, Name, State, Truth, Value
+from appyc.analysis.presburger import MAX_PIECES, Presburger
+from appyc.errors import GENERATED, Loc
+from appyc.ir.nodes import (
+    Alloc,
+    AnyLane,
+    Assign,
+    Binary,
+    Break,
+    Cast,
+    Compare,
+    Const,
+    Continue,
+    Expr,
+    Extent,
+    Fail,
+    For,
+    Function,
+    If,
+    Intrinsic,
+    Load,
+    Logical,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import arrays_written, scalars_written, walk
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One place that touches an array.
+
+    op: "read", "write", or the operator of an `Update`. loops: the loops around it, outside
+    first (`While` included); the variable of the n-th has depth n in the names of `domain`.
+    domain: the iterations that get here, or more (`approximate`). index: as written, before a
+    negative one is counted from the end.
+    """
+
+    array: Symbol
+    op: str
+    atomic: bool
+    checked: bool
+    loc: Loc
+    loops: tuple[For | While, ...]
+    domain: isl.Set
+    index: tuple[isl.PwAff, ...]
+    extents: tuple[isl.PwAff, ...]
+    approximate: bool
+
+    @property
+    def writes(self) -> bool:
+        return self.op != "read"
+
+    @property
+    def updates(self) -> bool:
+        return self.op not in ("read", "write")
+
+
+@dataclass(slots=True)
+class FunctionAccesses:
+    """The accesses of a function and the names that their sets speak of.
+
+    allocated: the loops around the `Alloc` of each local array.
+    """
+
+    affine: Affine
+    accesses: list[Access] = field(default_factory=list)
+    variables: dict[Symbol, str] = field(default_factory=dict)
+    allocated: dict[Symbol, tuple[For | While, ...]] = field(default_factory=dict)
+    allocated_at: dict[Symbol, int] = field(default_factory=dict)
+    around: dict[Symbol, tuple[For | While, ...]] = field(default_factory=dict)
+
+    @property
+    def sets(self) -> Presburger:
+        return self.affine.sets
+
+    def within(self, loop: For) -> list[Access]:
+        """The accesses in a loop's body."""
+        depth = len(self.around[loop.var])
+        return [a for a in self.accesses if len(a.loops) > depth and a.loops[depth] is loop]
+
+
+def accesses_of(fn: Function, sets: Presburger) -> FunctionAccesses:
+    """All accesses of a function, those in bounds, conditions and results included."""
+    collector = _Collector(FunctionAccesses(Affine(sets, arrays_written(fn))))
+    for symbol in fn.params:
+        collector.declare_parameter(symbol)
+    collector.block(fn.body, sets.everything)
+    for result in fn.results:
+        if not isinstance(result.value, Symbol):
+            collector.expression(result.value, sets.everything)
+    return collector.found
+
+
+class _Collector:
+    """The walk. `domain` is passed down; the state of scalars moves along the program."""
+
+    def __init__(self, found: FunctionAccesses) -> None:
+        self.found = found
+        self.affine = found.affine
+        self.sets = found.affine.sets
+        self.state = State()
+        self.loops: tuple[For | While, ...] = ()
+        self.doubts = 0  # enclosing conditions and bounds that could not be told
+
+    @property
+    def depth(self) -> int:
+        return len(self.loops)
+
+    def declare_parameter(self, symbol: Symbol) -> None:
+        if symbol.is_array:
+            return
+        value = self.affine.unknown(symbol, 0)
+        if value.pieces is not None:
+            key = str(symbol)
+            origin = Var(symbol, loc=GENERATED)
+            value = Value(0, 0, self.affine.named(Name(symbol.name, 0, origin), key))
+        self.state.scalars[symbol] = Value(0, 0, value.pieces)
+
+    # ---- expressions
+
+    def expression(self, expr: Expr, domain: isl.Set) -> None:
+        """Records the loads of an expression, each under the condition that it is evaluated."""
+        match expr:
+            case Const() | Var() | Extent():
+                pass
+            case Load():
+                self._access(expr, expr.array, "read", domain)
+            case Unary() | Cast() | AnyLane():
+                self.expression(expr.arg, domain)
+            case Binary() | Compare():
+                self.expression(expr.lhs, domain)
+                self.expression(expr.rhs, domain)
+            case Intrinsic():
+                for arg in expr.args:
+                    self.expression(arg, domain)
+            case Logical():
+                self.expression(expr.lhs, domain)
+                if _has_load(expr.rhs):
+                    truth = self._truth(expr.lhs)
+                    self._under(truth if expr.op == "and" else truth.negated(), expr.rhs, domain)
+            case Select():
+                self.expression(expr.cond, domain)
+                if _has_load(expr.then) or _has_load(expr.orelse):
+                    truth = self._truth(expr.cond)
+                    self._under(truth, expr.then, domain)
+                    self._under(truth.negated(), expr.orelse, domain)
+            case _:
+                assert_never(expr)
+
+    def _under(self, truth: Truth, expr: Expr, domain: isl.Set) -> None:
+        self.doubts += not truth.exact
+        self.expression(expr, domain.intersect(truth.may_hold))
+        self.doubts -= not truth.exact
+
+    def _value(self, expr: Expr) -> isl.PwAff:
+        return self.affine.value(expr, self.state, self.depth)
+
+    def _truth(self, expr: Expr) -> Truth:
+        return self.affine.truth(expr, self.state, self.depth)
+
+    def _access(
+        self, node: Load | Store | Update, array: Symbol, op: str, domain: isl.Set, atomic: bool = False
+    ) -> None:
+        """Records the loads in the node's parts, then the node itself."""
+        for part in node.index:
+            self.expression(part, domain)
+        if not isinstance(node, Load):
+            self.expression(node.value, domain)
+        doubts = self.doubts
+        if node.mask is not None:
+            self.expression(node.mask, domain)
+            truth = self._truth(node.mask)
+            domain = domain.intersect(truth.may_hold)
+            doubts += not truth.exact
+        self.found.accesses.append(
+            Access(
+                array,
+                op,
+                atomic,
+                node.checked,
+                node.loc,
+                self.loops,
+                domain,
+                tuple(self._value(part) for part in node.index),
+                tuple(self.affine.extent(array, axis, self.state) for axis in range(len(node.index))),
+                doubts > 0,
+            )
+        )
+
+    # ---- statements
+
+    def block(self, body: tuple[Stmt, ...], domain: isl.Set) -> None:
+        """Statements in order; after `if c: continue` the rest runs only where c fails."""
+        doubts = self.doubts
+        for stmt in body:
+            if not isinstance(stmt, If):
+                self.statement(stmt, domain)
+                continue
+            truth = self._if(stmt, domain)
+            if _leaves(stmt.then) != _leaves(stmt.orelse):
+                domain = domain.intersect(truth.may_fail if _leaves(stmt.then) else truth.may_hold)
+                self.doubts += not truth.exact
+        self.doubts = doubts
+
+    def statement(self, stmt: Stmt, domain: isl.Set) -> None:
+        match stmt:
+            case Assign():
+                self.expression(stmt.value, domain)
+                self._assign(stmt.target, stmt.value)
+            case Store():
+                self._access(stmt, stmt.array, "write", domain)
+            case Update():
+                if stmt.target.is_array:
+                    self._access(stmt, stmt.target, stmt.op, domain, stmt.atomic)
+                else:
+                    self.expression(stmt.value, domain)
+                    self._forget({stmt.target}, self.depth)
+            case For():
+                self._for(stmt, domain)
+            case While():
+                self._while(stmt, domain)
+            case If():
+                self._if(stmt, domain)
+            case Alloc():
+                self._alloc(stmt, domain)
+            case Break() | Continue() | Fail():
+                pass
+            case _:
+                assert_never(stmt)
+
+    def _assign(self, target: Symbol, value: Expr) -> None:
+        new = self.affine.unknown(target, self.depth)
+        if new.pieces is not None:
+            pieces = self._value(value)
+            new = Value(new.version, self.affine.depth_of(pieces), pieces)
+        self.state.scalars[target] = new
+
+    def _forget(self, targets: set[Symbol], depth: int) -> None:
+        for symbol in sorted(targets, key=lambda s: s.uid):
+            self.state.scalars[symbol] = self.affine.unknown(symbol, depth)
+
+    def _alloc(self, stmt: Alloc, domain: isl.Set) -> None:
+        for axis, length in enumerate(stmt.shape):
+            self.expression(length, domain)
+            self.state.extents[stmt.array, axis] = self._value(length)
+        self.found.allocated[stmt.array] = self.loops
+        self.found.allocated_at[stmt.array] = len(self.found.accesses)
+
+    def _if(self, stmt: If, domain: isl.Set) -> Truth:
+        """Both branches, and what the scalars are after them. Returns where the condition held."""
+        self.expression(stmt.cond, domain)
+        truth = self._truth(stmt.cond)
+        before = self.state
+        after: list[State] = []
+        self.doubts += not truth.exact
+        for body, reached in ((stmt.then, truth.may_hold), (stmt.orelse, truth.may_fail)):
+            self.state = before.copy()
+            self.block(body, domain.intersect(reached))
+            after.append(self.state)
+        self.doubts -= not truth.exact
+        if _leaves(stmt.then) != _leaves(stmt.orelse):
+            self.state = after[1] if _leaves(stmt.then) else after[0]
+        else:
+            self.state = self._merge(truth, after[0], after[1])
+        return truth
+
+    def _merge(self, truth: Truth, then: State, orelse: State) -> State:
+        merged = then.copy()
+        for symbol in {**then.scalars, **orelse.scalars}:
+            one, other = then.scalars.get(symbol), orelse.scalars.get(symbol)
+            if one is not None and other is not None and one.version == other.version:
+                continue
+            new = self.affine.unknown(symbol, self.depth)
+            if truth.exact and one is not None and other is not None and new.pieces is not None:
+                pieces = self.sets.choose(truth.may_hold, one.pieces, other.pieces)
+                if pieces.n_piece() <= MAX_PIECES:
+                    new = Value(new.version, self.affine.depth_of(pieces), pieces)
+            merged.scalars[symbol] = new
+        return merged
+
+    def _for(self, loop: For, domain: isl.Set) -> None:
+        self.expression(loop.lo, domain)
+        self.expression(loop.hi, domain)
+        lo, hi = self._value(loop.lo), self._value(loop.hi)
+        self.found.around[loop.var] = self.loops
+        key = str(loop.var)
+        self.found.variables[loop.var] = key
+        var = self.affine.named(Name(loop.var.name, self.depth + 1, loop=loop), key)
+        inside = var.ge_set(lo).intersect(var.lt_set(hi))
+        if loop.step < 0:
+            inside = var.le_set(lo).intersect(var.gt_set(hi))
+        if abs(loop.step) > 1:
+            passed = self.sets.modulo(var.sub(lo), abs(loop.step))
+            inside = inside.intersect(passed.eq_set(self.sets.constant(0)))
+        cut = any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
+        self.state.scalars[loop.var] = Value(self.affine.version(), self.depth + 1, var)
+        self._loop_body(loop, loop.body, domain.intersect(inside), doubts=int(cut))
+        if loop.clauses is not None and loop.clauses.condition is not None:
+            self.expression(loop.clauses.condition, domain)
+
+    def _while(self, loop: While, domain: isl.Set) -> None:
+        outer = self.loops
+        self._forget(scalars_written(loop.body), self.depth + 1)
+        self.loops = (*outer, loop)
+        self.expression(loop.cond, domain)
+        truth = self._truth(loop.cond)
+        self.loops = outer
+        self._loop_body(loop, loop.body, domain.intersect(truth.may_hold), doubts=1)
+
+    def _loop_body(self, loop: For | While, body: tuple[Stmt, ...], domain: isl.Set, doubts: int) -> None:
+        """The body, knowing nothing of the scalars that another iteration may have changed."""
+        written = scalars_written(body)
+        if isinstance(loop, For):
+            self._forget(written, self.depth + 1)
+        outer = self.loops
+        self.loops = (*outer, loop)
+        self.doubts += doubts
+        self.block(body, domain)
+        self.doubts -= doubts
+        self.loops = outer
+        self._forget(written, self.depth)
+
+
+def _has_load(expr: Expr) -> bool:
+    return any(isinstance(node, Load) for node in walk(expr))
+
+
+def _leaves(body: tuple[Stmt, ...]) -> bool:
+    """Whether what follows the block is never reached from its end."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, If):
+        return _leaves(last.then) and _leaves(last.orelse)
+    return isinstance(last, Break | Continue | Fail)
+
+
+def own_statements(body: tuple[Stmt, ...]) -> list[Stmt]:
+    """The statements of a loop's body that a `break` there would belong to this loop."""
+    out: list[Stmt] = []
+    for stmt in body:
+        out.append(stmt)
+        if isinstance(stmt, If):
+            out += own_statements(stmt.then) + own_statements(stmt.orelse)
+    return out

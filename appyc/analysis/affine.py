@@ -1,0 +1,310 @@
+"""IR expressions as piecewise affine functions, conditions as sets.
+
+Every integer expression has a value here. Where it is affine (`+ - *` by constants, `//`
+and `%` by positive constants, minimum, maximum, choice by an affine condition) the value
+is exact. Where it is not (`a[idx[i]]`, `n * m`, a narrow type that may wrap) a new name
+stands for it: an *opaque* parameter of which nothing is known but how deep in the loops it
+may vary. `idx[i]` inside a loop over i differs from iteration to iteration; `n * m` does
+not. Equal expressions over equal values share their name, so `A[lab[i], j] = A[lab[i], j] + x`
+is seen to touch one element.
+
+64-bit arithmetic counts as exact: passes that rely on it for memory safety also guard the
+size of the scalars that take part (`appyc.passes.check_bounds`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, assert_never
+
+from appyc.analysis.presburger import MAX_PIECES, Presburger
+from appyc.errors import GENERATED
+from appyc.ir.nodes import (
+    AnyLane,
+    Binary,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Intrinsic,
+    Load,
+    Logical,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import walk
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What a parameter of a set stands for.
+
+    depth: how many enclosing loops its value may depend on; 0 is fixed for a call, and the
+    variable of the n-th loop from outside has depth n. origin: the same value as an
+    expression over the function's parameters, where there is one. loop: for a loop variable.
+    """
+
+    text: str
+    depth: int
+    origin: Expr | None = None
+    loop: For | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a scalar holds at one point of the program.
+
+    pieces: the integer value, None for other types. Two values of one version are equal.
+    """
+
+    version: int
+    depth: int
+    pieces: isl.PwAff | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Where a condition may be true and where it may be false; exact where these are disjoint."""
+
+    may_hold: isl.Set
+    may_fail: isl.Set
+    exact: bool
+
+    def negated(self) -> Truth:
+        return Truth(self.may_fail, self.may_hold, self.exact)
+
+
+@dataclass(slots=True)
+class State:
+    """What is known of the scalars, and of the extents of local arrays, at one point."""
+
+    scalars: dict[Symbol, Value] = field(default_factory=dict)
+    extents: dict[tuple[Symbol, int], isl.PwAff] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        return State(dict(self.scalars), self.extents)
+
+
+class Affine:
+    """Converts the expressions of one function, and keeps the table of names.
+
+    written: arrays that the function writes; a load from any other one is as constant as
+    its index.
+    """
+
+    def __init__(self, sets: Presburger, written: set[Symbol]) -> None:
+        self.sets = sets
+        self.names: dict[str, Name] = {}
+        self.context: isl.Set = sets.everything
+        self._written = written
+        self._versions = 0
+        self._opaque: dict[tuple[Expr, tuple[int, ...]], isl.PwAff] = {}
+
+    # ---- names and values
+
+    def named(self, name: Name, key: str) -> isl.PwAff:
+        """The value of a parameter, entered into the table on first sight."""
+        self.names.setdefault(key, name)
+        return self.sets.parameter(key)
+
+    def version(self) -> int:
+        self._versions += 1
+        return self._versions
+
+    def unknown(self, symbol: Symbol, depth: int) -> Value:
+        """A value of which nothing is known but its depth."""
+        version = self.version()
+        if not _is_counted(symbol.dtype):
+            return Value(version, depth)
+        pieces = self.named(Name(symbol.name, depth), f"{symbol}@{version}")
+        return Value(version, depth, pieces)
+
+    def depth_of(self, pieces: isl.PwAff) -> int:
+        return max((self.names[n].depth for n in self.sets.names(pieces)), default=0)
+
+    def extent(self, array: Symbol, axis: int, state: State) -> isl.PwAff:
+        """The length of an axis: known for local arrays, else a parameter that is not negative."""
+        local = state.extents.get((array, axis))
+        if local is not None:
+            return local
+        key = f"{array}#{axis}"
+        if key not in self.names:
+            origin = Extent(array, axis, loc=GENERATED)
+            pieces = self.named(Name(f"{array.name}.shape[{axis}]", 0, origin), key)
+            self.context = self.context.intersect(pieces.ge_set(self.sets.constant(0)))
+        return self.sets.parameter(key)
+
+    # ---- expressions
+
+    def value(self, expr: Expr, state: State, depth: int) -> isl.PwAff:
+        """The value of an integer expression; an opaque parameter where it is not affine."""
+        exact = self._exact(expr, state, depth)
+        if exact is not None and exact.n_piece() <= MAX_PIECES:
+            return exact
+        return self._as_opaque(expr, state, depth)
+
+    def _exact(self, expr: Expr, state: State, depth: int) -> isl.PwAff | None:
+        match expr:
+            case Const():
+                return self.sets.constant(int(expr.value)) if expr.dtype.kind in "iub" else None  # type: ignore[arg-type]
+            case Var():
+                known = state.scalars.get(expr.symbol)
+                return known.pieces if known is not None else None
+            case Extent():
+                return self.extent(expr.array, expr.axis, state)
+            case Unary():
+                if expr.op == "-" and expr.dtype is DType.INT64:
+                    return self.value(expr.arg, state, depth).neg()
+                return None
+            case Binary():
+                return self._binary(expr, state, depth)
+            case Cast():
+                if _holds(expr.dtype, expr.arg.dtype):
+                    return self.value(expr.arg, state, depth)
+                return None
+            case Select():
+                return self._select(expr, state, depth)
+            case Intrinsic():
+                if expr.name == "abs" and expr.dtype is DType.INT64:
+                    arg = self.value(expr.args[0], state, depth)
+                    return arg.max(arg.neg())
+                return None
+            case Compare() | Logical() | AnyLane() | Load():
+                return None
+            case _:
+                assert_never(expr)
+
+    def _binary(self, expr: Binary, state: State, depth: int) -> isl.PwAff | None:
+        if expr.op in ("min", "max", "minimum", "maximum") and _is_counted(expr.dtype):
+            lhs, rhs = self.value(expr.lhs, state, depth), self.value(expr.rhs, state, depth)
+            return lhs.min(rhs) if expr.op.startswith("min") else lhs.max(rhs)
+        if expr.dtype is not DType.INT64:
+            return None  # a narrower type may wrap
+        lhs, rhs = self.value(expr.lhs, state, depth), self.value(expr.rhs, state, depth)
+        if expr.op == "+":
+            return lhs.add(rhs)
+        if expr.op == "-":
+            return lhs.sub(rhs)
+        factor = self.sets.constant_of(rhs)
+        if expr.op == "*":
+            if factor is None:
+                factor, lhs = self.sets.constant_of(lhs), rhs
+            return None if factor is None else self.sets.scale(lhs, factor)
+        if factor is None:
+            return None
+        if expr.op == "<<" and 0 <= factor < 32:
+            return self.sets.scale(lhs, 1 << factor)
+        if expr.op == ">>" and 0 <= factor < 63:
+            return self.sets.floor_divide(lhs, 1 << factor)
+        if expr.op == "&" and factor > 0 and factor & (factor + 1) == 0:
+            return self.sets.modulo(lhs, factor + 1)
+        if factor > 0 and expr.op == "//":
+            return self.sets.floor_divide(lhs, factor)
+        if factor > 0 and expr.op == "%":
+            return self.sets.modulo(lhs, factor)
+        return None
+
+    def _select(self, expr: Select, state: State, depth: int) -> isl.PwAff | None:
+        if not _is_counted(expr.dtype):
+            return None
+        truth = self.truth(expr.cond, state, depth)
+        if not truth.exact:
+            return None
+        then, orelse = self.value(expr.then, state, depth), self.value(expr.orelse, state, depth)
+        return self.sets.choose(truth.may_hold, then, orelse)
+
+    def _as_opaque(self, expr: Expr, state: State, depth: int) -> isl.PwAff:
+        parts = list(walk(expr))
+        moving = any(isinstance(part, Load) and part.array in self._written for part in parts)
+        read = [part.symbol for part in parts if isinstance(part, Var)]
+        known = [state.scalars[symbol] for symbol in read if symbol in state.scalars]
+        if moving or len(known) < len(read):
+            return self._new_opaque(depth, None)
+        key = (expr, tuple(value.version for value in known))
+        if key not in self._opaque:
+            fixed = all(value.version == 0 for value in known) and not any(
+                isinstance(part, Load | Select | Intrinsic) or (isinstance(part, Binary) and part.trap)
+                for part in parts
+            )
+            own = any((part.array, part.axis) in state.extents for part in parts if isinstance(part, Extent))
+            origin = expr if fixed and not own else None
+            self._opaque[key] = self._new_opaque(max((v.depth for v in known), default=0), origin)
+        return self._opaque[key]
+
+    def _new_opaque(self, depth: int, origin: Expr | None) -> isl.PwAff:
+        return self.named(Name("?", depth, origin), f"?{self.version()}")
+
+    # ---- conditions
+
+    def truth(self, expr: Expr, state: State, depth: int) -> Truth:
+        """Where a condition may hold and may fail; everywhere, where that cannot be told."""
+        match expr:
+            case Const():
+                everything, nothing = self.sets.everything, self.sets.nothing
+                return Truth(everything, nothing, True) if expr.value else Truth(nothing, everything, True)
+            case Compare() if _is_counted(expr.lhs.dtype) and _is_counted(expr.rhs.dtype):
+                return self._compare(expr, state, depth)
+            case Logical():
+                lhs, rhs = self.truth(expr.lhs, state, depth), self.truth(expr.rhs, state, depth)
+                return _both(lhs, rhs) if expr.op == "and" else _either(lhs, rhs)
+            case Binary() if expr.dtype is DType.BOOL and expr.op in ("&", "|"):
+                lhs, rhs = self.truth(expr.lhs, state, depth), self.truth(expr.rhs, state, depth)
+                return _both(lhs, rhs) if expr.op == "&" else _either(lhs, rhs)
+            case Unary() if expr.op == "~" and expr.dtype is DType.BOOL:
+                return self.truth(expr.arg, state, depth).negated()
+            case Cast() if expr.dtype is DType.BOOL and _is_counted(expr.arg.dtype):
+                value = self.value(expr.arg, state, depth)
+                zero = value.eq_set(self.sets.constant(0))
+                return Truth(zero.complement(), zero, True)
+            case _:
+                return Truth(self.sets.everything, self.sets.everything, False)
+
+    def _compare(self, expr: Compare, state: State, depth: int) -> Truth:
+        lhs, rhs = self.value(expr.lhs, state, depth), self.value(expr.rhs, state, depth)
+        match expr.op:
+            case "<":
+                return Truth(lhs.lt_set(rhs), lhs.ge_set(rhs), True)
+            case "<=":
+                return Truth(lhs.le_set(rhs), lhs.gt_set(rhs), True)
+            case ">":
+                return Truth(lhs.gt_set(rhs), lhs.le_set(rhs), True)
+            case ">=":
+                return Truth(lhs.ge_set(rhs), lhs.lt_set(rhs), True)
+            case "==":
+                return Truth(lhs.eq_set(rhs), lhs.ne_set(rhs), True)
+            case _:
+                return Truth(lhs.ne_set(rhs), lhs.eq_set(rhs), True)
+
+
+def _both(lhs: Truth, rhs: Truth) -> Truth:
+    return Truth(
+        lhs.may_hold.intersect(rhs.may_hold),
+        lhs.may_fail.union(rhs.may_fail),
+        lhs.exact and rhs.exact,
+    )
+
+
+def _either(lhs: Truth, rhs: Truth) -> Truth:
+    return _both(lhs.negated(), rhs.negated()).negated()
+
+
+def _is_counted(dtype: DType) -> bool:
+    """Whether values of the type are tracked: integers whose every value an int64 holds."""
+    return dtype.is_integer and dtype is not DType.UINT64
+
+
+def _holds(wide: DType, narrow: DType) -> bool:
+    """Whether every value of `narrow` is the same number in `wide`."""
+    if not (_is_counted(wide) and (_is_counted(narrow) or narrow is DType.BOOL)):
+        return False
+    if narrow.kind == wide.kind:
+        return wide.bits >= narrow.bits
+    return wide.kind == "i" and (narrow is DType.BOOL or wide.bits > narrow.bits)

@@ -1,0 +1,224 @@
+"""Which accesses of different iterations of a loop touch one element.
+
+For a loop at depth d, two instances of accesses conflict if they belong to the same
+iteration of every loop around it, to different iterations of the loop itself, touch one
+element, and one of them writes. The question is one set: the second instance's names
+deeper than d (its own variables, the opaque values of its iteration) are renamed apart,
+everything shallower is shared, and the set is empty or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from appyc.analysis.accesses import Access, FunctionAccesses
+from appyc.ir.nodes import For, Symbol
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+SECOND = "'"
+"""Marks the names that belong to the second of two instances."""
+
+_ELEMENT = "$"
+"""Marks the names that stand for the element in an example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Two iterations that meet, for a message: loop variable's values, and the element."""
+
+    first: int
+    second: int
+    element: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two accesses of which some instances meet; `source` is in the earlier iteration.
+
+    instances: the pairs that meet; None where isl was not given the time to tell. exact: they
+    do meet; otherwise they may (a condition or an index that the source does not tell).
+    """
+
+    loop: For
+    source: Access
+    sink: Access
+    instances: isl.Set | None
+    exact: bool
+
+    @property
+    def kind(self) -> str:
+        """ "flow", "anti", "output"; "reduction" for two updates by one operator."""
+        if self.source.updates and self.source.op == self.sink.op:
+            return "reduction"
+        if self.source.writes and self.sink.writes:
+            return "output"
+        return "flow" if self.source.writes else "anti"
+
+
+class Dependences:
+    """Answers questions about the loops of one function."""
+
+    def __init__(self, found: FunctionAccesses) -> None:
+        self.found = found
+        self.sets = found.sets
+        self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
+
+    def conflicts(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> Iterator[Conflict]:
+        """The conflicts that the loop carries, found as they are asked for.
+
+        Two atomic updates by one operator do not conflict. An array allocated in the loop
+        belongs to one iteration.
+        """
+        accesses = self.found.within(loop)
+        written = {access.array for access in accesses if access.writes} - skip
+        for array in sorted(written, key=lambda symbol: symbol.uid):
+            if self._is_own(array, loop):
+                continue
+            mine = [access for access in accesses if access.array == array]
+            for at, first in enumerate(mine):
+                for second in mine[at:]:
+                    if (first.writes or second.writes) and not _both_atomic(first, second):
+                        yield from self._between(loop, first, second)
+
+    def _is_own(self, array: Symbol, loop: For) -> bool:
+        """Whether every iteration has its own copy: allocated in it, before any use, and not used
+        outside."""
+        loops = self.found.allocated.get(array)
+        if loops is None or not any(around is loop for around in loops):
+            return False
+        start = self.found.allocated_at[array]
+        depth = len(self.found.around[loop.var])
+        return all(
+            access.array != array
+            or (at >= start and len(access.loops) > depth and access.loops[depth] is loop)
+            for at, access in enumerate(self.found.accesses)
+        )
+
+    def _between(self, loop: For, first: Access, second: Access) -> Iterator[Conflict]:
+        orders = ((first, second),) if first is second else ((first, second), (second, first))
+        for source, sink in orders:
+            instances = self.sets.bounded(partial(self._instances, loop, source, sink), None)
+            if instances is None:
+                yield Conflict(loop, source, sink, None, False)
+            elif not instances.is_empty():
+                yield Conflict(loop, source, sink, instances, self._is_exact(loop, source, sink, instances))
+
+    def _instances(self, loop: For, source: Access, sink: Access) -> isl.Set:
+        depth = len(self.found.around[loop.var])
+        names = self.found.affine.names
+
+        def apart(name: str) -> str:
+            return name + SECOND if names[name].depth > depth else name
+
+        domain, element = self._element(source)
+        other_domain, other_element = self._element(sink)
+        meet = domain.intersect(self.sets.rename(other_domain, apart))
+        var = self.found.variables[loop.var]
+        earlier, later = self.sets.parameter(var), self.sets.parameter(var + SECOND)
+        meet = meet.intersect(earlier.lt_set(later) if loop.step > 0 else earlier.gt_set(later))
+        for mine, other in zip(element, other_element, strict=True):
+            meet = meet.intersect(mine.eq_set(self.sets.rename(other, apart)))
+        meet = meet.intersect(self.found.affine.context)
+        return meet if not meet.is_empty() else self.sets.nothing
+
+    def _element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
+        """The element touched, and the iterations that reach it: an access outside raises instead."""
+        known = self._elements.get(id(access))
+        if known is not None:
+            return known
+        zero = self.sets.constant(0)
+        domain, element = access.domain, []
+        for index, extent in zip(access.index, access.extents, strict=True):
+            if access.checked:
+                below = domain.intersect(index.lt_set(zero))
+                if not below.is_empty():
+                    index = self.sets.choose(index.lt_set(zero), index.add(extent), index)
+            domain = domain.intersect(index.ge_set(zero)).intersect(index.lt_set(extent))
+            element.append(index)
+        self._elements[id(access)] = (domain, tuple(element))
+        return self._elements[id(access)]
+
+    def _is_exact(self, loop: For, source: Access, sink: Access, instances: isl.Set) -> bool:
+        if source.approximate or sink.approximate:
+            return False
+        depth = len(self.found.around[loop.var])
+        names = self.found.affine.names
+        involved = [names[name.removesuffix(SECOND)] for name in self.sets.names(instances)]
+        return all(name.depth <= depth or name.loop is not None for name in involved)
+
+    # ---- about a conflict
+
+    def distances(self, conflict: Conflict) -> tuple[int | None, int | None]:
+        """The least and the greatest number of iterations from source to sink; None: no bound known."""
+        if conflict.instances is None:
+            return None, None
+        var = self.found.variables[conflict.loop.var]
+        gap = self.sets.parameter(var + SECOND).sub(self.sets.parameter(var))
+        if conflict.loop.step < 0:
+            gap = gap.neg()
+        name = "gap"
+        points = conflict.instances.intersect(self.sets.parameter(name).eq_set(gap))
+        unknown: tuple[int | None, int | None] = (None, None)
+        low, high = self.sets.bounded(lambda: self.sets.value_range(points, name), unknown)
+        step = abs(conflict.loop.step)
+        return (None if low is None else low // step, None if high is None else high // step)
+
+    def witness(self, conflict: Conflict) -> Witness | None:
+        """Two concrete iterations and the element where they meet."""
+        if conflict.instances is None:
+            return None
+        var = self.found.variables[conflict.loop.var]
+        points = conflict.instances
+        _, element = self._element(conflict.source)
+        marks = [f"{_ELEMENT}{axis}" for axis in range(len(element))]
+        for mark, index in zip(marks, element, strict=True):
+            points = points.intersect(self.sets.parameter(mark).eq_set(index))
+        outer = [
+            self.found.variables[around.var] for around in conflict.source.loops if isinstance(around, For)
+        ]
+        order = [*outer, var + SECOND, *marks]
+        point = self.sets.bounded(lambda: self.sets.smallest_point(points, order), None)
+        if point is None or var not in point:
+            return None
+        return Witness(point[var], point[var + SECOND], tuple(point[mark] for mark in marks))
+
+    def clear_of(self, conflict: Conflict) -> isl.Set | None:
+        """The parameter values, of those for which the loop has two iterations, without the conflict.
+
+        None where there are none, or where they cannot be told: such a loop is simply serial.
+        """
+        if conflict.instances is None or not conflict.exact:
+            return None
+        return self.sets.bounded(lambda: self._clear_of(conflict), None)
+
+    def _clear_of(self, conflict: Conflict) -> isl.Set | None:
+        names = self.found.affine.names
+        var = self.found.variables[conflict.loop.var]
+
+        def settled(points: isl.Set) -> isl.Set:
+            moving = [
+                name for name in self.sets.names(points)
+                if name.endswith(SECOND) or names[name].depth > 0
+            ]  # fmt: skip
+            return self.sets.project_out(points, moving)
+
+        depth = len(self.found.around[conflict.loop.var])
+        domain, _ = self._element(conflict.source)
+        other, _ = self._element(conflict.sink)
+        other = self.sets.rename(other, lambda n: n + SECOND if names[n].depth > depth else n)
+        first, second = self.sets.parameter(var), self.sets.parameter(var + SECOND)
+        both = domain.intersect(other).intersect(first.ne_set(second)).intersect(self.found.affine.context)
+        worth = settled(both)
+        clear = worth.subtract(settled(conflict.instances)).coalesce()
+        if clear.is_empty():
+            return None
+        return clear.gist(worth).coalesce()
+
+
+def _both_atomic(first: Access, second: Access) -> bool:
+    return first.updates and first.op == second.op and first.atomic and second.atomic

@@ -1,0 +1,198 @@
+"""May a loop's iterations run in any order? The verdict, and the words for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from appyc.analysis.accesses import Access, accesses_of, own_statements
+from appyc.analysis.conditions import condition_of
+from appyc.analysis.dependences import Conflict, Dependences
+from appyc.analysis.presburger import Presburger
+from appyc.analysis.scalars import CarriedScalar, LoopScalars, scalars_of
+from appyc.analysis.verdicts import LoopVerdict, Verdict
+from appyc.errors import Note
+from appyc.ir.nodes import Break, For, Function, Symbol
+from appyc.ir.printer import print_expr
+
+_DEEDS = {"read": "reads", "write": "writes"}
+
+OTHER_LOOP = "parallelise another loop of the nest, or leave this one sequential"
+OATH = "if you know that no two iterations touch one element, say `independent` in the pragma"
+ATOMIC = "put `#pragma atomic` before the update, if the order of the additions may differ from run to run"
+
+
+@dataclass(frozen=True, slots=True)
+class Legality:
+    """The facts about one function, asked loop by loop."""
+
+    dependences: Dependences
+    scalars: dict[Symbol, LoopScalars]
+
+    @classmethod
+    def of(cls, fn: Function) -> Legality:
+        return cls(Dependences(accesses_of(fn, Presburger())), scalars_of(fn))
+
+    def judge(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> LoopVerdict:
+        """The verdict on one loop. Arrays in `skip` are taken to be in nobody's way."""
+        for stmt in own_statements(loop.body):
+            if isinstance(stmt, Break):
+                return self._answer(
+                    loop,
+                    Verdict.CARRIED,
+                    f"loop over '{loop.var.name}' may end early: whether an iteration runs depends on "
+                    "those before it",
+                    notes=(Note(stmt.loc, "the loop ends here"),),
+                    hints=("let every iteration run, and skip its work with `if`",),
+                )
+        carried = self.scalars[loop.var].carried
+        if carried:
+            return self._scalar_carried(loop, carried[0])
+        return self._arrays(loop, list(self.dependences.conflicts(loop, skip)))
+
+    def _answer(
+        self,
+        loop: For,
+        verdict: Verdict,
+        reason: str,
+        notes: tuple[Note, ...] = (),
+        hints: tuple[str, ...] = (),
+        arrays: tuple[tuple[str, Symbol], ...] = (),
+        condition: str | None = None,
+        distance: int | None = None,
+    ) -> LoopVerdict:
+        scalars = self.scalars[loop.var]
+        return LoopVerdict(
+            loop.var, loop.loc, verdict, reason, notes, hints,
+            scalars.private, scalars.last, scalars.reductions, arrays, condition, distance,
+        )  # fmt: skip
+
+    # ---- scalars
+
+    def _scalar_carried(self, loop: For, scalar: CarriedScalar) -> LoopVerdict:
+        name, var = scalar.symbol.name, loop.var.name
+        if scalar.read is None:
+            return self._answer(
+                loop,
+                Verdict.CARRIED,
+                f"loop over '{var}' assigns '{name}' in some iterations only, and its value is used "
+                "after the loop",
+                notes=(Note(scalar.write, f"'{name}' is assigned here"),),
+                hints=(f"assign '{name}' in every iteration, or compute it in a loop of its own",),
+            )
+        hints = (
+            f"if iterations combine into '{name}', write it as `{name} = {name} + ...`, or with "
+            "`*`, `min`, `max`, `&`, `|`, `^`, and use it nowhere else in the loop",
+            f"if '{name}' belongs to one iteration, assign it before it is read",
+        )
+        return self._answer(
+            loop,
+            Verdict.CARRIED,
+            f"loop over '{var}' carries a dependence: an iteration reads the value of '{name}' that "
+            "an earlier one assigned",
+            notes=(
+                Note(scalar.write, f"'{name}' is assigned here"),
+                Note(scalar.read, "and read here by a later iteration"),
+            ),
+            hints=hints,
+            distance=1,
+        )
+
+    # ---- arrays
+
+    def _arrays(self, loop: For, conflicts: list[Conflict]) -> LoopVerdict:
+        serious = [conflict for conflict in conflicts if conflict.kind != "reduction"]
+        for conflict in sorted((c for c in serious if c.exact), key=_gravity):
+            clear = self.dependences.clear_of(conflict)
+            if clear is None:
+                return self._carried(loop, conflict)
+        doubtful = [conflict for conflict in serious if not conflict.exact]
+        if doubtful:
+            return self._unknown(loop, min(doubtful, key=_gravity))
+        if serious:
+            return self._conditional(loop, sorted(serious, key=_gravity))
+        return self._free(loop, conflicts)
+
+    def _free(self, loop: For, updates: list[Conflict]) -> LoopVerdict:
+        scalars = self.scalars[loop.var]
+        arrays = tuple(dict.fromkeys((c.source.op, c.source.array) for c in updates))
+        if not scalars.reductions and not arrays:
+            return self._answer(loop, Verdict.INDEPENDENT, "no two iterations touch the same data")
+        into = [f"'{r.symbol.name}' ({r.op})" for r in scalars.reductions]
+        into += [f"elements of '{array.name}' ({op})" for op, array in arrays]
+        notes = tuple(Note(c.source.loc, "several iterations update one element here") for c in updates[:1])
+        hints = (ATOMIC, "or accumulate into a scalar, and store it after the loop") if arrays else ()
+        reason = f"iterations combine into {', '.join(into)}"
+        return self._answer(loop, Verdict.REDUCTION, reason, notes, hints, arrays)
+
+    def _carried(self, loop: For, conflict: Conflict) -> LoopVerdict:
+        low, high = self.dependences.distances(conflict)
+        reason = f"loop over '{loop.var.name}' carries a dependence: {self._meeting(conflict)}"
+        if low is not None and low == high:
+            reason += f" ({low} iteration{'s' if low != 1 else ''} later)"
+        hints: tuple[str, ...] = (OTHER_LOOP,)
+        if conflict.source.updates or conflict.sink.updates:
+            hints = ("an element that iterations combine into may not be read or set in the loop", *hints)
+        return self._answer(loop, Verdict.CARRIED, reason, _notes(conflict), hints, distance=low)
+
+    def _unknown(self, loop: For, conflict: Conflict) -> LoopVerdict:
+        name, var = conflict.source.array.name, loop.var.name
+        if conflict.instances is None:
+            reason = (
+                f"loop over '{var}': whether iterations touch one element of '{name}' was too hard to tell"
+            )
+        else:
+            reason = (
+                f"loop over '{var}': it cannot be told from the source whether two iterations touch "
+                f"one element of '{name}'"
+            )
+        hints: tuple[str, ...] = (OATH,)
+        if conflict.source.writes and not conflict.source.updates:
+            hints += ("if iterations add up in the element, write `x[k] += ...` under `#pragma atomic`",)
+        return self._answer(loop, Verdict.UNKNOWN, reason, _notes(conflict), hints)
+
+    def _conditional(self, loop: For, conflicts: list[Conflict]) -> LoopVerdict:
+        sets = [clear for c in conflicts if (clear := self.dependences.clear_of(c)) is not None]
+        clear = reduce(lambda a, b: a.intersect(b), sets).coalesce()
+        if clear.is_empty():
+            return self._carried(loop, conflicts[0])
+        written = condition_of(clear, self.dependences.found.affine, loop.loc)
+        condition = None if written is None else print_expr(written)
+        reason = f"loop over '{loop.var.name}' may carry a dependence: {self._meeting(conflicts[0])}"
+        if condition is not None:
+            reason += f"; the iterations are independent if {condition}"
+        hints = ("if the arguments always rule that out, say `independent` in the pragma", OTHER_LOOP)
+        return self._answer(
+            loop, Verdict.CONDITIONAL, reason, _notes(conflicts[0]), hints, condition=condition
+        )
+
+    def _meeting(self, conflict: Conflict) -> str:
+        """`iteration i=3 writes a[4], iteration i=4 reads a[4]`."""
+        var, name = conflict.loop.var.name, conflict.source.array.name
+        witness = self.dependences.witness(conflict)
+        if witness is None:
+            return f"iterations {_deed(conflict.source)} and {_deed(conflict.sink)} elements of '{name}'"
+        element = f"{name}[{', '.join(map(str, witness.element))}]"
+        return (
+            f"iteration {var}={witness.first} {_deed(conflict.source)} {element}, "
+            f"iteration {var}={witness.second} {_deed(conflict.sink)} {element}"
+        )
+
+
+def _deed(access: Access) -> str:
+    return _DEEDS.get(access.op, "updates")
+
+
+def _gravity(conflict: Conflict) -> int:
+    """Which conflict to show: a value that flows says more than a place that is used twice."""
+    return ("flow", "anti", "output", "reduction").index(conflict.kind)
+
+
+def _notes(conflict: Conflict) -> tuple[Note, ...]:
+    source, sink = conflict.source, conflict.sink
+    if source is sink:
+        return (Note(source.loc, f"every iteration {_deed(source)} it here"),)
+    return (
+        Note(source.loc, f"{_deed(source)} '{source.array.name}' in the earlier iteration"),
+        Note(sink.loc, f"{_deed(sink)} it in the later one"),
+    )

@@ -1,0 +1,182 @@
+"""The one door to isl: parametric integer sets, with a bound on the work.
+
+Everything that an analysis speaks of (loop variables, extents, scalars, values that it
+cannot see into) is a named parameter of a set without dimensions. isl aligns parameters
+by name, so sets and expressions combine without any bookkeeping of spaces.
+
+islpy is imported when the first `Presburger` is made, never by importing appyc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+T = TypeVar("T")
+
+OPERATIONS = 200_000
+"""isl's own operations for one question, about a tenth of a second; a loop nest that people
+write needs a few thousand."""
+
+MAX_PIECES = 12
+"""An expression with more cases than that is treated as one that cannot be seen into."""
+
+WITNESS_RANGE = 16
+"""Examples for messages are looked for among parameters of at most this size."""
+
+
+class Presburger:
+    """One isl context: makers for expressions and sets, and questions with bounded work."""
+
+    def __init__(self, operations: int = OPERATIONS) -> None:
+        import islpy  # noqa: PLC0415 - importing appyc must not cost the import of isl
+
+        self._isl = islpy
+        self._context = islpy.Context()
+        self._operations = operations
+        self._ids: dict[str, isl.Id] = {}
+        self.everything: isl.Set = islpy.Set.universe(islpy.Space.params_alloc(self._context, 0))
+        self.nothing: isl.Set = self.everything.complement()
+
+    # ---- makers
+
+    def constant(self, value: int) -> isl.PwAff:
+        return self._isl.PwAff.val_on_domain(self.everything, self._integer(value))
+
+    def parameter(self, name: str) -> isl.PwAff:
+        return self._isl.PwAff.param_on_domain_id(self.everything, self._id(name))
+
+    def floor_divide(self, value: isl.PwAff, divisor: int) -> isl.PwAff:
+        """Rounded down, as Python's `//`; the divisor is positive."""
+        return value.scale_down_val(self._integer(divisor)).floor()
+
+    def modulo(self, value: isl.PwAff, divisor: int) -> isl.PwAff:
+        """Not negative, as Python's `%` by a positive divisor."""
+        return value.mod_val(self._integer(divisor))
+
+    def scale(self, value: isl.PwAff, factor: int) -> isl.PwAff:
+        return value.scale_val(self._integer(factor))
+
+    def choose(self, when: isl.Set, then: isl.PwAff, orelse: isl.PwAff) -> isl.PwAff:
+        return then.intersect_domain(when).union_add(orelse.intersect_domain(when.complement()))
+
+    def constant_of(self, value: isl.PwAff) -> int | None:
+        """The number that an expression is, whatever the parameters; None where it varies."""
+        if not value.is_cst() or value.n_piece() != 1:
+            return None
+        low, high = value.min_val(), value.max_val()
+        return int(low.to_python()) if low.is_int() and low.eq(high) else None
+
+    def rename(self, thing: isl.Set, new: Callable[[str], str]) -> isl.Set:
+        """A set or expression with its parameters renamed."""
+        kind = self._isl.dim_type.param
+        for position in range(thing.dim(kind)):
+            old = thing.get_dim_name(kind, position)
+            name = new(old)
+            if name != old:
+                thing = thing.set_dim_id(kind, position, self._id(name))
+        return thing
+
+    # ---- questions
+
+    def names(self, thing: isl.Set) -> list[str]:
+        """The parameters that a set or expression really depends on."""
+        kind = self._isl.dim_type.param
+        thing = thing.drop_unused_params()
+        return [thing.get_dim_name(kind, position) for position in range(thing.dim(kind))]
+
+    def bounded(self, question: Callable[[], T], otherwise: T) -> T:
+        """The answer, or `otherwise` where isl would have to work longer than allowed."""
+        self._context.set_max_operations(self._operations)
+        self._context.reset_operations()
+        try:
+            return question()
+        except self._isl.Error as error:
+            if "maximal number of operations" not in str(error):
+                raise
+            return otherwise
+        finally:
+            self._context.set_max_operations(0)
+            self._context.reset_operations()
+
+    def project_out(self, points: isl.Set, names: Sequence[str]) -> isl.Set:
+        """The set without these parameters: for which values of the others some value exists."""
+        kind = self._isl.dim_type.param
+        for name in names:
+            position = points.find_dim_by_name(kind, name)
+            if position >= 0:
+                points = points.project_out(kind, position, 1)
+        return points
+
+    def smallest_point(self, points: isl.Set, order: Sequence[str]) -> dict[str, int] | None:
+        """A point with small values, lexicographically least in `order`; None for an empty set."""
+        kind = self._isl.dim_type.param
+        named = self.names(points)
+        points = points.drop_unused_params()
+        low, high = self.constant(-WITNESS_RANGE), self.constant(WITNESS_RANGE)
+        small = points
+        for name in named:
+            value = self.parameter(name)
+            small = small.intersect(value.ge_set(low)).intersect(value.le_set(high))
+        if not small.is_empty():
+            points = small
+            for name in [n for n in order if n in named]:
+                value = self.parameter(name)
+                position = points.find_dim_by_name(kind, name)
+                as_set = points.move_dims(self._isl.dim_type.set, 0, kind, position, 1)
+                least = as_set.project_out_all_params().dim_min_val(0)
+                points = points.intersect(value.eq_set(self.constant(int(least.to_python()))))
+        elif points.is_empty():
+            return None
+        point = points.sample_point()
+        return {
+            name: int(point.get_coordinate_val(kind, position).to_python())
+            for name in named
+            if (position := point.get_space().find_dim_by_name(kind, name)) >= 0
+        }
+
+    def value_range(self, points: isl.Set, name: str) -> tuple[int | None, int | None]:
+        """The least and the greatest value of one parameter over a set; None where unbounded."""
+        kind = self._isl.dim_type.param
+        position = points.find_dim_by_name(kind, name)
+        if position < 0:
+            return None, None
+        line = points.move_dims(self._isl.dim_type.set, 0, kind, position, 1).project_out_all_params()
+        low, high = line.dim_min_val(0), line.dim_max_val(0)
+        return (
+            int(low.to_python()) if low.is_int() else None,
+            int(high.to_python()) if high.is_int() else None,
+        )
+
+    # ---- parts
+
+    def terms(self, affine: isl.Aff) -> list[tuple[int, str | isl.Aff]]:
+        """An affine expression times its denominator, without the constant: factors, each of a
+        parameter (its name) or of the floor of another such expression."""
+        kinds = self._isl.dim_type
+        scale, out = int(affine.get_denominator_val().to_python()), []
+        for kind in (kinds.param, kinds.div):
+            for position in range(affine.dim(kind)):
+                factor = affine.get_coefficient_val(kind, position).mul(self._integer(scale))
+                if not factor.is_zero():
+                    named = kind == kinds.param
+                    part = affine.get_dim_name(kind, position) if named else affine.get_div(position)
+                    out.append((int(factor.to_python()), part))
+        return out
+
+    def constant_term(self, affine: isl.Aff) -> tuple[int, int]:
+        """The constant of an affine expression times its denominator, and the denominator."""
+        scale = affine.get_denominator_val()
+        return int(affine.get_constant_val().mul(scale).to_python()), int(scale.to_python())
+
+    def _integer(self, value: int) -> isl.Val:
+        return self._isl.Val.read_from_str(self._context, str(value))
+
+    def _id(self, name: str) -> isl.Id:
+        found = self._ids.get(name)
+        if found is None:
+            found = self._ids[name] = self._isl.Id(name, context=self._context)
+        return found

@@ -1,0 +1,300 @@
+"""What each loop does with the scalars that its body writes.
+
+    for i in range(n):       # t: private (assigned before it is read in every iteration)
+        t = a[i]             # s: a reduction (only ever updated by one operator)
+        s += t * t           # p: carried (read before it is assigned)
+        b[i] = t - p
+        p = t
+
+Loop variables are not among them: each belongs to its loop alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from appyc.errors import Loc
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Break,
+    Clauses,
+    Const,
+    Continue,
+    Expr,
+    Fail,
+    For,
+    Function,
+    If,
+    Node,
+    Reduction,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import children, scalars_read, walk
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedScalar:
+    """A scalar whose value goes from one iteration to the next, or out of the loop in a way
+    that depends on which iterations assign it.
+
+    read: where the value of an earlier iteration is seen; None where it is seen after the loop.
+    """
+
+    symbol: Symbol
+    write: Loc
+    read: Loc | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopScalars:
+    """The scalars that a loop writes, by the part they play. In order of their first write."""
+
+    private: tuple[Symbol, ...]
+    last: tuple[Symbol, ...]
+    reductions: tuple[Reduction, ...]
+    carried: tuple[CarriedScalar, ...]
+
+
+def scalars_of(fn: Function) -> dict[Symbol, LoopScalars]:
+    """The answer for every `for` loop, by its variable."""
+    live = _live_after(fn)
+    loops = [node for node in walk(fn.body) if isinstance(node, For)]
+    return {loop.var: _classify(loop, live[loop.var]) for loop in loops}
+
+
+def _classify(loop: For, live_after: frozenset[Symbol]) -> LoopScalars:
+    flow = _flow(loop.body)
+    private: list[Symbol] = []
+    last: list[Symbol] = []
+    reductions: list[Reduction] = []
+    carried: list[CarriedScalar] = []
+    for symbol, write in _writes(loop.body).items():
+        op = _only_operator(loop.body, symbol)
+        if op is not None:
+            reductions.append(Reduction(op, symbol))
+        elif symbol in flow.exposed:
+            carried.append(CarriedScalar(symbol, write, flow.exposed[symbol]))
+        elif symbol not in live_after:
+            private.append(symbol)
+        elif flow.always is None or symbol in flow.always:
+            private.append(symbol)
+            last.append(symbol)
+        else:
+            carried.append(CarriedScalar(symbol, write, None))
+    return LoopScalars(tuple(private), tuple(last), tuple(reductions), tuple(carried))
+
+
+def _writes(body: Iterable[Stmt]) -> dict[Symbol, Loc]:
+    out: dict[Symbol, Loc] = {}
+    for node in walk(body):
+        if isinstance(node, Assign) or (isinstance(node, Update) and not node.target.is_array):
+            out.setdefault(node.target, node.loc)
+    return out
+
+
+def _only_operator(body: tuple[Stmt, ...], symbol: Symbol) -> str | None:
+    """The operator, where the body touches a scalar in updates by one operator and nowhere else."""
+    ops: set[str] = set()
+    for node in walk(body):
+        if isinstance(node, Update) and node.target == symbol:
+            ops.add(node.op)
+        elif isinstance(node, Assign) and node.target == symbol:
+            return None
+        elif isinstance(node, Var) and node.symbol == symbol:
+            return None
+    return ops.pop() if len(ops) == 1 else None
+
+
+# ---------------------------------------------------------------- within one iteration
+
+
+@dataclass(slots=True)
+class _Flow:
+    """Scalars along the paths through a block.
+
+    exposed: read before they are surely assigned, with the first such read. always: assigned
+    on every path to the block's end; None where no path gets there. leaving: what is assigned
+    on every path that leaves by `continue`; None where there is none. may_break: some path
+    leaves the enclosing loop.
+    """
+
+    exposed: dict[Symbol, Loc] = field(default_factory=dict)
+    always: set[Symbol] | None = field(default_factory=set)
+    leaving: set[Symbol] | None = None
+    may_break: bool = False
+
+
+def _flow(body: tuple[Stmt, ...]) -> _Flow:
+    """The flow through one iteration: `always` counts the paths that end by `continue`."""
+    flow = _block_flow(body, set())
+    flow.always = _meet(flow.always, flow.leaving)
+    return flow
+
+
+def _meet(one: set[Symbol] | None, other: set[Symbol] | None) -> set[Symbol] | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def _block_flow(body: Iterable[Stmt], assigned: set[Symbol]) -> _Flow:
+    flow = _Flow(always=set(assigned))
+    for stmt in body:
+        if flow.always is None:
+            break  # nothing gets here
+        _statement_flow(stmt, flow, flow.always)
+    return flow
+
+
+def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol]) -> None:
+    match stmt:
+        case Assign():
+            _reads(stmt.value, flow, assigned)
+            flow.always = assigned | {stmt.target}
+        case Update():
+            _reads(stmt, flow, assigned)
+            if not stmt.target.is_array and stmt.target not in assigned:
+                flow.exposed.setdefault(stmt.target, stmt.loc)
+        case Store() | Alloc():
+            _reads(stmt, flow, assigned)
+        case If():
+            _reads(stmt.cond, flow, assigned)
+            then, orelse = _block_flow(stmt.then, assigned), _block_flow(stmt.orelse, assigned)
+            _absorb(flow, then)
+            _absorb(flow, orelse)
+            flow.always = _meet(then.always, orelse.always)
+        case For():
+            _reads(stmt.lo, flow, assigned)
+            _reads(stmt.hi, flow, assigned)
+            _reads_of_clauses(stmt.clauses, flow, assigned)
+            inner = _block_flow(stmt.body, assigned)
+            for symbol, loc in inner.exposed.items():
+                flow.exposed.setdefault(symbol, loc)
+            if _surely_runs(stmt) and not inner.may_break:
+                flow.always = _meet(inner.always, inner.leaving)
+        case While():
+            _reads(stmt.cond, flow, assigned)
+            for symbol, loc in _block_flow(stmt.body, assigned).exposed.items():
+                flow.exposed.setdefault(symbol, loc)
+        case Break():
+            flow.may_break = True
+            flow.always = None
+        case Continue():
+            flow.leaving = _meet(flow.leaving, assigned)
+            flow.always = None
+        case Fail():
+            flow.always = None
+        case _:
+            assert_never(stmt)
+
+
+def _absorb(flow: _Flow, branch: _Flow) -> None:
+    for symbol, loc in branch.exposed.items():
+        flow.exposed.setdefault(symbol, loc)
+    flow.leaving = _meet(flow.leaving, branch.leaving)
+    flow.may_break |= branch.may_break
+
+
+def _reads(node: Node, flow: _Flow, assigned: set[Symbol]) -> None:
+    for part in walk(node):
+        if isinstance(part, Var) and part.symbol not in assigned:
+            flow.exposed.setdefault(part.symbol, part.loc)
+
+
+def _reads_of_clauses(clauses: Clauses | None, flow: _Flow, assigned: set[Symbol]) -> None:
+    if clauses is not None:
+        for part in children(clauses):
+            _reads(part, flow, assigned)
+
+
+def _surely_runs(loop: For) -> bool:
+    """Whether the loop has an iteration whatever the parameters are."""
+    match loop.lo, loop.hi:
+        case Const(value=int(lo)), Const(value=int(hi)):
+            return lo < hi if loop.step > 0 else lo > hi
+        case _:
+            return False
+
+
+# ---------------------------------------------------------------- after the loop
+
+
+def _live_after(fn: Function) -> dict[Symbol, frozenset[Symbol]]:
+    """For each loop the scalars whose value at its end may be read: after it, or by the next
+    iteration of a loop around it."""
+    results = [result.value for result in fn.results if not isinstance(result.value, Symbol)]
+    walker = _Liveness()
+    walker.block(fn.body, frozenset(scalars_read(results)), _Exits(frozenset(), frozenset()))
+    return walker.after
+
+
+@dataclass(frozen=True, slots=True)
+class _Exits:
+    """What is live where `break` and `continue` lead."""
+
+    on_break: frozenset[Symbol]
+    on_continue: frozenset[Symbol]
+
+
+class _Liveness:
+    """Backward over the program; `after` keeps, for each loop, the largest answer seen."""
+
+    def __init__(self) -> None:
+        self.after: dict[Symbol, frozenset[Symbol]] = {}
+
+    def block(self, body: tuple[Stmt, ...], live: frozenset[Symbol], exits: _Exits) -> frozenset[Symbol]:
+        for stmt in reversed(body):
+            live = self.statement(stmt, live, exits)
+        return live
+
+    def statement(self, stmt: Stmt, live: frozenset[Symbol], exits: _Exits) -> frozenset[Symbol]:
+        """What is live before the statement, given what is live after it."""
+        match stmt:
+            case Assign():
+                return (live - {stmt.target}) | scalars_read(stmt.value)
+            case Store() | Update() | Alloc():
+                return live | scalars_read(stmt)
+            case If():
+                then = self.block(stmt.then, live, exits)
+                orelse = self.block(stmt.orelse, live, exits)
+                return then | orelse | scalars_read(stmt.cond)
+            case For():
+                self.after[stmt.var] = self.after.get(stmt.var, frozenset()) | live
+                bounds = _reads_before(stmt)
+                return bounds | self._loop(stmt.body, live, frozenset())
+            case While():
+                return self._loop(stmt.body, live, frozenset(scalars_read(stmt.cond)))
+            case Break():
+                return exits.on_break
+            case Continue():
+                return exits.on_continue
+            case Fail():
+                return frozenset()
+            case _:
+                assert_never(stmt)
+
+    def _loop(
+        self, body: tuple[Stmt, ...], after: frozenset[Symbol], head: frozenset[Symbol]
+    ) -> frozenset[Symbol]:
+        """What is live at the head of a loop, which tests `head` before every iteration."""
+        live = after | head
+        while True:
+            more = live | self.block(body, live, _Exits(after, live))
+            if more == live:
+                return live
+            live = more
+
+
+def _reads_before(loop: For) -> frozenset[Symbol]:
+    parts: list[Expr] = [loop.lo, loop.hi]
+    if loop.clauses is not None and loop.clauses.condition is not None:
+        parts.append(loop.clauses.condition)
+    return frozenset(scalars_read(parts))

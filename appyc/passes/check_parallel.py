@@ -1,0 +1,176 @@
+"""Holds every loop that was asked to run in parallel to its promise, and finds lanes elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.analysis.legality import Legality
+from appyc.analysis.verdicts import LoopVerdict, Verdict
+from appyc.errors import DependenceError, Note, PragmaError, UnsupportedError
+from appyc.ir.nodes import Alloc, Clauses, For, Function, LoopMode, Node, Symbol, While
+from appyc.ir.visit import loops_of, rewrite, symbols_of, walk
+from appyc.passes.context import PassContext
+
+_ASKED = {"parallel": LoopMode.PARALLEL, "simd": LoopMode.SIMD}
+
+
+def check_parallel(fn: Function, ctx: PassContext) -> Function:
+    """Sets the mode of every loop, with its private scalars and its reductions.
+
+    Before:                                   After:
+        #pragma parallel for                      for i in range(n):  # parallel, private t, last t
+        for i in range(n):                            t = a[i]
+            t = a[i]                                  b[i] = t * t
+            b[i] = t * t                          ... t ...
+        ... t ...
+
+    A loop with a request (`parallel`, `simd`, or within a `collapse`) whose iterations depend
+    on each other, or may do so for all that the source tells, raises DependenceError; one that
+    swears `independent` is believed as to arrays. A loop without a request that may run in any
+    order becomes SIMD if it is innermost; what else was found is in `ctx.verdicts`.
+
+    Expects reductions as `Update`s (`recognise_reductions`), and is sharper where accesses are
+    known to be in range (`check_bounds`).
+
+    Does not handle: copying an array to break a false dependence, reductions into array
+    elements other than atomic ones, testing a condition on the parameters at the call.
+    """
+    loops = loops_of(fn.body)
+    asked = _requests(loops)
+    if not asked and not ctx.options.auto:
+        return fn
+    legality = Legality.of(fn)
+    decided: dict[Symbol, For] = {}
+    for loop in loops:
+        clauses = asked.get(loop.var)
+        if clauses is None and not ctx.options.auto:
+            continue
+        sworn = clauses is not None and clauses.independent
+        verdict = legality.judge(loop, _all_arrays(fn) if sworn else frozenset())
+        ctx.verdicts[loop.var] = verdict
+        if clauses is not None:
+            _insist(loop, clauses, verdict)
+        decided[loop.var] = _decided(loop, clauses, verdict)
+
+    def rule(node: Node) -> Node:
+        if not isinstance(node, For) or node.var not in decided:
+            return node
+        new = decided[node.var]
+        return replace(node, mode=new.mode, private=new.private, last=new.last, reductions=new.reductions)
+
+    return rewrite(fn, rule)
+
+
+def _requests(loops: list[For]) -> dict[Symbol, Clauses]:
+    """The loops that were asked to run in parallel or as lanes, with the clauses that ask."""
+    asked: dict[Symbol, Clauses] = {}
+    for loop in loops:
+        clauses = loop.clauses
+        if clauses is None or clauses.request not in _ASKED:
+            continue
+        asked[loop.var] = clauses
+        inner = loop
+        for _ in range(clauses.collapse - 1):
+            inner = _only_loop(inner, clauses)
+            asked[inner.var] = clauses
+    return asked
+
+
+def _only_loop(loop: For, clauses: Clauses) -> For:
+    match loop.body:
+        case (For() as inner,):
+            return inner
+    raise PragmaError(
+        f"collapse({clauses.collapse}) needs {clauses.collapse} loops with nothing between them",
+        clauses.loc,
+        related=(Note(loop.loc, "the body of this loop is not a single loop"),),
+        hints=("move the statements between the loops into the inner one, or drop the clause",),
+    )
+
+
+def _all_arrays(fn: Function) -> frozenset[Symbol]:
+    return frozenset(symbol for symbol in symbols_of(fn) if symbol.is_array)
+
+
+def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
+    """Raises unless the loop may run as asked."""
+    if not verdict.may_run_in_any_order:
+        raise DependenceError(
+            _sentence(verdict),
+            clauses.loc,
+            label="asked for here",
+            related=verdict.notes,
+            hints=verdict.hints,
+        )
+    _check_reduction_clause(loop, clauses, verdict)
+    _check_private_clause(loop, clauses, verdict)
+
+
+def _sentence(verdict: LoopVerdict) -> str:
+    if verdict.verdict is Verdict.REDUCTION:
+        return f"loop over '{verdict.var.name}' cannot run in parallel as it stands: {verdict.reason}"
+    return verdict.reason
+
+
+def _check_reduction_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
+    found = {reduction.symbol: reduction.op for reduction in verdict.reductions}
+    for reduction in clauses.reductions:
+        name = reduction.symbol.name
+        if reduction.symbol.is_array:
+            raise UnsupportedError(
+                f"reduction into the array '{name}' is not supported",
+                clauses.loc,
+                hints=("put `#pragma atomic` before the update of its elements instead",),
+            )
+        op = found.get(reduction.symbol)
+        if op != reduction.op:
+            what = f"combines '{name}' with '{op}'" if op else f"does not combine anything into '{name}'"
+            raise PragmaError(
+                f"the clause reduction({reduction.op}: {name}) does not fit: the loop {what}",
+                clauses.loc,
+                related=(Note(loop.loc, "the loop"),),
+                hints=("drop the clause: reductions are recognised without it",),
+            )
+
+
+def _check_private_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
+    for symbol in clauses.private:
+        if symbol.is_array:
+            raise UnsupportedError(
+                f"the array '{symbol.name}' cannot be private",
+                clauses.loc,
+                hints=("allocate it inside the loop",),
+            )
+        if any(reduction.symbol == symbol for reduction in verdict.reductions):
+            raise PragmaError(
+                f"'{symbol.name}' is not private: iterations combine into it",
+                clauses.loc,
+                related=(Note(loop.loc, "the loop"),),
+                hints=(f"take '{symbol.name}' out of the clause, or assign it before it is updated",),
+            )
+
+
+def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict) -> For:
+    """The loop with its mode and its scalars."""
+    mode = LoopMode.SEQUENTIAL
+    if clauses is not None:
+        mode = _ASKED[clauses.request]
+    elif verdict.may_run_in_any_order and not _told_to_wait(loop) and _is_plain(loop):
+        mode = LoopMode.SIMD
+    free = verdict.may_run_in_any_order
+    return replace(
+        loop,
+        mode=mode,
+        private=verdict.private if free else (),
+        last=verdict.last if free else (),
+        reductions=verdict.reductions if free else (),
+    )
+
+
+def _told_to_wait(loop: For) -> bool:
+    return loop.clauses is not None and loop.clauses.request == "sequential"
+
+
+def _is_plain(loop: For) -> bool:
+    """Whether the body is straight-line code and conditions, which lanes can follow."""
+    return not any(isinstance(node, For | While | Alloc) for node in walk(loop.body))
