@@ -1,0 +1,188 @@
+"""Calls: functions of numbers from the table, and Python functions, which are inlined."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from types import FunctionType, MethodType
+
+from appyc.errors import CompileError, Loc, Note, TypeInferenceError, UnsupportedError
+from appyc.frontend import arithmetic, expressions
+from appyc.frontend.functions import FUNCTIONS, as_dtype, number_method
+from appyc.frontend.resolve import Names, python_function
+from appyc.frontend.scope import Scope
+from appyc.frontend.source import capture, read_source
+from appyc.frontend.values import AccessPath, ArrayRef, Number, Opaque, TupleValue, Value, describe
+from appyc.ir.nodes import Extent
+from appyc.ir.types import DType
+
+MAX_CALL_DEPTH = 40
+"""Calls inside calls; a recursion that does not end while compiling stops here."""
+
+
+def lower_call(scope: Scope, node: ast.Call) -> Value:
+    """The value of a call."""
+    loc = scope.loc(node)
+    if isinstance(node.func, ast.Attribute):
+        owner = expressions.lower_expression(scope, node.func.value)
+        if not isinstance(owner, Opaque):
+            return _method(scope, owner, node.func.attr, node, loc)
+        callee = scope.names.attribute(owner, node.func.attr, scope.loc(node.func))
+    else:
+        callee = expressions.lower_expression(scope, node.func)
+    if not isinstance(callee, Opaque):
+        raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
+    if special := _SPECIAL.get(_hashable(callee.obj)):
+        return special(scope, node, loc)
+    entry = FUNCTIONS.get(_hashable(callee.obj))
+    if entry is not None:
+        return _from_table(scope, node, callee.obj, entry, loc)
+    fn = python_function(callee.obj)
+    if fn is not None:
+        bound = callee.obj.__self__ if isinstance(callee.obj, MethodType) else None
+        return _inline(scope, node, fn, callee.root, bound, loc)
+    raise UnsupportedError(
+        f"{ast.unparse(node.func)} ({describe(callee)}) cannot be compiled", loc,
+        hints=("call it outside the loop, or write it as a Python function",),
+    )  # fmt: skip
+
+
+def _hashable(obj: object) -> object:
+    try:
+        hash(obj)
+    except TypeError:
+        return None
+    return obj
+
+
+def _positional(scope: Scope, node: ast.Call, loc: Loc) -> list[ast.expr]:
+    if node.keywords:
+        raise UnsupportedError(f"{ast.unparse(node.func)} takes no keyword arguments here", loc)
+    for arg in node.args:
+        if isinstance(arg, ast.Starred):
+            raise UnsupportedError("a starred argument cannot be compiled", scope.loc(arg))
+    return node.args
+
+
+def _from_table(
+    scope: Scope,
+    node: ast.Call,
+    obj: object,
+    entry: tuple[range, Callable[[list[Number], Loc], Number]],
+    loc: Loc,
+) -> Value:
+    counts, make = entry
+    values = expressions.lower_operands(scope, _positional(scope, node, loc))
+    if len(values) == 1 and isinstance(values[0], TupleValue) and obj in (min, max):
+        values = list(values[0].items)
+    if len(values) not in counts:
+        expected = f"{counts.start}" if len(counts) == 1 else f"{counts.start} to {counts.stop - 1}"
+        raise TypeInferenceError(
+            f"{ast.unparse(node.func)} takes {expected} arguments, not {len(values)}", loc
+        )
+    numbers = [expressions.number(v, loc, f"an argument of {ast.unparse(node.func)}") for v in values]
+    return make(numbers, loc)
+
+
+def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:
+    if not isinstance(owner, Number):
+        raise UnsupportedError(
+            f"the method {name!r} of {describe(owner)} is not compiled inside loops", loc,
+            hints=("write it as a loop, or call it outside",),
+        )  # fmt: skip
+    args = expressions.lower_operands(scope, _positional(scope, node, loc))
+    dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
+    numbers = [a for a in args if isinstance(a, Number)]
+    return number_method(owner, name, numbers, dtype, loc)
+
+
+def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    args = _positional(scope, node, loc)
+    if len(args) != 1:
+        raise TypeInferenceError("len takes 1 argument", loc)
+    value = expressions.lower_expression(scope, args[0])
+    match value:
+        case TupleValue():
+            return arithmetic.python_number(len(value.items), loc)
+        case ArrayRef() if value.ndim > 0:
+            return Number(Extent(value.symbol, len(value.index), loc=loc), python=True)
+        case _:
+            raise TypeInferenceError(f"{describe(value)} has no len()", loc)
+
+
+def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    args = _positional(scope, node, loc)
+    if len(args) != 2:
+        raise TypeInferenceError("divmod takes 2 arguments", loc)
+    a, b = expressions.lower_numbers(scope, args)
+    return TupleValue((arithmetic.binary("//", a, b, loc), arithmetic.binary("%", a, b, loc)))
+
+
+def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    raise UnsupportedError(
+        f"{ast.unparse(node.func)} is compiled as what a for loop runs over, and nowhere else", loc
+    )
+
+
+_SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
+    len: _len,
+    divmod: _divmod,
+    range: _loops_only,
+    enumerate: _loops_only,
+    zip: _loops_only,
+}
+
+
+# ---------------------------------------------------------------- inlining
+
+
+def _inline(
+    scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: object, loc: Loc
+) -> Value:
+    """The callee's body in place of the call; its result is the call's value."""
+    from appyc.frontend.lower import lower_inline  # noqa: PLC0415  (it lowers statements, which call)
+
+    if fn.__code__ in scope.calls or len(scope.calls) > MAX_CALL_DEPTH:
+        raise UnsupportedError(f"{fn.__name__} is recursive, which cannot be compiled", loc,
+                               hints=("write it as a loop",))  # fmt: skip
+    arguments = _bind(scope, node, fn, bound, loc)
+    names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
+    try:
+        return lower_inline(scope, read_source(capture(fn)), names, fn, arguments, loc)
+    except CompileError as error:
+        called = Note(loc, f"in the call of {fn.__name__}")
+        raise type(error)(
+            error.summary, error.loc, label=error.label, related=(*error.related, called), hints=error.hints
+        ) from None
+
+
+def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: object, loc: Loc) -> dict[str, Value]:
+    """Parameter names to values, as Python binds them."""
+    for arg in node.args:
+        if isinstance(arg, ast.Starred):
+            raise UnsupportedError("a starred argument cannot be compiled", scope.loc(arg))
+    if any(k.arg is None for k in node.keywords):
+        raise UnsupportedError("a **argument cannot be compiled", loc)
+    signature = inspect.signature(fn)
+    for p in signature.parameters.values():
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise UnsupportedError(f"{fn.__name__} takes *args or **kwargs, which cannot be compiled", loc)
+    values = expressions.lower_operands(scope, [*node.args, *(k.value for k in node.keywords)])
+    positional = values[: len(node.args)]
+    if bound is not None:
+        positional = [Opaque(bound), *positional]
+    named = {str(k.arg): v for k, v in zip(node.keywords, values[len(node.args) :], strict=True)}
+    try:
+        arguments = signature.bind(*positional, **named)
+    except TypeError as error:
+        raise TypeInferenceError(f"{fn.__name__}(): {error}", loc) from None
+    out: dict[str, Value] = dict(arguments.arguments)
+    for name, parameter in signature.parameters.items():
+        if name not in out:
+            out[name] = scope.names.constant(parameter.default, None, loc)
+    return out
+
+
+def dtype_of_symbol(value: ArrayRef) -> DType:
+    return value.symbol.dtype

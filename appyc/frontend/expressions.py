@@ -1,0 +1,498 @@
+"""Expressions: from Python's AST to IR.
+
+An expression that needs statements first (a call that is inlined, a test that may raise)
+emits them into the current block, in Python's order of evaluation.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend import arithmetic
+from appyc.frontend.arithmetic import cast, integer, truth_of
+from appyc.frontend.calls import lower_call
+from appyc.frontend.functions import imaginary_part, real_part
+from appyc.frontend.numbers import PY_BOOL, PY_INT
+from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Fail,
+    If,
+    Load,
+    Logical,
+    Stmt,
+    Var,
+)
+from appyc.ir.types import DType
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+}  # fmt: skip
+
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
+
+UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
+    ast.ListComp: ("a list comprehension", "write a loop that fills an array"),
+    ast.SetComp: ("a set comprehension", "write a loop"),
+    ast.DictComp: ("a dict comprehension", "write a loop"),
+    ast.GeneratorExp: ("a generator expression", "write a loop"),
+    ast.List: ("a list", "use a tuple or an array"),
+    ast.Dict: ("a dict", "pass its values as arguments of their own"),
+    ast.Set: ("a set", "use an array"),
+    ast.Lambda: ("a lambda", "define a function outside"),
+    ast.JoinedStr: ("an f-string", "build text outside the compiled function"),
+    ast.Await: ("await", "compiled functions are synchronous"),
+    ast.Yield: ("yield", "compiled functions are no generators; fill an array"),
+    ast.YieldFrom: ("yield from", "compiled functions are no generators; fill an array"),
+    ast.Starred: ("a starred expression", "write the items out"),
+    ast.NamedExpr: ("an assignment expression (:=)", "assign in a statement of its own"),
+}
+"""What no expression may be, with what to do instead."""
+
+
+def binary_symbol(op: ast.operator, loc: Loc) -> str:
+    """The IR's name of an operator."""
+    symbol = _BINARY.get(type(op))
+    if symbol is None:
+        raise UnsupportedError("the @ operator is not compiled inside loops", loc,
+                               hints=("write the product as loops, or call it outside",))  # fmt: skip
+    return symbol
+
+
+def lower_expression(scope: Scope, node: ast.expr) -> Value:
+    """The value of an expression."""
+    loc = scope.loc(node)
+    match node:
+        case ast.Constant(value=value):
+            if isinstance(value, bool | int | float | complex):
+                return arithmetic.python_number(value, loc)
+            return Opaque(value)
+        case ast.Name(id=name):
+            return scope.read(name, loc) if name in scope.locals else scope.names.lookup(name, loc)
+        case ast.BinOp(left=left, op=op, right=right):
+            return _binary(scope, left, op, right, loc)
+        case ast.UnaryOp(op=op, operand=operand):
+            return _unary(scope, op, operand, loc)
+        case ast.BoolOp(op=op, values=values):
+            return _bool_op(scope, isinstance(op, ast.And), values, loc)
+        case ast.Compare(left=left, ops=ops, comparators=comparators):
+            return _comparison(scope, left, ops, comparators, loc)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return _conditional(scope, test, body, orelse, loc)
+        case ast.Subscript(value=value, slice=index):
+            return _subscript(scope, value, index, loc)
+        case ast.Attribute(value=value, attr=attr):
+            return attribute(scope, lower_expression(scope, value), attr, loc)
+        case ast.Tuple(elts=elts):
+            return TupleValue(tuple(lower_operands(scope, elts)))
+        case ast.Call():
+            return lower_call(scope, node)
+        case _:
+            what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
+            raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
+
+
+def lower_operands(scope: Scope, nodes: list[ast.expr]) -> list[Value]:
+    """Several expressions, left to right.
+
+    Where a later one emits statements (it was a call that was inlined), the earlier ones
+    are kept in variables, so that those statements do not change what they read.
+    """
+    values: list[Value] = []
+    for node in nodes:
+        with scope.collect() as block:
+            value = lower_expression(scope, node)
+        if block:
+            values = [_kept(scope, v) for v in values]
+            scope.block.extend(block)
+        values.append(value)
+    return values
+
+
+def _kept(scope: Scope, value: Value) -> Value:
+    match value:
+        case Number(expr=Const()):
+            return value
+        case Number():
+            return replace(value, expr=scope.temp("kept", value.expr))
+        case TupleValue():
+            return TupleValue(tuple(_kept(scope, v) for v in value.items))
+        case _:
+            return value
+
+
+def number(value: Value, loc: Loc, what: str = "this") -> Number:
+    """The value as a number; a 0-dimensional array is read. Raises TypeInferenceError."""
+    match value:
+        case Number():
+            return value
+        case ArrayRef() if value.ndim == 0:
+            return Number(Load(value.symbol, value.index, loc=loc), python=False)
+        case ArrayRef():
+            raise UnsupportedError(
+                f"{what} is {describe(value)}; whole arrays are not compiled inside loops", loc,
+                hints=("index its elements in a loop",),
+            )  # fmt: skip
+        case _:
+            raise TypeInferenceError(f"{what} is {describe(value)}, where a number is needed", loc)
+
+
+def lower_number(scope: Scope, node: ast.expr) -> Number:
+    return number(lower_expression(scope, node), scope.loc(node))
+
+
+def lower_numbers(scope: Scope, nodes: list[ast.expr]) -> list[Number]:
+    values = lower_operands(scope, nodes)
+    return [number(v, scope.loc(n)) for v, n in zip(values, nodes, strict=True)]
+
+
+def lower_condition(scope: Scope, node: ast.expr) -> Expr:
+    """An expression's truth; `and`, `or` and `not` stay short-circuit tests."""
+    loc = scope.loc(node)
+    match node:
+        case ast.BoolOp(op=op, values=values):
+            return _logical_chain(scope, isinstance(op, ast.And), values, loc)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = lower_condition(scope, operand)
+            return arithmetic.logical_not(Number(inner, python=True), loc).expr
+    value = lower_expression(scope, node)
+    match value:
+        case TupleValue():
+            return arithmetic.const(bool(value.items), DType.BOOL, loc)
+        case Opaque() if isinstance(value.obj, str | type(None)):
+            return arithmetic.const(bool(value.obj), DType.BOOL, loc)
+        case _:
+            return truth_of(number(value, loc, "this condition").expr)
+
+
+def lower_index(scope: Scope, node: ast.expr) -> Expr:
+    """An integer expression, as int64."""
+    value = number(lower_expression(scope, node), scope.loc(node))
+    return as_index(value, scope.loc(node))
+
+
+def as_index(value: Number, loc: Loc) -> Expr:
+    """A number as an int64 index or loop bound."""
+    if not value.type.dtype.is_integer and value.type != PY_BOOL:
+        raise TypeInferenceError(
+            f"this is {describe(value)}, where an integer is needed", loc,
+            hints=("convert it with int(...)",),
+        )  # fmt: skip
+    return cast(value.expr, DType.INT64)
+
+
+def _binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr, loc: Loc) -> Value:
+    symbol = binary_symbol(op, loc)
+    a, b = lower_operands(scope, [left, right])
+    if symbol == "+" and isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        return TupleValue(a.items + b.items)
+    x, y = number(a, scope.loc(left)), number(b, scope.loc(right))
+    if symbol == "**" and x.type.dtype.is_integer and y.type.dtype.is_integer:
+        _test_exponent(scope, x, y, loc)
+    return arithmetic.binary(symbol, x, y, loc)
+
+
+def _test_exponent(scope: Scope, base: Number, exponent: Number, loc: Loc) -> None:
+    """A negative exponent that only the run shows: the result would be a float, or NumPy's error."""
+    if exponent.constant is not None or exponent.type.dtype.kind != "i":
+        return
+    fail = Fail("ValueError", "Integers to negative integer powers are not allowed.", loc=loc)
+    zero = Const(0, exponent.expr.dtype, loc=loc)
+    scope.emit(If(Compare("<", exponent.expr, zero, loc=loc), (fail,), loc=loc))
+
+
+def _unary(scope: Scope, op: ast.unaryop, operand: ast.expr, loc: Loc) -> Value:
+    if isinstance(op, ast.Not):
+        return arithmetic.logical_not(Number(lower_condition(scope, operand), python=True), loc)
+    value = lower_number(scope, operand)
+    match op:
+        case ast.USub():
+            return arithmetic.negative(value, loc)
+        case ast.Invert():
+            return arithmetic.invert(value, loc)
+        case _:
+            return arithmetic.to_type(value, PY_INT) if value.type == PY_BOOL else value
+
+
+def _branch(scope: Scope, node: ast.expr) -> tuple[Value, list[Stmt]]:
+    """An expression that is evaluated on one path only, and the statements it needs there."""
+    with scope.collect() as block:
+        value = lower_expression(scope, node)
+    return value, block
+
+
+def _bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Value:
+    """`a and b` gives one of its operands; on bools that is the logical operation."""
+    first = lower_number(scope, nodes[0])
+    for node in nodes[1:]:
+        value, block = _branch(scope, node)
+        second = number(value, scope.loc(node))
+        op = "and" if is_and else "or"
+        if first.type.dtype is DType.BOOL and second.type.dtype is DType.BOOL and not block:
+            known = constant_truth(first.expr)
+            if known is None:
+                first = Number(Logical(op, first.expr, second.expr, loc=loc), first.python and second.python)
+            elif known == is_and:
+                first = second
+            continue
+        kept = Number(scope.temp("operand", first.expr), first.python)
+        cond = truth_of(kept.expr)
+        pair = (second, kept) if is_and else (kept, second)
+        blocks = (block, []) if is_and else ([], block)
+        first = _choose(scope, cond, pair, blocks, loc)
+    return first
+
+
+def _logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Expr:
+    out = lower_condition(scope, nodes[0])
+    for node in nodes[1:]:
+        with scope.collect() as block:
+            nxt = lower_condition(scope, node)
+        known = constant_truth(out)
+        if known is not None:
+            if known == is_and:
+                scope.block.extend(block)
+                out = nxt
+            continue
+        if not block:
+            out = Logical("and" if is_and else "or", out, nxt, loc=loc)
+            continue
+        decided = Number(arithmetic.const(not is_and, DType.BOOL, loc), python=True)
+        rest = Number(nxt, python=True)
+        pair, blocks = ((rest, decided), (block, [])) if is_and else ((decided, rest), ([], block))
+        out = _choose(scope, out, pair, blocks, loc).expr
+    return out
+
+
+def _choose(
+    scope: Scope, cond: Expr, pair: tuple[Number, Number], blocks: tuple[list[Stmt], list[Stmt]], loc: Loc
+) -> Number:
+    """A select, or an `if` where a side needs statements of its own."""
+    chosen = arithmetic.select(cond, pair[0], pair[1], loc)
+    known = constant_truth(cond)
+    if known is not None:
+        scope.block.extend(blocks[0] if known else blocks[1])
+        return chosen
+    if not (blocks[0] or blocks[1]):
+        return chosen
+    symbol = scope.supply.fresh("chosen", chosen.type.dtype)
+    arms = [
+        (*block, Assign(symbol, cast(side.expr, symbol.dtype), loc=loc))
+        for side, block in zip(pair, blocks, strict=True)
+    ]
+    scope.emit(If(cond, arms[0], arms[1], loc=loc))
+    return Number(Var(symbol, loc=loc), chosen.python)
+
+
+def _conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr, loc: Loc) -> Value:
+    cond = lower_condition(scope, test)
+    known = constant_truth(cond)
+    if known is not None:
+        return lower_expression(scope, body if known else orelse)
+    then, then_block = _branch(scope, body)
+    other, other_block = _branch(scope, orelse)
+    if isinstance(then, TupleValue) and isinstance(other, TupleValue) and len(then.items) == len(other.items):
+        if not (then_block or other_block):
+            kept = scope.temp("condition", cond)
+            pairs = zip(then.items, other.items, strict=True)
+            return TupleValue(
+                tuple(arithmetic.select(kept, number(a, loc), number(b, loc), loc) for a, b in pairs)
+            )
+    if not isinstance(then, Number) and then == other:
+        return then
+    pair = (number(then, scope.loc(body)), number(other, scope.loc(orelse)))
+    return _choose(scope, cond, pair, (then_block, other_block), loc)
+
+
+def _comparison(
+    scope: Scope, left: ast.expr, ops: list[ast.cmpop], comparators: list[ast.expr], loc: Loc
+) -> Value:
+    if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops):
+        return _identity(scope, left, ops, comparators, loc)
+    values = lower_operands(scope, [left, *comparators])
+    if len(ops) == 1 and (text := _compare_objects(values, ops[0], loc)) is not None:
+        return text
+    nodes = [left, *comparators]
+    operands = [number(v, scope.loc(n)) for v, n in zip(values, nodes, strict=True)]
+    out: Number | None = None
+    for k, op in enumerate(ops):
+        part = arithmetic.compare(_COMPARE[type(op)], operands[k], operands[k + 1], loc)
+        if out is None:
+            out = part
+        else:
+            out = Number(Logical("and", out.expr, part.expr, loc=loc), out.python and part.python)
+    assert out is not None
+    return out
+
+
+def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | None:
+    """Strings, dtypes and None, which are known at compile time, are compared there."""
+    a, b = values
+    if not (isinstance(a, Opaque) and isinstance(b, Opaque)) or not isinstance(op, ast.Eq | ast.NotEq):
+        return None
+    return arithmetic.python_number((a.obj == b.obj) == isinstance(op, ast.Eq), loc)
+
+
+def _identity(
+    scope: Scope, left: ast.expr, ops: list[ast.cmpop], comparators: list[ast.expr], loc: Loc
+) -> Value:
+    """`x is None` and `x is not None`, which are known at compile time."""
+    if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
+        a, b = lower_operands(scope, [left, comparators[0]])
+        if isinstance(a, Opaque) or isinstance(b, Opaque):
+            same = isinstance(a, Opaque) and isinstance(b, Opaque) and a.obj is b.obj
+            return arithmetic.python_number(same == isinstance(ops[0], ast.Is), loc)
+    raise UnsupportedError("`is` and `in` compare objects, which compiled code does not have", loc,
+                           hints=("compare numbers with == or !=; `x is None` is fine",))  # fmt: skip
+
+
+def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
+    owner = lower_expression(scope, base)
+    match owner:
+        case TupleValue():
+            return _tuple_item(scope, owner, index, loc)
+        case ArrayRef():
+            ref = element(scope, owner, index, loc)
+            if ref.ndim == 0:
+                return Number(Load(ref.symbol, ref.index, loc=loc), python=False)
+            return ref
+        case _:
+            raise TypeInferenceError(f"{describe(owner)} cannot be indexed", loc)
+
+
+def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
+    if isinstance(index, ast.Slice):
+        bounds = [
+            None if b is None else lower_number(scope, b).constant
+            for b in (index.lower, index.upper, index.step)
+        ]
+        if any(b is not None and not isinstance(b, int) for b in bounds):
+            raise UnsupportedError("a tuple can be sliced by constants only", loc)
+        return TupleValue(owner.items[slice(*bounds)])
+    position = lower_number(scope, index).constant
+    if not isinstance(position, int):
+        raise UnsupportedError(
+            "a tuple can be indexed by constants only", loc, hints=("pass the values as an array",)
+        )
+    if not -len(owner.items) <= position < len(owner.items):
+        raise TypeInferenceError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
+    return owner.items[position]
+
+
+def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice:
+    bounds: list[int | None] = []
+    for part in (index.lower, index.upper, index.step):
+        value = None if part is None else lower_number(scope, part).constant
+        if part is not None and not isinstance(value, int):
+            raise UnsupportedError("a tuple can be sliced by constants only", loc)
+        bounds.append(value if isinstance(value, int) else None)
+    return slice(*bounds)
+
+
+def element(scope: Scope, owner: ArrayRef, index: ast.expr, loc: Loc) -> ArrayRef:
+    """`owner[index]` as an array with more axes indexed. Slices are refused here."""
+    nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
+    for node in nodes:
+        if isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value in (None, ...)):
+            raise UnsupportedError("slices are not compiled inside loops", scope.loc(node),
+                                   hints=("index single elements in a loop",))  # fmt: skip
+    if len(nodes) > owner.ndim:
+        raise TypeInferenceError(
+            f"too many indices: {ast.unparse(index)!r} has {len(nodes)}, "
+            f"but '{owner.symbol.name}' is {owner.symbol.array.ndim}-dimensional", loc,
+        )  # fmt: skip
+    values = lower_operands(scope, nodes)
+    taken: list[Expr] = list(owner.index)
+    for value, node in zip(values, nodes, strict=True):
+        taken.append(_axis_index(scope, owner, len(taken), value, node))
+    return ArrayRef(owner.symbol, tuple(taken))
+
+
+def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: ast.expr) -> Expr:
+    loc = scope.loc(node)
+    if isinstance(value, ArrayRef) and value.ndim > 0:
+        raise UnsupportedError("index arrays are not compiled inside loops", loc,
+                               hints=("loop over the index array's elements",))  # fmt: skip
+    position = number(value, loc, "this index")
+    if position.type.dtype is DType.BOOL:
+        raise UnsupportedError(
+            "a bool is no index here (in NumPy it is a mask)", loc, hints=("use int(...)",)
+        )
+    if not position.type.dtype.is_integer:
+        raise TypeInferenceError(
+            f"this index is {describe(position)}; arrays are indexed by integers", loc,
+            hints=("convert it with int(...)",),
+        )  # fmt: skip
+    out = cast(position.expr, DType.INT64)
+    if isinstance(out, Const) and isinstance(out.value, int) and out.value < 0:
+        # Counting from the end is decided here, so that the access stays affine and unchecked.
+        out = Binary("-", Extent(owner.symbol, axis, loc=loc), integer(-out.value, loc), loc=loc)
+    return out
+
+
+def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
+    """`owner.name`."""
+    match owner:
+        case Opaque():
+            return scope.names.attribute(owner, name, loc)
+        case ArrayRef():
+            return _array_attribute(owner, name, loc)
+        case Number():
+            return _number_attribute(owner, name, loc)
+        case TupleValue():
+            raise TypeInferenceError(f"a tuple has no attribute {name!r} here", loc)
+
+
+def shape_of(owner: ArrayRef, loc: Loc) -> TupleValue:
+    first = len(owner.index)
+    axes = range(first, owner.symbol.array.ndim)
+    return TupleValue(tuple(Number(Extent(owner.symbol, k, loc=loc), python=True) for k in axes))
+
+
+def _array_attribute(owner: ArrayRef, name: str, loc: Loc) -> Value:
+    match name:
+        case "shape":
+            return shape_of(owner, loc)
+        case "ndim":
+            return arithmetic.python_number(owner.ndim, loc)
+        case "size":
+            out = arithmetic.python_number(1, loc)
+            for item in shape_of(owner, loc).items:
+                out = (
+                    arithmetic.binary("*", number(item, loc), out, loc)
+                    if out.constant != 1
+                    else number(item, loc)
+                )
+            return out
+        case "dtype":
+            return Opaque(owner.symbol.dtype.numpy)
+        case "itemsize":
+            return arithmetic.python_number(owner.symbol.dtype.itemsize, loc)
+        case _:
+            raise UnsupportedError(
+                f"the array attribute {name!r} is not compiled inside loops", loc,
+                hints=("shape, size, ndim, dtype and itemsize are",),
+            )  # fmt: skip
+
+
+def _number_attribute(owner: Number, name: str, loc: Loc) -> Value:
+    match name:
+        case "real":
+            return real_part(owner, loc)
+        case "imag":
+            return imaginary_part(owner, loc)
+        case "dtype" if not owner.python:
+            return Opaque(owner.type.dtype.numpy)
+        case _:
+            raise UnsupportedError(f"{describe(owner)} has no attribute {name!r} that can be compiled", loc)

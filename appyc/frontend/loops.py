@@ -1,0 +1,484 @@
+"""Loops: `for` over ranges, arrays, tuples, enumerate and zip; `while`; break and continue.
+
+The bindings at the top of an iteration must be one and the same whether it is the first or
+a later one. The body is lowered with a guess (what the names are bound to before the
+loop); where it ends with wider types, it is lowered again with those.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
+from appyc.frontend import arithmetic, returns
+from appyc.frontend.arithmetic import cast, const, integer
+from appyc.frontend.clauses import loop_clauses, prange_clauses
+from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number
+from appyc.frontend.pragma_nodes import LoopPragma
+from appyc.frontend.prange import prange
+from appyc.frontend.scope import Env, LoopFrame, Scope, constant_truth
+from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Break,
+    Clauses,
+    Compare,
+    Const,
+    Continue,
+    Expr,
+    Extent,
+    Fail,
+    For,
+    If,
+    Load,
+    Select,
+    Stmt,
+    Unary,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+
+MAX_UNROLLED = 64
+"""A loop over a tuple is unrolled; a longer tuple is refused."""
+
+_MAX_ROUNDS = 12
+"""Types only widen, bool to int to float to complex, so rounds end long before this."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The iterations of a `for`: an IR range, and the target's value in each."""
+
+    lo: Expr
+    hi: Expr
+    step: int
+    item: Callable[[Var], Value]
+    parallel: bool = False
+
+
+def lower_for(scope: Scope, node: ast.For) -> None:
+    """A `for` loop."""
+    loc = scope.loc(node)
+    pragma = scope.pragmas.get(node)
+    assert pragma is None or isinstance(pragma, LoopPragma)
+    source = _what_it_runs_over(scope, node.iter)
+    if isinstance(source, TupleValue):
+        if pragma is not None:
+            raise PragmaError("a loop over a tuple is unrolled and takes no pragma", pragma.loc)
+        _unroll(scope, node, source)
+        return
+    if pragma is not None and pragma.collapse > 1:
+        _check_collapse(scope, node, pragma)
+    annotated = None
+    if (pragma is not None and pragma.request in ("parallel", "simd")) or source.parallel:
+        annotated = pragma.loc if pragma is not None else loc
+        _check_jumps(scope, node, annotated)
+    var = scope.supply.fresh(_variable_name(node.target), DType.INT64)
+    hidden = _local_target(scope, node)
+
+    def body(frame: LoopFrame) -> None:
+        frame.annotated = annotated
+        _bind_target(scope, node.target, source.item(Var(var, loc=scope.loc(node.target))), hidden)
+        lower_statements(scope, node.body)
+
+    shape = _Loop(node, loc, hidden)
+    frame, block = shape.lower(scope, body)
+    clauses: Clauses | None = None
+    if pragma is not None:
+        clauses = loop_clauses(scope, pragma, frame.head)
+    elif source.parallel:
+        clauses = prange_clauses(loc)
+    loop = For(var, source.lo, source.hi, source.step, block, clauses=clauses, loc=loc)
+    shape.finish(scope, frame, loop)
+
+
+def lower_while(scope: Scope, node: ast.While) -> None:
+    """A `while` loop; where its condition needs statements, they run at the top of the body."""
+    loc = scope.loc(node)
+    test: list[Expr] = []
+
+    def body(frame: LoopFrame) -> None:
+        with scope.collect() as before:
+            cond = lower_condition(scope, node.test)
+        test[:] = [cond]
+        if before:
+            scope.block.extend(before)
+            scope.emit(If(Unary("~", cond, loc=loc), (Break(loc=loc),), loc=loc))
+            test[:] = [const(True, DType.BOOL, loc)]
+        lower_statements(scope, node.body)
+
+    shape = _Loop(node, loc, frozenset())
+    frame, block = shape.lower(scope, body)
+    if constant_truth(test[0]) is False and frame.broke is None:
+        return
+    shape.finish(scope, frame, While(test[0], block, loc=loc))
+
+
+def lower_statements(scope: Scope, body: list[ast.stmt]) -> None:
+    from appyc.frontend.statements import lower_block  # noqa: PLC0415  (statements hold loops)
+
+    lower_block(scope, body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """What `for` and `while` share: bindings at the top, the else clause, the code behind."""
+
+    node: ast.For | ast.While
+    loc: Loc
+    hidden: frozenset[str]
+    """Names that the loop binds for its body alone."""
+
+    def lower(self, scope: Scope, body: Callable[[LoopFrame], None]) -> tuple[LoopFrame, tuple[Stmt, ...]]:
+        """The loop's frame, with the bindings at the top, and its body. Conversions to the former are emitted."""
+        start = dict(scope.env)
+        head: Env = dict(start)
+        for _ in range(_MAX_ROUNDS):
+            frame = LoopFrame(dict(head))
+            if self.node.orelse:
+                frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)
+            scope.env = dict(head)
+            scope.live = True
+            with scope.collect() as block:
+                scope.loops.append(frame)
+                body(frame)
+                if scope.live:
+                    end_path(scope, frame, self.loc)
+                scope.loops.pop()
+            wider = self._widened(scope, head, frame.ends)
+            if wider == head:
+                break
+            head = wider
+        else:
+            raise AssertionError("types of loop variables do not settle")
+        for name, target in head.items():
+            if name in start:
+                scope.copy_into(target, start[name], self.loc)
+        if frame.broke is not None:
+            scope.emit(Assign(frame.broke, const(False, DType.BOOL, self.loc), loc=self.loc))
+        self._leave(scope, frame)
+        return frame, tuple(without_tail_continue(block))
+
+    def _leave(self, scope: Scope, frame: LoopFrame) -> None:
+        scope.live = True
+        scope.env = {k: v for k, v in frame.head.items() if k not in self.hidden}
+
+    def _widened(self, scope: Scope, head: Env, ends: list[Env]) -> Env:
+        out = dict(head)
+        for end in ends:
+            for name, binding in end.items():
+                if name in self.hidden:
+                    continue
+                if name in out:
+                    out[name] = scope.join(name, out[name], binding)
+                else:
+                    out[name] = scope.join(name, None, binding)
+        return out
+
+    def finish(self, scope: Scope, frame: LoopFrame, loop: For | While) -> None:
+        """Emit the loop, its else clause, and the way on where the function has returned inside."""
+        scope.emit(loop)
+        if frame.broke is not None:
+            not_left = Unary("~", Var(frame.broke, loc=self.loc), loc=self.loc)
+            from appyc.frontend.statements import lower_branches  # noqa: PLC0415  (statements hold loops)
+
+            lower_branches(scope, not_left, self.node.orelse, [], self.loc)
+        if scope.loops and returns.may_return(self.node):
+            leave = returns.leave_if_returned(scope, self.loc)
+            if leave is not None:
+                end_path(scope, scope.loops[-1], self.loc, emit=False)
+                scope.emit(leave)
+
+
+def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True) -> None:
+    """A way back to the top, or out: what names are bound to here goes to their common home."""
+    frame.ends.append(dict(scope.env))
+    if not emit:
+        return
+    for name, target in frame.head.items():
+        if name in scope.env:
+            scope.copy_into(target, scope.env[name], loc)
+
+
+def lower_break(scope: Scope, loc: Loc) -> None:
+    frame = scope.loops[-1]
+    end_path(scope, frame, loc)
+    if frame.broke is not None:
+        scope.emit(Assign(frame.broke, const(True, DType.BOOL, loc), loc=loc))
+    scope.emit(Break(loc=loc))
+    scope.live = False
+
+
+def lower_continue(scope: Scope, loc: Loc) -> None:
+    end_path(scope, scope.loops[-1], loc)
+    scope.emit(Continue(loc=loc))
+    scope.live = False
+
+
+def without_tail_continue(block: list[Stmt]) -> list[Stmt]:
+    """A `continue` that ends the body says nothing."""
+    if not block:
+        return block
+    last = block[-1]
+    if isinstance(last, Continue):
+        return without_tail_continue(block[:-1])
+    if isinstance(last, If):
+        then = tuple(without_tail_continue(list(last.then)))
+        orelse = tuple(without_tail_continue(list(last.orelse)))
+        if not then and not orelse:
+            return block[:-1]
+        if not then:
+            cond = arithmetic.logical_not(Number(last.cond, True), last.loc).expr
+            return [*block[:-1], If(cond, orelse, loc=last.loc)]
+        return [*block[:-1], replace(last, then=then, orelse=orelse)]
+    return block
+
+
+# ---------------------------------------------------------------- what a loop runs over
+
+
+def _what_it_runs_over(scope: Scope, node: ast.expr) -> _Range | TupleValue:
+    loc = scope.loc(node)
+    if isinstance(node, ast.Call):
+        callee = lower_expression(scope, node.func)
+        obj = callee.obj if isinstance(callee, Opaque) else None
+        if obj is range or obj is prange:
+            return _range(scope, node, loc, parallel=obj is not range)
+        if obj is enumerate:
+            return _enumerate(scope, node, loc)
+        if obj is zip:
+            return _zip(scope, node, loc)
+        if obj is reversed:
+            return _reversed(scope, node, loc)
+    value = lower_expression(scope, node)
+    if isinstance(value, TupleValue):
+        return value
+    if isinstance(value, ArrayRef) and value.ndim > 0:
+        return _over_array(value, loc)
+    raise TypeInferenceError(
+        f"a loop cannot run over {describe(value)}", loc,
+        hints=("loop over range(...), an array, enumerate(...) or zip(...)",),
+    )  # fmt: skip
+
+
+def _over_array(value: ArrayRef, loc: Loc) -> _Range:
+    def item(var: Var) -> Value:
+        index = (*value.index, var)
+        if len(index) == value.symbol.array.ndim:
+            return Number(Load(value.symbol, index, loc=loc), python=False)
+        return ArrayRef(value.symbol, index)
+
+    return _Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)
+
+
+def _arguments(scope: Scope, node: ast.Call) -> list[ast.expr]:
+    if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        raise UnsupportedError("keyword and starred arguments cannot be compiled here", scope.loc(node))
+    return node.args
+
+
+def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> _Range:
+    args = _arguments(scope, node)
+    if not 1 <= len(args) <= 3:
+        raise TypeInferenceError(f"range takes 1 to 3 arguments, not {len(args)}", loc)
+    values = lower_operands(scope, args)
+    parts = [_bound(v, scope.loc(a)) for v, a in zip(values, args, strict=True)]
+    lo = parts[0] if len(parts) > 1 else integer(0, loc)
+    hi = parts[1] if len(parts) > 1 else parts[0]
+    step = parts[2] if len(parts) > 2 else integer(1, loc)
+
+    def item(var: Var) -> Value:
+        return Number(var, python=True)
+
+    if isinstance(step, Const):
+        assert isinstance(step.value, int)
+        if step.value == 0:
+            raise TypeInferenceError("range() arg 3 must not be zero", scope.loc(args[2]))
+        return _Range(lo, hi, step.value, item, parallel)
+    return _variable_step(scope, lo, hi, step, loc, parallel=parallel)
+
+
+def _bound(value: Value, loc: Loc) -> Expr:
+    bound = number(value, loc, "this bound")
+    if not bound.type.dtype.is_integer and bound.type.dtype is not DType.BOOL:
+        raise TypeInferenceError(
+            f"{describe(bound)!r} object cannot be interpreted as an integer", loc,
+            hints=("a range has integer bounds: use // or int(...)",),
+        )  # fmt: skip
+    return cast(bound.expr, DType.INT64)
+
+
+def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, parallel: bool) -> _Range:
+    """A step known at run time only: the loop counts its iterations, and the value follows."""
+    first, stop, stride = scope.temp("first", lo), scope.temp("stop", hi), scope.temp("stride", step)
+    zero, one = integer(0, loc), integer(1, loc)
+    fail = Fail("ValueError", "range() arg 3 must not be zero", loc=loc)
+    scope.emit(If(Compare("==", stride, zero, loc=loc), (fail,), loc=loc))
+    up = Compare(">", stride, zero, loc=loc)
+    toward = Select(up, one, integer(-1, loc), loc=loc)
+    # ceil((stop - first) / stride), for either sign
+    span = Binary("-", Binary("+", Binary("-", stop, first, loc=loc), stride, loc=loc), toward, loc=loc)
+    divisor = Select(Compare("==", stride, zero, loc=loc), one, stride, loc=loc)
+    count = scope.temp("count", Binary("//", span, divisor, loc=loc))
+
+    def item(var: Var) -> Value:
+        return Number(Binary("+", first, Binary("*", var, stride, loc=loc), loc=loc), python=True)
+
+    return _Range(zero, count, 1, item, parallel)
+
+
+def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> _Range:
+    args = _arguments(scope, node)
+    if not 1 <= len(args) <= 2:
+        raise TypeInferenceError("enumerate takes 1 or 2 arguments", loc)
+    start = (
+        number(lower_expression(scope, args[1]), loc) if len(args) > 1 else arithmetic.python_number(0, loc)
+    )
+    inner = _what_it_runs_over(scope, args[0])
+    if isinstance(inner, TupleValue):
+        raise UnsupportedError("enumerate of a tuple is not compiled", loc, hints=("index the tuple",))
+    if (inner.lo, inner.step) != (integer(0, loc), 1):
+        raise UnsupportedError("enumerate of this is not compiled", loc, hints=("count in a variable",))
+
+    def item(var: Var) -> Value:
+        count = (
+            arithmetic.binary("+", Number(var, python=True), start, loc)
+            if start.constant != 0
+            else Number(var, True)
+        )
+        return TupleValue((count, inner.item(var)))
+
+    return replace(inner, item=item)
+
+
+def _zip(scope: Scope, node: ast.Call, loc: Loc) -> _Range:
+    args = _arguments(scope, node)
+    parts = [_what_it_runs_over(scope, a) for a in args]
+    ranges = [p for p in parts if isinstance(p, _Range) and p.lo == integer(0, loc) and p.step == 1]
+    if not ranges or len(ranges) != len(parts):
+        raise UnsupportedError(
+            "zip runs over arrays and ranges from 0 only", loc, hints=("loop over an index",)
+        )
+    hi = ranges[0].hi
+    for r in ranges[1:]:
+        if r.hi != hi:
+            hi = Binary("min", hi, r.hi, loc=loc)
+    return _Range(integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)))
+
+
+def _reversed(scope: Scope, node: ast.Call, loc: Loc) -> _Range:
+    args = _arguments(scope, node)
+    inner = _what_it_runs_over(scope, args[0])
+    if isinstance(inner, TupleValue) or inner.step != 1:
+        raise UnsupportedError(
+            "reversed of this is not compiled", loc, hints=("use range with a negative step",)
+        )
+    one = integer(1, loc)
+    last = arithmetic.binary("-", Number(inner.hi, True), Number(one, True), loc).expr
+    stop = arithmetic.binary("-", Number(inner.lo, True), Number(one, True), loc).expr
+    return replace(inner, lo=last, hi=stop, step=-1)
+
+
+# ---------------------------------------------------------------- the loop's target
+
+
+def _variable_name(target: ast.expr) -> str:
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Tuple) and target.elts and isinstance(target.elts[0], ast.Name):
+        return target.elts[0].id
+    return "i"
+
+
+def _local_target(scope: Scope, node: ast.For) -> frozenset[str]:
+    """The target's name, where it is read inside loops that bind it and nowhere else.
+
+    Then it can be the loop's own variable. Elsewhere it is a variable like any other, which
+    every iteration assigns and which keeps its last value.
+    """
+    if not isinstance(node.target, ast.Name):
+        return frozenset()
+    name = node.target.id
+    if any(isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
+           for s in node.body for n in ast.walk(s)):  # fmt: skip
+        return frozenset()
+    return frozenset() if _read_outside(scope.source.ast, name) else frozenset({name})
+
+
+def _read_outside(root: ast.AST, name: str) -> bool:
+    """Whether `name` is read anywhere but in the bodies of loops that bind it."""
+    stack: list[ast.AST] = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            return True
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id == name:
+            stack.extend([node.iter, *node.orelse])
+        else:
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset[str]) -> None:
+    from appyc.frontend.statements import assign_to  # noqa: PLC0415  (statements hold loops)
+
+    if isinstance(target, ast.Name) and target.id in hidden and isinstance(value, Number):
+        if isinstance(value.expr, Var):
+            scope.env[target.id] = value
+            return
+    assign_to(scope, target, value, scope.loc(target))
+
+
+def _unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
+    if len(items.items) > MAX_UNROLLED:
+        raise UnsupportedError(f"a loop over a tuple of {len(items.items)} is not compiled", scope.loc(node),
+                               hints=("use an array",))  # fmt: skip
+    if node.orelse or any(isinstance(n, ast.Break | ast.Continue) for s in node.body for n in ast.walk(s)):
+        raise UnsupportedError("break, continue and else in a loop over a tuple are not compiled", scope.loc(node),
+                               hints=("use an array",))  # fmt: skip
+    from appyc.frontend.statements import assign_to  # noqa: PLC0415
+
+    for value in items.items:
+        assign_to(scope, node.target, value, scope.loc(node.target))
+        lower_statements(scope, node.body)
+
+
+# ---------------------------------------------------------------- checks of annotated loops
+
+
+def _check_jumps(scope: Scope, node: ast.For, pragma: Loc) -> None:
+    """A parallel loop runs all its iterations: no break and no return may leave it."""
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        n = stack.pop()
+        if isinstance(n, ast.Break | ast.Return):
+            word = "break" if isinstance(n, ast.Break) else "return"
+            raise UnsupportedError(f"a parallel loop cannot be left by {word}", scope.loc(n),
+                                   hints=("keep the result in a variable, and leave after the loop",))  # fmt: skip
+        if isinstance(n, ast.For | ast.While):
+            stack.extend(r for r in ast.walk(n) if isinstance(r, ast.Return))
+        else:
+            stack.extend(ast.iter_child_nodes(n))
+    if node.orelse:
+        raise UnsupportedError("a parallel loop cannot have an else clause", scope.loc(node))
+
+
+def _check_collapse(scope: Scope, node: ast.For, pragma: LoopPragma) -> None:
+    """collapse(n): n loops, each the only statement of the one around it."""
+    here = node
+    for _ in range(pragma.collapse - 1):
+        inner = here.body[0]
+        if len(here.body) != 1 or not isinstance(inner, ast.For):
+            raise PragmaError(
+                f"collapse({pragma.collapse}) needs {pragma.collapse} loops, each alone in the one around it",
+                pragma.clause_loc("collapse"),
+                hints=("move the other statements into the innermost loop, or collapse fewer loops",),
+            )
+        if inner in scope.pragmas:
+            raise PragmaError("a collapsed loop has a pragma of its own", scope.pragmas[inner].loc,
+                              hints=("put all clauses on the outermost of the collapsed loops",))  # fmt: skip
+        here = inner

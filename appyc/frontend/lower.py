@@ -1,0 +1,189 @@
+"""The front end's door: a Python function and the types of its arguments to an ir.Function."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend import returns
+from appyc.frontend.arithmetic import const
+from appyc.frontend.resolve import Capture, Dependency, Environment, Names
+from appyc.frontend.scope import Facts, Restart, Scope
+from appyc.frontend.source import Source
+from appyc.frontend.statements import lower_block
+from appyc.frontend.values import AccessPath, ArrayRef, Number, Opaque, Slot, TupleSlots, TupleValue, Value
+from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Assign, Expr, Function, Result, ResultTree, Symbol, Var
+from appyc.ir.types import ArrayType, DType
+
+_MAX_ATTEMPTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A function in IR, with what it took from outside.
+
+    captures: hidden parameters, which follow the others in `function.params`.
+    """
+
+    function: Function
+    captures: tuple[Capture, ...]
+    dependencies: tuple[Dependency, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectArg:
+    """An argument that is no number or array: its attributes are captured where they are read."""
+
+    value: object
+
+
+def lower_function(
+    fn: FunctionType,
+    source: Source,
+    arguments: Mapping[str, ArgType | ObjectArg],
+    typeof: Callable[[object, str, Loc], ArgType],
+) -> Lowered:
+    """IR for `fn` called with arguments of these types (by parameter name, in order).
+
+    typeof: how to type a value found in a closure, a global or an attribute.
+    Raises CompileError for what cannot be compiled.
+    """
+    facts = Facts()
+    for _ in range(_MAX_ATTEMPTS):
+        supply = NameSupply()
+        environment = Environment(supply, typeof)
+        scope = Scope(source, Names(fn, environment, AccessPath()), supply, facts, (fn.__code__,))
+        try:
+            return _lower(scope, fn, arguments, environment)
+        except Restart:
+            continue
+    raise AssertionError("lowering does not settle")
+
+
+def _lower(
+    scope: Scope, fn: FunctionType, arguments: Mapping[str, ArgType | ObjectArg], environment: Environment
+) -> Lowered:
+    node = scope.source.ast
+    loc = scope.loc(node)
+    _check_signature(scope, node)
+    params: list[Symbol] = []
+    places = {a.arg: scope.loc(a) for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    for name, arg in arguments.items():
+        value = _parameter(scope, name, arg, params, places[name])
+        scope.env[name] = _as_binding(value)
+    _lower_body(scope, node)
+    value = returns.final_value(scope, loc)
+    results: list[Result] = []
+    tree = _result_tree(value, results, loc)
+    captures = tuple(environment.captures.values())
+    function = Function(
+        fn.__name__,
+        (*params, *(c.symbol for c in captures)),
+        tuple(scope.block),
+        tuple(results),
+        tree,
+        loc=loc,
+    )
+    return Lowered(function, captures, tuple(environment.dependencies.values()))
+
+
+def _check_signature(scope: Scope, node: ast.FunctionDef) -> None:
+    for arg in (node.args.vararg, node.args.kwarg):
+        if arg is not None:
+            raise UnsupportedError("*args and **kwargs cannot be compiled", scope.loc(arg),
+                                   hints=("name the parameters",))  # fmt: skip
+
+
+def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
+    loc = scope.loc(node)
+    scope.start_flags(loc)
+    if returns.returns_early(node):
+        scope.returned = scope.supply.fresh("returned", DType.BOOL)
+        scope.emit(Assign(scope.returned, const(False, DType.BOOL, loc), loc=loc))
+    for name in scope.env:
+        if name in scope.flags:
+            scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))
+    lower_block(scope, node.body)
+
+
+def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[Symbol], loc: Loc) -> Value:
+    match arg:
+        case ArrayType():
+            params.append(scope.supply.fresh(name, arg))
+            return ArrayRef(params[-1])
+        case ScalarArg():
+            params.append(scope.supply.fresh(name, arg.dtype))
+            return Number(Var(params[-1], loc=loc), arg.python)
+        case TupleArg():
+            items = (_parameter(scope, f"{name}_{k}", a, params, loc) for k, a in enumerate(arg.items))
+            return TupleValue(tuple(items))
+        case NoneArg():
+            return Opaque(None)
+        case ObjectArg():
+            return Opaque(arg.value, AccessPath((("param", name),)))
+
+
+def _as_binding(value: Value) -> Slot | TupleSlots | ArrayRef | Opaque:
+    match value:
+        case Number(expr=Var(symbol=symbol)):
+            return Slot(symbol, value.python)
+        case TupleValue():
+            return TupleSlots(tuple(_as_binding(v) for v in value.items))
+        case ArrayRef() | Opaque():
+            return value
+        case _:
+            raise AssertionError(f"a parameter cannot be {value}")
+
+
+def _result_tree(value: Value, results: list[Result], loc: Loc) -> ResultTree:
+    match value:
+        case Number():
+            results.append(Result(value.expr, value.python, loc=value.expr.loc))
+            return len(results) - 1
+        case ArrayRef():
+            results.append(Result(value.symbol, loc=loc))
+            return len(results) - 1
+        case TupleValue():
+            return tuple(_result_tree(v, results, loc) for v in value.items)
+        case Opaque():
+            return None
+
+
+def lower_inline(
+    caller: Scope, source: Source, names: Names, fn: FunctionType, arguments: Mapping[str, Value], loc: Loc
+) -> Value:
+    """The body of `fn` in the caller's block, its parameters bound to these values."""
+    facts = Facts()
+    for _ in range(_MAX_ATTEMPTS):
+        scope = Scope(source, names, caller.supply, facts, (*caller.calls, fn.__code__))
+        _check_signature(scope, source.ast)
+        try:
+            for name, value in arguments.items():
+                if isinstance(value, Number | TupleValue):
+                    scope.bind(name, value, loc)
+                else:
+                    scope.env[name] = value
+            _lower_body(scope, source.ast)
+            value = returns.final_value(scope, loc)
+        except Restart:
+            continue
+        caller.block.extend(scope.block)
+        return value
+    raise AssertionError("lowering does not settle")
+
+
+def parameter_names(fn: FunctionType) -> tuple[str, ...]:
+    """The names of a function's parameters, in order."""
+    return tuple(inspect.signature(fn).parameters)
+
+
+def expression_symbols(expr: Expr) -> list[Symbol]:
+    from appyc.ir.visit import symbols_of  # noqa: PLC0415
+
+    return symbols_of(expr)

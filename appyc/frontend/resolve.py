@@ -1,0 +1,203 @@
+"""Names that are not local: closures, globals, builtins, and attributes of what they name.
+
+A number, a tuple of numbers, a function or a type is taken as it is when the function is
+compiled, and recorded as a dependency: a version compiled with another value is not used.
+An array is captured: it becomes a hidden parameter that is fetched anew at every call, and
+so are the arrays and numbers found in attributes of an object that was passed in.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType, MethodType, ModuleType
+
+import numpy as np
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arithmetic import const, python_number
+from appyc.frontend.numbers import dtype_named
+from appyc.frontend.values import AccessPath, ArrayRef, Number, Opaque, TupleValue, Value
+from appyc.ir.arguments import ArgType, ScalarArg
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Symbol, Var
+from appyc.ir.types import ArrayType
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A hidden parameter and where its value is found at a call."""
+
+    symbol: Symbol
+    path: AccessPath
+    python: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """A value that was built into the compiled code."""
+
+    path: AccessPath
+    value: object
+
+
+class Environment:
+    """What one compilation has taken from outside the function: captures and dependencies."""
+
+    def __init__(self, supply: NameSupply, typeof: Callable[[object, str, Loc], ArgType]) -> None:
+        self.supply = supply
+        self.typeof = typeof
+        self.captures: dict[AccessPath, Capture] = {}
+        self.dependencies: dict[AccessPath, Dependency] = {}
+
+    def capture(self, path: AccessPath, value: object, loc: Loc) -> Value:
+        """The hidden parameter for the value found at `path`."""
+        found = self.captures.get(path)
+        if found is None:
+            arg = self.typeof(value, str(path), loc)
+            assert isinstance(arg, ArrayType | ScalarArg)
+            python = isinstance(arg, ScalarArg) and arg.python
+            type_ = arg if isinstance(arg, ArrayType) else arg.dtype
+            symbol = self.supply.fresh(path.steps[-1][1], type_)
+            found = self.captures[path] = Capture(symbol, path, python)
+        if found.symbol.is_array:
+            return ArrayRef(found.symbol)
+        return Number(Var(found.symbol, loc=loc), found.python)
+
+    def depend(self, path: AccessPath, value: object) -> None:
+        self.dependencies.setdefault(path, Dependency(path, value))
+
+
+class Names:
+    """Looks up one function's outer names. `path` says how that function itself was found."""
+
+    def __init__(self, fn: FunctionType, environment: Environment, path: AccessPath) -> None:
+        self.fn = fn
+        self.environment = environment
+        self.path = path
+        self._closure = closure_of(fn)
+
+    def lookup(self, name: str, loc: Loc) -> Value:
+        """The meaning of a name that the function does not assign."""
+        if name in self._closure:
+            path = self.path.step("closure", name)
+            return self.constant(self._closure[name], path, loc)
+        if name in self.fn.__globals__:
+            path = self.path.step("global", name)
+            return self.constant(self.fn.__globals__[name], path, loc)
+        if hasattr(builtins, name):
+            return Opaque(getattr(builtins, name))
+        raise TypeInferenceError(f"name {name!r} is not defined", loc)
+
+    def find(self, name: str) -> ArrayRef | None:
+        """The array that an outer name stands for and that the function has used by now, if any."""
+        for kind in ("closure", "global"):
+            found = self.environment.captures.get(self.path.step(kind, name))
+            if found is not None and found.symbol.is_array:
+                return ArrayRef(found.symbol)
+        return None
+
+    def attribute(self, owner: Opaque, name: str, loc: Loc) -> Value:
+        """`owner.name` for a module, a class or an object."""
+        try:
+            value = getattr(owner.obj, name)
+        except AttributeError as error:
+            raise TypeInferenceError(str(error), loc) from None
+        path = owner.root.step("attr", name) if owner.root is not None else None
+        if path is not None and not isinstance(owner.obj, ModuleType | type | FunctionType):
+            # An object's fields may change between calls; its class's methods are code.
+            if isinstance(value, np.ndarray | np.generic | int | float | complex):
+                return self.environment.capture(path, value, loc)
+        return self.constant(value, path, loc)
+
+    def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
+        """A Python object as a value of the program."""
+        if isinstance(value, np.ndarray):
+            if path is None:
+                raise UnsupportedError("this array cannot be found again at the next call", loc)
+            return self.environment.capture(path, value, loc)
+        out = self._frozen(value, path, loc)
+        if path is not None and not is_library(value, path):
+            self.environment.depend(path, value)
+        return out
+
+    def _frozen(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
+        if isinstance(value, np.generic):
+            dtype = dtype_named(value.dtype.name)
+            if dtype is None:
+                raise UnsupportedError(f"{path} is a NumPy {value.dtype}, which is not supported", loc)
+            return Number(const(value.item(), dtype, loc), python=False)
+        if isinstance(value, bool | int | float | complex):
+            return python_number(value, loc)
+        if isinstance(value, tuple):
+            items = (
+                self._frozen(item, path.step("item", str(k)) if path else None, loc)
+                for k, item in enumerate(value)
+            )
+            return TupleValue(tuple(items))
+        return Opaque(value, path)
+
+
+def closure_of(fn: FunctionType) -> Mapping[str, object]:
+    """The values of a function's free variables that are set by now."""
+    out: dict[str, object] = {}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        try:
+            out[name] = cell.cell_contents
+        except ValueError:
+            continue  # not assigned yet: a later name lookup says so
+    return out
+
+
+def is_library(value: object, path: AccessPath) -> bool:
+    """Modules and what NumPy, math and the builtins define: not expected to change."""
+    if isinstance(value, ModuleType):
+        return True
+    module = getattr(value, "__module__", None)
+    if isinstance(module, str) and module.partition(".")[0] in (
+        "numpy",
+        "math",
+        "builtins",
+        "appyc",
+        "cmath",
+    ):
+        return True
+    return isinstance(value, np.ufunc) or getattr(value, "__self__", None) is sys.modules.get("math")
+
+
+def fetch(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> object:
+    """The value at a path, now. Raises LookupError or AttributeError where it is gone."""
+    value: object = fn
+    for kind, name in path.steps:
+        match kind:
+            case "param":
+                value = args[name]
+            case "global":
+                value = _function(value).__globals__[name]
+            case "closure":
+                value = closure_of(_function(value))[name]
+            case "attr":
+                value = getattr(value, name)
+            case "item":
+                assert isinstance(value, tuple)
+                value = value[int(name)]
+    return value
+
+
+def _function(value: object) -> FunctionType:
+    found = python_function(value)
+    if found is None:
+        raise LookupError(f"{value!r} is not a Python function any more")
+    return found
+
+
+def python_function(value: object) -> FunctionType | None:
+    """The Python function behind a function, a method, or another compiler's wrapper of one."""
+    if isinstance(value, FunctionType):
+        return value
+    if isinstance(value, MethodType):
+        return python_function(value.__func__)
+    inner = getattr(value, "py_func", None)
+    return inner if isinstance(inner, FunctionType) else None

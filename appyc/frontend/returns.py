@@ -1,0 +1,163 @@
+"""Returns: one exit for functions that have several.
+
+The IR has one exit. `if c: return x` becomes an arm of an `if` (see `lower_block`); a
+return inside a loop stores its values, sets a flag and leaves the loop, and what follows
+runs only where the flag is not set.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arithmetic import cast, const
+from appyc.frontend.expressions import lower_expression
+from appyc.frontend.numbers import NumberType, promote
+from appyc.frontend.scope import Restart, Result, Scope
+from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, TupleValue, Value, describe
+from appyc.ir.nodes import Assign, Break, Fail, If, Stmt, Unary, Var
+from appyc.ir.types import DType
+
+
+def may_return(node: ast.stmt) -> bool:
+    """Whether a return stands somewhere in the statement."""
+    return any(isinstance(n, ast.Return) for n in ast.walk(node))
+
+
+def returns_early(function: ast.FunctionDef) -> bool:
+    """Whether a return stands anywhere but at the end, so that a flag may be needed."""
+    *front, last = function.body
+    return any(may_return(s) for s in front) or (may_return(last) and not isinstance(last, ast.Return))
+
+
+def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
+    """`return value`: keeps the values, and ends this path."""
+    annotated = next((f.annotated for f in scope.loops if f.annotated is not None), None)
+    if annotated is not None:
+        raise UnsupportedError("a parallel loop cannot be left by return", loc,
+                               hints=("set a variable, and return after the loop",))  # fmt: skip
+    out = lower_expression(scope, value) if value is not None else Opaque(None)
+    keep(scope, out, loc)
+    if scope.returned is not None:
+        scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
+    if scope.loops:
+        from appyc.frontend.loops import end_path  # noqa: PLC0415  (loops hold statements, which return)
+
+        end_path(scope, scope.loops[-1], loc)
+        scope.emit(Break(loc=loc))
+    scope.live = False
+
+
+def leave_if_returned(scope: Scope, loc: Loc) -> Stmt | None:
+    """Behind an inner loop that may have returned: the enclosing loop is left too."""
+    if scope.returned is None:
+        return None
+    return If(Var(scope.returned, loc=loc), (Break(loc=loc),), loc=loc)
+
+
+def scalars_of(value: Value) -> list[Number]:
+    match value:
+        case Number():
+            return [value]
+        case TupleValue():
+            return [n for v in value.items for n in scalars_of(v)]
+        case _:
+            return []
+
+
+def keep(scope: Scope, value: Value, loc: Loc) -> None:
+    """Stores the values of a return where all returns of the function store theirs."""
+    numbers = scalars_of(value)
+    types = tuple(n.type for n in numbers)
+    _check_returnable(value, loc)
+    if scope.result is None:
+        known = scope.facts.results
+        if known is None or len(known) != len(types):
+            known = scope.facts.results = types
+        slots = tuple(Slot(scope.supply.fresh(f"result_{k}", t.dtype), t.python) for k, t in enumerate(known))
+        scope.result = Result(value, slots)
+    if _shape(value) != _shape(scope.result.value):
+        raise TypeInferenceError(
+            f"this returns {describe(value)}, and another path returns {describe(scope.result.value)}", loc,
+            hints=("return values of one kind on every path",),
+        )  # fmt: skip
+    joined = tuple(_join(a, s.type, loc) for a, s in zip(types, scope.result.slots, strict=True))
+    if joined != tuple(s.type for s in scope.result.slots):
+        scope.facts.results = joined
+        raise Restart
+    for n, slot in zip(numbers, scope.result.slots, strict=True):
+        scope.emit(Assign(slot.symbol, cast(n.expr, slot.symbol.dtype), loc=loc))
+
+
+def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
+    t = promote(a, b)
+    if t is None:
+        raise TypeInferenceError(f"returns of {a} and of {b} have no common type", loc)
+    return t
+
+
+def _check_returnable(value: Value, loc: Loc) -> None:
+    match value:
+        case ArrayRef() if value.index:
+            raise UnsupportedError("a view of an array cannot be returned", loc,
+                                   hints=("return the array, and index the result",))  # fmt: skip
+        case TupleValue():
+            for v in value.items:
+                _check_returnable(v, loc)
+        case Opaque() if value.obj is not None:
+            raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
+        case _:
+            return
+
+
+def _shape(value: Value) -> object:
+    """What the returns of a function must agree on."""
+    match value:
+        case Number():
+            return "number"
+        case ArrayRef():
+            return value.symbol
+        case Opaque():
+            return None
+        case TupleValue():
+            return tuple(_shape(v) for v in value.items)
+
+
+def final_value(scope: Scope, loc: Loc) -> Value:
+    """The function's value, after its body: what its returns kept, or None."""
+    if scope.result is None:
+        return Opaque(None)
+    if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):
+        if scope.returned is not None:
+            # Falling off the end returns None in Python, which the other returns do not allow.
+            ended = Unary("~", Var(scope.returned, loc=loc), loc=loc)
+            message = "the function ended without a return, and other paths return a value"
+            scope.emit(If(ended, (Fail("TypeError", message, loc=loc),), loc=loc))
+        elif scope.result is not None:
+            raise TypeInferenceError("not every path returns a value", loc,
+                                     hints=("end the function with a return",))  # fmt: skip
+    homes = iter(scope.result.slots)
+    return _rebuilt(scope.result.value, homes, loc)
+
+
+def _always_jumps(body: list[ast.stmt]) -> bool:
+    """Whether the end of these statements is never reached, as far as their shape tells."""
+    match body[-1]:
+        case ast.Return() | ast.Raise():
+            return True
+        case ast.If(body=then, orelse=orelse):
+            return bool(orelse) and _always_jumps(then) and _always_jumps(orelse)
+        case _:
+            return False
+
+
+def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
+    match value:
+        case Number():
+            slot = next(homes)  # type: ignore[call-overload]
+            assert isinstance(slot, Slot)
+            return Number(Var(slot.symbol, loc=loc), slot.python)
+        case TupleValue():
+            return TupleValue(tuple(_rebuilt(v, homes, loc) for v in value.items))
+        case _:
+            return value

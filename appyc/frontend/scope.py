@@ -1,0 +1,315 @@
+"""The state of lowering one function: statements emitted so far, bindings of names, places.
+
+Bindings are followed along the paths of the program. An assignment that changes a
+variable's type starts a new symbol; where paths meet, the types are joined as NumPy
+joins them, and copies into a common symbol are emitted at the ends of the paths.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from appyc.errors import Loc, TypeInferenceError
+from appyc.frontend.arithmetic import cast, const, to_type
+from appyc.frontend.numbers import NumberType, promote
+from appyc.frontend.pragmas import read_pragmas
+from appyc.frontend.resolve import Names
+from appyc.frontend.source import Source
+from appyc.frontend.values import (
+    ArrayRef,
+    Binding,
+    Conflict,
+    Number,
+    Opaque,
+    Slot,
+    TupleSlots,
+    TupleValue,
+    Value,
+    describe,
+)
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Assign, Const, Expr, Fail, If, Stmt, Symbol, Unary, Var
+from appyc.ir.types import DType
+
+Env = dict[str, Binding]
+
+
+class Restart(Exception):  # noqa: N818  (no error: lowering starts anew with what it has learnt)
+    """Raised when a fact is found that earlier statements should have been lowered with."""
+
+
+@dataclass
+class Facts:
+    """What one attempt at a function learns for the next. Grows only, so attempts end."""
+
+    flagged: set[str] = field(default_factory=set)
+    """Variables that may be read unassigned: a flag beside each tells."""
+    results: tuple[NumberType, ...] | None = None
+    """Types of the returned scalars, joined over all returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the returns of a function agree on: the shape of the value, and homes of its scalars."""
+
+    value: Value
+    slots: tuple[Slot, ...]
+
+
+@dataclass
+class LoopFrame:
+    """A loop being lowered. `head` is what every name is bound to at the top of an iteration."""
+
+    head: Env
+    ends: list[Env] = field(default_factory=list)
+    """Bindings at each way back to the top or out: iteration ends, continue, break."""
+    broke: Symbol | None = None
+    """Set by `break` where the loop has an else clause."""
+    annotated: Loc | None = None
+    """The pragma that asks for this loop to run in parallel."""
+
+
+class Scope:
+    """One function, or one call of a function that is inlined."""
+
+    def __init__(
+        self,
+        source: Source,
+        names: Names,
+        supply: NameSupply,
+        facts: Facts,
+        calls: tuple[object, ...] = (),
+    ) -> None:
+        self.locals = assigned_names(source.ast)
+        self.pragmas = read_pragmas(source)
+        self.source = source
+        self.names = names
+        self.supply = supply
+        self.facts = facts
+        self.calls = calls
+        self.env: Env = {}
+        self.block: list[Stmt] = []
+        self.loops: list[LoopFrame] = []
+        self.flags: dict[str, Symbol] = {}
+        self.live = True
+        self.returned: Symbol | None = None
+        """Set where the function has returned from inside a loop."""
+        self.result: Result | None = None
+
+    def loc(self, node: ast.AST) -> Loc:
+        return self.source.loc(node)
+
+    def emit(self, stmt: Stmt) -> None:
+        self.block.append(stmt)
+
+    @contextmanager
+    def collect(self) -> Iterator[list[Stmt]]:
+        """Statements emitted inside go to the list that is yielded."""
+        outer, self.block = self.block, []
+        try:
+            yield self.block
+        finally:
+            self.block = outer
+
+    # ------------------------------------------------------------ variables
+
+    def temp(self, name: str, expr: Expr) -> Var:
+        """The value kept in a new variable."""
+        symbol = self.supply.fresh(name, expr.dtype)
+        self.emit(Assign(symbol, expr, loc=expr.loc))
+        return Var(symbol, loc=expr.loc)
+
+    def read(self, name: str, loc: Loc) -> Value:
+        binding = self.env.get(name)
+        if binding is None:
+            raise TypeInferenceError(f"{name!r} is read before it is assigned", loc)
+        self._test_flag(name, binding, loc)
+        return self._value(name, binding, loc)
+
+    def _value(self, name: str, binding: Binding, loc: Loc) -> Value:
+        match binding:
+            case Slot():
+                return Number(Var(binding.symbol, loc=loc), binding.python)
+            case TupleSlots():
+                return TupleValue(tuple(self._value(name, b, loc) for b in binding.items))
+            case Conflict():
+                raise TypeInferenceError(
+                    f"{name!r} is {binding.reason}", loc,
+                    hints=("use two names, so that each has one meaning",),
+                )  # fmt: skip
+            case Number():
+                return Number(replace(binding.expr, loc=loc), binding.python)
+            case ArrayRef() | Opaque():
+                return binding
+
+    def _test_flag(self, name: str, binding: Binding, loc: Loc) -> None:
+        if not _maybe(binding):
+            return
+        if name not in self.facts.flagged:
+            self.facts.flagged.add(name)
+            raise Restart
+        message = f"cannot access local variable '{name}' where it is not associated with a value"
+        fail = Fail("UnboundLocalError", message, loc=loc)
+        self.emit(If(Unary("~", Var(self.flags[name], loc=loc), loc=loc), (fail,), loc=loc))
+
+    def start_flags(self, loc: Loc) -> None:
+        """Every flag starts unset, before the first statement."""
+        for name in sorted(self.facts.flagged):
+            self.flags[name] = self.supply.fresh(f"{name}_is_set", DType.BOOL)
+            self.emit(Assign(self.flags[name], const(False, DType.BOOL, loc), loc=loc))
+
+    def bind(self, name: str, value: Value, loc: Loc) -> None:
+        """`name = value`."""
+        self.env[name] = self._store(name, self.env.get(name), value, loc)
+        if name in self.flags:
+            self.emit(Assign(self.flags[name], const(True, DType.BOOL, loc), loc=loc))
+
+    def _store(self, name: str, old: Binding | None, value: Value, loc: Loc) -> Binding:
+        match value:
+            case Number():
+                if isinstance(old, Slot) and old.type == value.type:
+                    symbol = old.symbol
+                else:
+                    symbol = self.supply.fresh(name, value.type.dtype)
+                self.emit(Assign(symbol, value.expr, loc=loc))
+                return Slot(symbol, value.python)
+            case TupleValue():
+                olds = old.items if isinstance(old, TupleSlots) else ()
+                # Items are read before any is written: `a, b` may be bound to `(b, a)`.
+                items = [
+                    replace(v, expr=self.temp(name, v.expr)) if isinstance(v, Number) else v
+                    for v in value.items
+                ]
+                slots = [
+                    self._store(f"{name}_{k}", olds[k] if k < len(olds) else None, v, loc)
+                    for k, v in enumerate(items)
+                ]
+                return TupleSlots(tuple(slots))
+            case ArrayRef() | Opaque():
+                return value
+
+    # ------------------------------------------------------------ where paths meet
+
+    def copy_into(self, target: Binding, source: Binding, loc: Loc) -> None:
+        """Copies, at the end of a path, from what a name is bound to into its common home."""
+        match target, source:
+            case Slot(), Slot():
+                if target.symbol != source.symbol:
+                    value = to_type(Number(Var(source.symbol, loc=loc), source.python), target.type)
+                    self.emit(Assign(target.symbol, value.expr, loc=loc))
+            case Slot(), Number():
+                self.emit(Assign(target.symbol, cast(source.expr, target.symbol.dtype), loc=loc))
+            case TupleSlots(), TupleSlots():
+                for t, s in zip(target.items, source.items, strict=True):
+                    self.copy_into(t, s, loc)
+            case _:
+                return  # one and the same array or object, or a conflict that may not be read
+
+    def join(self, name: str, a: Binding | None, b: Binding | None) -> Binding:
+        """The common home of two bindings; the first's symbol where its type will do."""
+        if a == b and a is not None:
+            return a
+        if a is None or b is None:
+            present = a if a is not None else b
+            assert present is not None
+            return self._as_maybe(name, present)
+        a, b = self._as_variable(name, a), self._as_variable(name, b)
+        match a, b:
+            case Slot(), Slot():
+                t = promote(a.type, b.type)
+                if t is None:
+                    return Conflict(f"{describe(a)} on one path and {describe(b)} on another")
+                maybe = a.maybe or b.maybe
+                for slot in (a, b):
+                    if slot.type == t:
+                        return Slot(slot.symbol, t.python, maybe)
+                return Slot(self.supply.fresh(name, t.dtype), t.python, maybe)
+            case TupleSlots(), TupleSlots() if len(a.items) == len(b.items):
+                return TupleSlots(
+                    tuple(
+                        self.join(f"{name}_{k}", x, y)
+                        for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
+                    )
+                )
+            case Conflict(), _:
+                return a
+            case _, Conflict():
+                return b
+            case _:
+                return Conflict(f"{describe(a)} on one path and {describe(b)} on another")
+
+    def _as_variable(self, name: str, binding: Binding) -> Binding:
+        """An immutable number (a loop's own variable) needs a home of its own where paths meet."""
+        if isinstance(binding, Number):
+            return Slot(self.supply.fresh(name, binding.expr.dtype), binding.python)
+        return binding
+
+    def _as_maybe(self, name: str, binding: Binding) -> Binding:
+        match binding:
+            case Slot():
+                return replace(binding, maybe=True)
+            case Number():
+                return Slot(self.supply.fresh(name, binding.expr.dtype), binding.python, maybe=True)
+            case TupleSlots():
+                return TupleSlots(
+                    tuple(self._as_maybe(f"{name}_{k}", b) for k, b in enumerate(binding.items))
+                )
+            case ArrayRef() | Opaque():
+                return Conflict("assigned on one path only")
+            case Conflict():
+                return binding
+
+    def merge_branches(self, branches: list[tuple[Env, list[Stmt], bool]], loc: Loc) -> None:
+        """Continue with the bindings that two branches (env, statements, reaches its end) leave."""
+        open_ends = [(env, block) for env, block, live in branches if live]
+        if not open_ends:
+            self.live = False
+            return
+        if len(open_ends) == 1:
+            self.env = open_ends[0][0]
+            return
+        (one, _), (two, _) = open_ends
+        merged: Env = {}
+        for name in [*one, *(n for n in two if n not in one)]:
+            merged[name] = self.join(name, one.get(name), two.get(name))
+        for env, block in open_ends:
+            outer, self.block = self.block, block
+            for name, target in merged.items():
+                if name in env:
+                    self.copy_into(target, env[name], loc)
+            self.block = outer
+        self.env = merged
+
+
+def _maybe(binding: Binding) -> bool:
+    match binding:
+        case Slot():
+            return binding.maybe
+        case TupleSlots():
+            return any(_maybe(b) for b in binding.items)
+        case _:
+            return False
+
+
+def constant_truth(expr: Expr) -> bool | None:
+    """The value of a condition that is known at compile time."""
+    return bool(expr.value) if isinstance(expr, Const) else None
+
+
+def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
+    """The names that are local to a function: its parameters and whatever its statements bind."""
+    args = function.args
+    out = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            out.add(node.id)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            out.add(node.name)
+        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            stack.extend(ast.iter_child_nodes(node))
+    return frozenset(out)

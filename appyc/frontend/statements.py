@@ -1,0 +1,346 @@
+"""Statements: from Python's AST to IR."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
+from appyc.frontend import arithmetic, returns
+from appyc.frontend.arithmetic import cast, const
+from appyc.frontend.expressions import (
+    binary_symbol,
+    element,
+    lower_condition,
+    lower_expression,
+    number,
+)
+from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_while
+from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma
+from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
+from appyc.ir.nodes import Assign, Const, Expr, Fail, If, Load, Store, Unary, Update, Var
+from appyc.ir.types import DType
+
+_UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.With: ("a with statement", "enter the context outside the compiled function"),
+    ast.Try: ("a try statement", "catch exceptions outside the compiled function"),
+    ast.Import: ("an import", "import at the top of the file"),
+    ast.ImportFrom: ("an import", "import at the top of the file"),
+    ast.FunctionDef: ("a nested function", "define it outside"),
+    ast.AsyncFunctionDef: ("a nested function", "define it outside"),
+    ast.ClassDef: ("a class", "define it outside"),
+    ast.Delete: ("del", "leave it out"),
+    ast.Global: ("a global statement", "return the value instead"),
+    ast.Nonlocal: ("a nonlocal statement", "return the value instead"),
+    ast.Match: ("a match statement", "use if and elif"),
+    ast.AsyncFor: ("async for", "compiled functions are synchronous"),
+    ast.AsyncWith: ("async with", "compiled functions are synchronous"),
+}
+
+_ATOMIC_OPS = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
+
+
+def lower_block(scope: Scope, body: list[ast.stmt]) -> None:
+    """Statements in a row; what stands behind a jump is dropped."""
+    for k, node in enumerate(body):
+        if not scope.live:
+            return
+        rest = body[k + 1 :]
+        if isinstance(node, ast.If) and rest and _ends_in_jump(node.body) and not _holds_loop_exit(node.body):
+            # `if c: return x` and what follows become the two arms of one `if`.
+            _if(scope, node.test, node.body, [*node.orelse, *rest], scope.loc(node))
+            return
+        lower_statement(scope, node)
+        if scope.live and rest and returns.may_return(node) and scope.returned is not None:
+            loc = scope.loc(node)
+            lower_branches(scope, Unary("~", Var(scope.returned, loc=loc), loc=loc), rest, [], loc)
+            return
+
+
+def _ends_in_jump(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Continue)
+
+
+def _holds_loop_exit(body: list[ast.stmt]) -> bool:
+    """Whether there are further jumps in front of the last statement."""
+    return any(isinstance(n, ast.Break) for s in body for n in ast.walk(s))
+
+
+def lower_statement(scope: Scope, node: ast.stmt) -> None:
+    """One statement."""
+    loc = scope.loc(node)
+    pragma = scope.pragmas.get(node)
+    if isinstance(pragma, AtomicPragma):
+        _atomic(scope, node, pragma)
+        return
+    if isinstance(pragma, DimsPragma):
+        raise UnsupportedError(
+            "pragmas on tensor statements are not supported yet", pragma.loc,
+            hints=("write the statement as loops with `#pragma parallel for`",),
+        )  # fmt: skip
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            _assign(scope, targets, value, loc)
+        case ast.AnnAssign(target=target, value=value):
+            if value is not None:
+                _assign(scope, [target], value, loc)
+        case ast.AugAssign(target=target, op=op, value=value):
+            _augmented(scope, target, op, value, loc)
+        case ast.If(test=test, body=body, orelse=orelse):
+            _if(scope, test, body, orelse, loc)
+        case ast.For():
+            lower_for(scope, node)
+        case ast.While():
+            lower_while(scope, node)
+        case ast.Break():
+            lower_break(scope, loc)
+        case ast.Continue():
+            lower_continue(scope, loc)
+        case ast.Return(value=value):
+            returns.lower_return(scope, value, loc)
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            return
+        case ast.Expr(value=value):
+            lower_expression(scope, value)
+        case ast.Assert(test=test, msg=msg):
+            _assert(scope, test, msg, loc)
+        case ast.Raise(exc=exc):
+            _raise(scope, exc, loc)
+        case _:
+            what, instead = _UNSUPPORTED.get(type(node), (f"a {type(node).__name__} statement", "rewrite it"))
+            raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
+
+
+# ---------------------------------------------------------------- assignment
+
+
+def _assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) -> None:
+    out = lower_expression(scope, value)
+    if len(targets) > 1 or isinstance(targets[0], ast.Tuple | ast.List):
+        out = _settled(scope, out)
+    for target in targets:
+        assign_to(scope, target, out, loc)
+
+
+def _settled(scope: Scope, value: Value) -> Value:
+    """The value, read before any target is written: `a, b = b, a`."""
+    match value:
+        case Number(expr=Const()):
+            return value
+        case Number():
+            return Number(scope.temp("value", value.expr), value.python)
+        case TupleValue():
+            return TupleValue(tuple(_settled(scope, v) for v in value.items))
+        case _:
+            return value
+
+
+def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
+    """`target = value`."""
+    match target:
+        case ast.Name(id=name):
+            if isinstance(value, ArrayRef) and value.index:
+                kept = tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in value.index)
+                value = ArrayRef(value.symbol, kept)
+            scope.bind(name, value, loc)
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            _unpack(scope, elts, value, loc)
+        case ast.Subscript():
+            _store(scope, target, value, loc)
+        case ast.Attribute():
+            raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
+                                   hints=("return the value, and assign it outside",))  # fmt: skip
+        case _:
+            raise UnsupportedError("this target cannot be compiled", scope.loc(target))
+
+
+def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
+    for e in elts:
+        if isinstance(e, ast.Starred):
+            raise UnsupportedError("a starred target cannot be compiled", scope.loc(e))
+    if not isinstance(value, TupleValue):
+        raise TypeInferenceError(f"{describe(value)} cannot be unpacked", loc)
+    if len(value.items) != len(elts):
+        raise TypeInferenceError(
+            f"{len(value.items)} values cannot be unpacked into {len(elts)} targets", loc
+        )
+    for e, item in zip(elts, value.items, strict=True):
+        assign_to(scope, e, item, loc)
+
+
+def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
+    """The element that an assignment writes. Raises for what is not a writable element."""
+    loc = scope.loc(target)
+    owner = lower_expression(scope, target.value)
+    if not isinstance(owner, ArrayRef):
+        raise TypeInferenceError(f"{describe(owner)} cannot be assigned to by index", loc)
+    ref = element(scope, owner, target.slice, loc)
+    if ref.ndim:
+        raise UnsupportedError(
+            f"this assigns to {describe(ref)}; whole rows are not compiled inside loops", loc,
+            hints=("assign single elements in a loop",),
+        )  # fmt: skip
+    if ref.symbol.array.readonly:
+        raise TypeInferenceError(
+            f"'{ref.symbol.name}' is read-only, and this assigns to it", loc,
+            hints=(f"pass a copy: {ref.symbol.name}.copy()",),
+        )  # fmt: skip
+    return ref
+
+
+def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
+    stored = number(value, loc, "the assigned value")
+    if not isinstance(stored.expr, Const):
+        with scope.collect() as block:
+            ref = target_element(scope, target)
+        if block:  # the index makes statements, and Python evaluates the value first
+            stored = Number(scope.temp("value", stored.expr), stored.python)
+            scope.block.extend(block)
+    else:
+        ref = target_element(scope, target)
+    scope.emit(Store(ref.symbol, ref.index, converted(stored, ref, loc), loc=loc))
+
+
+def converted(value: Number, ref: ArrayRef, loc: Loc) -> Expr:
+    """The value in the array's element type, as NumPy's assignment converts it."""
+    dtype = ref.symbol.dtype
+    if value.type.dtype.is_complex and not dtype.is_complex and dtype is not DType.BOOL:
+        raise TypeInferenceError(
+            f"a complex number cannot be stored in '{ref.symbol.name}', an array of {dtype}", loc,
+            hints=("store z.real, or use a complex array",),
+        )  # fmt: skip
+    return cast(value.expr, dtype)
+
+
+def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr, loc: Loc) -> None:
+    symbol = binary_symbol(op, loc)
+    if isinstance(target, ast.Name):
+        with scope.collect() as block:
+            operand = lower_expression(scope, value)
+        old = scope.read(target.id, scope.loc(target))
+        if isinstance(old, ArrayRef) and old.ndim:
+            raise UnsupportedError("whole arrays are not compiled inside loops", loc,
+                                   hints=("update single elements in a loop",))  # fmt: skip
+        if block and isinstance(old, Number):
+            old = Number(scope.temp("kept", old.expr), old.python)
+        scope.block.extend(block)
+        if isinstance(old, TupleValue) and isinstance(operand, TupleValue) and symbol == "+":
+            scope.bind(target.id, TupleValue(old.items + operand.items), loc)
+            return
+        out = arithmetic.binary(symbol, number(old, loc), number(operand, scope.loc(value)), loc)
+        scope.bind(target.id, out, loc)
+        return
+    if not isinstance(target, ast.Subscript):
+        raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
+                               hints=("return the value, and assign it outside",))  # fmt: skip
+    ref = target_element(scope, target)
+    load: Expr = Load(ref.symbol, ref.index, loc=scope.loc(target))
+    with scope.collect() as block:
+        operand = lower_expression(scope, value)
+    if block:
+        ref = ArrayRef(
+            ref.symbol, tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in ref.index)
+        )
+        load = scope.temp("kept", Load(ref.symbol, ref.index, loc=scope.loc(target)))
+        scope.block.extend(block)
+    out = arithmetic.binary(symbol, Number(load, python=False), number(operand, scope.loc(value)), loc)
+    if ref.symbol.dtype.is_integer and out.type.dtype.is_float and symbol == "/":
+        # NumPy scalars divide to a float, which the element's store then truncates.
+        out = Number(cast(out.expr, ref.symbol.dtype), python=False)
+    scope.emit(Store(ref.symbol, ref.index, converted(out, ref, loc), loc=loc))
+
+
+def _atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
+    """`#pragma atomic` on `x[i] += e` or `x[i] = max(x[i], e)`."""
+    loc = scope.loc(node)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
+        symbol = binary_symbol(node.op, loc)
+        if symbol not in _ATOMIC_OPS:
+            raise PragmaError(
+                f"{symbol}= cannot be atomic", pragma.loc,
+                hints=("+= -= *= &= |= ^= can, and x[i] = min(x[i], e), max(x[i], e)",),
+            )  # fmt: skip
+        operand = number(lower_expression(scope, node.value), scope.loc(node.value))
+        ref = target_element(scope, node.target)
+        if symbol == "-":
+            operand = arithmetic.negative(Number(converted(operand, ref, loc), python=False), loc)
+        value = converted(operand, ref, loc)
+        scope.emit(Update(ref.symbol, ref.index, _ATOMIC_OPS[symbol], value, atomic=True, loc=loc))
+        return
+    match node:
+        case ast.Assign(targets=[ast.Subscript() as target], value=ast.Call(func=func, args=[first, second])):
+            called = lower_expression(scope, func)
+            op = {min: "min", max: "max"}.get(called.obj) if isinstance(called, Opaque) else None  # type: ignore[call-overload]
+            same = ast.dump(first).replace("Load()", "Store()") == ast.dump(target).replace(
+                "Load()", "Store()"
+            )
+            if op is not None and same:
+                operand = number(lower_expression(scope, second), scope.loc(second))
+                ref = target_element(scope, target)
+                value = converted(operand, ref, loc)
+                scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))
+                return
+    raise PragmaError(
+        "this statement cannot be atomic", pragma.loc,
+        hints=("x[i] += e can (also -= *= &= |= ^=), and x[i] = min(x[i], e), max(x[i], e)",),
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- branches and failures
+
+
+def _if(scope: Scope, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], loc: Loc) -> None:
+    cond = lower_condition(scope, test)
+    known = constant_truth(cond)
+    if known is not None:
+        lower_block(scope, body if known else orelse)
+        return
+    lower_branches(scope, cond, body, orelse, loc)
+
+
+def lower_branches(scope: Scope, cond: Expr, body: list[ast.stmt], orelse: list[ast.stmt], loc: Loc) -> None:
+    start = dict(scope.env)
+    arms = []
+    for statements in (body, orelse):
+        scope.env = dict(start)
+        scope.live = True
+        with scope.collect() as block:
+            lower_block(scope, statements)
+        arms.append((scope.env, block, scope.live))
+    scope.live = True
+    scope.merge_branches(arms, loc)
+    then, other = tuple(arms[0][1]), tuple(arms[1][1])
+    if then:
+        scope.emit(If(cond, then, other, loc=loc))
+    elif other:
+        scope.emit(If(arithmetic.logical_not(Number(cond, True), loc).expr, other, loc=loc))
+
+
+def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> None:
+    cond = lower_condition(scope, test)
+    text = str(msg.value) if isinstance(msg, ast.Constant) else ""
+    fail = Fail("AssertionError", text, loc=loc)
+    known = constant_truth(cond)
+    if known is None:
+        scope.emit(If(Unary("~", cond, loc=loc), (fail,), loc=loc))
+    elif not known:
+        scope.emit(fail)
+
+
+def _raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:
+    node = exc.func if isinstance(exc, ast.Call) else exc
+    args = exc.args if isinstance(exc, ast.Call) else []
+    if isinstance(node, ast.Name) and node.id not in scope.locals:
+        kind = getattr(builtins, node.id, None)
+        plain = isinstance(kind, type) and issubclass(kind, Exception)
+        if plain and all(isinstance(a, ast.Constant) for a in args) and len(args) <= 1:
+            text = str(args[0].value) if args and isinstance(args[0], ast.Constant) else ""
+            scope.emit(Fail(node.id, text, loc=loc))
+            return
+    raise UnsupportedError("this raise cannot be compiled", loc,
+                           hints=("raise a builtin exception with a constant text",))  # fmt: skip
+
+
+def set_true(scope: Scope, name: str, loc: Loc) -> None:
+    scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))

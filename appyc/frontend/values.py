@@ -1,0 +1,124 @@
+"""What an expression means while a function is lowered, and what a name is bound to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from appyc.frontend.numbers import NumberType
+from appyc.ir.nodes import Const, Expr, Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A scalar. python: it is Python's own number, weak in promotion."""
+
+    expr: Expr
+    python: bool
+
+    @property
+    def type(self) -> NumberType:
+        return NumberType(self.expr.dtype, self.python)
+
+    @property
+    def constant(self) -> bool | int | float | complex | None:
+        return self.expr.value if isinstance(self.expr, Const) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRef:
+    """An array with its leading axes indexed: `A` has no index, `A[i]` of a matrix has one."""
+
+    symbol: Symbol
+    index: tuple[Expr, ...] = ()
+
+    @property
+    def ndim(self) -> int:
+        return self.symbol.array.ndim - len(self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class TupleValue:
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A Python object known at compile time: a function, a module, a dtype, a string, None.
+
+    root: where an object that is no constant was found (a parameter, a global), so that
+    its attributes can be read anew at every call; None for what may be read once.
+    """
+
+    obj: object
+    root: AccessPath | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPath:
+    """How to find a value at a call, from the function on: (kind, name) steps.
+
+    Kinds: "param" an argument; "global" and "closure" of the function reached so far;
+    "attr" an attribute; "item" of a tuple.
+    """
+
+    steps: tuple[tuple[str, str], ...] = ()
+
+    def step(self, kind: str, name: str) -> AccessPath:
+        return AccessPath((*self.steps, (kind, name)))
+
+    def __str__(self) -> str:
+        return ".".join(name for _, name in self.steps)
+
+
+Value: TypeAlias = Number | ArrayRef | TupleValue | Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A scalar variable's current home. maybe: some path here has not assigned it."""
+
+    symbol: Symbol
+    python: bool
+    maybe: bool = False
+
+    @property
+    def type(self) -> NumberType:
+        return NumberType(self.symbol.dtype, self.python)
+
+
+@dataclass(frozen=True, slots=True)
+class TupleSlots:
+    """A variable that holds a tuple: a binding for each item."""
+
+    items: tuple[Binding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A name whose meaning depends on the path taken; it may not be read."""
+
+    reason: str
+
+
+Binding: TypeAlias = Slot | TupleSlots | Conflict | Number | ArrayRef | Opaque
+
+
+def describe(value: Value | Binding) -> str:
+    """A few words for messages."""
+    match value:
+        case Number() | Slot():
+            t = value.type
+            return f"a Python {t}" if t.python else f"a {t}"
+        case ArrayRef():
+            return f"a {value.ndim}-dimensional array of {value.symbol.dtype}"
+        case TupleValue() | TupleSlots():
+            return f"a tuple of {len(value.items)}"
+        case Opaque(obj=None):
+            return "None"
+        case Opaque():
+            name = getattr(value.obj, "__name__", None)
+            kind = type(value.obj).__name__
+            return f"{kind} {name!r}" if isinstance(name, str) else f"a {kind}"
+        case Conflict():
+            return value.reason

@@ -1,0 +1,60 @@
+"""The compiler on one page: passes, in order, with the reason for each one's place.
+
+    source ──► frontend.lower ──► ir.Function ──► SIMPLIFY ──► the plain function
+                                                                  │
+        arguments that overlap, or an index out of range          ├──► c_gen, sequential, all checked
+        the usual call                                            └──► ANALYSE ──► c_gen
+                                                                               └─► triton_gen
+
+`SIMPLIFY` keeps Python's meaning whatever the arguments are. `ANALYSE` may assume that
+arrays which are written share no memory with other arguments, and that the function's
+guards hold: the caller tests both, and takes the plain function otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from appyc.errors import CompileError, InternalError
+from appyc.ir.nodes import Function
+from appyc.ir.verify import check
+from appyc.passes.check_bounds import check_bounds
+from appyc.passes.check_parallel import check_parallel
+from appyc.passes.context import PassContext
+from appyc.passes.propagate_scalars import propagate_scalars
+from appyc.passes.recognise_reductions import recognise_reductions
+from appyc.passes.remove_dead_code import remove_dead_code
+
+Pass: TypeAlias = Callable[[Function, PassContext], Function]
+
+SIMPLIFY: tuple[Pass, ...] = (
+    propagate_scalars,  # first: bounds and indices in terms of parameters, for all that follow
+    remove_dead_code,  # what the first left over, and copies that the front end made for nothing
+)
+
+ANALYSE: tuple[Pass, ...] = (
+    recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
+    check_parallel,  # the pragmas' verdicts, and modes for loops without one
+    check_bounds,  # last: it knows loops' domains, and nobody after it makes accesses
+)
+
+
+def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: bool = False) -> Function:
+    """The function after the passes.
+
+    verify: check the IR after each, and name the pass that broke it. A pass's own failure
+    is an InternalError with its name; the user's faults pass through.
+    """
+    if verify:
+        check(fn, "the front end")
+    for transform in passes:
+        try:
+            fn = transform(fn, ctx)
+        except (CompileError, InternalError):
+            raise
+        except Exception as error:
+            raise InternalError(transform.__name__, f"{type(error).__name__}: {error}") from error
+        if verify:
+            check(fn, transform.__name__)
+    return fn
