@@ -44,6 +44,8 @@ void triad(double *restrict a, const double *restrict b, const double *restrict 
 TRIAD_LENGTH = 1 << 25
 """Elements of each of the three vectors: together they exceed any cache."""
 
+DGEMM_SIZE = 2048
+
 TRIALS = 7
 
 
@@ -134,7 +136,7 @@ def _best(run: Callable[[], object]) -> float:
 
 
 def _measure_cpu(threads: int) -> Peaks:
-    n = 2048
+    n = DGEMM_SIZE
     a, b, c = (np.full((n, n), value) for value in (1.0, 2.0, 0.0))
     dgemm = 2 * n**3 / _best(lambda: np.matmul(a, b, out=c)) / 1e9
     with tempfile.TemporaryDirectory() as folder:
@@ -174,7 +176,7 @@ def _triad(library: ctypes.CDLL, threads: int) -> float:
 
 def _measure_gpu() -> Peaks:
     cupy = _cupy()
-    n = 8192
+    n = 4 * DGEMM_SIZE
     a, b, c = (cupy.full((n, n), value) for value in (1.0, 2.0, 0.0))
     triad = cupy.ElementwiseKernel("float64 b, float64 c, float64 factor", "float64 a", "a = b + factor * c")
     x, y, z = (cupy.ones(4 * TRIAD_LENGTH) for _ in range(3))
