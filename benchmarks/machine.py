@@ -149,7 +149,17 @@ def _compile_triad(folder: Path) -> Path:
     compiler = options.c_compiler() or "cc"
     source, library = folder / "triad.c", folder / "triad.so"
     source.write_text(TRIAD_SOURCE)
-    command = [compiler, "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC", "-o", library, source]
+    command = [
+        compiler,
+        "-O3",
+        "-march=native",
+        "-fopenmp",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(library),
+        str(source),
+    ]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True)
     except FileNotFoundError as error:
