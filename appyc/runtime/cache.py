@@ -20,6 +20,7 @@ import shutil
 import tempfile
 import time
 import warnings
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ class Cache:
         self._folder = root / VERSION
         self._max_bytes = max_bytes
         self._usable: bool | None = None
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch: Path | None = None
         self._stores = 0
 
     def lookup(self, key: str) -> Entry | None:
@@ -110,7 +111,7 @@ class Cache:
             if reason is not None:
                 self._give_up(reason)
         if self._scratch is not None:
-            return Path(self._scratch.name)
+            return self._scratch
         return self._folder
 
     def sweep(self) -> None:
@@ -198,9 +199,10 @@ class Cache:
 
     def _give_up(self, reason: str) -> None:
         if self._scratch is not None:
-            raise OSError(f"the temporary folder {self._scratch.name} {reason}")
+            raise OSError(f"the temporary folder {self._scratch} {reason}")
         self._usable = False
-        self._scratch = tempfile.TemporaryDirectory(prefix="appyc-", ignore_cleanup_errors=True)
+        self._scratch = Path(tempfile.mkdtemp(prefix="appyc-"))
+        weakref.finalize(self, _delete_own, self._scratch, os.getpid())
         warnings.warn(
             f"the cache folder {self._root} {reason}; what is compiled is not kept. "
             "Set APPYC_CACHE_DIR to a folder of your own.",
@@ -250,6 +252,11 @@ def _delete(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _delete_own(scratch: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child leaves its parent's folder alone
+        _delete(scratch)
 
 
 def _checksum(content: bytes) -> str:

@@ -8,10 +8,13 @@ import weakref
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from appyc.ir.abi import FaultSite, FrameLayout
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg, leaves
 from appyc.ir.types import ArrayType, DType, Layout
+from appyc.runtime import dispatch
 from appyc.runtime.frame import GuardFailure, Interface, Kernel, KernelResult, invoke, raise_fault
 from appyc.runtime.threads import get_num_threads, set_num_threads
 
@@ -367,3 +370,29 @@ def test_set_num_threads_refuses(bad):
 def test_set_num_threads_wants_an_integer():
     with pytest.raises(TypeError):
         set_num_threads(2.0)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    views=st.lists(
+        st.tuples(
+            st.integers(0, 60), st.tuples(st.integers(0, 4), st.integers(0, 4)),
+            st.tuples(st.integers(-6, 6), st.integers(-6, 6)),
+        ),
+        min_size=2, max_size=2,
+    )
+)  # fmt: skip
+def test_both_entries_take_the_same_calls(address, views):
+    """Over views of one array, which overlap or not, and are contiguous or not."""
+    if not dispatch.has_compiled_dispatch():
+        pytest.skip("the compiled dispatcher was not built")
+    base = np.zeros(200)
+    args = [
+        np.lib.stride_tricks.as_strided(base[100 + at :], shape, (8 * steps[0], 8 * steps[1]))
+        for at, shape, steps in views
+    ]
+    for layout in Layout:
+        types = tuple(ArrayType(DType.FLOAT64, 2, layout) for _ in args)
+        kernel = make_kernel(address("nothing"), types, written={1})
+        entries = [make_entry(kind, kernel) for kind in (dispatch.Entry, dispatch.PythonEntry)]
+        assert is_miss(entries[0](*args)) == is_miss(entries[1](*args))

@@ -1,0 +1,294 @@
+/* The frame of a kernel (appyc/ir/abi.py): filled from the arguments of a call where they
+ * fit, and read for what the function returns; and whether arguments overlap in memory.
+ * Part of _dispatch.c, which alone includes it.
+ */
+#ifndef APPYC_FRAME_H
+#define APPYC_FRAME_H
+
+enum { ARRAY, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE };  /* kinds in Kernel.record() */
+enum { LAYOUT_C, LAYOUT_F, LAYOUT_STRIDED };
+enum { STATUS_OK, STATUS_GUARD, STATUS_FAULT };
+enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 3 };
+
+typedef int32_t (*KernelFunction)(int64_t *frame);
+
+typedef struct {
+    int kind;
+    int type_number;
+    int count;    /* ARRAY: number of axes; TUPLE: number of items */
+    int layout;   /* ARRAY */
+    int written;  /* ARRAY: the kernel stores into it */
+    int slot;     /* the first slot in the frame */
+    PyTypeObject *scalar_type;  /* NUMPY_SCALAR: what a value's type must be */
+} Argument;
+
+typedef struct {
+    int leaf;  /* an array: which of the leaf arguments it is; else -1 */
+    int type_number;
+    int python;
+    int slot;
+} Result;
+
+typedef struct {
+    PyObject_HEAD
+    KernelFunction function, checked;
+    int parameters;  /* positional arguments of the Python function */
+    int argument_count, leaf_count, result_count, frame_size, fault_slot;
+    int writes;  /* whether any array is written */
+    Argument *arguments;  /* in order, each tuple before its items */
+    Result *results;
+    PyObject *tree;    /* how results are nested: None, a number, a tuple of such */
+    PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
+} Specialisation;
+
+/* ------------------------------------------------------------------ arguments to frame */
+
+static int fits_layout(PyArrayObject *array, int layout)
+{
+    int c = PyArray_IS_C_CONTIGUOUS(array), f = PyArray_IS_F_CONTIGUOUS(array);
+    switch (layout) {
+    case LAYOUT_C: return c;
+    case LAYOUT_F: return f && !c;
+    default: return !c && !f;
+    }
+}
+
+static int fill_array(const Argument *a, PyObject *value, int64_t *frame)
+{
+    if (!PyArray_CheckExact(value))
+        return 0;
+    PyArrayObject *array = (PyArrayObject *)value;
+    if (PyArray_NDIM(array) != a->count || !fits_layout(array, a->layout) || !PyArray_ISBEHAVED_RO(array)
+        || (a->written && !PyArray_ISWRITEABLE(array)))
+        return 0;
+    int type_number = PyArray_TYPE(array);
+    if (type_number != a->type_number && !PyArray_EquivTypenums(type_number, a->type_number))
+        return 0;
+    int64_t *at = frame + a->slot;
+    *at++ = (int64_t)(intptr_t)PyArray_DATA(array);
+    for (int i = 0; i < a->count; i++) {
+        at[i] = PyArray_DIM(array, i);
+        at[a->count + i] = PyArray_STRIDE(array, i);
+    }
+    return 1;
+}
+
+static int fill_python_scalar(const Argument *a, PyObject *value, int64_t *slot)
+{
+    double parts[2];
+    switch (a->type_number) {
+    case NPY_BOOL:
+        *slot = value == Py_True;
+        return PyBool_Check(value);
+    case NPY_DOUBLE:
+        if (!PyFloat_CheckExact(value))
+            return 0;
+        parts[0] = PyFloat_AS_DOUBLE(value);
+        memcpy(slot, parts, sizeof(double));
+        return 1;
+    case NPY_CDOUBLE:
+        if (!PyComplex_CheckExact(value))
+            return 0;
+        parts[0] = PyComplex_RealAsDouble(value);
+        parts[1] = PyComplex_ImagAsDouble(value);
+        memcpy(slot, parts, sizeof parts);
+        return 1;
+    default: {
+        int overflow;
+        if (!PyLong_CheckExact(value))
+            return 0;
+        *slot = PyLong_AsLongLongAndOverflow(value, &overflow);
+        return !overflow;
+    }
+    }
+}
+
+static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot)
+{
+    if (Py_TYPE(value) != a->scalar_type)
+        return 0;
+    switch (a->type_number) {
+    case NPY_BOOL: *slot = PyArrayScalar_VAL(value, Bool); return 1;
+    case NPY_BYTE: *slot = PyArrayScalar_VAL(value, Byte); return 1;
+    case NPY_SHORT: *slot = PyArrayScalar_VAL(value, Short); return 1;
+    case NPY_INT: *slot = PyArrayScalar_VAL(value, Int); return 1;
+    case NPY_LONG: *slot = PyArrayScalar_VAL(value, Long); return 1;
+    case NPY_LONGLONG: *slot = PyArrayScalar_VAL(value, LongLong); return 1;
+    case NPY_UBYTE: *slot = PyArrayScalar_VAL(value, UByte); return 1;
+    case NPY_USHORT: *slot = PyArrayScalar_VAL(value, UShort); return 1;
+    case NPY_UINT: *slot = PyArrayScalar_VAL(value, UInt); return 1;
+    case NPY_ULONG: *slot = (int64_t)PyArrayScalar_VAL(value, ULong); return 1;
+    case NPY_ULONGLONG: *slot = (int64_t)PyArrayScalar_VAL(value, ULongLong); return 1;
+    case NPY_FLOAT:
+    case NPY_DOUBLE:
+    case NPY_CFLOAT:
+    case NPY_CDOUBLE: PyArray_ScalarAsCtype(value, slot); return 1;
+    default: return 0;
+    }
+}
+
+/* Fills the slots of `count` arguments from `*next` on. 0 where one does not fit. */
+static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_ssize_t count, int64_t *frame,
+                PyObject **leaves, int *leaf)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const Argument *a = &s->arguments[(*next)++];
+        PyObject *value = values[i];
+        int fits = 0;
+        switch (a->kind) {
+        case ARRAY: fits = fill_array(a, value, frame); break;
+        case NUMPY_SCALAR: fits = fill_numpy_scalar(a, value, frame + a->slot); break;
+        case PYTHON_SCALAR: fits = fill_python_scalar(a, value, frame + a->slot); break;
+        case NONE: fits = value == Py_None; break;
+        case TUPLE:
+            fits = PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == a->count
+                && fill(s, next, &PyTuple_GET_ITEM(value, 0), a->count, frame, leaves, leaf);
+            break;
+        }
+        if (!fits)
+            return 0;
+        if (a->kind < NONE)
+            leaves[(*leaf)++] = value;
+    }
+    return 1;
+}
+
+/* ------------------------------------------------------------------ overlap */
+
+typedef struct {
+    uintptr_t lo, hi;  /* the bytes from the first to one past the last element */
+} Range;
+
+static Range range_of(PyArrayObject *array)
+{
+    Range r = {(uintptr_t)PyArray_DATA(array), (uintptr_t)PyArray_DATA(array)};
+    if (PyArray_SIZE(array) == 0)
+        return r;
+    for (int i = 0; i < PyArray_NDIM(array); i++) {
+        npy_intp reach = (PyArray_DIM(array, i) - 1) * PyArray_STRIDE(array, i);
+        if (reach < 0)
+            r.lo += (uintptr_t)reach;
+        else
+            r.hi += (uintptr_t)reach;
+    }
+    r.hi += (uintptr_t)PyArray_ITEMSIZE(array);
+    return r;
+}
+
+/* Whether two indices may reach the same byte: sorted by stride, each axis must step over
+ * all that the smaller ones reach. */
+static int may_overlap_itself(PyArrayObject *array)
+{
+    npy_intp strides[NPY_MAXDIMS], reaches[NPY_MAXDIMS];
+    int axes = 0;
+    if (PyArray_SIZE(array) == 0)
+        return 0;
+    for (int i = 0; i < PyArray_NDIM(array); i++) {
+        npy_intp stride = PyArray_STRIDE(array, i), extent = PyArray_DIM(array, i);
+        int at = axes;
+        if (extent == 1)
+            continue;
+        stride = stride < 0 ? -stride : stride;
+        for (; at > 0 && strides[at - 1] > stride; at--) {
+            strides[at] = strides[at - 1];
+            reaches[at] = reaches[at - 1];
+        }
+        strides[at] = stride;
+        reaches[at] = stride * (extent - 1);
+        axes++;
+    }
+    npy_intp covered = PyArray_ITEMSIZE(array);
+    for (int i = 0; i < axes; i++) {
+        if (strides[i] < covered)
+            return 1;
+        covered += reaches[i];
+    }
+    return 0;
+}
+
+static int may_overlap(const Specialisation *s, PyObject **leaves)
+{
+    Range ranges[STACK_LEAVES];
+    int written[STACK_LEAVES], leaf = 0, found = 0;
+    if (s->leaf_count > STACK_LEAVES)
+        return 1;  /* the fallback looks closely */
+    for (int i = 0; i < s->argument_count; i++) {
+        const Argument *a = &s->arguments[i];
+        if (a->kind >= NONE)
+            continue;
+        written[leaf] = a->kind == ARRAY && a->written;
+        ranges[leaf] = (Range){0, 0};
+        if (a->kind == ARRAY)
+            ranges[leaf] = range_of((PyArrayObject *)leaves[leaf]);
+        if (written[leaf] && a->layout == LAYOUT_STRIDED)
+            found |= may_overlap_itself((PyArrayObject *)leaves[leaf]);
+        leaf++;
+    }
+    for (int i = 0; i < leaf; i++)
+        for (int j = 0; written[i] && j < leaf; j++)
+            found |= i != j && ranges[i].lo < ranges[j].hi && ranges[j].lo < ranges[i].hi;
+    return found;
+}
+
+/* ------------------------------------------------------------------ frame to results */
+
+static PyObject *scalar_result(const Result *r, const int64_t *slot)
+{
+    union { npy_bool b; int8_t i8; int16_t i16; int32_t i32; int64_t i64; } low;
+    double parts[2];
+    memcpy(parts, slot, r->type_number == NPY_CDOUBLE ? sizeof parts : sizeof(double));
+    if (r->python) {
+        switch (r->type_number) {
+        case NPY_BOOL: return PyBool_FromLong(*slot != 0);
+        case NPY_DOUBLE: return PyFloat_FromDouble(parts[0]);
+        case NPY_CDOUBLE: return PyComplex_FromDoubles(parts[0], parts[1]);
+        default: return PyLong_FromLongLong(*slot);
+        }
+    }
+    const void *data = slot;  /* floats and complex numbers lie there as they are */
+    PyArray_Descr *descr = PyArray_DescrFromType(r->type_number);
+    if (!descr)
+        return NULL;
+    if (r->type_number == NPY_BOOL) {
+        low.b = *slot != 0;
+        data = &low;
+    } else if (PyTypeNum_ISINTEGER(r->type_number)) {
+        switch (PyDataType_ELSIZE(descr)) {
+        case 1: low.i8 = (int8_t)*slot; break;
+        case 2: low.i16 = (int16_t)*slot; break;
+        case 4: low.i32 = (int32_t)*slot; break;
+        default: low.i64 = *slot;
+        }
+        data = &low;
+    }
+    PyObject *out = PyArray_Scalar((void *)data, descr, NULL);
+    Py_DECREF(descr);
+    return out;
+}
+
+static PyObject *build(const Specialisation *s, PyObject *tree, const int64_t *frame, PyObject **leaves)
+{
+    if (tree == Py_None)
+        Py_RETURN_NONE;
+    if (!PyTuple_Check(tree)) {
+        long n = PyLong_AsLong(tree);
+        if (n < 0 || n >= s->result_count) {
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_SystemError, "a kernel has no result %ld", n);
+            return NULL;
+        }
+        const Result *r = &s->results[n];
+        return r->leaf >= 0 ? Py_NewRef(leaves[r->leaf]) : scalar_result(r, frame + r->slot);
+    }
+    PyObject *out = PyTuple_New(PyTuple_GET_SIZE(tree));
+    for (Py_ssize_t i = 0; out && i < PyTuple_GET_SIZE(tree); i++) {
+        PyObject *item = build(s, PyTuple_GET_ITEM(tree, i), frame, leaves);
+        if (!item)
+            Py_CLEAR(out);
+        else
+            PyTuple_SET_ITEM(out, i, item);
+    }
+    return out;
+}
+
+#endif

@@ -1,0 +1,49 @@
+"""Finding the compiler and building with it."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import pytest
+
+from appyc.errors import InternalError, ToolchainError
+from appyc.options import Options
+from appyc.runtime.toolchain import build, compiler_id, find_compiler, flags
+
+
+def test_missing_compiler_says_how_to_install_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("APPYC_CC", "CC"):
+        monkeypatch.delenv(name, raising=False)
+    installer = tmp_path / "apt-get"
+    installer.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolchainError, match="sudo apt-get install gcc"):
+        find_compiler()
+
+
+def test_a_named_compiler_is_taken_or_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPYC_CC", "no-such-compiler")
+    with pytest.raises(ToolchainError, match="'no-such-compiler'"):
+        find_compiler()
+    monkeypatch.setenv("APPYC_CC", "gcc")
+    assert find_compiler().endswith("gcc")
+    assert compiler_id().startswith(find_compiler())
+
+
+def test_build_leaves_a_library_and_nothing_else(tmp_path: Path) -> None:
+    out = tmp_path / "folder" / "kernel.so"
+    build("int answer(void) { return 42; }", out, Options())
+    assert [path.name for path in out.parent.iterdir()] == ["kernel.so"]
+    assert ctypes.CDLL(str(out)).answer() == 42
+
+
+def test_a_failed_build_shows_the_text_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InternalError, match=r"1 int answer\(void\) { return nothing; }"):
+        build("int answer(void) { return nothing; }", tmp_path / "kernel.so", Options())
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_fastmath_reassociates() -> None:
+    assert "-ffast-math" not in flags(Options())
+    assert "-ffast-math" in flags(Options(fastmath=True))
