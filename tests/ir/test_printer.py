@@ -93,7 +93,7 @@ def test_function_with_all_there_is(golden):
         sequential,
         while_(
             AnyLane(compare("<", s, 1.0), loc=GENERATED),
-            [store(b, [neg(1)], Const(-3, DType.INT8, loc=GENERATED))],
+            [store(b, [neg(1)], minus_three)],
         ),
         for_(p.index("i"), 0, n, []),
         results=[work, s, add(n, 1)],
