@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Sequence
 
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.scalars import storage_type
 
 
-def emit_function(ctx: FunctionContext, head: str, body: Callable[[], None]) -> None:
-    """Writes a function around what `body` writes, and adds it to the module."""
+def emit_function(
+    ctx: FunctionContext, name: str, parameters: Sequence[str], body: Callable[[], None]
+) -> None:
+    """Writes a function around what `body` writes, and adds it to the module.
+
+    It is never inlined, because `restrict` holds for parameters only.
+    """
     writer, names = ctx.writer, ctx.module.names
     restrict = "" if ctx.module.sequential else "restrict "
-    with writer.block(head):
+    lines = textwrap.wrap(", ".join(parameters), 100, break_long_words=False)
+    head = f"static __attribute__((noinline)) void {name}("
+    with writer.block("\n    ".join([head, *lines]) + ")"):
         writer.line("bool failed = fault[0] >= 0;")
         writer.line("if (failed) return;")
         for array in ctx.allocated:

@@ -80,8 +80,7 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
                 if can_fault(result.value):
                     ctx.leave_if_failed()
 
-    head = f"static __attribute__((noinline)) void {name}({', '.join(parameters)})"
-    emit_function(ctx, head, statements)
+    emit_function(ctx, name, parameters, statements)
     return name
 
 

@@ -185,8 +185,10 @@ TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     # pow(x, 0.5) is not sqrt(x) for -0.0 and -inf.
     "pow_half": (
-        ("pow", "sqrt"),
-        "static inline T pow_half_D(const T a) { return a >= 0 ? sqrtF(a) + 0 : powF(a, (T)0.5); }",
+        ("sqrt",),
+        """static inline T pow_half_D(const T a) {
+    return a == -__builtin_inf() ? (T)__builtin_inf() : sqrtF(a) + 0;
+}""",
     ),
     "shl": (
         (),

@@ -15,12 +15,11 @@ def emit_loop(ctx: FunctionContext, loop: For, body: Body) -> None:
     if runs_in_threads(ctx, loop):
         emit_threads(ctx, loop, body)
         return
-    with ctx.writer.block():
-        lo = bound_text(ctx, loop, loop.lo, "lo")
-        hi = bound_text(ctx, loop, loop.hi, "hi")
-        if not loop.last or ctx.module.sequential:
-            emit_counted(ctx, loop, lo, hi, body)
-            return
-        # OpenMP leaves a last value undefined where there is no iteration.
-        with ctx.writer.block(f"if ({lo} {'<' if loop.step > 0 else '>'} {hi})"):
-            emit_counted(ctx, loop, lo, hi, body)
+    lo = bound_text(ctx, loop, loop.lo, "lo")
+    hi = bound_text(ctx, loop, loop.hi, "hi")
+    if not loop.last or ctx.module.sequential:
+        emit_counted(ctx, loop, lo, hi, body)
+        return
+    # OpenMP leaves a last value undefined where there is no iteration.
+    with ctx.writer.block(f"if ({lo} {'<' if loop.step > 0 else '>'} {hi})"):
+        emit_counted(ctx, loop, lo, hi, body)

@@ -147,7 +147,7 @@ def _emit_piece(ctx: FunctionContext, nest: tuple[For, ...], captures: Captures,
                 for symbol in captures.last:
                     writer.line(f"*{names.of(symbol)}_out = {names.of(symbol)};")
 
-    emit_function(inner, f"static __attribute__((noinline)) void {name}({', '.join(parameters)})", iterations)
+    emit_function(inner, name, parameters, iterations)
     return name
 
 
