@@ -95,6 +95,11 @@ def print_expr(expr: Expr) -> str:
     return _Printer(lambda symbol: symbol.name).bare(expr)
 
 
+def expression_printer(name: Callable[[Symbol], str]) -> Callable[[Expr], str]:
+    """A printer of expressions that spells symbols as `name` does."""
+    return _Printer(name).bare
+
+
 def print_stmt(stmt: Stmt) -> str:
     """A statement with what it contains, for a message."""
     return "\n".join(_Printer(lambda symbol: symbol.name).stmt(stmt))

@@ -1,0 +1,74 @@
+"""Facts about scheduled statements: the scalars that have to come from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from appyc.ir.kernels import (
+    Branch,
+    LaneReduce,
+    Lanes,
+    Launch,
+    Loop,
+    ProgramIndex,
+    ReadBack,
+    Repeat,
+    ScheduledStmt,
+)
+from appyc.ir.nodes import Assign, Node, Symbol, Update, Var
+from appyc.ir.visit import walk
+
+
+def free_scalars(body: Iterable[ScheduledStmt]) -> list[Symbol]:
+    """The scalars that may be read before the statements have set them, in program order."""
+    free: dict[Symbol, None] = {}
+    _scan(tuple(body), set(), free)
+    return list(free)
+
+
+def targets_of(stmt: ScheduledStmt) -> tuple[Symbol, ...]:
+    """The scalars that a statement sets itself, those in its body left out."""
+    match stmt:
+        case Assign(target) | Lanes(target) | LaneReduce(target) | ReadBack(target):
+            return (target,)
+        case ProgramIndex(targets):
+            return targets
+        case Update(target) if not target.is_array:
+            return (target,)
+        case _:
+            return ()
+
+
+def _scan(body: tuple[ScheduledStmt, ...], known: set[Symbol], free: dict[Symbol, None]) -> None:
+    """Adds to `known` what the statements set in any case, to `free` what they need."""
+    for stmt in body:
+        match stmt:
+            case Loop(var, lo, hi, _, inner):
+                _need(lo, known, free)
+                _need(hi, known, free)
+                _scan(inner, known | {var}, free)
+            case Repeat(cond, inner):
+                _need(cond, known, free)
+                _scan(inner, set(known), free)
+            case Branch(cond, then, orelse):
+                _need(cond, known, free)
+                after_then, after_else = set(known), set(known)
+                _scan(then, after_then, free)
+                _scan(orelse, after_else, free)
+                known |= after_then & after_else
+            case Launch(kernel, programs):
+                _need(programs, known, free)
+                for symbol in free_scalars(kernel.body):
+                    if symbol not in known and symbol not in kernel.lane_scalars:
+                        free.setdefault(symbol)
+            case _:
+                _need(stmt, known, free)
+                known.update(targets_of(stmt))
+
+
+def _need(node: Node, known: set[Symbol], free: dict[Symbol, None]) -> None:
+    for n in walk(node):
+        if isinstance(n, Var) and n.symbol not in known:
+            free.setdefault(n.symbol)
+        elif isinstance(n, Update) and not n.target.is_array and n.target not in known:
+            free.setdefault(n.target)

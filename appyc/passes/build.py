@@ -1,0 +1,98 @@
+"""Short makers for the nodes that passes add. Each takes the place of the node it stands for."""
+
+from __future__ import annotations
+
+import math
+
+from appyc.errors import Loc
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Logical, Unary, Var
+from appyc.ir.types import DType
+
+
+def integer(value: int, loc: Loc) -> Const:
+    return Const(value, DType.INT64, loc=loc)
+
+
+def truth(value: bool, loc: Loc) -> Const:
+    return Const(value, DType.BOOL, loc=loc)
+
+
+def zero(dtype: DType, loc: Loc) -> Const:
+    value = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}[dtype.kind]
+    return Const(value, dtype, loc=loc)
+
+
+def negated(cond: Expr) -> Expr:
+    return Unary("~", cond, loc=cond.loc)
+
+
+def both(lhs: Expr | None, rhs: Expr | None) -> Expr | None:
+    """`lhs & rhs`, where None holds everywhere."""
+    if lhs is None or rhs is None:
+        return rhs if lhs is None else lhs
+    return Binary("&", lhs, rhs, loc=rhs.loc)
+
+
+def combine(op: str, lhs: Expr, rhs: Expr) -> Expr:
+    """`lhs op rhs` for an op of REDUCTION_OPS."""
+    if op in ("and", "or"):
+        return Logical(op, lhs, rhs, loc=rhs.loc)
+    return Binary(op, lhs, rhs, loc=rhs.loc)
+
+
+def identity(op: str, dtype: DType, loc: Loc) -> Const:
+    """The value that changes nothing when it is combined.
+
+    >>> from appyc.errors import GENERATED
+    >>> identity("min", DType.INT8, GENERATED).value
+    127
+    """
+    if op in ("+", "|", "^", "or"):
+        return zero(dtype, loc)
+    if op == "*":
+        return Const({"b": True, "i": 1, "u": 1, "f": 1.0, "c": 1 + 0j}[dtype.kind], dtype, loc=loc)
+    if op in ("&", "and"):
+        full: bool | int = True
+        if dtype.is_integer:
+            full = -1 if dtype.kind == "i" else (1 << dtype.bits) - 1
+        return Const(full, dtype, loc=loc)
+    low, high = _range(dtype)
+    return Const(high if op.startswith("min") else low, dtype, loc=loc)
+
+
+def _range(dtype: DType) -> tuple[bool | int | float, bool | int | float]:
+    match dtype.kind:
+        case "b":
+            return False, True
+        case "i":
+            return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
+        case "u":
+            return 0, (1 << dtype.bits) - 1
+        case _:
+            return -math.inf, math.inf
+
+
+def trip_count(lo: Expr, hi: Expr, step: int) -> Expr:
+    """How often `range(lo, hi, step)` runs; 0 or less for never."""
+    loc = hi.loc
+    first, last, size = (lo, hi, step) if step > 0 else (hi, lo, -step)
+    distance = last if first == integer(0, loc) else Binary("-", last, first, loc=loc)
+    if size == 1:
+        return distance
+    return Binary("//", Binary("+", distance, integer(size - 1, loc), loc=loc), integer(size, loc), loc=loc)
+
+
+def iteration(lo: Expr, step: int, number: Expr) -> Expr:
+    """The loop variable's value in the `number`-th iteration."""
+    loc = lo.loc
+    scaled = number if step == 1 else Binary("*", number, integer(step, loc), loc=loc)
+    return scaled if lo == integer(0, loc) else Binary("+", lo, scaled, loc=loc)
+
+
+def less(lhs: Expr, rhs: Expr) -> Expr:
+    return Compare("<", lhs, rhs, loc=rhs.loc)
+
+
+def is_simple(expr: Expr) -> bool:
+    """Whether an expression may be written twice without being computed twice."""
+    return isinstance(expr, Var | Const)

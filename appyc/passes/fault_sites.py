@@ -1,0 +1,25 @@
+"""The table of places in a program that can raise."""
+
+from __future__ import annotations
+
+from appyc.errors import Loc
+from appyc.ir.abi import FaultSite
+from appyc.ir.nodes import Symbol
+
+
+class FaultSites:
+    """Collects places; one that is already there keeps its number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[FaultSite, int] = {}
+
+    def index_error(self, array: Symbol, axis: int, loc: Loc) -> int:
+        text = f"index {{value}} is out of bounds for axis {axis} of '{array.name}' with size {{extent}}"
+        return self.add("IndexError", text, loc)
+
+    def add(self, error: str, message: str, loc: Loc) -> int:
+        site = FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col)
+        return self._numbers.setdefault(site, len(self._numbers))
+
+    def table(self) -> tuple[FaultSite, ...]:
+        return tuple(self._numbers)

@@ -1,0 +1,162 @@
+"""Which loops of a nest become the grid, and which one becomes lanes.
+
+Threads of a warp read memory together, so lanes go to the loop whose iterations touch
+neighbouring elements. For
+
+    for i (parallel):
+        for j (parallel):
+            for k:
+                C[i, j] += A[i, k] * B[k, j]
+
+that is `j` (C and B advance by one, A stands still): the grid takes (i, blocks of j), and k
+runs one after the other in every lane. For `s += A[i, j]` in rows i it is j, inside the
+program of its row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.ir.nodes import Alloc, Binary, Const, Expr, For, Load, LoopMode, Node, Stmt, Store, Symbol, Unary, Update, Var, While
+from appyc.ir.types import Layout
+from appyc.ir.visit import children, loops_of, walk
+
+REPEATS = 8
+"""How often a loop is taken to run where its extent is not known; only ratios matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridMapping:
+    """chain: loops that become grid axes, outermost first. lane: the one of them that is cut
+    into blocks of lanes; None where lanes run loops inside the program instead."""
+
+    chain: tuple[For, ...]
+    lane: Symbol | None
+
+    @property
+    def body(self) -> tuple[Stmt, ...]:
+        return self.chain[-1].body
+
+
+def map_gpu(nest: For) -> GridMapping:
+    """The mapping of a nest whose outermost loop is parallel."""
+    chain = _perfect_chain(nest)
+    best = max(chain, key=lambda loop: (stride_score(nest, loop.var), chain.index(loop)))
+    inner = [loop for loop in loops_of(chain[-1].body) if may_be_lanes(loop)]
+    score = stride_score(nest, best.var)
+    if any(stride_score(nest, loop.var) > score for loop in inner):
+        return GridMapping(chain, None)
+    return GridMapping(chain, best.var)
+
+
+def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
+    """The loops, named by their variables, that become lanes in the code of one program."""
+    chosen: set[Symbol] = set()
+    for stmt in body:
+        if isinstance(stmt, For) and may_be_lanes(stmt):
+            inner = [stride_score(stmt, l.var) for l in loops_of(stmt.body) if may_be_lanes(l)]
+            if stride_score(stmt, stmt.var) >= max(inner, default=0):
+                chosen.add(stmt.var)
+                continue
+        for block in _blocks(stmt):
+            chosen |= choose_lane_loops(block)
+    return frozenset(chosen)
+
+
+def may_be_lanes(loop: For) -> bool:
+    return loop.mode is not LoopMode.SEQUENTIAL and why_not_parallel(loop) is None
+
+
+def why_not_parallel(loop: For) -> str | None:
+    """What keeps a loop that may run in any order from running so on a GPU."""
+    for node in walk(loop.body):
+        if isinstance(node, Update) and node.atomic and not _has_atomic(node):
+            return f"a GPU has no atomic '{node.op}' on {node.target.dtype}"
+        if isinstance(node, Alloc):
+            return f"every iteration has an array '{node.array.name}' of its own"
+    return None
+
+
+def _has_atomic(update: Update) -> bool:
+    dtype = update.target.dtype
+    if update.op == "+":
+        return dtype.kind in "iufc" and dtype.part.bits >= 32
+    if update.op in ("min", "max", "minimum", "maximum", "&", "|", "^"):
+        return dtype.is_integer and dtype.bits >= 32
+    return False
+
+
+def stride_score(nest: Node, var: Symbol) -> int:
+    """Accesses that advance by one element with `var`, less those that jump, weighted by how
+    often they run."""
+    return sum(weight * _stride(array, index, var) for array, index, weight in _accesses(nest, 1))
+
+
+def _accesses(node: Node, weight: int) -> list[tuple[Symbol, tuple[Expr, ...], int]]:
+    out: list[tuple[Symbol, tuple[Expr, ...], int]] = []
+    if isinstance(node, Load | Store):
+        out.append((node.array, node.index, weight))
+    elif isinstance(node, Update) and node.index:
+        out.append((node.target, node.index, 2 * weight))
+    inner = weight * REPEATS if isinstance(node, For | While) else weight
+    for child in children(node):
+        out += _accesses(child, inner)
+    return out
+
+
+def _stride(array: Symbol, index: tuple[Expr, ...], var: Symbol) -> int:
+    """1: the next element; 0: the same one, or no telling; -1: far away."""
+    order = index if array.array.layout is Layout.F else index[::-1]
+    fast = coefficient(order[0], var)
+    if any(coefficient(i, var) != 0 for i in order[1:]):
+        return -1
+    return 0 if fast is None or fast == 0 else 1 if abs(fast) == 1 else -1
+
+
+def coefficient(index: Expr, var: Symbol) -> int | None:
+    """The factor of `var` in an index, None where the index is not linear in it."""
+    match index:
+        case Var(symbol):
+            return int(symbol == var)
+        case Unary("-", arg):
+            inner = coefficient(arg, var)
+            return None if inner is None else -inner
+        case Binary("+" | "-" as op, lhs, rhs):
+            left, right = coefficient(lhs, var), coefficient(rhs, var)
+            if left is None or right is None:
+                return None
+            return left + right if op == "+" else left - right
+        case Binary("*", Const(factor), other) | Binary("*", other, Const(factor)):
+            inner = coefficient(other, var)
+            return None if inner is None else inner * int(factor.real)
+        case _:
+            return 0 if not mentions(index, {var}) else None
+
+
+def mentions(node: Node, symbols: set[Symbol]) -> bool:
+    return any(isinstance(n, Var) and n.symbol in symbols for n in walk(node))
+
+
+def _perfect_chain(nest: For) -> tuple[For, ...]:
+    """The nest's loops from the outside in, as long as each holds the next one alone and its
+    bounds do not depend on those around it."""
+    chain = [nest]
+    while len(chain[-1].body) == 1:
+        inner = chain[-1].body[0]
+        if not isinstance(inner, For) or not may_be_lanes(inner) or inner.last or chain[-1].last:
+            break
+        around = {loop.var for loop in chain}
+        bounds = (inner.lo, inner.hi)
+        if any(mentions(bound, around) or any(isinstance(n, Load) for n in walk(bound)) for bound in bounds):
+            break
+        if inner.reductions and {r.symbol for r in inner.reductions} - {r.symbol for r in nest.reductions}:
+            break  # its sum belongs to one iteration of the loop around it
+        chain.append(inner)
+    return tuple(chain)
+
+
+def _blocks(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    return tuple(
+        block for name in ("body", "then", "orelse") if (block := getattr(stmt, name, ())) and isinstance(block, tuple)
+    )
+

@@ -1,0 +1,259 @@
+"""Expressions as Triton text, every value of exactly the type that the IR gives it.
+
+Triton types a bare literal by the look of it: a float is a float32 wherever no float64
+tensor stands beside it. So each constant is a `tl.full` of its type, but for small int64 ones
+next to an int64 tensor, which take its type.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import assert_never
+
+from appyc.errors import InternalError
+from appyc.ir.nodes import (
+    AnyLane,
+    Binary,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Intrinsic,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import walk
+
+TYPES = {
+    DType.BOOL: "tl.int1", DType.FLOAT32: "tl.float32", DType.FLOAT64: "tl.float64",
+    **{d: f"tl.{d}" for d in DType if d.is_integer},
+}  # fmt: skip
+
+_LIBDEVICE = {
+    "cbrt": "cbrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2",
+    "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
+    "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
+    "acosh": "acosh", "atanh": "atanh", "trunc": "trunc", "rint": "rint", "erf": "erf", "erfc": "erfc",
+    "atan2": "atan2", "hypot": "hypot", "copysign": "copysign", "fmod": "fmod",
+}  # fmt: skip
+"""Intrinsics that CUDA's device library has, with its name for them."""
+
+
+class ExpressionEmitter:
+    """Text of expressions in one kernel. `uses` what it takes beside scalars: the arrays, and the
+    extents and strides ("n", "s") of their axes, in the order of first use."""
+
+    def __init__(self, name: Callable[[Symbol], str], lane_scalars: frozenset[Symbol]) -> None:
+        self.name = name
+        self.lane_scalars = lane_scalars
+        self.arrays: dict[Symbol, None] = {}
+        self.sizes: dict[tuple[Symbol, str, int], None] = {}
+        self.helpers: set[str] = set()
+
+    def is_varying(self, node: Node) -> bool:
+        return any(isinstance(n, Var) and n.symbol in self.lane_scalars for n in walk(node))
+
+    def expr(self, e: Expr) -> str:
+        match e:
+            case Const():
+                return typed(e.value, e.dtype)
+            case Var():
+                return self.name(e.symbol)
+            case Extent():
+                return self.size(e.array, "n", e.axis)
+            case Load():
+                return self._load(e, 0)
+            case Unary():
+                return self._unary(e)
+            case Binary():
+                return self._binary(e)
+            case Compare():
+                return self._compare(e)
+            case Logical():
+                return f"({self.expr(e.lhs)} {'&' if e.op == 'and' else '|'} {self.expr(e.rhs)})"
+            case Select():
+                return f"tl.where({self.expr(e.cond)}, {self.expr(e.then)}, {self.expr(e.orelse)})"
+            case Cast():
+                return self._cast(e)
+            case Intrinsic():
+                return self._intrinsic(e)
+            case AnyLane():
+                return self.call("any_lane", self.expr(e.arg)) if self.is_varying(e.arg) else self.expr(e.arg)
+            case _:
+                assert_never(e)
+
+    def call(self, helper: str, *args: str) -> str:
+        self.helpers.add(helper)
+        return f"{helper}({', '.join(args)})"
+
+    def operand(self, e: Expr, beside: Expr) -> str:
+        """An operand of arithmetic; a literal where the operand beside it gives it the type."""
+        bare = isinstance(e, Const) and e.dtype is DType.INT64 and abs(int(e.value.real)) < 2**31
+        if bare and isinstance(e, Const) and not isinstance(beside, Const):
+            return str(e.value) if e.value.real >= 0 else f"({e.value})"
+        return self.expr(e)
+
+    # ------------------------------------------------------------ memory
+
+    def size(self, array: Symbol, kind: str, axis: int) -> str:
+        self.sizes.setdefault((array, kind, axis))
+        return f"{self.name(array)}_{kind}{axis}"
+
+    def pointer(self, array: Symbol, index: tuple[Expr, ...], part: int, lanes: bool) -> str:
+        """The address of an element, or of one part of a complex one; `lanes`: one for every lane,
+        even where all are the same."""
+        self.arrays.setdefault(array)
+        offset = self._offset(array, index)
+        if array.dtype.is_complex:
+            doubled = offset if array.array.layout is Layout.STRIDED else f"2 * {offset}"
+            offset = f"({doubled} + {part})" if part else f"({doubled})"
+        text = f"{self.name(array)} + {offset}" if index else self.name(array)
+        if lanes and not any(self.is_varying(i) for i in index):
+            return f"tl.broadcast_to({text}, (LANES,))"
+        return text
+
+    def _offset(self, array: Symbol, index: tuple[Expr, ...]) -> str:
+        if not index:
+            return "0"
+        axes = list(range(len(index)))
+        if array.array.layout is Layout.STRIDED:
+            return "(" + " + ".join(f"{self.expr(index[k])} * {self.size(array, 's', k)}" for k in axes) + ")"
+        if array.array.layout is Layout.F:
+            axes = axes[::-1]
+        text = self.expr(index[axes[0]])
+        for k in axes[1:]:
+            text = f"({text} * {self.size(array, 'n', k)} + {self.expr(index[k])})"
+        return text
+
+    def _load(self, e: Load, part: int) -> str:
+        varying = e.mask is not None and self.is_varying(e.mask)
+        pointer = self.pointer(e.array, e.index, part, varying)
+        if e.mask is None:
+            return f"tl.load({pointer})"
+        mask = self.expr(e.mask)
+        if not varying and any(self.is_varying(i) for i in e.index):
+            mask = f"tl.broadcast_to({mask}, (LANES,))"
+        return f"tl.load({pointer}, mask={mask}, other={typed(0, e.dtype.part)})"
+
+    # ------------------------------------------------------------ operators
+
+    def _unary(self, e: Unary) -> str:
+        if e.op == "~":
+            return f"(~{self.expr(e.arg)})"
+        if e.dtype.is_float:  # Triton's own minus is 0 - x, which loses the sign of zero
+            return f"({self.expr(e.arg)} * {typed(-1.0, e.dtype)})"
+        return f"(-{self.expr(e.arg)})"
+
+    def _binary(self, e: Binary) -> str:
+        lhs, rhs = self.operand(e.lhs, e.rhs), self.operand(e.rhs, e.lhs)
+        match e.op:
+            case "+" | "-" | "*" if e.dtype is not DType.BOOL:
+                return f"({lhs} {e.op} {rhs})"
+            case "&" | "|" | "^":
+                return f"({lhs} {e.op} {rhs})"
+            case "+" | "maximum" | "max" if e.dtype is DType.BOOL:
+                return f"({lhs} | {rhs})"
+            case "*" | "minimum" | "min" if e.dtype is DType.BOOL:
+                return f"({lhs} & {rhs})"
+            case "/":
+                return f"({lhs} / {rhs})" if e.dtype is DType.FLOAT64 else f"tl.div_rn({lhs}, {rhs})"
+            case "//" | "%":
+                return self._division(e)
+            case "**":
+                return self._power(e)
+            case "<<" | ">>":
+                return self._shift(e)
+            case "min" | "max":
+                return self.call(f"combine_{e.op}", self.expr(e.lhs), self.expr(e.rhs))
+            case "minimum" | "maximum":
+                nan = ", propagate_nan=tl.PropagateNan.ALL" if e.dtype.is_float else ""
+                return f"tl.{e.op}({self.expr(e.lhs)}, {self.expr(e.rhs)}{nan})"
+            case _:
+                raise InternalError("triton_gen", f"operator {e.op} on {e.dtype}")
+
+    def _division(self, e: Binary) -> str:
+        kind = "divide" if e.op == "//" else "modulo"
+        signed = {"i": "signed", "u": "unsigned", "f": "float"}[e.dtype.kind]
+        if e.dtype is DType.FLOAT32 and kind == "divide":
+            signed = "float32"
+        return self.call(f"floor_{kind}_{signed}", self.expr(e.lhs), self.expr(e.rhs))
+
+    def _power(self, e: Binary) -> str:
+        if isinstance(e.rhs, Const) and e.rhs.value == 2 and isinstance(e.lhs, Var):
+            return f"({self.expr(e.lhs)} * {self.expr(e.lhs)})"
+        helper = "libdevice.pow" if e.dtype.is_float else self.call("integer_power").removesuffix("()")
+        return f"{helper}({self.expr(e.lhs)}, {self.expr(e.rhs)})"
+
+    def _shift(self, e: Binary) -> str:
+        lhs = self.expr(e.lhs)
+        if isinstance(e.rhs, Const) and 0 <= e.rhs.value.real < e.dtype.bits:
+            return f"({lhs} {e.op} {self.expr(e.rhs)})"
+        name = "shift_left" if e.op == "<<" else "shift_right"
+        if e.op == ">>" and e.dtype.kind == "u":
+            name = "shift_right_unsigned"
+        return self.call(name, lhs, self.expr(e.rhs), str(e.dtype.bits))
+
+    def _compare(self, e: Compare) -> str:
+        if e.lhs.dtype is DType.BOOL:  # a one-bit integer is signed: True would be -1
+            lhs, rhs = f"{self.expr(e.lhs)}.to(tl.int32)", f"{self.expr(e.rhs)}.to(tl.int32)"
+        else:
+            lhs, rhs = self.operand(e.lhs, e.rhs), self.operand(e.rhs, e.lhs)
+        return f"({lhs} {e.op} {rhs})"
+
+    def _cast(self, e: Cast) -> str:
+        if isinstance(e.arg, Const) and not e.dtype.is_complex and not e.arg.dtype.is_complex:
+            with_type = e.dtype.numpy.type(e.arg.value)
+            return typed(with_type.item(), e.dtype)
+        arg, source = self.expr(e.arg), e.arg.dtype
+        if e.dtype is source:
+            return arg
+        if e.dtype is DType.BOOL:
+            return f"({arg} != {typed(0, source)})"
+        if source.is_float and e.dtype.is_integer and e.dtype.bits < 64:
+            return f"{arg}.to(tl.int64).to({TYPES[e.dtype]})"
+        return f"{arg}.to({TYPES[e.dtype]})"
+
+    # ------------------------------------------------------------ functions
+
+    def _intrinsic(self, e: Intrinsic) -> str:
+        arg = e.args[0]
+        if e.name in ("real", "imag") and isinstance(arg, Load):
+            return self._load(arg, int(e.name == "imag"))
+        args = [self.expr(a) for a in e.args]
+        match e.name:
+            case "abs":
+                return args[0] if arg.dtype.kind == "u" else f"tl.abs({args[0]})"
+            case "sign":
+                return self.call("sign_of_unsigned" if arg.dtype.kind == "u" else "sign_of", args[0])
+            case "sqrt":
+                return f"tl.sqrt({args[0]})" if e.dtype is DType.FLOAT64 else f"tl.sqrt_rn({args[0]})"
+            case "floor" | "ceil":
+                return f"tl.{e.name}({args[0]})"
+            case "isnan":
+                return f"({args[0]} != {args[0]})"
+            case "isinf":
+                return f"(tl.abs({args[0]}) == {typed(math.inf, arg.dtype)})"
+            case "isfinite":
+                return f"(tl.abs({args[0]}) < {typed(math.inf, arg.dtype)})"
+            case _ if e.name in _LIBDEVICE:
+                return f"libdevice.{_LIBDEVICE[e.name]}({', '.join(args)})"
+            case _:
+                raise InternalError("triton_gen", f"{e.name} on {arg.dtype}")
+
+
+def typed(value: bool | int | float | complex, dtype: DType) -> str:
+    """A constant of exactly this type."""
+    if dtype.is_float:
+        number = float(value.real)
+        text = repr(number) if math.isfinite(number) else f'float("{number}")'
+    else:
+        text = str(int(value.real))
+    return f"tl.full((), {text}, {TYPES[dtype]})"
