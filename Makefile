@@ -1,0 +1,75 @@
+# make bench   run the benchmark suite on this machine and print a table
+# make test    lint, types and tests
+# make gpu     GPU tests and the benchmark suite on the GPU
+# make lint    lint and types only
+#
+# Each creates what it needs in .venv. Settings: PYTHON=python3.12, DATASET=MEDIUM, WORKERS=4,
+# KERNELS="gemm atax".
+
+PYTHON ?= python3
+DATASET ?= LARGE
+WORKERS ?= 2
+KERNELS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+BUILT_FROM := pyproject.toml setup.py $(wildcard appyc/runtime/*.c appyc/runtime/*.h)
+
+.DEFAULT_GOAL := help
+.PHONY: help bench test gpu lint format clean tools gpu-present
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+bench: $(VENV)/installed-bench
+	@mkdir -p build
+	$(BIN)/python -m benchmarks.polybench $(KERNELS) --dataset $(DATASET) --target cpu --json build/polybench-cpu.json
+
+test: lint
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not gpu and not slow"
+
+lint: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/installed-test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+gpu: gpu-present $(VENV)/installed-gpu
+	@mkdir -p build
+	$(BIN)/python -m pytest -m gpu
+	$(BIN)/python -m benchmarks.polybench $(KERNELS) --dataset $(DATASET) --target gpu --json build/polybench-gpu.json
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/installed-bench: EXTRAS := bench
+$(VENV)/installed-test: EXTRAS := test
+$(VENV)/installed-gpu: EXTRAS := gpu,test,bench
+$(VENV)/installed-%: $(BUILT_FROM) | tools $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(BIN)/python: | tools
+	$(PYTHON) -m venv $(VENV)
+
+# What pip cannot install, with the command that does.
+tools:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "appyc needs Python 3.11 or newer; '$(PYTHON)' is not. Name another with: make PYTHON=python3.12 ..."; \
+	  echo "  Debian, Ubuntu:  sudo apt-get install python3 python3-venv"; \
+	  echo "  Fedora:          sudo dnf install python3"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "Python's venv module is missing. Install it with:"; \
+	  echo "  Debian, Ubuntu:  sudo apt-get install python3-venv"; exit 1; }
+	@echo '#include <stdio.h>' | "$${APPYC_CC:-$${CC:-cc}}" -E - >/dev/null 2>&1 || { \
+	  echo "appyc needs a C compiler with its headers. Install one with:"; \
+	  echo "  Debian, Ubuntu:  sudo apt-get install gcc libc6-dev"; \
+	  echo "  Fedora:          sudo dnf install gcc glibc-devel"; \
+	  echo "or name yours in APPYC_CC."; exit 1; }
+
+gpu-present:
+	@nvidia-smi -L >/dev/null 2>&1 || test -e /dev/nvidia0 || { \
+	  echo "No NVIDIA GPU was found on this machine (nvidia-smi lists none): there is nothing to run."; \
+	  echo "The GPU code is tested without one too, in Triton's interpreter: make test"; exit 2; }
