@@ -112,9 +112,12 @@ class FunctionAccesses:
         return [a for a in self.accesses if len(a.loops) > depth and a.loops[depth] is loop]
 
 
-def accesses_of(fn: Function, sets: Presburger) -> FunctionAccesses:
-    """All accesses of a function, those in bounds, conditions and results included."""
-    collector = _Collector(FunctionAccesses(Affine(sets, arrays_written(fn))))
+def accesses_of(fn: Function, sets: Presburger, wary: bool = False) -> FunctionAccesses:
+    """All accesses of a function, those in bounds, conditions and results included.
+
+    wary: as for `Affine`.
+    """
+    collector = _Collector(FunctionAccesses(Affine(sets, arrays_written(fn), wary)))
     for symbol in fn.params:
         collector.declare_parameter(symbol)
     collector.block(fn.body, sets.everything)
@@ -146,7 +149,7 @@ class _Collector:
         if value.pieces is not None:
             key = str(symbol)
             origin = Var(symbol, loc=GENERATED)
-            value = Value(0, 0, self.affine.named(Name(symbol.name, 0, origin), key))
+            value = Value(0, 0, self.affine.named(Name(symbol.name, 0, origin, small=True), key))
         self.state.scalars[symbol] = Value(0, 0, value.pieces)
 
     # ---- expressions
@@ -318,7 +321,10 @@ class _Collector:
         self.found.around[loop.var] = self.loops
         key = str(loop.var)
         self.found.variables[loop.var] = key
-        var = self.affine.named(Name(loop.var.name, self.depth + 1, loop=loop), key)
+        within = frozenset(self.sets.names(lo)) | frozenset(self.sets.names(hi))
+        small = all(self.affine.names[name].small for name in within)
+        name = Name(loop.var.name, self.depth + 1, loop=loop, small=small, within=within)
+        var = self.affine.named(name, key)
         inside = var.ge_set(lo).intersect(var.lt_set(hi))
         if loop.step < 0:
             inside = var.le_set(lo).intersect(var.gt_set(hi))

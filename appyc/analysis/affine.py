@@ -8,12 +8,14 @@ may vary. `idx[i]` inside a loop over i differs from iteration to iteration; `n 
 not. Equal expressions over equal values share their name, so `A[lab[i], j] = A[lab[i], j] + x`
 is seen to touch one element.
 
-64-bit arithmetic counts as exact: passes that rely on it for memory safety also guard the
-size of the scalars that take part (`appyc.passes.check_bounds`).
+Dependence analysis takes 64-bit arithmetic as exact. Where memory safety rests on the
+answer (`wary`), only sums and products of values that are known to be small are affine, and
+the parameters that take part are listed in `combined`, for a guard to bound them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
@@ -42,6 +44,11 @@ from appyc.ir.visit import walk
 if TYPE_CHECKING:
     import islpy as isl
 
+SMALL = 1 << 40
+"""Parameters within +-SMALL, times factors up to FACTOR, add up without overflow in 64 bits."""
+
+FACTOR = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Name:
@@ -50,12 +57,16 @@ class Name:
     depth: how many enclosing loops its value may depend on; 0 is fixed for a call, and the
     variable of the n-th loop from outside has depth n. origin: the same value as an
     expression over the function's parameters, where there is one. loop: for a loop variable.
+    small: surely within +-SMALL (of a parameter of 64 bits a guard makes it so). within: the
+    names that bound a loop variable.
     """
 
     text: str
     depth: int
     origin: Expr | None = None
     loop: For | None = None
+    small: bool = False
+    within: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +108,13 @@ class Affine:
     """Converts the expressions of one function, and keeps the table of names.
 
     written: arrays that the function writes; a load from any other one is as constant as
-    its index.
+    its index. wary: do not trust 64-bit arithmetic on values of unknown size.
     """
 
-    def __init__(self, sets: Presburger, written: set[Symbol]) -> None:
+    def __init__(self, sets: Presburger, written: set[Symbol], wary: bool = False) -> None:
         self.sets = sets
+        self.wary = wary
+        self.combined: set[str] = set()
         self.names: dict[str, Name] = {}
         self.context: isl.Set = sets.everything
         self._written = written
@@ -124,11 +137,28 @@ class Affine:
         version = self.version()
         if not _is_counted(symbol.dtype):
             return Value(version, depth)
-        pieces = self.named(Name(symbol.name, depth), f"{symbol}@{version}")
+        small = symbol.dtype.bits < 64
+        pieces = self.named(Name(symbol.name, depth, small=small), f"{symbol}@{version}")
         return Value(version, depth, pieces)
 
     def depth_of(self, pieces: isl.PwAff) -> int:
         return max((self.names[n].depth for n in self.sets.names(pieces)), default=0)
+
+    def settled(self, points: isl.Set) -> isl.Set:
+        """The same for the function's parameters alone: for which of them the set has a point."""
+        moving = [name for name in self.sets.names(points) if self.names[name].origin is None]
+        return self.sets.project_out(points, moving)
+
+    def roots(self, names: Iterable[str]) -> set[str]:
+        """The names, with those that bound the loop variables among them."""
+        out: set[str] = set()
+        todo = list(names)
+        while todo:
+            name = todo.pop()
+            if name not in out:
+                out.add(name)
+                todo += self.names[name].within
+        return out
 
     def extent(self, array: Symbol, axis: int, state: State) -> isl.PwAff:
         """The length of an axis: known for local arrays, else a parameter that is not negative."""
@@ -138,7 +168,7 @@ class Affine:
         key = f"{array}#{axis}"
         if key not in self.names:
             origin = Extent(array, axis, loc=GENERATED)
-            pieces = self.named(Name(f"{array.name}.shape[{axis}]", 0, origin), key)
+            pieces = self.named(Name(f"{array.name}.shape[{axis}]", 0, origin, small=True), key)
             self.context = self.context.intersect(pieces.ge_set(self.sets.constant(0)))
         return self.sets.parameter(key)
 
@@ -154,7 +184,7 @@ class Affine:
     def _exact(self, expr: Expr, state: State, depth: int) -> isl.PwAff | None:
         match expr:
             case Const():
-                return self.sets.constant(int(expr.value)) if expr.dtype.kind in "iub" else None  # type: ignore[arg-type]
+                return self._constant(expr)
             case Var():
                 known = state.scalars.get(expr.symbol)
                 return known.pieces if known is not None else None
@@ -162,7 +192,8 @@ class Affine:
                 return self.extent(expr.array, expr.axis, state)
             case Unary():
                 if expr.op == "-" and expr.dtype is DType.INT64:
-                    return self.value(expr.arg, state, depth).neg()
+                    arg = self.value(expr.arg, state, depth)
+                    return arg.neg() if self._adds_up(arg) else None
                 return None
             case Binary():
                 return self._binary(expr, state, depth)
@@ -175,7 +206,7 @@ class Affine:
             case Intrinsic():
                 if expr.name == "abs" and expr.dtype is DType.INT64:
                     arg = self.value(expr.args[0], state, depth)
-                    return arg.max(arg.neg())
+                    return arg.max(arg.neg()) if self._adds_up(arg) else None
                 return None
             case Compare() | Logical() | AnyLane() | Load():
                 return None
@@ -189,28 +220,45 @@ class Affine:
         if expr.dtype is not DType.INT64:
             return None  # a narrower type may wrap
         lhs, rhs = self.value(expr.lhs, state, depth), self.value(expr.rhs, state, depth)
-        if expr.op == "+":
-            return lhs.add(rhs)
-        if expr.op == "-":
-            return lhs.sub(rhs)
+        if expr.op in ("+", "-"):
+            if not (self._adds_up(lhs) and self._adds_up(rhs)):
+                return None
+            return lhs.add(rhs) if expr.op == "+" else lhs.sub(rhs)
         factor = self.sets.constant_of(rhs)
-        if expr.op == "*":
-            if factor is None:
-                factor, lhs = self.sets.constant_of(lhs), rhs
-            return None if factor is None else self.sets.scale(lhs, factor)
-        if factor is None:
-            return None
-        if expr.op == "<<" and 0 <= factor < 32:
-            return self.sets.scale(lhs, 1 << factor)
-        if expr.op == ">>" and 0 <= factor < 63:
-            return self.sets.floor_divide(lhs, 1 << factor)
-        if expr.op == "&" and factor > 0 and factor & (factor + 1) == 0:
-            return self.sets.modulo(lhs, factor + 1)
-        if factor > 0 and expr.op == "//":
-            return self.sets.floor_divide(lhs, factor)
-        if factor > 0 and expr.op == "%":
-            return self.sets.modulo(lhs, factor)
+        if factor is None and expr.op == "*":
+            factor, lhs = self.sets.constant_of(lhs), rhs
+        return None if factor is None else self._by_constant(expr.op, lhs, factor)
+
+    def _by_constant(self, op: str, value: isl.PwAff, number: int) -> isl.PwAff | None:
+        if op == "<<" and 0 <= number < 32:
+            op, number = "*", 1 << number
+        if op == ">>" and 0 <= number < 63:
+            op, number = "//", 1 << number
+        if op == "&" and number > 0 and number & (number + 1) == 0:
+            op, number = "%", number + 1
+        if op == "*" and self._adds_up(value) and abs(number) <= FACTOR:
+            product = self.sets.scale(value, number)
+            return product if self.sets.largest_factor(product) <= FACTOR else None
+        if op == "//" and number > 0:
+            return self.sets.floor_divide(value, number)
+        if op == "%" and number > 0:
+            return self.sets.modulo(value, number)
         return None
+
+    def _constant(self, expr: Const) -> isl.PwAff | None:
+        if isinstance(expr.value, complex | float) or abs(expr.value) > SMALL:
+            return None
+        return self.sets.constant(int(expr.value))
+
+    def _adds_up(self, value: isl.PwAff) -> bool:
+        """Whether arithmetic on the value can be trusted not to wrap."""
+        if not self.wary:
+            return True
+        names = self.sets.names(value)
+        if not all(self.names[name].small for name in names):
+            return False
+        self.combined.update(names)
+        return True
 
     def _select(self, expr: Select, state: State, depth: int) -> isl.PwAff | None:
         if not _is_counted(expr.dtype):
@@ -222,12 +270,13 @@ class Affine:
         return self.sets.choose(truth.may_hold, then, orelse)
 
     def _as_opaque(self, expr: Expr, state: State, depth: int) -> isl.PwAff:
+        small = expr.dtype.bits < 64
         parts = list(walk(expr))
         moving = any(isinstance(part, Load) and part.array in self._written for part in parts)
         read = [part.symbol for part in parts if isinstance(part, Var)]
         known = [state.scalars[symbol] for symbol in read if symbol in state.scalars]
         if moving or len(known) < len(read):
-            return self._new_opaque(depth, None)
+            return self._new_opaque(depth, None, small)
         key = (expr, tuple(value.version for value in known))
         if key not in self._opaque:
             fixed = all(value.version == 0 for value in known) and not any(
@@ -236,11 +285,12 @@ class Affine:
             )
             own = any((part.array, part.axis) in state.extents for part in parts if isinstance(part, Extent))
             origin = expr if fixed and not own else None
-            self._opaque[key] = self._new_opaque(max((v.depth for v in known), default=0), origin)
+            inner = max((v.depth for v in known), default=0)
+            self._opaque[key] = self._new_opaque(inner, origin, small or origin is not None)
         return self._opaque[key]
 
-    def _new_opaque(self, depth: int, origin: Expr | None) -> isl.PwAff:
-        return self.named(Name("?", depth, origin), f"?{self.version()}")
+    def _new_opaque(self, depth: int, origin: Expr | None, small: bool) -> isl.PwAff:
+        return self.named(Name("?", depth, origin, small=small), f"?{self.version()}")
 
     # ---- conditions
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from appyc.analysis.affine import Affine
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Logical
+from appyc.ir.printer import print_expr
 from appyc.ir.types import DType
 
 if TYPE_CHECKING:
@@ -17,13 +18,33 @@ MAX_TERMS = 24
 """Comparisons in one condition; a longer one costs more than it is worth."""
 
 
-def condition_of(points: isl.Set, affine: Affine, loc: Loc) -> Expr | None:
-    """An expression over the function's parameters that is true exactly on the set.
+Cases = list[list[Expr]]
+"""Comparisons: all of an inner list, for any of the outer one."""
+
+
+def cases_of(points: isl.Set, affine: Affine, loc: Loc) -> Cases | None:
+    """Comparisons over the function's parameters that hold exactly on the set.
 
     None where the set speaks of values that are not known when the function starts, or where
-    the expression would be too long.
+    there would be too many.
     """
-    return _Writer(affine, loc).any_of(points)
+    return _Writer(affine, loc).cases(points)
+
+
+def condition_of(cases: Cases, loc: Loc) -> Expr:
+    """The cases as one expression."""
+    return _join("or", [_join("and", case, True, loc) for case in cases], False, loc)
+
+
+def text_of(cases: Cases) -> str:
+    """The cases for a reader: `k == 0 or k >= n`."""
+    return " or ".join(" and ".join(print_expr(part) for part in case) for case in cases)
+
+
+def _join(op: str, parts: list[Expr], empty: bool, loc: Loc) -> Expr:
+    if not parts:
+        return Const(empty, DType.BOOL, loc=loc)
+    return reduce(lambda a, b: Logical(op, a, b, loc=loc), parts)
 
 
 class _Writer:
@@ -32,26 +53,20 @@ class _Writer:
         self.loc = loc
         self.terms = 0
 
-    def any_of(self, points: isl.Set) -> Expr | None:
-        cases: list[Expr] = []
+    def cases(self, points: isl.Set) -> Cases | None:
+        cases: Cases = []
         for case in points.compute_divs().get_basic_sets():
-            written = self.all_of(case)
-            if written is None:
-                return None
-            cases.append(written)
-        return self._join("or", cases, False)
-
-    def all_of(self, case: isl.BasicSet) -> Expr | None:
-        parts: list[Expr] = []
-        for constraint in case.get_constraints():
-            if constraint.is_div_constraint():
-                continue
-            part = self.comparison(constraint)
-            self.terms += 1
-            if part is None or self.terms > MAX_TERMS:
-                return None
-            parts.append(part)
-        return self._join("and", parts, True)
+            parts: list[Expr] = []
+            for constraint in case.get_constraints():
+                if constraint.is_div_constraint():
+                    continue
+                part = self.comparison(constraint)
+                self.terms += 1
+                if part is None or self.terms > MAX_TERMS:
+                    return None
+                parts.append(part)
+            cases.append(parts)
+        return cases
 
     def comparison(self, constraint: isl.Constraint) -> Expr | None:
         """`2*n - m + 3 >= 0` as `2*n + 3 >= m`, and with a constant of -1 as a strict one."""
@@ -99,8 +114,3 @@ class _Writer:
 
     def integer(self, value: int) -> Const:
         return Const(value, DType.INT64, loc=self.loc)
-
-    def _join(self, op: str, parts: list[Expr], empty: bool) -> Expr:
-        if not parts:
-            return Const(empty, DType.BOOL, loc=self.loc)
-        return reduce(lambda a, b: Logical(op, a, b, loc=self.loc), parts)

@@ -188,7 +188,7 @@ class Dependences:
         return Witness(point[var], point[var + SECOND], tuple(point[mark] for mark in marks))
 
     def clear_of(self, conflict: Conflict) -> isl.Set | None:
-        """The parameter values, of those for which the loop has two iterations, without the conflict.
+        """The parameter values without the conflict, given that the loop has two iterations.
 
         None where there are none, or where they cannot be told: such a loop is simply serial.
         """
@@ -197,15 +197,13 @@ class Dependences:
         return self.sets.bounded(lambda: self._clear_of(conflict), None)
 
     def _clear_of(self, conflict: Conflict) -> isl.Set | None:
-        names = self.found.affine.names
+        affine = self.found.affine
+        names = affine.names
         var = self.found.variables[conflict.loop.var]
 
         def settled(points: isl.Set) -> isl.Set:
-            moving = [
-                name for name in self.sets.names(points)
-                if name.endswith(SECOND) or names[name].depth > 0
-            ]  # fmt: skip
-            return self.sets.project_out(points, moving)
+            second = [name for name in self.sets.names(points) if name.endswith(SECOND)]
+            return affine.settled(self.sets.project_out(points, second))
 
         depth = len(self.found.around[conflict.loop.var])
         domain, _ = self._element(conflict.source)
@@ -213,11 +211,10 @@ class Dependences:
         other = self.sets.rename(other, lambda n: n + SECOND if names[n].depth > depth else n)
         first, second = self.sets.parameter(var), self.sets.parameter(var + SECOND)
         both = domain.intersect(other).intersect(first.ne_set(second)).intersect(self.found.affine.context)
-        worth = settled(both)
-        clear = worth.subtract(settled(conflict.instances)).coalesce()
-        if clear.is_empty():
+        worth, met = settled(both), settled(conflict.instances)
+        if worth.is_subset(met):
             return None
-        return clear.gist(worth).coalesce()
+        return met.gist(worth).complement().gist(self.found.affine.context).coalesce()
 
 
 def _both_atomic(first: Access, second: Access) -> bool:

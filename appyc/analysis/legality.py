@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import reduce
 
 from appyc.analysis.accesses import Access, accesses_of, own_statements
-from appyc.analysis.conditions import condition_of
+from appyc.analysis.conditions import cases_of, text_of
 from appyc.analysis.dependences import Conflict, Dependences
 from appyc.analysis.presburger import Presburger
 from appyc.analysis.scalars import CarriedScalar, LoopScalars, scalars_of
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.errors import Note
 from appyc.ir.nodes import Break, For, Function, Symbol
-from appyc.ir.printer import print_expr
 
 _DEEDS = {"read": "reads", "write": "writes"}
 
@@ -156,8 +155,8 @@ class Legality:
         clear = reduce(lambda a, b: a.intersect(b), sets).coalesce()
         if clear.is_empty():
             return self._carried(loop, conflicts[0])
-        written = condition_of(clear, self.dependences.found.affine, loop.loc)
-        condition = None if written is None else print_expr(written)
+        cases = cases_of(clear, self.dependences.found.affine, loop.loc)
+        condition = None if cases is None else text_of(cases)
         reason = f"loop over '{loop.var.name}' may carry a dependence: {self._meeting(conflicts[0])}"
         if condition is not None:
             reason += f"; the iterations are independent if {condition}"

@@ -70,6 +70,12 @@ class Presburger:
         low, high = value.min_val(), value.max_val()
         return int(low.to_python()) if low.is_int() and low.eq(high) else None
 
+    def largest_factor(self, value: isl.PwAff) -> int:
+        """The largest factor of a parameter in any of the pieces, in absolute value."""
+        return max(
+            (abs(factor) for _, piece in value.get_pieces() for factor, _ in self.terms(piece)), default=0
+        )
+
     def rename(self, thing: isl.Set, new: Callable[[str], str]) -> isl.Set:
         """A set or expression with its parameters renamed."""
         kind = self._isl.dim_type.param

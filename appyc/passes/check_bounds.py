@@ -1,0 +1,184 @@
+"""Hoists index checks out of loops, to one condition on the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING
+
+from appyc.analysis.accesses import Access, FunctionAccesses, accesses_of
+from appyc.analysis.affine import SMALL
+from appyc.analysis.conditions import Cases, cases_of, condition_of
+from appyc.analysis.presburger import Presburger
+from appyc.errors import Loc
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Function,
+    Guard,
+    Load,
+    Logical,
+    Node,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite, walk
+from appyc.passes.context import PassContext
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+MAX_COMPARISONS = 64
+"""In all guards of a function together. Accesses beyond that are checked one by one."""
+
+MAX_CASES = 4
+"""Alternatives in the guard for one array."""
+
+
+def check_bounds(fn: Function, ctx: PassContext) -> Function:
+    """Marks accesses that are in range, and guards the function with what makes them so.
+
+    Before:                                   After:
+        def f(n, a):                              def f(n, a):
+                                                      guard a.shape[0] >= n
+            for i in range(n):                        for i in range(n):
+                a[i] = 0.0  # checked                     a[i] = 0.0  # in range
+
+    For an access whose index is affine the iterations that leave the array are a set, and its
+    shadow on the parameters is known: empty (nothing to check), or a condition on extents and
+    scalar parameters (a guard), or all of them (a true negative index, or an access that is
+    always out of range: checked in place). A guard may fail where the program would not have;
+    then the version runs that checks every access, and finds out.
+
+    Sums in 64 bits wrap in theory: scalar parameters that take part in sums are guarded to be
+    small as well.
+
+    With `boundscheck=False` every access is taken to be in range, and an index that turns out
+    to be negative no longer counts from the end (constant ones are rewritten before this).
+
+    Does not handle: indices read from arrays, or otherwise known only inside the function,
+    which stay checked where they are used.
+    """
+    if not ctx.options.boundscheck:
+        return _marked(fn, lambda _: True)
+    bounds = _Bounds(accesses_of(fn, Presburger(), wary=True))
+    proven, guards = bounds.decide()
+    return replace(_marked(fn, lambda at: at in proven), guards=(*fn.guards, *guards))
+
+
+def _marked(fn: Function, is_proven: Callable[[int], bool]) -> Function:
+    """The function with the accesses that are proven, by their number, no longer checked."""
+    numbers = count()
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Update) and not node.target.is_array:
+            return node
+        if isinstance(node, Load | Store | Update) and is_proven(next(numbers)):
+            return replace(node, checked=False)
+        return node
+
+    return rewrite(fn, rule)
+
+
+@dataclass(frozen=True, slots=True)
+class _Needed:
+    """What must hold for some accesses of one array, by their numbers, to stay inside it."""
+
+    loc: Loc
+    numbers: tuple[int, ...]
+    holds: isl.Set
+
+
+class _Bounds:
+    """Decides which accesses of one function are in range, and under which guards."""
+
+    def __init__(self, found: FunctionAccesses) -> None:
+        self.found = found
+        self.affine = found.affine
+        self.sets = found.sets
+        self._comparisons = 0
+
+    def decide(self) -> tuple[set[int], tuple[Guard, ...]]:
+        """The numbers of the accesses that need no check of their own, and the guards they need."""
+        needed: dict[Symbol, _Needed] = {}
+        for number, access in enumerate(self.found.accesses):
+            old = needed.get(access.array, _Needed(access.loc, (), self.sets.everything))
+            holds = self.sets.bounded(partial(self._also, old.holds, access), None)
+            if holds is not None:
+                needed[access.array] = _Needed(old.loc, (*old.numbers, number), holds)
+        proven: set[int] = set()
+        guards: list[Guard] = []
+        for array, need in needed.items():
+            cases = cases_of(need.holds, self.affine, need.loc)
+            if cases is None or self._is_too_long(cases):
+                continue
+            proven.update(need.numbers)
+            if cases != [[]]:
+                holds = condition_of(cases, need.loc)
+                guards.append(Guard(holds, f"indices of '{array.name}' are in range", loc=need.loc))
+        if proven:
+            guards += self._sizes(guards)
+        return proven, tuple(guards)
+
+    def _is_too_long(self, cases: Cases) -> bool:
+        length = sum(len(case) for case in cases)
+        if self._comparisons + length > MAX_COMPARISONS:
+            return True
+        self._comparisons += length
+        return False
+
+    def _also(self, known: isl.Set, access: Access) -> isl.Set | None:
+        """What must hold for this access too; None where it has to be checked in place."""
+        holds = self._stays_inside(access)
+        if holds is None:
+            return None
+        context = self.affine.context
+        both = known.intersect(holds).gist(context).coalesce()
+        return None if both.n_basic_set() > MAX_CASES or both.intersect(context).is_empty() else both
+
+    def _stays_inside(self, access: Access) -> isl.Set | None:
+        """For which parameters an access is in range whenever it happens, or fewer.
+
+        None where it is out of range whenever it happens.
+        """
+        zero = self.sets.constant(0)
+        domain = access.domain.intersect(self.affine.context)
+        outside = self.sets.nothing
+        for index, extent in zip(access.index, access.extents, strict=True):
+            outside = outside.union(index.lt_set(zero)).union(index.ge_set(extent))
+        fails = domain.intersect(outside)
+        if fails.is_empty():
+            return self.sets.everything
+        happens, fails = self.affine.settled(domain), self.affine.settled(fails)
+        if happens.is_subset(fails):
+            return None
+        exact = fails.complement().gist(self.affine.context).coalesce()
+        if exact.n_basic_set() == 1:
+            return exact
+        # "or the loop is empty" makes guards long, and a guard may fail for an empty loop.
+        return fails.gist(happens).complement().gist(self.affine.context).coalesce()
+
+    def _sizes(self, guards: list[Guard]) -> list[Guard]:
+        """Bounds on the scalars of 64 bits that arithmetic is done with, here or in the program."""
+        names = self.affine.names
+        origins = [names[name].origin for name in sorted(self.affine.roots(self.affine.combined))]
+        scalars = [origin for origin in origins if origin is not None]
+        summed = [part for guard in guards for part in walk(guard.holds) if isinstance(part, Binary)]
+        scalars += [part for part in walk(summed) if isinstance(part, Var)]
+        large = [s for s in scalars if s.dtype is DType.INT64 and not isinstance(s, Extent)]
+        return [_is_small(scalar) for scalar in dict.fromkeys(large)]
+
+
+def _is_small(scalar: Expr) -> Guard:
+    loc = scalar.loc
+    low, high = (Const(value, DType.INT64, loc=loc) for value in (-SMALL, SMALL))
+    above, below = Compare(">=", scalar, low, loc=loc), Compare("<=", scalar, high, loc=loc)
+    return Guard(Logical("and", above, below, loc=loc), "sums of indices do not overflow", loc=loc)
