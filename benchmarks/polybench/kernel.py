@@ -61,6 +61,8 @@ class Kernel:
     flops(**sizes): useful arithmetic operations. traffic(**sizes): bytes that must move
     at the least, every needed input element read once and every output written once.
     tolerance: the relative error up to which a result is right; 0 for integers.
+    polybench_tolerance: another one for PolyBench's values, where those let rounding
+    errors grow.
     compared(arguments): the arrays that are compared, where the outputs as they are
     would not do. It sees the reference's arguments too, to tell which parts of a
     result are determined by the input at all.
@@ -77,6 +79,7 @@ class Kernel:
     flops: Callable[..., float]
     traffic: Callable[..., float]
     tolerance: float = 1e-11
+    polybench_tolerance: float | None = None
     compared: Callable[[Arguments, Arguments], Mapping[str, np.ndarray]] | None = None
 
     def arguments(self, data: str, dataset: str) -> Arguments:
@@ -87,6 +90,11 @@ class Kernel:
         if data == "random":
             return self.random(np.random.default_rng(20), **sizes)
         raise ValueError(f"data must be 'polybench' or 'random', not {data!r}")
+
+    def allowed_error(self, data: str) -> float:
+        if data == "polybench" and self.polybench_tolerance is not None:
+            return self.polybench_tolerance
+        return self.tolerance
 
     def error(self, reference: Arguments, result: Arguments) -> float:
         """The largest relative error of the outputs."""

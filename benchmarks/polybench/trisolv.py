@@ -62,4 +62,5 @@ KERNEL = Kernel(
     outputs=("x",),
     flops=flops,
     traffic=traffic,
+    polybench_tolerance=1e-9,  # its matrix is the worse conditioned the larger it is
 )

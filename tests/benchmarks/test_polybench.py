@@ -34,7 +34,7 @@ def test_loops_agree_with_numpy(kernel: Kernel, target: str, data: str) -> None:
     given = kernel.arguments(data, "MINI")
     result = copied(given)
     appyc.jit(kernel.loops.py_func, target=target)(**result)
-    assert kernel.error(reference(kernel, given), result) <= kernel.tolerance
+    assert kernel.error(reference(kernel, given), result) <= kernel.allowed_error(data)
 
 
 @every_kernel
