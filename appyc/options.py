@@ -38,7 +38,7 @@ class Options:
             raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {self.target!r}")
 
 
-def from_environment(environ: Mapping[str, str] | None = None, **given: object) -> Options:
+def from_environment(given: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
     """Options as given; what is not given comes from APPYC_<OPTION>, then from the defaults.
 
     Raises TypeError for an option that does not exist, ValueError for a value that cannot

@@ -39,6 +39,10 @@ ANALYSE: tuple[Pass, ...] = (
     check_bounds,  # last: it knows loops' domains, and nobody after it makes accesses
 )
 
+UNCHECKED: tuple[Pass, ...] = (
+    check_bounds,  # with boundscheck=False it only marks accesses as not to be checked
+)
+
 
 def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: bool = False) -> Function:
     """The function after the passes.

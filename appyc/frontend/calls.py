@@ -9,11 +9,12 @@ from types import FunctionType, MethodType
 
 from appyc.errors import CompileError, Loc, Note, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, expressions
+from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.functions import FUNCTIONS, as_dtype, number_method
-from appyc.frontend.resolve import Names, python_function
+from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import capture, read_source
-from appyc.frontend.values import AccessPath, ArrayRef, Number, Opaque, TupleValue, Value, describe
+from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
 from appyc.ir.nodes import Extent
 from appyc.ir.types import DType
 

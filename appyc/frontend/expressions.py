@@ -302,17 +302,21 @@ def _conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr,
         return lower_expression(scope, body if known else orelse)
     then, then_block = _branch(scope, body)
     other, other_block = _branch(scope, orelse)
-    if isinstance(then, TupleValue) and isinstance(other, TupleValue) and len(then.items) == len(other.items):
-        if not (then_block or other_block):
-            kept = scope.temp("condition", cond)
-            pairs = zip(then.items, other.items, strict=True)
-            return TupleValue(
-                tuple(arithmetic.select(kept, number(a, loc), number(b, loc), loc) for a, b in pairs)
-            )
+    tuples = isinstance(then, TupleValue) and isinstance(other, TupleValue)
+    if tuples and not (then_block or other_block):
+        return _choose_items(scope, cond, then, other, loc)  # type: ignore[arg-type]
     if not isinstance(then, Number) and then == other:
         return then
     pair = (number(then, scope.loc(body)), number(other, scope.loc(orelse)))
     return _choose(scope, cond, pair, (then_block, other_block), loc)
+
+
+def _choose_items(scope: Scope, cond: Expr, then: TupleValue, other: TupleValue, loc: Loc) -> TupleValue:
+    if len(then.items) != len(other.items):
+        raise TypeInferenceError("the two sides are tuples of different lengths", loc)
+    kept = scope.temp("condition", cond)
+    pairs = zip(then.items, other.items, strict=True)
+    return TupleValue(tuple(arithmetic.select(kept, number(a, loc), number(b, loc), loc) for a, b in pairs))
 
 
 def _comparison(
@@ -391,13 +395,15 @@ def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> V
 
 
 def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice:
-    bounds: list[int | None] = []
-    for part in (index.lower, index.upper, index.step):
-        value = None if part is None else lower_number(scope, part).constant
-        if part is not None and not isinstance(value, int):
+    def bound(part: ast.expr | None) -> int | None:
+        if part is None:
+            return None
+        value = lower_number(scope, part).constant
+        if not isinstance(value, int):
             raise UnsupportedError("a tuple can be sliced by constants only", loc)
-        bounds.append(value if isinstance(value, int) else None)
-    return slice(*bounds)
+        return value
+
+    return slice(bound(index.lower), bound(index.upper), bound(index.step))
 
 
 def element(scope: Scope, owner: ArrayRef, index: ast.expr, loc: Loc) -> ArrayRef:

@@ -426,10 +426,11 @@ def _read_outside(root: ast.AST, name: str) -> bool:
 def _bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset[str]) -> None:
     from appyc.frontend.statements import assign_to  # noqa: PLC0415  (statements hold loops)
 
-    if isinstance(target, ast.Name) and target.id in hidden and isinstance(value, Number):
-        if isinstance(value.expr, Var):
-            scope.env[target.id] = value
-            return
+    direct = isinstance(value, Number) and isinstance(value.expr, Var)
+    if direct and isinstance(target, ast.Name) and target.id in hidden:
+        assert isinstance(value, Number)
+        scope.env[target.id] = value
+        return
     assign_to(scope, target, value, scope.loc(target))
 
 

@@ -10,12 +10,13 @@ from types import FunctionType
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import returns
+from appyc.frontend.access import AccessPath
 from appyc.frontend.arithmetic import const
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
 from appyc.frontend.source import Source
 from appyc.frontend.statements import lower_block
-from appyc.frontend.values import AccessPath, ArrayRef, Number, Opaque, Slot, TupleSlots, TupleValue, Value
+from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, TupleSlots, TupleValue, Value
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Expr, Function, Result, ResultTree, Symbol, Var

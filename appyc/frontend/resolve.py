@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, ModuleType
 
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.access import AccessPath, closure_of
 from appyc.frontend.arithmetic import const, python_number
 from appyc.frontend.numbers import dtype_named
-from appyc.frontend.values import AccessPath, ArrayRef, Number, Opaque, TupleValue, Value
+from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value
 from appyc.ir.arguments import ArgType, ScalarArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Symbol, Var
@@ -106,10 +107,11 @@ class Names:
         except AttributeError as error:
             raise TypeInferenceError(str(error), loc) from None
         path = owner.root.step("attr", name) if owner.root is not None else None
-        if path is not None and not isinstance(owner.obj, ModuleType | type | FunctionType):
+        is_field = path is not None and not isinstance(owner.obj, ModuleType | type | FunctionType)
+        if is_field and isinstance(value, np.ndarray | np.generic | int | float | complex):
             # An object's fields may change between calls; its class's methods are code.
-            if isinstance(value, np.ndarray | np.generic | int | float | complex):
-                return self.environment.capture(path, value, loc)
+            assert path is not None
+            return self.environment.capture(path, value, loc)
         return self.constant(value, path, loc)
 
     def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
@@ -140,17 +142,6 @@ class Names:
         return Opaque(value, path)
 
 
-def closure_of(fn: FunctionType) -> Mapping[str, object]:
-    """The values of a function's free variables that are set by now."""
-    out: dict[str, object] = {}
-    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
-        try:
-            out[name] = cell.cell_contents
-        except ValueError:
-            continue  # not assigned yet: a later name lookup says so
-    return out
-
-
 def is_library(value: object, path: AccessPath) -> bool:
     """Modules and what NumPy, math and the builtins define: not expected to change."""
     if isinstance(value, ModuleType):
@@ -165,39 +156,3 @@ def is_library(value: object, path: AccessPath) -> bool:
     ):
         return True
     return isinstance(value, np.ufunc) or getattr(value, "__self__", None) is sys.modules.get("math")
-
-
-def fetch(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> object:
-    """The value at a path, now. Raises LookupError or AttributeError where it is gone."""
-    value: object = fn
-    for kind, name in path.steps:
-        match kind:
-            case "param":
-                value = args[name]
-            case "global":
-                value = _function(value).__globals__[name]
-            case "closure":
-                value = closure_of(_function(value))[name]
-            case "attr":
-                value = getattr(value, name)
-            case "item":
-                assert isinstance(value, tuple)
-                value = value[int(name)]
-    return value
-
-
-def _function(value: object) -> FunctionType:
-    found = python_function(value)
-    if found is None:
-        raise LookupError(f"{value!r} is not a Python function any more")
-    return found
-
-
-def python_function(value: object) -> FunctionType | None:
-    """The Python function behind a function, a method, or another compiler's wrapper of one."""
-    if isinstance(value, FunctionType):
-        return value
-    if isinstance(value, MethodType):
-        return python_function(value.__func__)
-    inner = getattr(value, "py_func", None)
-    return inner if isinstance(inner, FunctionType) else None

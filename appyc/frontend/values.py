@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from appyc.frontend.access import AccessPath
 from appyc.frontend.numbers import NumberType
 from appyc.ir.nodes import Const, Expr, Symbol
 
@@ -52,23 +53,6 @@ class Opaque:
 
     obj: object
     root: AccessPath | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AccessPath:
-    """How to find a value at a call, from the function on: (kind, name) steps.
-
-    Kinds: "param" an argument; "global" and "closure" of the function reached so far;
-    "attr" an attribute; "item" of a tuple.
-    """
-
-    steps: tuple[tuple[str, str], ...] = ()
-
-    def step(self, kind: str, name: str) -> AccessPath:
-        return AccessPath((*self.steps, (kind, name)))
-
-    def __str__(self) -> str:
-        return ".".join(name for _, name in self.steps)
 
 
 Value: TypeAlias = Number | ArrayRef | TupleValue | Opaque

@@ -20,7 +20,20 @@ from __future__ import annotations
 
 from collections import Counter
 
-from appyc.ir.nodes import Assign, Binary, Cast, Const, Expr, Extent, Function, Node, Symbol, Unary, Update, Var
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Cast,
+    Const,
+    Expr,
+    Extent,
+    Function,
+    Node,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+)
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, rewrite, walk
 from appyc.passes.context import PassContext

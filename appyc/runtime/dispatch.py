@@ -59,7 +59,7 @@ class PythonEntry:
 
 
 if TYPE_CHECKING:
-    from appyc.runtime._dispatch import Entry
+    from appyc.runtime._dispatch import Entry as Entry
 else:
     try:
         from appyc.runtime._dispatch import Entry

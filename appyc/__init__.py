@@ -1,0 +1,32 @@
+"""appyc compiles loop-heavy Python: C with OpenMP on the CPU, Triton kernels on a GPU."""
+
+from appyc.api import JitFunction, jit, prange
+from appyc.errors import (
+    CompileError,
+    DependenceError,
+    InternalError,
+    PragmaError,
+    ToolchainError,
+    TypeInferenceError,
+    UnsupportedError,
+)
+from appyc.options import Options
+from appyc.runtime.threads import get_num_threads, set_num_threads
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CompileError",
+    "DependenceError",
+    "InternalError",
+    "JitFunction",
+    "Options",
+    "PragmaError",
+    "ToolchainError",
+    "TypeInferenceError",
+    "UnsupportedError",
+    "get_num_threads",
+    "jit",
+    "prange",
+    "set_num_threads",
+]

@@ -1,0 +1,223 @@
+"""From a Python function and its argument types to analysed IR, and to machine code on disk.
+
+`analyse` is the compiler up to the generators. `CpuCompiler` goes on to a loaded C kernel,
+by way of the disk cache: a warm start finds the kernel by the function's text and by what
+it reads from outside, and neither parses nor analyses anything.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from appyc.errors import Loc, ToolchainError
+from appyc.frontend.access import AccessPath, closure_of, fetch, python_function
+from appyc.frontend.source import Snippet, Source, capture, read_source
+from appyc.ir.arguments import ArgType
+from appyc.options import Options, c_compiler, cache_dir
+from appyc.runtime.cache import Cache, Entry
+from appyc.runtime.fingerprint import binary_fingerprint, digest
+from appyc.runtime.frame import Interface, Kernel
+from appyc.runtime.index import Dependency, Found, Index, index_key
+from appyc.runtime.interface_json import Place, from_json, to_json
+from appyc.runtime.signature import typeof
+
+if TYPE_CHECKING:
+    from appyc.ir.nodes import Function
+    from appyc.passes.context import PassContext
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledFor:
+    """What a version was compiled for, beside its argument types.
+
+    captures: where its hidden arguments are found at a call. watched: values from outside
+    that are built into it.
+    """
+
+    captures: tuple[AccessPath, ...]
+    watched: tuple[tuple[AccessPath, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """A function in IR, ready for a generator.
+
+    plain: right for any arguments, all accesses checked, no loop parallel. function: the
+    same, analysed. arguments: the types of the given arguments, then of the captures.
+    """
+
+    plain: Function
+    function: Function
+    arguments: tuple[ArgType, ...]
+    outside: CompiledFor
+    context: PassContext
+
+
+def analyse(
+    fn: FunctionType,
+    source: Source,
+    arguments: Mapping[str, ArgType],
+    objects: Mapping[str, object],
+    options: Options,
+) -> Analysed:
+    """IR for a call with arguments of these types, by parameter name and in order.
+
+    objects: the arguments that are neither numbers nor arrays; their types are NoneArg.
+    Raises CompileError for what cannot be compiled or may not run in parallel.
+    """
+    from appyc import pipeline  # noqa: PLC0415  (isl and the passes are not needed on a warm start)
+    from appyc.frontend.lower import ObjectArg, lower_function  # noqa: PLC0415
+    from appyc.passes.context import PassContext  # noqa: PLC0415
+
+    given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
+    lowered = lower_function(fn, source, given, typeof)
+    context = PassContext(options)
+    plain = pipeline.run(lowered.function, pipeline.SIMPLIFY, context)
+    function = pipeline.run(plain, pipeline.ANALYSE, context)
+    if not options.boundscheck:
+        plain = pipeline.run(plain, pipeline.UNCHECKED, PassContext(options))
+    hidden = tuple(typeof(fetch(fn, c.path, objects), str(c.path), function.loc) for c in lowered.captures)
+    outside = CompiledFor(
+        tuple(c.path for c in lowered.captures), tuple((d.path, d.value) for d in lowered.dependencies)
+    )
+    return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
+
+
+@dataclass(frozen=True, slots=True)
+class CpuVersion:
+    """A function compiled for the CPU. checked: the plain variant, or its absence for now."""
+
+    kernel: Kernel
+    outside: CompiledFor
+
+
+class CpuCompiler:
+    """Compiles one Python function to C kernels."""
+
+    def __init__(self, fn: FunctionType, snippet: Snippet, options: Options) -> None:
+        self.fn = fn
+        self.snippet = snippet
+        self.options = options
+
+    def version(
+        self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], *, plain: bool = False
+    ) -> CpuVersion:
+        """The kernel for these argument types, from the cache where it is there.
+
+        plain: the variant for overlapping arguments and for indices out of range.
+        """
+        source = read_source(self.snippet)
+        key = self._key(source, arguments, plain)
+        found = self._find(key, objects) if self.options.cache else None
+        if found is not None:
+            return self._load(found.entry, found.meta, source, objects)
+        analysed = analyse(self.fn, source, arguments, objects, self.options)
+        return self._build(analysed, source, key, plain)
+
+    def _key(self, source: Source, arguments: Mapping[str, ArgType], plain: bool) -> str:
+        compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")
+        variant = digest("plain" if plain else "usual", compiler or "", repr(sorted(arguments)))
+        return index_key(source.text, self.fn.__qualname__, tuple(arguments.values()), self.options, variant)
+
+    def _find(self, key: str, objects: Mapping[str, object]) -> Found | None:
+        def current(dependency: Dependency) -> str | None:
+            path = AccessPath(tuple((k, n) for k, n in json.loads(dependency.name)))
+            try:
+                return digest_of(fetch(self.fn, path, objects))
+            except (LookupError, AttributeError):
+                return None
+
+        return _disk(cache_dir())[1].find(key, current)
+
+    def _build(self, analysed: Analysed, source: Source, key: str, plain: bool) -> CpuVersion:
+        from appyc.c_gen.generate import generate  # noqa: PLC0415  (not needed on a warm start)
+        from appyc.runtime import toolchain  # noqa: PLC0415
+        from appyc.runtime.describe import describe  # noqa: PLC0415
+
+        function = analysed.plain if plain else analysed.function
+        module = generate(function, self.options, sequential=plain)
+        interface = describe(function, analysed.arguments, module.faults)
+        cache_, index = _disk(cache_dir() if self.options.cache else None)
+        entry_key = digest(module.text, toolchain.compiler_id(), *toolchain.flags(self.options))
+        entry = cache_.lookup(entry_key)
+        if entry is None:
+            with TemporaryDirectory(prefix="appyc-") as folder:
+                built = Path(folder, "kernel.so")
+                toolchain.build(module.text, built, self.options)
+                files = {"kernel.so": built.read_bytes(), "kernel.c": module.text.encode()}
+            entry = cache_.store(entry_key, files, {})
+        meta: dict[str, object] = {
+            "entry": module.entry,
+            "interface": to_json(interface, _place(source)),
+            "captures": [path.steps for path in analysed.outside.captures],
+            "watched": [path.steps for path, _ in analysed.outside.watched],
+        }
+        if self.options.cache:
+            dependencies = [
+                Dependency("value", json.dumps(path.steps), digest_of(value))
+                for path, value in analysed.outside.watched
+            ]
+            index.add(key, dependencies, entry, meta)
+        return CpuVersion(_kernel(entry, module.entry, interface), analysed.outside)
+
+    def _load(
+        self, entry: Entry, meta: Mapping[str, object], source: Source, objects: Mapping[str, object]
+    ) -> CpuVersion:
+        stored = json.loads(json.dumps(meta))
+        interface = from_json(stored["interface"], _place(source))
+        captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["captures"])
+        paths = [AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["watched"]]
+        watched = tuple((path, fetch(self.fn, path, objects)) for path in paths)
+        return CpuVersion(_kernel(entry, stored["entry"], interface), CompiledFor(captures, watched))
+
+
+def _place(source: Source) -> Place:
+    return Place(source.file, source.first_line, len(source.lines))
+
+
+def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
+    try:
+        library = ctypes.CDLL(str(entry.path("kernel.so")))
+    except OSError as error:
+        raise ToolchainError(f"compiled code cannot be loaded: {error}") from error
+    address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    assert address is not None
+    return Kernel(interface, address, owner=library)
+
+
+@cache
+def _disk(root: Path | None) -> tuple[Cache, Index]:
+    """The cache in a folder, or one that lasts as long as the process."""
+    if root is None:
+        return _disk(Path(_process_folder().name))
+    found = Cache(root)
+    return found, Index(found)
+
+
+@cache
+def _process_folder() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="appyc-")
+
+
+def digest_of(value: object) -> str:
+    """A name for what a value from outside means to compiled code."""
+    fn = python_function(value)
+    if fn is not None:
+        defaults = repr((fn.__defaults__, fn.__kwdefaults__))
+        return digest("function", read_source(capture(fn)).text, defaults, repr(sorted(closure_of(fn))))
+    if isinstance(value, type):
+        return digest("type", value.__module__, value.__qualname__)
+    return digest("value", type(value).__qualname__, repr(value))
+
+
+def location(snippet: Snippet) -> Loc:
+    """Where a function starts, for faults of its arguments."""
+    return Loc(snippet.file, snippet.first_line)

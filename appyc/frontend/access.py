@@ -1,0 +1,74 @@
+"""Paths to values outside a function, and how to follow them at a call.
+
+Apart from name resolution, so that a call of compiled code needs nothing of the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType, MethodType
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPath:
+    """How to find a value at a call, from the function on: (kind, name) steps.
+
+    Kinds: "param" an argument; "global" and "closure" of the function reached so far;
+    "attr" an attribute; "item" of a tuple.
+    """
+
+    steps: tuple[tuple[str, str], ...] = ()
+
+    def step(self, kind: str, name: str) -> AccessPath:
+        return AccessPath((*self.steps, (kind, name)))
+
+    def __str__(self) -> str:
+        return ".".join(name for _, name in self.steps)
+
+
+def closure_of(fn: FunctionType) -> Mapping[str, object]:
+    """The values of a function's free variables that are set by now."""
+    out: dict[str, object] = {}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        try:
+            out[name] = cell.cell_contents
+        except ValueError:
+            continue  # not assigned yet: a later name lookup says so
+    return out
+
+
+def fetch(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> object:
+    """The value at a path, now. Raises LookupError or AttributeError where it is gone."""
+    value: object = fn
+    for kind, name in path.steps:
+        match kind:
+            case "param":
+                value = args[name]
+            case "global":
+                value = _function(value).__globals__[name]
+            case "closure":
+                value = closure_of(_function(value))[name]
+            case "attr":
+                value = getattr(value, name)
+            case "item":
+                assert isinstance(value, tuple)
+                value = value[int(name)]
+    return value
+
+
+def _function(value: object) -> FunctionType:
+    found = python_function(value)
+    if found is None:
+        raise LookupError(f"{value!r} is not a Python function any more")
+    return found
+
+
+def python_function(value: object) -> FunctionType | None:
+    """The Python function behind a function, a method, or another compiler's wrapper of one."""
+    if isinstance(value, FunctionType):
+        return value
+    if isinstance(value, MethodType):
+        return python_function(value.__func__)
+    inner = getattr(value, "py_func", None)
+    return inner if isinstance(inner, FunctionType) else None

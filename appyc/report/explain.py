@@ -1,0 +1,103 @@
+"""`fn.explain()`: for every loop, what was done, what was not, and why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.compiler import Analysed
+from appyc.frontend.source import Source
+from appyc.ir.nodes import For, LoopMode
+from appyc.ir.printer import print_expr
+from appyc.ir.visit import loops_of
+from appyc.passes.context import Remark
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRecord:
+    """One loop of the program.
+
+    line: of the `for`. index: the loop variable's name. verdict: "independent", "reduction",
+    "carried", "independent-if" or "unknown". mode: "parallel", "simd" or "sequential", what
+    the loop runs as. reason: one sentence. depth: 0 for an outermost loop.
+    """
+
+    line: int
+    index: str
+    verdict: str
+    mode: str
+    reason: str
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was done with a function. `str()` is for reading, the fields are for programs."""
+
+    function: str
+    file: str
+    target: str
+    signature: str
+    loops: tuple[LoopRecord, ...]
+    remarks: tuple[Remark, ...]
+    guards: tuple[str, ...]
+    python_parts: tuple[tuple[int, str], ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.function}({self.signature})", f"  {self.file}, compiled for {self.target}"]
+        if not self.loops:
+            lines.append("  no loops")
+        width = max((len(f"{'  ' * r.depth}for {r.index}") for r in self.loops), default=0)
+        for record in self.loops:
+            name = f"{'  ' * record.depth}for {record.index}"
+            lines.append(
+                f"  line {record.line:<4} {name:<{width}}  {record.mode:<10} {record.verdict}: {record.reason}"
+            )
+        for guard in self.guards:
+            lines.append(f"  tested once at each call: {guard}")
+        for line, reason in self.python_parts:
+            lines.append(f"  line {line:<4} runs in Python: {reason}")
+        lines += [f"  {r.kind}: line {r.loc.line}: {r.text}" for r in self.remarks]
+        return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: object, cycle: bool) -> None:
+        """IPython shows the text, not the fields."""
+        printer.text(str(self))  # type: ignore[attr-defined]
+
+
+def report(analysed: Analysed, source: Source, target: str) -> Report:
+    """The report of an analysed function."""
+    function = analysed.function
+    depths = _depths(function.body)
+    return Report(
+        function=source.name,
+        file=source.file,
+        target=target,
+        signature=", ".join(f"{p.name}: {p.type}" for p in function.params),
+        loops=tuple(_record(loop, depths.get(loop.var.uid, 0), analysed) for loop in loops_of(function)),
+        remarks=tuple(analysed.context.remarks),
+        guards=tuple(f"{print_expr(g.holds)} ({g.reason})" for g in function.guards),
+    )
+
+
+def _record(loop: For, depth: int, analysed: Analysed) -> LoopRecord:
+    found = analysed.context.verdicts.get(loop.var)
+    verdict = found.verdict.value if found is not None else "unknown"
+    reason = found.reason if found is not None else "not analysed"
+    if loop.clauses is not None and loop.clauses.independent:
+        reason = "independent on your word; array accesses were not checked"
+    if loop.mode is LoopMode.SEQUENTIAL and found is not None and found.may_run_in_any_order:
+        reason = f"{reason}; not marked parallel"
+    return LoopRecord(loop.loc.line, loop.var.name, verdict, loop.mode.value, reason, depth)
+
+
+def _depths(body: tuple[object, ...], depth: int = 0) -> dict[int, int]:
+    """Nesting depth of every `for` loop, by its variable's number."""
+    out: dict[int, int] = {}
+    for stmt in body:
+        if isinstance(stmt, For):
+            out[stmt.var.uid] = depth
+            out |= _depths(stmt.body, depth + 1)
+            continue
+        for name in ("body", "then", "orelse"):
+            out |= _depths(getattr(stmt, name, ()), depth)
+    return out

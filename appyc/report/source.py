@@ -1,0 +1,19 @@
+"""`fn.source(kind)`: the text at each stage of the compiler."""
+
+from __future__ import annotations
+
+from appyc.compiler import Analysed
+from appyc.ir.printer import print_function
+
+
+def text_of(analysed: Analysed, kind: str) -> str:
+    """The analysed IR ("ir"), the C file ("c"), or the kernels and host program ("triton")."""
+    if kind == "ir":
+        return print_function(analysed.function)
+    if kind == "c":
+        from appyc.c_gen.generate import generate  # noqa: PLC0415  (one generator at a time is needed)
+
+        return generate(analysed.function, analysed.context.options).text
+    from appyc.triton_gen.generate import generate as generate_triton  # noqa: PLC0415
+
+    return generate_triton(analysed.function, analysed.context).text
