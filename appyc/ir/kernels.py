@@ -65,7 +65,8 @@ class Branch(Node):
 
 @dataclass(frozen=True, slots=True)
 class ProgramIndex(Node):
-    """The program's place in a grid of `counts` programs, the last axis running fastest."""
+    """The program's place in its grid, the last axis running fastest; `counts` has the number of
+    places on each axis but the first."""
 
     targets: tuple[Symbol, ...]
     counts: tuple[Expr, ...]

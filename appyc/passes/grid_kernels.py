@@ -35,7 +35,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.passes.build import both, identity, integer, iteration, less, trip_count
+from appyc.passes.build import both, identity, integer, is_simple, iteration, less, trip_count
 from appyc.passes.fault_sites import FaultSites
 from appyc.passes.lane_expressions import Where
 from appyc.passes.map_gpu import GridMapping, choose_lane_loops, map_gpu
@@ -104,7 +104,7 @@ class GridKernel:
     # ------------------------------------------------------------ the grid
 
     def _axis(self, loop: For) -> Axis:
-        lo = self._on_host(f"{loop.var.name}_start", loop.lo)
+        lo = loop.lo if is_simple(loop.lo) else self._on_host(f"{loop.var.name}_start", loop.lo)
         trips = trip_count(lo, loop.hi, loop.step)
         count = self._on_host(f"{loop.var.name}_count", Binary("max", trips, integer(0, loop.loc), loc=loop.loc))
         programs, lanes = count, self.lower.lanes
@@ -112,7 +112,7 @@ class GridKernel:
             blocks = trip_count(integer(0, loop.loc), count, lanes)
             programs = self._on_host(f"{loop.var.name}_blocks", blocks)
         number = self.names.fresh(f"{loop.var.name}_number", DType.INT64)
-        return Axis(loop, lo if isinstance(lo, Var) else loop.lo, count, programs, number)
+        return Axis(loop, lo, count, programs, number)
 
     def _on_host(self, name: str, value: Expr) -> Var:
         symbol = self.names.fresh(name, value.dtype)
@@ -121,7 +121,7 @@ class GridKernel:
 
     def _enter_grid(self, axes: list[Axis], loop: For, body: list[ScheduledStmt]) -> Where:
         """Sets every axis's variable; says which lanes act."""
-        counts = tuple(axis.programs for axis in axes)
+        counts = tuple(axis.programs for axis in axes[1:])
         body.append(ProgramIndex(tuple(axis.number for axis in axes), counts, loc=self.loc))
         where = Where()
         for axis in axes:
@@ -167,7 +167,7 @@ class GridKernel:
             body.append(LaneReduce(total, reduction.op, share, loc=loc))
             share = Var(total, loc=loc)
         place = self.names.fresh("place", DType.INT64)
-        body.append(ProgramIndex((place,), (integer(1, loc),), loc=loc))
+        body.append(ProgramIndex((place,), (), loc=loc))
         body.append(Store(shares, (Var(place, loc=loc),), share, checked=False, loc=loc))
         part = self.names.fresh("part", DType.INT64)
         each = Load(shares, (Var(part, loc=loc),), checked=False, loc=loc)

@@ -20,7 +20,7 @@ from appyc.ir.kernels import (
     ScheduledStmt,
 )
 from appyc.ir.names import spellings
-from appyc.ir.nodes import Assign, Expr, Intrinsic, Store, Symbol, Update
+from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 from appyc.triton_gen.expressions import TYPES, ExpressionEmitter
@@ -171,7 +171,8 @@ class _KernelEmitter(ExpressionEmitter):
         return text
 
     def _loop(self, s: Loop) -> None:
-        bounds = f"{self.expr(s.lo)}, {self.expr(s.hi)}" + (f", {s.step}" if s.step != 1 else "")
+        lo = str(s.lo.value) if isinstance(s.lo, Const) else self.expr(s.lo)
+        bounds = f"{lo}, {self.expr(s.hi)}" + (f", {s.step}" if s.step != 1 else "")
         with self.w.block(f"for {self.name(s.var)} in range({bounds}):"):
             # The interpreter's loop variable is Python's; the compiler's may be an int32.
             self.w.line(f"{self.name(s.var)} = tl.cast({self.name(s.var)}, tl.int64)")
@@ -180,7 +181,7 @@ class _KernelEmitter(ExpressionEmitter):
 
     def _program_index(self, s: ProgramIndex) -> None:
         rest = "tl.program_id(0).to(tl.int64)"
-        for target, count in list(zip(s.targets, s.counts, strict=True))[:0:-1]:
+        for target, count in list(zip(s.targets[1:], s.counts, strict=True))[::-1]:
             self.w.line(f"{self.name(target)} = {rest} % {self.expr(count)}")
             rest = f"({rest} // {self.expr(count)})"
         self.w.line(f"{self.name(s.targets[0])} = {rest}")

@@ -1,0 +1,93 @@
+"""Generated kernels to cubins, on a machine that needs no GPU."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from appyc.errors import ToolchainError
+from appyc.runtime.triton_source import load_source
+from appyc.triton_gen.generate import TritonProgram
+from appyc.triton_gen.kernel import KernelText
+
+_USAGE = re.compile(r"REG:(\d+) STACK:(\d+).*?LOCAL:(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledKernel:
+    """One kernel for one architecture.
+
+    entry: the name of its function in the cubin. threads, shared: what a launch needs, in
+    threads a program and bytes. registers, stack_bytes, spill_bytes: what ptxas gave it.
+    """
+
+    name: str
+    entry: str
+    cubin: bytes
+    ttir: str
+    ptx: str
+    threads: int
+    shared: int
+    registers: int
+    stack_bytes: int
+    spill_bytes: int
+
+
+def compile_cubin(program: TritonProgram, target: str) -> list[CompiledKernel]:
+    """Every kernel of the program for a target such as "cuda:90"."""
+    names = load_source(program)
+    return [_compile(k, names[k.name], target, program.fuse_multiply_add) for k in program.kernels]
+
+
+def _compile(kernel: KernelText, function: Any, target: str, fuse: bool) -> CompiledKernel:
+    import triton  # noqa: PLC0415
+    from triton.backends.compiler import GPUTarget  # noqa: PLC0415
+    from triton.compiler import ASTSource  # noqa: PLC0415
+
+    backend, _, capability = target.partition(":")
+    if backend != "cuda" or not capability.isdigit():
+        raise ValueError(f"a target is written as 'cuda:90', not {target!r}")
+    built = triton.compile(
+        ASTSource(function, kernel.signature, constexprs=kernel.constexprs),
+        target=GPUTarget("cuda", int(capability), 32),
+        options={
+            "num_warps": kernel.num_warps,
+            "enable_fp_fusion": fuse,
+            "enable_reflect_ftz": False,
+            "sanitize_overflow": False,
+        },
+    )
+    metadata = built.metadata
+    registers, stack, local = _usage(built.asm["cubin"])
+    return CompiledKernel(
+        kernel.name,
+        metadata.name,
+        built.asm["cubin"],
+        str(built.asm["ttir"]),
+        str(built.asm["ptx"]),
+        32 * metadata.num_warps,
+        metadata.shared,
+        registers,
+        stack,
+        local,
+    )
+
+
+def _usage(cubin: bytes) -> tuple[int, int, int]:
+    """Registers, bytes of stack and of local memory, from the cubin itself."""
+    import triton  # noqa: PLC0415
+
+    tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(cubin)
+        done = subprocess.run([tool, "-res-usage", path], capture_output=True, text=True, check=False)
+    found = _USAGE.search(done.stdout)
+    if found is None:
+        raise ToolchainError(f"cuobjdump did not tell what a kernel uses: {done.stdout}{done.stderr}")
+    registers, stack, local = (int(number) for number in found.groups())
+    return registers, stack, local

@@ -1,0 +1,140 @@
+"""Generated kernels in Triton's interpreter, on NumPy arrays and in place.
+
+The interpreter patches `triton.language` while a kernel runs; here that is done once for a
+whole program, and kernels are called with arguments of exactly the types that their
+signature names. Works in a process that also compiles kernels; one program runs at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appyc.runtime.triton_faults import fault_words, raise_fault
+from appyc.runtime.triton_libdevice import Libdevice
+from appyc.runtime.triton_source import load_source, plain_functions
+from appyc.triton_gen.generate import TritonProgram
+from appyc.triton_gen.kernel import KernelText
+
+Compiled: TypeAlias = Callable[[list[Any]], list[Any]]
+
+_NUMPY_TYPES = {
+    "i1": "bool", "fp32": "float32", "fp64": "float64",
+    **{f"i{b}": f"int{b}" for b in (8, 16, 32, 64)}, **{f"u{b}": f"uint{b}" for b in (8, 16, 32, 64)},
+}  # fmt: skip
+
+_PATCHED = threading.Lock()
+"""Held while `triton.language` means the interpreter's functions, which is process-wide."""
+
+
+def interpret(program: TritonProgram) -> Compiled:
+    """The program as a function of its arguments' list; arrays are changed in place."""
+    names = load_source(program)
+    functions = plain_functions(names, {"libdevice": Libdevice()})
+    host = functions["host"]
+    kernels = {k.name: (k, functions[k.name]) for k in program.kernels}
+
+    def run(args: list[Any]) -> list[Any]:
+        values = [_argument(p, a) for p, a in zip(program.params, args, strict=True)]
+        device = _InterpreterDevice(program, kernels)
+        with _interpreted(functions), np.errstate(all="ignore"):
+            results: list[Any] = host(device, *values)
+        return results
+
+    return run
+
+
+def _argument(param: Any, value: Any) -> Any:
+    return value if param.is_array else param.dtype.numpy.type(value)
+
+
+class _InterpreterDevice:
+    """What a host function runs on."""
+
+    def __init__(
+        self, program: TritonProgram, kernels: dict[str, tuple[KernelText, Callable[..., None]]]
+    ) -> None:
+        self.sites = program.sites
+        self.kernels = kernels
+        self.faults = np.zeros(fault_words(program.sites), np.int64)
+
+    def launch(self, name: str, programs: int, *args: Any) -> None:
+        from triton.runtime.interpreter import interpreter_builder  # noqa: PLC0415
+
+        kernel, function = self.kernels[name]
+        count = int(programs)
+        values = [_tensor(p.type, a) for p, a in zip(kernel.params, args, strict=True)]
+        interpreter_builder.set_grid_dim(count, 1, 1)
+        for number in range(count):
+            interpreter_builder.set_grid_idx(number, 0, 0)
+            function(*values, kernel.lanes)
+
+    def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> NDArray[Any]:
+        return np.zeros(shape, dtype) if zero else np.empty(shape, dtype)
+
+    def read(self, cell: NDArray[Any]) -> Any:
+        return cell[0]
+
+    def check(self) -> None:
+        raise_fault(self.sites, self.faults)
+
+
+def _tensor(type_: str, value: Any) -> Any:
+    """A kernel's argument: an array's address, or a number of the type that the signature says."""
+    import triton.language as tl  # noqa: PLC0415
+    from triton.runtime.interpreter import TensorHandle  # noqa: PLC0415
+
+    dtype = tl.str_to_ty(type_, None)
+    if type_.startswith("*"):
+        data = np.array([value.__array_interface__["data"][0]], np.uint64)
+    else:
+        data = np.array([value]).astype(_NUMPY_TYPES[type_])
+    return tl.tensor(TensorHandle(data, dtype), dtype)
+
+
+@contextmanager
+def _interpreted(functions: dict[str, Any]) -> Iterator[None]:
+    """`triton.language` as the interpreter's, with what it lacks."""
+    from triton.runtime import interpreter  # noqa: PLC0415
+
+    with _PATCHED:
+        marker = functions["host"]  # any function whose globals hold `tl`
+        options = interpreter.interpreter_builder.options
+        scope = interpreter._patch_lang(marker)
+        try:
+            # NumPy 2.4 made int() of an array with one element an error.
+            tensor = functions["tl"].tensor
+            scope.set_attr(tensor, "__index__", _to_int)
+            scope.set_attr(tensor, "__int__", _to_int)
+            for module in (functions["tl"], functions["tl"].core):
+                scope.set_attr(module, "reduce", _reduce)
+            # Integers wrap, as NumPy's do; the interpreter would test each result.
+            interpreter.interpreter_builder.options = interpreter.InterpreterOptions(sanitize_overflow=False)
+            yield
+        finally:
+            interpreter.interpreter_builder.options = options
+            scope.restore()
+
+
+def _to_int(tensor: Any) -> int:
+    return int(tensor.handle.data.item())
+
+
+def _reduce(value: Any, axis: int, combine: Callable[[Any, Any], Any], **_: Any) -> Any:
+    """`tl.reduce` over the only axis of a block, by halves; Triton's own takes one element at a time."""
+    import triton.language as tl  # noqa: PLC0415
+    from triton.runtime.interpreter import TensorHandle  # noqa: PLC0415
+
+    def block(data: NDArray[Any]) -> Any:
+        return tl.tensor(TensorHandle(data, value.dtype), tl.block_type(value.dtype, list(data.shape)))
+
+    data = value.handle.data
+    while data.size > 1:
+        half = data.size // 2
+        data = combine(block(data[:half]), block(data[half:])).handle.data
+    return tl.tensor(TensorHandle(data.reshape(1).copy(), value.dtype), value.dtype)

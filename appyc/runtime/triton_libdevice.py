@@ -1,0 +1,40 @@
+"""CUDA's device library in Triton's interpreter: the same functions by NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_NUMPY: dict[str, Callable[..., Any]] = {
+    "pow": np.power, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log,
+    "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "sin": np.sin, "cos": np.cos,
+    "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh,
+    "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "cbrt": np.cbrt, "trunc": np.trunc, "rint": np.rint,
+    "atan2": np.arctan2, "hypot": np.hypot, "copysign": np.copysign, "fmod": np.fmod,
+    "erf": np.vectorize(math.erf, otypes=[np.float64]),
+    "erfc": np.vectorize(math.erfc, otypes=[np.float64]),
+}  # fmt: skip
+
+
+class Libdevice:
+    """Stands for `triton.language.extra.libdevice`, whose functions do nothing in the interpreter."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in _NUMPY:
+            raise AttributeError(f"libdevice.{name}")
+        return lambda *args: _elementwise(_NUMPY[name], args)
+
+
+def _elementwise(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    import triton.language as tl  # noqa: PLC0415
+    from triton.runtime.interpreter import TensorHandle  # noqa: PLC0415
+
+    dtype = args[0].dtype
+    data = function(*(a.handle.data for a in args)).astype(args[0].handle.data.dtype)
+    shape = next((list(a.shape) for a in args if a.type.is_block()), None)
+    type_ = dtype if shape is None else tl.block_type(dtype, shape)
+    return tl.tensor(TensorHandle(data, dtype), type_)

@@ -1,0 +1,41 @@
+"""Generated Triton text as Python functions."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+from types import FunctionType
+from typing import Any
+
+from appyc.errors import ToolchainError
+from appyc.triton_gen.generate import TritonProgram
+
+
+def load_source(program: TritonProgram) -> dict[str, Any]:
+    """The names that a program's text defines, its kernels as Triton's JITFunctions.
+
+    The text is registered under a file name of its own, because Triton reads functions' source
+    through `inspect`.
+    """
+    try:
+        import triton.runtime.jit  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise ToolchainError("Triton is not installed; `pip install appyc[interpret]` brings it") from error
+    digest = hashlib.sha256(program.text.encode()).hexdigest()[:16]
+    filename = f"<appyc triton {program.name} {digest}>"
+    lines = program.text.splitlines(keepends=True)
+    linecache.cache[filename] = (len(program.text), None, lines, filename)
+    names: dict[str, Any] = {"__name__": f"appyc_triton_{digest}"}
+    exec(compile(program.text, filename, "exec"), names)
+    return names
+
+
+def plain_functions(names: dict[str, Any], replaced: dict[str, Any]) -> dict[str, Any]:
+    """The same names with jitted functions as the Python functions that they were made from, which
+    see each other, and `replaced` in place of what the text imported."""
+    out: dict[str, Any] = {**names, **replaced}
+    for name, value in names.items():
+        python = getattr(value, "fn", None)
+        if isinstance(python, FunctionType):
+            out[name] = FunctionType(python.__code__, out, name, python.__defaults__)
+    return out

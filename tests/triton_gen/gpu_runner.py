@@ -1,0 +1,58 @@
+"""Runs a function's Triton text: in the interpreter, and through the compiler to cubins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from appyc.ir.nodes import For, Function, LoopMode, Reduction, Stmt, Symbol
+from appyc.options import Options
+from appyc.passes.context import PassContext
+from appyc.passes.lower_to_gpu import lower_to_gpu
+from appyc.runtime.triton_build import CompiledKernel, compile_cubin
+from appyc.runtime.triton_interpret import interpret
+from appyc.triton_gen.generate import TritonProgram, generate
+from ir_makers import Operand, for_
+
+
+def grid(
+    var: Symbol,
+    lo: Operand,
+    hi: Operand,
+    body: Sequence[Stmt],
+    step: int = 1,
+    *,
+    mode: LoopMode = LoopMode.PARALLEL,
+    reductions: Sequence[tuple[str, Symbol]] = (),
+    last: Sequence[Symbol] = (),
+) -> For:
+    """A loop that was proved parallel."""
+    found = tuple(Reduction(op, symbol) for op, symbol in reductions)
+    return replace(for_(var, lo, hi, body, step), mode=mode, reductions=found, last=tuple(last))
+
+
+def simd(var: Symbol, lo: Operand, hi: Operand, body: Sequence[Stmt], **facts: Any) -> For:
+    return grid(var, lo, hi, body, mode=LoopMode.SIMD, **facts)
+
+
+def triton_program(fn: Function) -> TritonProgram:
+    ctx = PassContext()
+    return generate(lower_to_gpu(fn, ctx), Options())
+
+
+def run(fn: Function, *args: Any) -> list[Any]:
+    """The results of a run in the interpreter; arrays are changed in place."""
+    return interpret(triton_program(fn))(list(args))
+
+
+def cubins(program: TritonProgram, arch: str = "cuda:90", libm: bool = False) -> list[CompiledKernel]:
+    """Compiles every kernel, and fails where one spills or has float32 in a float64 program."""
+    kernels = compile_cubin(program, arch)
+    floats = {p.type.strip("*") for k in program.kernels for p in k.params} & {"fp32", "fp64"}
+    for kernel in kernels:
+        assert kernel.spill_bytes == 0, kernel.name
+        assert libm or kernel.stack_bytes == 0, kernel.name
+        if "fp32" not in floats:
+            assert "f32" not in kernel.ttir, kernel.ttir
+    return kernels
