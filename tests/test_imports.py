@@ -26,10 +26,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "runtime": ("ir", *_GENERATORS, *_BASE),
     "lazy": ("ir", "passes", "runtime", *_BASE),
     "pipeline": _BELOW_PIPELINE,
-    "report": ("ir", "analysis", *_BASE),
-    "api": ("pipeline", "report", *_BELOW_PIPELINE),
-    "cli": ("api", "report", "pipeline", *_BELOW_PIPELINE),
-    "__init__": ("api", *_BASE),
+    "compiler": ("pipeline", *_BELOW_PIPELINE),
+    "report": ("compiler", "pipeline", *_BELOW_PIPELINE),
+    "api": ("compiler", "pipeline", "report", *_BELOW_PIPELINE),
+    "cli": ("api", "compiler", "report", "pipeline", *_BELOW_PIPELINE),
+    "__init__": ("api", *_BELOW_PIPELINE),
 }
 """For each part of the package, the other parts that it may import."""
 
