@@ -24,6 +24,7 @@ from appyc.ir.nodes import (
     Continue,
     Expr,
     Fail,
+    Guard,
     Node,
     Result,
     Store,
@@ -166,10 +167,11 @@ ScheduledStmt: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class GpuProgram(Node):
-    """A function as a host program. `sites` is the fault table."""
+    """A function as a host program. `sites` is the fault table; `guards` are tested first."""
 
     name: str
     params: tuple[Symbol, ...]
     body: tuple[ScheduledStmt, ...]
     results: tuple[Result, ...]
     sites: tuple[FaultSite, ...]
+    guards: tuple[Guard, ...] = ()

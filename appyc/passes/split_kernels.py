@@ -61,7 +61,7 @@ def split_kernels(fn: Function, ctx: PassContext) -> GpuProgram:
             value = splitter.on_host(value, body)
         results.append(Result(value, result.python, loc=result.loc))
     return GpuProgram(
-        fn.name, fn.params, tuple(body), tuple(results), splitter.sites.table(), loc=fn.loc
+        fn.name, fn.params, tuple(body), tuple(results), splitter.sites.table(), fn.guards, loc=fn.loc
     )
 
 

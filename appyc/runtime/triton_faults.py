@@ -13,6 +13,11 @@ WORDS_PER_SITE = 3
 """How often it happened, and the value and extent of one time that it did."""
 
 
+class GuardFailed(Exception):
+    """A guard of the function does not hold, so an index may be out of range. Nothing has been
+    written; the version that checks every access has to run."""
+
+
 def fault_words(sites: tuple[FaultSite, ...]) -> int:
     return WORDS_PER_SITE * len(sites)
 

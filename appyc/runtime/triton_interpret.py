@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from appyc.runtime.triton_faults import fault_words, raise_fault
+from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
 from appyc.runtime.triton_source import load_source, plain_functions
 from appyc.triton_gen.generate import TritonProgram
@@ -79,6 +79,10 @@ class _InterpreterDevice:
 
     def read(self, cell: NDArray[Any]) -> Any:
         return cell[0]
+
+    def require(self, holds: bool, reason: str) -> None:
+        if not holds:
+            raise GuardFailed(reason)
 
     def check(self) -> None:
         raise_fault(self.sites, self.faults)

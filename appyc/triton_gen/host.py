@@ -30,7 +30,7 @@ class _HostEmitter:
     def __init__(self, program: GpuProgram, kernels: dict[str, KernelText]) -> None:
         self.program, self.kernels = program, kernels
         outside = [*program.params, *(s for stmt in program.body for s in _host_symbols(stmt))]
-        names = spellings([*outside, *symbols_of(program.results)], _RESERVED)
+        names = spellings([*outside, *symbols_of([*program.results, *program.guards])], _RESERVED)
         self.name = names.__getitem__
         self.expr = expression_printer(self.name)
         self.w = Writer()
@@ -38,6 +38,8 @@ class _HostEmitter:
     def emit(self) -> str:
         params = ", ".join(["rt", *(self.name(p) for p in self.program.params)])
         with self.w.block(f"def host({params}):"):
+            for guard in self.program.guards:
+                self.w.line(f"rt.require({self.expr(guard.holds)}, {guard.reason!r})")
             for symbol in free_scalars(self.program.body):
                 if symbol not in self.program.params:
                     self.w.line(f"{self.name(symbol)} = {constant(0, symbol.dtype)}")

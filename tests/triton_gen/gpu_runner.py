@@ -13,7 +13,7 @@ from appyc.passes.lower_to_gpu import lower_to_gpu
 from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.triton_interpret import interpret
 from appyc.triton_gen.generate import TritonProgram, generate
-from ir_makers import Operand, for_
+from tests.ir_makers import Operand, for_
 
 
 def grid(
