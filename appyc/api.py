@@ -149,10 +149,10 @@ class JitFunction(Entry):
         raise ValueError("assignment destination is read-only")
 
     def _compile_triton(self, call: Call) -> _Version:
-        from appyc.runtime.triton_run import triton_runner  # noqa: PLC0415  (Triton is optional)
+        from appyc.gpu_compiler import gpu_runner  # noqa: PLC0415  (Triton is optional)
 
         analysed = self._analyse(call)
-        runner = triton_runner(analysed, call.target)
+        runner = gpu_runner(analysed, call.target)
 
         def run(values: tuple[object, ...]) -> object:
             return runner((*values, *self._captured(analysed.outside, values)))
@@ -173,7 +173,7 @@ class JitFunction(Entry):
         """
         call = Call(self, args, keywords)
         if target is not None and target.startswith("cuda"):
-            from appyc.runtime.triton_run import cubins  # noqa: PLC0415  (Triton is optional)
+            from appyc.gpu_compiler import cubins  # noqa: PLC0415  (Triton is optional)
 
             return cubins(self._analyse(call), target)
         if target is not None:

@@ -394,7 +394,7 @@ def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> V
     return owner.items[position]
 
 
-def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice:
+def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | None, int | None, int | None]:
     def bound(part: ast.expr | None) -> int | None:
         if part is None:
             return None

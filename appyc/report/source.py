@@ -14,6 +14,6 @@ def text_of(analysed: Analysed, kind: str) -> str:
         from appyc.c_gen.generate import generate  # noqa: PLC0415  (one generator at a time is needed)
 
         return generate(analysed.function, analysed.context.options).text
-    from appyc.triton_gen.generate import generate as generate_triton  # noqa: PLC0415
+    from appyc.gpu_compiler import triton_text  # noqa: PLC0415
 
-    return generate_triton(analysed.function, analysed.context).text
+    return triton_text(analysed)

@@ -1,0 +1,115 @@
+"""From analysed IR to Triton kernels: run in the interpreter, launched on a GPU, or as cubins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from appyc.compiler import Analysed
+from appyc.errors import ToolchainError
+from appyc.ir.nodes import Function, ResultTree
+from appyc.passes.lower_to_gpu import lower_to_gpu
+from appyc.runtime.frame import flat_values
+from appyc.runtime.overlap import find_overlap
+from appyc.runtime.triton_faults import GuardFailed
+from appyc.triton_gen.generate import TritonProgram, generate
+
+if TYPE_CHECKING:
+    from appyc.runtime.triton_build import CompiledKernel
+
+Runner = Callable[[list[Any]], list[Any]]
+
+
+def triton_program(function: Function, analysed: Analysed) -> TritonProgram:
+    """The kernels and the host program of a function."""
+    context = analysed.context
+    return generate(lower_to_gpu(function, context), context.options)
+
+
+def triton_text(analysed: Analysed) -> str:
+    """The readable source of what would run."""
+    return triton_program(analysed.function, analysed).text
+
+
+def cubins(analysed: Analysed, target: str) -> list[CompiledKernel]:
+    """Every kernel compiled for "cuda:<compute capability>"; no GPU is needed."""
+    from appyc.runtime.triton_build import compile_cubin  # noqa: PLC0415  (imports Triton)
+
+    _require_triton()
+    return compile_cubin(triton_program(analysed.function, analysed), target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """How a function's results are handed to the caller."""
+
+    tree: ResultTree
+    python: tuple[bool, ...]
+
+    def build(self, values: Sequence[Any]) -> object:
+        handed = [_as_python(v) if p else v for v, p in zip(values, self.python, strict=True)]
+        return _nested(self.tree, handed)
+
+
+def gpu_runner(analysed: Analysed, target: str) -> Callable[[tuple[object, ...]], object]:
+    """What runs a call: on a GPU (target "gpu"), or in the interpreter ("interpret").
+
+    Where arguments overlap, or a guard does not hold, the plain function runs, one program
+    with every access checked.
+    """
+    _require_triton()
+    make = _interpreter if target == "interpret" else _launcher
+    program = triton_program(analysed.function, analysed)
+    usual = make(program)
+    results = _Results(analysed.function.tree, tuple(r.python for r in analysed.function.results))
+    written = frozenset(number for number, is_written in enumerate(program.written) if is_written)
+
+    @cache
+    def plain() -> Runner:
+        return make(triton_program(analysed.plain, analysed))
+
+    def run(values: tuple[object, ...]) -> object:
+        flat = flat_values(analysed.arguments, values)
+        if find_overlap(flat, written) is not None:
+            return results.build(plain()(flat))
+        try:
+            return results.build(usual(flat))
+        except GuardFailed:
+            return results.build(plain()(flat))
+
+    return run
+
+
+def _interpreter(program: TritonProgram) -> Runner:
+    from appyc.runtime.triton_interpret import interpret  # noqa: PLC0415  (imports Triton)
+
+    return interpret(program)
+
+
+def _launcher(program: TritonProgram) -> Runner:
+    from appyc.runtime.triton_launch import launch  # noqa: PLC0415  (imports CuPy)
+
+    return launch(program)
+
+
+def _require_triton() -> None:
+    try:
+        import triton  # noqa: F401, PLC0415  (optional)
+    except ImportError:
+        raise ToolchainError("this target needs Triton. Install it: pip install 'appyc[gpu]'") from None
+
+
+def _as_python(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _nested(tree: ResultTree, values: Sequence[Any]) -> object:
+    if tree is None:
+        return None
+    if isinstance(tree, tuple):
+        return tuple(_nested(t, values) for t in tree)
+    return values[tree]
