@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from appyc.c_gen.helpers import Helpers
@@ -57,7 +57,7 @@ class FunctionContext:
     in_piece: this function is a part of a parallel loop, and runs in several threads at
     once. behind_pointer: scalars that live elsewhere and are reached through a pointer.
     allocated: arrays that this function allocates, and frees where it ends. leaves: some
-    `goto leave` has been written, so the label is needed.
+    `goto leave` has been written, so the label is needed. renamed: what some symbols are called just here.
     """
 
     module: ModuleContext
@@ -66,8 +66,11 @@ class FunctionContext:
     behind_pointer: frozenset[Symbol] = frozenset()
     allocated: tuple[Symbol, ...] = ()
     leaves: bool = False
+    renamed: Mapping[Symbol, str] = field(default_factory=dict)
 
     def name(self, symbol: Symbol) -> str:
+        if symbol in self.renamed:
+            return self.renamed[symbol]
         spelled = self.module.names.of(symbol)
         return f"(*{spelled})" if symbol in self.behind_pointer else spelled
 

@@ -50,6 +50,14 @@ static inline int64_t at(const int64_t index, const int64_t extent, {_FAULT}) {{
     return trips > 0 ? trips : 0;
 }""",
     ),
+    "larger": (
+        (),
+        "static inline int64_t larger(const int64_t a, const int64_t b) { return a > b ? a : b; }",
+    ),
+    "smaller": (
+        (),
+        "static inline int64_t smaller(const int64_t a, const int64_t b) { return a < b ? a : b; }",
+    ),
     "piece_start": (
         (),
         """/* Where piece number `piece` of `pieces` starts; the pieces' lengths differ by at most one. */
@@ -257,11 +265,20 @@ _PROTOTYPES: dict[str, str] = {
     "cpow": "extern T cpowF(T, T);",
 }
 
+_VECTOR_BYTES = """#if defined(__AVX512F__)
+enum { vector_bytes = 64 };
+#elif defined(__AVX__)
+enum { vector_bytes = 32 };
+#else
+enum { vector_bytes = 16 };
+#endif"""
+
 
 def reserved_names() -> set[str]:
     """Every name that this module can put into a C file."""
     names = set(PLAIN)
     names |= {f"{operation}_{dtype}" for operation in TEMPLATES for dtype in DType}
+    names |= {"vector_bytes"} | {f"vector_{dtype}" for dtype in DType}
     names |= {name + suffix for name in _PROTOTYPES for suffix in ("", "f")}
     return names
 
@@ -312,6 +329,18 @@ class Helpers:
             "initializer(omp_priv = omp_orig)",
         )
         return name
+
+    def vector(self, dtype: DType) -> str:
+        """Asks for the type of a vector as wide as the machine's registers; returns its name."""
+        name = f"vector_{dtype}"
+        self._texts.setdefault("vector_bytes", _VECTOR_BYTES)
+        attributes = f"vector_size(vector_bytes), aligned({dtype.itemsize}), may_alias"
+        self._texts.setdefault(name, f"typedef {c_type(dtype)} {name} __attribute__(({attributes}));")
+        return name
+
+    def vector_width(self, dtype: DType) -> str:
+        """The number of a vector's elements, as a C constant."""
+        return f"(int64_t)(vector_bytes / {dtype.itemsize})"
 
     def text(self) -> str:
         return "\n".join(self._texts.values())

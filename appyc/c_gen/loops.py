@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appyc.c_gen.bounds import bound_text
 from appyc.c_gen.context import FunctionContext
-from appyc.c_gen.simd import Body, emit_counted
+from appyc.c_gen.counted import Body, emit_counted
 from appyc.c_gen.threads import emit_threads, runs_in_threads
 from appyc.ir.nodes import For
 

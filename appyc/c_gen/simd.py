@@ -1,16 +1,13 @@
-"""One counted loop on one thread: a plain `for`, or lanes of vectors by `omp simd`."""
+"""Innermost loops as lanes, by `omp simd`: which may be, and the directive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from collections.abc import Iterable
 
 from appyc.c_gen.context import FunctionContext, can_fault
 from appyc.c_gen.scalars import c_type, constant
 from appyc.ir.nodes import Alloc, Assign, Break, For, LoopMode, Reduction, Stmt, Symbol, Update, While
 from appyc.ir.visit import symbols_of, walk
-
-Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
 
@@ -34,19 +31,6 @@ def why_not_simd(loop: For) -> str | None:
             case _:
                 pass
     return None
-
-
-def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
-    """The loop from `lo` to `hi`, which are terms that do not change while it runs."""
-    simd = not ctx.module.sequential and why_not_simd(loop) is None
-    if simd:
-        ctx.writer.line(simd_directive(ctx, loop))
-    var = ctx.name(loop.var)
-    relation = "<" if loop.step > 0 else ">"
-    with ctx.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"):
-        if simd:
-            declare_scalars(ctx, simd_private(loop))
-        body(ctx, loop.body)
 
 
 def simd_private(loop: For) -> list[Symbol]:

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 
 from appyc.c_gen.bounds import is_invariant, work_text
 from appyc.c_gen.context import FunctionContext, can_fault, parameters_of_array
+from appyc.c_gen.counted import Body, emit_counted
 from appyc.c_gen.expressions import combine, expression
 from appyc.c_gen.function import emit_function
 from appyc.c_gen.scalars import c_type, partial_start
-from appyc.c_gen.simd import Body, declare_scalars, emit_counted, is_private_to_lanes
+from appyc.c_gen.simd import declare_scalars, is_private_to_lanes
 from appyc.ir.nodes import Alloc, For, LoopMode, Reduction, Symbol, Update, Var, While
 from appyc.ir.visit import scalars_written, symbols_of, walk
 

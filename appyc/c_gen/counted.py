@@ -1,0 +1,32 @@
+"""One counted loop on one thread: plain, in lanes by `omp simd`, or in lanes around its inner loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from appyc.c_gen.context import FunctionContext
+from appyc.c_gen.lane_plan import plan_lanes
+from appyc.c_gen.lanes import emit_lanes
+from appyc.c_gen.simd import declare_scalars, simd_directive, simd_private, why_not_simd
+from appyc.ir.nodes import For, Stmt
+
+Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+
+
+def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
+    """The loop from `lo` to `hi`, which are terms that do not change while it runs."""
+    plan = None if ctx.module.sequential else plan_lanes(loop)
+    if plan is not None:
+        with ctx.writer.block():
+            emit_lanes(ctx, plan, lo, hi)
+        return
+    simd = not ctx.module.sequential and why_not_simd(loop) is None
+    if simd:
+        ctx.writer.line(simd_directive(ctx, loop))
+    var = ctx.name(loop.var)
+    relation = "<" if loop.step > 0 else ">"
+    with ctx.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"):
+        if simd:
+            declare_scalars(ctx, simd_private(loop))
+        body(ctx, loop.body)

@@ -1,0 +1,211 @@
+"""Which loops become lanes around their inner loops, and which are jammed with them.
+
+Before, one element of C at a time, the inner loop striding through B:
+
+    for i: for j: s = 0; for k: s += A[i, k] * B[k, j]; C[i, j] = s
+
+After, a block of rows by a strip of lanes, with the block's sums in registers:
+
+    for i in blocks of 4: for j in strips of vectors: for k: s[0..3] += A[i + 0..3, k] * B[k, j lanes]
+
+The lanes' loop must be independent, and its varying accesses stride one (stores may have any
+stride). The loop around it is jammed where it is independent too and nothing else is in it.
+Does not handle: conditions or indices that vary with the lane, functions other than
+arithmetic, more than one element type, atomics, checked accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from appyc.c_gen.bounds import is_invariant
+from appyc.c_gen.context import can_fault
+from appyc.c_gen.simd import why_not_simd
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Expr,
+    For,
+    If,
+    Load,
+    LoopMode,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+)
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import scalars_written, walk
+
+ROWS = 4
+"""Rows in a block: each vector that is loaded is used for all of them."""
+
+GROUPS = 3
+"""Vectors in a strip; with ROWS, enough sums that none waits for the one before."""
+
+_OPS = ("+", "-", "*", "/")
+MAX_STATEMENTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class LanePlan:
+    """rows: the loop that is jammed, if any. lanes: the loop that becomes vectors."""
+
+    rows: For | None
+    lanes: For
+    dtype: DType
+    scalars: tuple[Symbol, ...]
+
+
+def plan_lanes(loop: For) -> LanePlan | None:
+    """How a loop becomes lanes (or the rows around lanes), or None where it does not."""
+    if len(loop.body) == 1 and isinstance(loop.body[0], For) and _is_simple(loop):
+        inner = loop.body[0]
+        plan = _plan(inner)
+        if plan is not None and _can_be_jammed(loop, inner):
+            return LanePlan(loop, inner, plan.dtype, plan.scalars)
+        if plan is not None:
+            return None  # the inner loop is better, and will be asked
+    return _plan(loop)
+
+
+def _is_simple(loop: For) -> bool:
+    return loop.mode is not LoopMode.SEQUENTIAL and loop.step == 1 and not loop.reductions and not loop.last
+
+
+def _can_be_jammed(rows: For, lanes: For) -> bool:
+    """True where all rows of a block run the inner loops the same number of times."""
+    written = scalars_written(lanes.body)
+    if not is_invariant(lanes.lo, written) or not is_invariant(lanes.hi, written):
+        return False
+    for node in walk(lanes.body):
+        if isinstance(node, If):
+            return False
+        if isinstance(node, For) and not all(is_invariant(e, {rows.var}) for e in (node.lo, node.hi)):
+            return False
+    return True
+
+
+def _plan(loop: For) -> LanePlan | None:
+    inner = [n for n in walk(loop.body) if isinstance(n, For)]
+    if not inner or not _is_simple(loop) or can_fault(loop.body):
+        return None
+    written = scalars_written(loop.body)
+    if not written <= set(loop.private) or not _gains(inner):
+        return None
+    arrays = {n.array if isinstance(n, Store) else n.target for n in _element_writes(loop.body)}
+    dtypes = {s.dtype for s in written} | {a.dtype for a in arrays}
+    if len(dtypes) != 1 or not (dtype := next(iter(dtypes))).is_float:
+        return None
+    if sum(isinstance(n, Stmt) for n in walk(loop.body)) > MAX_STATEMENTS:
+        return None
+    check = _Check(loop.var, written, dtype)
+    if not all(check.statement(stmt) for stmt in loop.body):
+        return None
+    return LanePlan(None, loop, dtype, tuple(s for s in loop.private if s in written))
+
+
+def _gains(inner: list[For]) -> bool:
+    """False where the innermost loops are themselves lanes, with nothing to add up at the end."""
+    return any(why_not_simd(loop) is not None or loop.reductions for loop in inner if _is_innermost(loop))
+
+
+def _is_innermost(loop: For) -> bool:
+    return not any(isinstance(n, For) for n in walk(loop.body))
+
+
+def _element_writes(body: tuple[Stmt, ...]) -> Iterator[Store | Update]:
+    for node in walk(body):
+        if isinstance(node, Store) or (isinstance(node, Update) and node.target.is_array):
+            yield node
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """Tests that statements can be written for vectors of `var`'s iterations."""
+
+    var: Symbol
+    scalars: set[Symbol]
+    dtype: DType
+
+    def statement(self, stmt: Stmt) -> bool:
+        match stmt:
+            case Assign():
+                return self.expression(stmt.value)
+            case Update():
+                if stmt.atomic or stmt.mask is not None or stmt.op not in _OPS:
+                    return False
+                element = not stmt.target.is_array or is_unit_stride(
+                    stmt.target, stmt.index, self.var, self.uniform
+                )
+                return element and self.expression(stmt.value)
+            case Store():
+                varies = any(not self.uniform(i) for i in stmt.index)
+                plain = all(not self.vector_in(i) for i in stmt.index)
+                return stmt.mask is None and varies and plain and self.expression(stmt.value)
+            case For():
+                bounds = self.uniform(stmt.lo) and self.uniform(stmt.hi)
+                invariant = is_invariant(stmt.lo, self.scalars) and is_invariant(stmt.hi, self.scalars)
+                return bounds and invariant and all(self.statement(s) for s in stmt.body)
+            case If():
+                return self.uniform(stmt.cond) and all(self.statement(s) for s in (*stmt.then, *stmt.orelse))
+            case _:
+                return False
+
+    def uniform(self, expr: Expr) -> bool:
+        """True for a value that is the same in all lanes."""
+        return not any(
+            isinstance(n, Var) and (n.symbol == self.var or n.symbol in self.scalars) for n in walk(expr)
+        )
+
+    def vector_in(self, expr: Expr) -> bool:
+        """True where an index needs a lane's own value, or memory."""
+        return any(
+            isinstance(n, Load) or (isinstance(n, Var) and n.symbol in self.scalars) for n in walk(expr)
+        )
+
+    def expression(self, expr: Expr) -> bool:
+        if expr.dtype is not self.dtype:
+            return False
+        if self.uniform(expr):
+            return True
+        match expr:
+            case Var():
+                return expr.symbol in self.scalars
+            case Load():
+                return expr.mask is None and is_unit_stride(expr.array, expr.index, self.var, self.uniform)
+            case Unary():
+                return expr.op == "-" and self.expression(expr.arg)
+            case Binary():
+                return expr.op in _OPS and self.expression(expr.lhs) and self.expression(expr.rhs)
+            case _:
+                return False
+
+
+def is_unit_stride(
+    array: Symbol, index: tuple[Expr, ...], var: Symbol, uniform: Callable[[Expr], bool]
+) -> bool:
+    """True where consecutive values of `var` name consecutive elements."""
+    if not index or array.array.layout is Layout.STRIDED:
+        return False
+    unit = len(index) - 1 if array.array.layout is Layout.C else 0
+    rest = [i for axis, i in enumerate(index) if axis != unit]
+    return all(uniform(i) for i in rest) and _has_coefficient_one(index[unit], var, uniform)
+
+
+def _has_coefficient_one(expr: Expr, var: Symbol, uniform: Callable[[Expr], bool]) -> bool:
+    match expr:
+        case Var():
+            return expr.symbol == var
+        case Binary(op="+"):
+            left, right = expr.lhs, expr.rhs
+            return (uniform(right) and _has_coefficient_one(left, var, uniform)) or (
+                uniform(left) and _has_coefficient_one(right, var, uniform)
+            )
+        case Binary(op="-"):
+            return uniform(expr.rhs) and _has_coefficient_one(expr.lhs, var, uniform)
+        case _:
+            return False
