@@ -78,7 +78,9 @@ class GridKernel:
         for axis in axes[1:]:
             total = Binary("*", total, axis.programs, loc=self.loc)
         programs = self._on_host("programs", total)
-        merged = replace(self.mapping.chain[-1], reductions=self._reductions(), last=self.mapping.chain[0].last)
+        merged = replace(
+            self.mapping.chain[-1], reductions=self._reductions(), last=self.mapping.chain[0].last
+        )
         loop, kept = self.lower.as_lanes(merged) if self.mapping.lane else self._as_program(merged)
         body: list[ScheduledStmt] = []
         where = self._enter_grid(axes, loop, body)
@@ -106,7 +108,9 @@ class GridKernel:
     def _axis(self, loop: For) -> Axis:
         lo = loop.lo if is_simple(loop.lo) else self._on_host(f"{loop.var.name}_start", loop.lo)
         trips = trip_count(lo, loop.hi, loop.step)
-        count = self._on_host(f"{loop.var.name}_count", Binary("max", trips, integer(0, loop.loc), loc=loop.loc))
+        count = self._on_host(
+            f"{loop.var.name}_count", Binary("max", trips, integer(0, loop.loc), loc=loop.loc)
+        )
         programs, lanes = count, self.lower.lanes
         if loop.var == self.mapping.lane and lanes > 1:
             blocks = trip_count(integer(0, loop.loc), count, lanes)
@@ -176,7 +180,9 @@ class GridKernel:
             part, integer(0, loc), programs, 1, (update,), LoopMode.SIMD, reductions=(reduction,), loc=loc
         )
         lower = KernelLowering(self.names, self.sites, STRIP_LANES, frozenset({part}))
-        return finish_kernel(f"{self.name}_{symbol.name}", lower, lower.block((combine,), Where()), (symbol,), loc)
+        return finish_kernel(
+            f"{self.name}_{symbol.name}", lower, lower.block((combine,), Where()), (symbol,), loc
+        )
 
     def _last(
         self, symbol: Symbol, kept: Symbol, axes: list[Axis], where: Where, body: list[ScheduledStmt]

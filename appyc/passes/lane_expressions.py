@@ -202,5 +202,8 @@ def _zero_division(e: Binary) -> str:
         return "float division by zero" if not e.dtype.is_complex else "complex division by zero"
     if e.op == "%":
         return "integer modulo by zero" if e.dtype is not DType.FLOAT64 else "float modulo"
-    return "integer division or modulo by zero" if e.dtype is not DType.FLOAT64 else "float floor division by zero"
-
+    return (
+        "integer division or modulo by zero"
+        if e.dtype is not DType.FLOAT64
+        else "float floor division by zero"
+    )

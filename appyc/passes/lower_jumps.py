@@ -70,7 +70,9 @@ class _Lowering:
         breaks, continues = _jumps(loop.body, Break), _jumps(loop.body, Continue)
         if not breaks and not continues:
             body = self.block(loop.body)
-            return [self._owning(replace(loop, body=body)) if isinstance(loop, For) else replace(loop, body=body)]
+            return [
+                self._owning(replace(loop, body=body)) if isinstance(loop, For) else replace(loop, body=body)
+            ]
         left = self.names.fresh("left", DType.BOOL) if breaks else None
         skip = self.names.fresh("skip", DType.BOOL) if continues else None
         flags = [flag for flag in (left, skip) if flag is not None]
@@ -120,7 +122,12 @@ class _Lowering:
         on = state if left is None else negated(Var(left, loc=loc))
         if isinstance(loop, While):
             # The condition may read what the body changes, and is not evaluated after a break.
-            again = If(on, (Assign(running, loop.cond, loc=loc),), (Assign(running, truth(False, loc), loc=loc),), loc=loc)
+            again = If(
+                on,
+                (Assign(running, loop.cond, loc=loc),),
+                (Assign(running, truth(False, loc), loc=loc),),
+                loc=loc,
+            )
             return [Assign(running, loop.cond, loc=loc), While(state, (*body, again), loc=loc)]
         at, end = self.names.fresh(loop.var.name, DType.INT64), self.names.fresh("end", DType.INT64)
         inside = Compare("<" if loop.step > 0 else ">", Var(at, loc=loc), Var(end, loc=loc), loc=loc)

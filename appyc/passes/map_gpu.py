@@ -17,7 +17,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appyc.ir.nodes import Alloc, Binary, Const, Expr, For, Load, LoopMode, Node, Stmt, Store, Symbol, Unary, Update, Var, While
+from appyc.ir.nodes import (
+    Alloc,
+    Binary,
+    Const,
+    Expr,
+    For,
+    Load,
+    LoopMode,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
 from appyc.ir.types import Layout
 from appyc.ir.visit import children, loops_of, walk
 
@@ -157,6 +173,7 @@ def _perfect_chain(nest: For) -> tuple[For, ...]:
 
 def _blocks(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     return tuple(
-        block for name in ("body", "then", "orelse") if (block := getattr(stmt, name, ())) and isinstance(block, tuple)
+        block
+        for name in ("body", "then", "orelse")
+        if (block := getattr(stmt, name, ())) and isinstance(block, tuple)
     )
-

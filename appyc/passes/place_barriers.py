@@ -41,9 +41,7 @@ def place_barriers(body: tuple[ScheduledStmt, ...]) -> tuple[ScheduledStmt, ...]
     return _place(body, Pending())[0]
 
 
-def _place(
-    body: tuple[ScheduledStmt, ...], pending: Pending
-) -> tuple[tuple[ScheduledStmt, ...], Pending]:
+def _place(body: tuple[ScheduledStmt, ...], pending: Pending) -> tuple[tuple[ScheduledStmt, ...], Pending]:
     out: list[ScheduledStmt] = []
     for stmt in body:
         own = _touched(_head(stmt))

@@ -47,7 +47,18 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalars_written
-from appyc.passes.build import both, combine, identity, integer, iteration, less, negated, trip_count, truth, zero
+from appyc.passes.build import (
+    both,
+    combine,
+    identity,
+    integer,
+    iteration,
+    less,
+    negated,
+    trip_count,
+    truth,
+    zero,
+)
 from appyc.passes.fault_sites import FaultSites
 from appyc.passes.lane_expressions import ExpressionLowering, Where
 from appyc.passes.varying_scalars import may_fault, varying_scalars
@@ -135,7 +146,9 @@ class KernelLowering(ExpressionLowering):
     def _if(self, s: If, where: Where, out: list[ScheduledStmt]) -> None:
         cond = self.expr(s.cond, where, out)
         if not self.is_varying(cond):
-            out.append(Branch(cond, tuple(self.block(s.then, where)), tuple(self.block(s.orelse, where)), loc=s.loc))
+            out.append(
+                Branch(cond, tuple(self.block(s.then, where)), tuple(self.block(s.orelse, where)), loc=s.loc)
+            )
             return
         taken = self.temp("taken", cond, out)
         out += self.block(s.then, where.only(taken))
@@ -259,4 +272,3 @@ class KernelLowering(ExpressionLowering):
 def _ordered(symbols: set[Symbol]) -> list[Symbol]:
     """In a fixed order, so that the text of a kernel does not change between runs."""
     return sorted(symbols, key=lambda s: s.uid)
-

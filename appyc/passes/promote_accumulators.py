@@ -111,5 +111,3 @@ def _replaced(loop: For, update: Update, scalar: Symbol) -> For:
     if loop.mode is LoopMode.SIMD:
         return replace(loop, body=body, reductions=(*loop.reductions, Reduction(update.op, scalar)))
     return replace(loop, body=body)
-
-

@@ -40,6 +40,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.passes.build import combine
 from appyc.passes.context import PassContext
 from appyc.passes.fault_sites import FaultSites
 from appyc.passes.grid_kernels import GridKernel, finish_kernel
@@ -155,6 +156,11 @@ class _Splitter:
         match stmt:
             case Assign(target, value):
                 out.append(Assign(target, self.on_host(value, out), loc=stmt.loc))
+            case Update():
+                value = self.on_host(stmt.value, out)
+                out.append(
+                    Assign(stmt.target, combine(stmt.op, Var(stmt.target, loc=stmt.loc), value), loc=stmt.loc)
+                )
             case For():
                 lo, hi = self.on_host(stmt.lo, out), self.on_host(stmt.hi, out)
                 body = tuple(self.block(stmt.body, in_loop=True))
@@ -203,7 +209,7 @@ def _touches_arrays(stmt: Stmt) -> bool:
 def _has_parallel(stmt: Stmt) -> bool:
     """Whether the host has to run a statement's control flow."""
     return any(
-        isinstance(n, Alloc) or (isinstance(n, For) and n.mode is LoopMode.PARALLEL and why_not_parallel(n) is None)
+        isinstance(n, Alloc)
+        or (isinstance(n, For) and n.mode is LoopMode.PARALLEL and why_not_parallel(n) is None)
         for n in walk(stmt)
     )
-

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
-
 import numpy as np
 from numpy.typing import NDArray
 
 from appyc.ir.abi import FaultSite
+from appyc.runtime.faults import located_error
 
 WORDS_PER_SITE = 3
 """How often it happened, and the value and extent of one time that it did."""
@@ -28,12 +27,3 @@ def raise_fault(sites: tuple[FaultSite, ...], words: NDArray[np.int64]) -> None:
         seen, value, extent = (int(w) for w in words[WORDS_PER_SITE * number :][:WORDS_PER_SITE])
         if seen:
             raise located_error(site, value, extent)
-
-
-def located_error(site: FaultSite, value: int, extent: int) -> Exception:
-    """The exception of a fault, with its place in the user's program as a note."""
-    kind = getattr(builtins, site.error)
-    message = site.message.replace("{value}", str(value)).replace("{extent}", str(extent))
-    error: Exception = kind(message)
-    error.add_note(f"at {site.file}:{site.line}:{site.col + 1}")
-    return error

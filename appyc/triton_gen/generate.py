@@ -59,4 +59,3 @@ def generate(program: GpuProgram, options: Options) -> TritonProgram:
 
 def _kernels_of(program: GpuProgram) -> list[Kernel]:
     return [n for n in walk(program.body) if isinstance(n, Kernel)]
-

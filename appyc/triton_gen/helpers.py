@@ -116,7 +116,11 @@ negative = tl.where(base == 1, base * 0 + 1, base * 0)
 return tl.where(exponent < 0, negative, result)
 """,
 )
-_helper("sign_of", "x", "one = tl.full((), 1, x.dtype)\nreturn tl.where(x > 0, one, tl.where(x < 0, tl.full((), -1, x.dtype), x))")
+_helper(
+    "sign_of",
+    "x",
+    "one = tl.full((), 1, x.dtype)\nreturn tl.where(x > 0, one, tl.where(x < 0, tl.full((), -1, x.dtype), x))",
+)
 _helper("sign_of_unsigned", "x", "return tl.where(x > 0, tl.full((), 1, x.dtype), x)")
 _helper(
     "shift_left",

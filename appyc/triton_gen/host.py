@@ -115,4 +115,3 @@ def _host_symbols(stmt: ScheduledStmt) -> list[Symbol]:
     if isinstance(stmt, Loop):
         own.append(stmt.var)
     return own + [s for inner in bodies for s in _host_symbols(inner)]
-

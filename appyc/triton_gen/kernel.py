@@ -108,13 +108,8 @@ class _KernelEmitter(ExpressionEmitter):
         )
 
     def _params(self, given: list[Symbol]) -> tuple[Param, ...]:
-        out = [
-            Param(self.name(a), "*" + _SIGNATURE[a.dtype.part], "array", a)
-            for a in self.arrays
-        ]
-        out += [
-            Param(f"{self.name(a)}_{kind}{axis}", "i64", kind, a, axis) for a, kind, axis in self.sizes
-        ]
+        out = [Param(self.name(a), "*" + _SIGNATURE[a.dtype.part], "array", a) for a in self.arrays]
+        out += [Param(f"{self.name(a)}_{kind}{axis}", "i64", kind, a, axis) for a, kind, axis in self.sizes]
         out += [Param(self.name(s), _SIGNATURE[s.dtype], "scalar", s) for s in given]
         if self.faults:
             out.append(Param(FAULT_WORDS, "*i64", "faults"))
@@ -268,4 +263,3 @@ def _occurrences(body: tuple[ScheduledStmt, ...]) -> dict[Symbol, int]:
                     if isinstance(item, Symbol):
                         found[item] = found.get(item, 0) + 1
     return found
-
