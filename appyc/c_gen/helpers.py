@@ -338,10 +338,6 @@ class Helpers:
         self._texts.setdefault(name, f"typedef {c_type(dtype)} {name} __attribute__(({attributes}));")
         return name
 
-    def vector_width(self, dtype: DType) -> str:
-        """The number of a vector's elements, as a C constant."""
-        return f"(int64_t)(vector_bytes / {dtype.itemsize})"
-
     def text(self) -> str:
         return "\n".join(self._texts.values())
 

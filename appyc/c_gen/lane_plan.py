@@ -6,7 +6,7 @@ Before, one element of C at a time, the inner loop striding through B:
 
 After, a block of rows by a strip of lanes, with the block's sums in registers:
 
-    for i in blocks of 4: for j in strips of vectors: for k: s[0..3] += A[i + 0..3, k] * B[k, j lanes]
+    for i in blocks of rows: for j in strips of vectors: for k: s[rows] += A[i + rows, k] * B[k, j lanes]
 
 The lanes' loop must be independent, and its varying accesses stride one (stores may have any
 stride). The loop around it is jammed where it is independent too and nothing else is in it.
@@ -40,11 +40,14 @@ from appyc.ir.nodes import (
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import scalars_written, walk
 
+WIDE_ROWS = 8
+"""Rows in a block where the machine has 32 vector registers: each vector that is loaded is used for all."""
+
 ROWS = 4
-"""Rows in a block: each vector that is loaded is used for all of them."""
+"""Rows in a block where there may be no more than 16."""
 
 GROUPS = 3
-"""Vectors in a strip; with ROWS, enough sums that none waits for the one before."""
+"""Vectors in a strip: with ROWS, as many sums as 16 registers hold, and enough that none waits."""
 
 _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import element, expression
-from appyc.c_gen.lane_plan import GROUPS, ROWS, LanePlan, is_unit_stride
+from appyc.c_gen.lane_plan import GROUPS, ROWS, WIDE_ROWS, LanePlan, is_unit_stride
 from appyc.c_gen.scalars import c_type
 from appyc.errors import InternalError
 from appyc.ir.nodes import Assign, Binary, Expr, For, If, Load, Stmt, Store, Symbol, Unary, Update, Var
@@ -40,19 +40,28 @@ def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str) -> None:
     if plan.rows is None:
         _emit_strips(ctx, plan, (), lo, hi)
         return
-    writer, rows, lanes = ctx.writer, plan.rows, plan.lanes
-    row = ctx.name(rows.var)
+    writer, row = ctx.writer, ctx.name(plan.rows.var)
     writer.line(f"int64_t {row} = {lo};")
-    with writer.block(f"for (; {row} + {ROWS} <= {hi}; {row} += {ROWS})"):
-        names = tuple(ctx.module.names.fresh(f"{rows.var.name}_{r}") for r in range(ROWS))
+    writer.line("#if defined(__AVX512F__) || defined(__aarch64__)")
+    _emit_block(ctx, plan, plan.rows, WIDE_ROWS, hi)
+    writer.line("#else")
+    _emit_block(ctx, plan, plan.rows, ROWS, hi)
+    writer.line("#endif")
+    with writer.block(f"for (; {row} < {hi}; {row} += 1)"):
+        _emit_strips(ctx, plan, (row,), expression(ctx, plan.lanes.lo), expression(ctx, plan.lanes.hi))
+
+
+def _emit_block(ctx: FunctionContext, plan: LanePlan, rows: For, count: int, hi: str) -> None:
+    """The loop over blocks of `count` rows, as long as whole blocks are left."""
+    writer, lanes, row = ctx.writer, plan.lanes, ctx.name(rows.var)
+    with writer.block(f"for (; {row} + {count} <= {hi}; {row} += {count})"):
+        names = tuple(ctx.module.names.fresh(f"{rows.var.name}_{r}") for r in range(count))
         for number, name in enumerate(names):
             writer.line(f"const int64_t {name} = {row} + {number};")
         if any(isinstance(n, Var) and n.symbol == rows.var for n in walk((lanes.lo, lanes.hi))):
             _emit_slanted(ctx, plan, names)
         else:
             _emit_strips(ctx, plan, names, expression(ctx, lanes.lo), expression(ctx, lanes.hi))
-    with writer.block(f"for (; {row} < {hi}; {row} += 1)"):
-        _emit_strips(ctx, plan, (row,), expression(ctx, lanes.lo), expression(ctx, lanes.hi))
 
 
 def _emit_slanted(ctx: FunctionContext, plan: LanePlan, names: tuple[str, ...]) -> None:
@@ -76,23 +85,27 @@ def _emit_slanted(ctx: FunctionContext, plan: LanePlan, names: tuple[str, ...]) 
     with writer.block(f"for (int64_t {one} = {names[0]}; {one} <= {names[-1]}; {one} += 1)"):
         inside = replace(ctx, renamed={**ctx.renamed, rows.var: one})
         low, high = expression(inside, lanes.lo), expression(inside, lanes.hi)
-        _emit_strips(ctx, plan, (one,), low, f"{smaller}({first}, {high})")
-        _emit_strips(ctx, plan, (one,), last, high)
+        _emit_strips(ctx, plan, (one,), low, f"{smaller}({first}, {high})", (1,))
+        _emit_strips(ctx, plan, (one,), last, high, (1,))
 
 
-def _emit_strips(ctx: FunctionContext, plan: LanePlan, rows: tuple[str, ...], lo: str, hi: str) -> None:
-    """The lanes' loop for some rows: wide strips, single vectors, then one iteration at a time."""
-    writer, module = ctx.writer, ctx.module
-    vector = module.helpers.vector(plan.dtype)
-    width = f"({module.helpers.vector_width(plan.dtype)})"
+def _emit_strips(
+    ctx: FunctionContext,
+    plan: LanePlan,
+    rows: tuple[str, ...],
+    lo: str,
+    hi: str,
+    widths: tuple[int, ...] = (GROUPS, 1),
+) -> None:
+    """The lanes' loop for some rows: strips of as many vectors as `widths` says, then single iterations."""
+    writer, helpers = ctx.writer, ctx.module.helpers
+    vector = helpers.vector(plan.dtype)
     with writer.block():
-        var = ctx.name(plan.lanes.var)
+        var, width = ctx.name(plan.lanes.var), "width"
+        writer.line(f"const int64_t width = sizeof({vector}) / {plan.dtype.itemsize};")
         writer.line(f"int64_t {var} = {lo};")
-        for groups, lanes, kind in (
-            (GROUPS, width, vector),
-            (1, width, vector),
-            (1, "1", c_type(plan.dtype)),
-        ):
+        tiles = [*((groups, width, vector) for groups in widths), (1, "1", c_type(plan.dtype))]
+        for groups, lanes, kind in tiles:
             step = f"{groups} * {lanes}" if groups > 1 else lanes
             with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
                 _emit_tile(ctx, plan, rows, groups, lanes, kind)
@@ -106,7 +119,8 @@ def _emit_tile(
     var = ctx.name(plan.lanes.var)
     columns = [fresh(f"{plan.lanes.var.name}_{group}") for group in range(groups)]
     for group, column in enumerate(columns):
-        writer.line(f"const int64_t {column} = {var} + {group} * {lanes};")
+        offset = f" + {group} * {lanes}" if group else ""
+        writer.line(f"const int64_t {column} = {var}{offset};")
     copies: list[FunctionContext] = []
     for row in rows or (None,):
         for column in columns:

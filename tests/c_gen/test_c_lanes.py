@@ -1,0 +1,151 @@
+"""Lanes around inner loops: what qualifies, and that blocks, strips and their rests are right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from appyc.c_gen.generate import generate
+from appyc.c_gen.lane_plan import plan_lanes
+from appyc.ir.nodes import Const, Expr, Function, Load, LoopMode, Symbol
+from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.visit import loops_of, rename
+from tests.c_gen.c_runner import OPTIONS, run_c, with_mode
+from tests.ir_makers import (
+    Program,
+    add,
+    assign,
+    binary,
+    compare,
+    extent,
+    for_,
+    if_,
+    load,
+    mul,
+    neg,
+    store,
+    sub,
+    update,
+)
+
+PARALLEL, SIMD = LoopMode.PARALLEL, LoopMode.SIMD
+RNG = np.random.default_rng(3)
+SIZES = [(1, 1, 1), (9, 7, 5), (13, 64, 3), (21, 107, 40), (4, 24, 0), (33, 16, 17)]
+
+
+def at(array: Symbol, *index: Expr | Symbol) -> Load:
+    return load(array, *index, checked=False)
+
+
+def product(dtype: DType = DType.FLOAT64, lo: str = "zero", hi: str = "all") -> Function:
+    """`c[i, j] = 2 * c[i, j] + sum(a[i, k] * b[k, j])`, for all j or a triangle of them."""
+    p = Program()
+    a, b, c = (p.array(name, 2, dtype) for name in "abc")
+    i, j, k, s = p.index("i"), p.index("j"), p.index("k"), p.local("s", dtype)
+    two = Const(2.0, dtype, loc=mul(i, i).loc)
+    body = [
+        assign(s, Const(0.0, dtype, loc=two.loc)),
+        for_(k, 0, extent(a, 1), [update(s, [], "+", mul(at(a, i, k), at(b, k, j)))]),
+        store(c, [i, j], add(mul(two, at(c, i, j)), s), checked=False),
+    ]
+    from_ = {"zero": add(0, 0), "diagonal": binary("min", i, extent(c, 1))}[lo]
+    to = {"all": extent(c, 1), "diagonal": binary("min", add(i, 1), extent(c, 1))}[hi]
+    fn = p.function(for_(i, 0, extent(c, 0), [for_(j, from_, to, body)]))
+    return with_mode(fn, {i: PARALLEL, j: PARALLEL}, private={i: (s,), j: (s,)})
+
+
+def planned(fn: Function) -> bool:
+    return any(plan_lanes(loop) is not None for loop in loops_of(fn))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT64])
+@pytest.mark.parametrize(("lo", "hi"), [("zero", "all"), ("zero", "diagonal"), ("diagonal", "all")])
+def test_products_of_every_shape(size: tuple[int, int, int], dtype: DType, lo: str, hi: str) -> None:
+    fn = product(dtype, lo, hi)
+    assert planned(fn)
+    m, n, k = size
+    a, b, c = (RNG.integers(-9, 9, shape).astype(dtype.numpy) for shape in ((m, k), (k, n), (m, n)))
+    chosen = np.ones((m, n), bool)
+    chosen &= np.tri(m, n, 0, bool) if hi == "diagonal" else True
+    chosen &= ~np.tri(m, n, -1, bool) if lo == "diagonal" else True
+    want = np.where(chosen, 2 * c + a @ b, c)
+    run_c(fn, a, b, c, threads=3)
+    np.testing.assert_array_equal(c, want)
+
+
+def test_stores_of_any_stride_and_a_sign() -> None:
+    p = Program()
+    d, cov = p.array("d", 2), p.array("cov", 2)
+    i, j, k, s = p.index("i"), p.index("j"), p.index("k"), p.local("s")
+    body = [
+        assign(s, 0.0),
+        for_(k, 0, extent(d, 0), [update(s, [], "-", mul(neg(at(d, k, i)), at(d, k, j)))]),
+        store(cov, [i, j], s, checked=False),
+        store(cov, [j, i], s, checked=False),
+    ]
+    fn = p.function(for_(i, 0, extent(d, 1), [for_(j, i, extent(d, 1), body)]))
+    fn = with_mode(fn, {i: PARALLEL, j: PARALLEL}, private={i: (s,), j: (s,)})
+    assert planned(fn)
+    data = RNG.integers(-9, 9, (20, 77)).astype(np.float64)
+    got = np.zeros((77, 77))
+    run_c(fn, data, got)
+    np.testing.assert_array_equal(got, data.T @ data)
+
+
+def test_a_sequential_loop_between_the_lanes_and_their_sum() -> None:
+    p = Program()
+    a, b = p.array("a", 2), p.array("b", 2)
+    i, j, k, s = p.index("i"), p.index("j"), p.index("k"), p.local("s")
+    body = [
+        assign(s, at(b, i, j)),
+        for_(k, add(i, 1), extent(a, 0), [update(s, [], "+", mul(at(a, k, i), at(b, k, j)))]),
+        if_(compare(">", i, 2), [store(b, [i, j], sub(s, 1.0), checked=False)], [store(b, [i, j], s, False)]),
+    ]
+    fn = p.function(for_(j, 0, extent(b, 1), [for_(i, 0, extent(b, 0), body)]))
+    fn = with_mode(fn, {j: PARALLEL}, private={j: (s,)})
+    assert planned(fn)
+    x, y = RNG.integers(-2, 2, (8, 8)).astype(float), RNG.integers(-9, 9, (8, 61)).astype(float)
+    want = y.copy()
+    for row in range(8):
+        want[row] += x[row + 1 :, row] @ want[row + 1 :] - (row > 2)
+    run_c(fn, x, y)
+    np.testing.assert_array_equal(y, want)
+
+
+def test_column_sums_without_a_scalar() -> None:
+    p = Program()
+    d, out = p.array("d", 2), p.array("out", 1)
+    i, j = p.index("i"), p.index("j")
+    inner = for_(i, 0, extent(d, 0), [update(out, [j], "+", at(d, i, j))])
+    inner = inner.__class__(inner.var, inner.lo, inner.hi, 1, inner.body, loc=inner.loc)
+    fn = p.function(for_(j, 0, extent(d, 1), [inner]))
+    data, got = RNG.integers(-9, 9, (30, 45)).astype(float), np.ones(45)
+    run_c(with_mode(fn, {j: PARALLEL}), data, got)
+    np.testing.assert_array_equal(got, 1 + data.sum(0))
+
+
+def test_fortran_order_has_its_lanes_in_the_first_axis() -> None:
+    fn = product()
+    turned = {s: Symbol(s.name, s.uid, ArrayType(s.dtype, 2, Layout.F)) for s in fn.params}
+    assert planned(rename(fn, turned))
+    a, b, c = (np.asfortranarray(RNG.integers(-9, 9, (12, 12)).astype(float)) for _ in range(3))
+    want = 2 * c + a @ b
+    run_c(rename(fn, turned), a, b, c)
+    np.testing.assert_array_equal(c, want)
+
+
+def test_an_inner_loop_that_is_stride_one_keeps_its_lanes() -> None:
+    p = Program()
+    a, b, c = (p.array(name, 2) for name in "abc")
+    i, j, k, s = p.index("i"), p.index("j"), p.index("k"), p.local("s")
+    dot = for_(k, 0, extent(a, 1), [update(s, [], "+", mul(at(a, i, k), at(b, j, k)))])
+    body = [assign(s, 0.0), dot, store(c, [i, j], s, checked=False)]
+    fn = p.function(for_(i, 0, extent(c, 0), [for_(j, 0, extent(c, 1), body)]))
+    fn = with_mode(fn, {i: PARALLEL, j: PARALLEL}, private={i: (s,), j: (s,)})
+    assert not planned(fn)
+
+
+def test_the_safe_variant_has_no_vectors() -> None:
+    assert "vector_float64" in generate(product(), OPTIONS).text
+    assert "vector_float64" not in generate(product(), OPTIONS, sequential=True).text
