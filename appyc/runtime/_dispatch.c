@@ -28,6 +28,7 @@ static void specialisation_dealloc(Specialisation *self)
     PyMem_Free(self->arguments);
     PyMem_Free(self->results);
     Py_XDECREF(self->tree);
+    Py_XDECREF(self->watched);
     Py_XDECREF(self->kernel);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
@@ -35,6 +36,7 @@ static void specialisation_dealloc(Specialisation *self)
 static int specialisation_traverse(Specialisation *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->tree);
+    Py_VISIT(self->watched);
     Py_VISIT(self->kernel);
     return 0;
 }
@@ -93,22 +95,56 @@ static int read_results(Specialisation *self, PyObject *records)
     return 0;
 }
 
-/* From `kernel.record()`: (address, checked address, parameters, arguments, results, tree, fault slot, size) */
+/* Whether everything that was built into the code still is what it was. A watched value is
+ * (where, name, value): `where` is a dict, such as a function's globals, or a closure's cell. */
+static int is_current(const Specialisation *s)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(s->watched); i++) {
+        PyObject *watched = PyTuple_GET_ITEM(s->watched, i);
+        PyObject *where = PyTuple_GET_ITEM(watched, 0), *now;
+        if (PyCell_Check(where))
+            now = PyCell_GET(where);
+        else
+            now = PyDict_GetItemWithError(where, PyTuple_GET_ITEM(watched, 1));
+        if (now != PyTuple_GET_ITEM(watched, 2)) {
+            PyErr_Clear();
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int are_watched(PyObject *watched)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(watched); i++) {
+        PyObject *item = PyTuple_GET_ITEM(watched, i);
+        if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 3
+            || !(PyCell_Check(PyTuple_GET_ITEM(item, 0)) || PyDict_Check(PyTuple_GET_ITEM(item, 0)))) {
+            PyErr_SetString(PyExc_TypeError, "a watched value is (dict or cell, name, value)");
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* From `kernel.record()`: (address, checked address, parameters, arguments, results, tree, fault slot, size,
+ * watched) */
 static Specialisation *specialise(PyObject *kernel)
 {
     unsigned long long function, checked;
-    PyObject *arguments, *results, *tree;
+    PyObject *arguments, *results, *tree, *watched;
     PyObject *record = PyObject_CallMethod(kernel, "record", NULL);
     if (!record)
         return NULL;
     Specialisation *self = (Specialisation *)SpecialisationType.tp_alloc(&SpecialisationType, 0);
-    if (self && PyArg_ParseTuple(record, "KKiO!O!Oii", &function, &checked, &self->parameters, &PyTuple_Type,
+    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!", &function, &checked, &self->parameters, &PyTuple_Type,
                                  &arguments, &PyTuple_Type, &results, &tree, &self->fault_slot,
-                                 &self->frame_size)
-        && read_arguments(self, arguments) == 0 && read_results(self, results) == 0) {
+                                 &self->frame_size, &PyTuple_Type, &watched)
+        && are_watched(watched) && read_arguments(self, arguments) == 0 && read_results(self, results) == 0) {
         self->function = (KernelFunction)(uintptr_t)function;
         self->checked = (KernelFunction)(uintptr_t)checked;
         self->tree = Py_NewRef(tree);
+        self->watched = Py_NewRef(watched);
         self->kernel = Py_NewRef(kernel);
         Py_DECREF(record);
         return self;
@@ -196,7 +232,7 @@ static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t fl
     if (!keywords || PyTuple_GET_SIZE(keywords) == 0) {
         for (Py_ssize_t i = 0; !called && i < PyTuple_GET_SIZE(table); i++) {
             const Specialisation *s = (Specialisation *)PyTuple_GET_ITEM(table, i);
-            called = s->parameters == count && try_call(self, s, args, count, &out);
+            called = s->parameters == count && is_current(s) && try_call(self, s, args, count, &out);
         }
     }
     Py_DECREF(table);

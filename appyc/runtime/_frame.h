@@ -38,6 +38,7 @@ typedef struct {
     Argument *arguments;  /* in order, each tuple before its items */
     Result *results;
     PyObject *tree;    /* how results are nested: None, a number, a tuple of such */
+    PyObject *watched;  /* a tuple of (dict or cell, name, value) */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
 } Specialisation;
 

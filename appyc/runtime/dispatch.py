@@ -16,7 +16,7 @@ import numpy as np
 
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.types import ArrayType
-from appyc.runtime.frame import GuardFailure, Kernel, OnFault, flat_values, invoke, raise_fault
+from appyc.runtime.frame import GuardFailure, Kernel, OnFault, flat_values, invoke, is_current, raise_fault
 from appyc.runtime.overlap import may_overlap
 from appyc.runtime.signature import layout_of
 from appyc.runtime.threads import get_num_threads
@@ -33,7 +33,7 @@ class PythonEntry:
     def __call__(self, *args: object, **keywords: object) -> object:
         if not keywords:
             for kernel in self._kernels:
-                if not fits(kernel, args):
+                if not (is_current(kernel.watched) and fits(kernel, args)):
                     continue
                 try:
                     return invoke(kernel, args, get_num_threads(), self._on_fault)

@@ -6,25 +6,29 @@ a kernel exactly; this is the way for all others, and for installations without 
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 import struct
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from types import CellType
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
-from appyc.errors import InternalError, Loc, snippet
+from appyc.errors import InternalError
 from appyc.ir.abi import FaultSite, FrameLayout, Status
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, leaves
 from appyc.ir.types import ArrayType, DType, Layout
+from appyc.runtime.faults import located_error
 
 if TYPE_CHECKING:  # a warm start does without the IR
     from appyc.ir.nodes import ResultTree
 
 Record: TypeAlias = tuple[object, ...]
+
+Watched: TypeAlias = tuple[dict[str, object] | CellType, str, object]
+"""Where a value was found (a function's globals, or a closure's cell), its name, and the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,15 @@ class Kernel:
 
     address: of `int32_t kernel(int64_t *frame)`. checked: of the version that runs where a
     guard of the first one does not hold; 0 where there is none (yet). owner: what keeps
-    the code in memory, such as the loaded library.
+    the code in memory, such as the loaded library. watched: what was built into the code
+    from outside; a call takes the kernel only while it is the same.
     """
 
     interface: Interface
     address: int
     checked: int = 0
     owner: object = None
+    watched: tuple[Watched, ...] = ()
 
     def record(self) -> Record:
         """What `_dispatch.c` reads, as plain numbers."""
@@ -76,7 +82,7 @@ class Kernel:
             for r, slot in zip(face.results, face.layout.results, strict=True)
         )
         return (self.address, self.checked, len(face.arguments), arguments, results, face.tree,
-                face.layout.fault, face.layout.size)  # fmt: skip
+                face.layout.fault, face.layout.size, self.watched)  # fmt: skip
 
 
 OnFault: TypeAlias = Callable[[Kernel, int, int, int], object]
@@ -110,6 +116,18 @@ def _argument_records(
             yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, slot)
 
 
+def is_current(watched: Sequence[Watched]) -> bool:
+    """Whether every watched value still is what it was."""
+    for where, name, value in watched:
+        try:
+            now = where.cell_contents if isinstance(where, CellType) else where[name]
+        except (ValueError, KeyError):
+            return False
+        if now is not value:
+            return False
+    return True
+
+
 def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[object]:
     """The values that become parameters, in order."""
     out: list[object] = []
@@ -127,14 +145,7 @@ def raise_fault(kernel: Kernel, site: int, value: int, extent: int) -> NoReturn:
     faults = kernel.interface.faults
     if not 0 <= site < len(faults):
         raise InternalError("runtime", f"a kernel reported the unknown fault {site}")
-    fault = faults[site]
-    kind = getattr(builtins, fault.error)
-    message = fault.message.replace("{value}", str(value)).replace("{extent}", str(extent))
-    error = kind(message)
-    assert isinstance(error, Exception)
-    place = snippet(Loc(fault.file, fault.line, fault.col, fault.end_col))
-    error.add_note("\n".join(place))
-    raise error
+    raise located_error(faults[site], value, extent)
 
 
 def invoke(kernel: Kernel, args: Sequence[object], threads: int, on_fault: OnFault = raise_fault) -> object:
