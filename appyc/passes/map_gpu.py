@@ -70,7 +70,7 @@ def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
     chosen: set[Symbol] = set()
     for stmt in body:
         if isinstance(stmt, For) and may_be_lanes(stmt):
-            inner = [stride_score(stmt, l.var) for l in loops_of(stmt.body) if may_be_lanes(l)]
+            inner = [stride_score(stmt, x.var) for x in loops_of(stmt.body) if may_be_lanes(x)]
             if stride_score(stmt, stmt.var) >= max(inner, default=0):
                 chosen.add(stmt.var)
                 continue

@@ -101,7 +101,7 @@ class KernelLowering(ExpressionLowering):
             case If():
                 self._if(s, where, out)
             case Fail():
-                site = self.sites.add(s.error, s.message, s.loc)
+                site = self.sites.failure(s.error, s.message, s.loc)
                 none = integer(0, s.loc)
                 self.fault(site, where.mask or truth(True, s.loc), none, none, out)
             case Alloc():

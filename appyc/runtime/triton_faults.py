@@ -12,7 +12,7 @@ WORDS_PER_SITE = 3
 """How often it happened, and the value and extent of one time that it did."""
 
 
-class GuardFailed(Exception):
+class GuardFailed(Exception):  # noqa: N818  (no error of the user)
     """A guard of the function does not hold, so an index may be out of range. Nothing has been
     written; the version that checks every access has to run."""
 

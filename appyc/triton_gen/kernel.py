@@ -86,7 +86,7 @@ class _KernelEmitter(ExpressionEmitter):
         self.faults = False
 
     def emit(self) -> KernelText:
-        free = [s for s in free_scalars(self.kernel.body)]
+        free = free_scalars(self.kernel.body)
         given = [s for s in free if s not in self.lane_scalars]
         for symbol in _declared(self.kernel.body, set(given)):
             self._declare(symbol)

@@ -92,7 +92,7 @@ def bits(a):
 
 
 def jacobi(steps, a, b):
-    for t in range(steps):
+    for _ in range(steps):
         # pragma parallel for
         for i in range(1, a.shape[0] - 1):
             for j in range(1, a.shape[1] - 1):
