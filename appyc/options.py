@@ -55,7 +55,8 @@ def from_environment(given: Mapping[str, object], environ: Mapping[str, str] | N
         if name in given:
             values[name] = _checked(name, given[name], default)
         elif text is not None:
-            values[name] = _flag(f"APPYC_{name.upper()}", text) if isinstance(default, bool) else text
+            variable = f"APPYC_{name.upper()}"
+            values[name] = _flag(variable, text) if isinstance(default, bool) else _target(variable, text)
     return Options(**values)  # type: ignore[arg-type]
 
 
@@ -63,6 +64,12 @@ def _checked(name: str, value: object, default: object) -> object:
     if isinstance(default, bool) and not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, not {value!r}")
     return value
+
+
+def _target(name: str, text: str) -> str:
+    if text not in TARGETS:
+        raise ValueError(f"{name} must be one of {', '.join(TARGETS)}, not {text!r}")
+    return text
 
 
 def _flag(name: str, text: str) -> bool:

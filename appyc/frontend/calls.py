@@ -44,8 +44,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         bound = callee.obj.__self__ if isinstance(callee.obj, MethodType) else None
         return _inline(scope, node, fn, callee.root, bound, loc)
     raise UnsupportedError(
-        f"{ast.unparse(node.func)} ({describe(callee)}) cannot be compiled", loc,
-        hints=("call it outside the loop, or write it as a Python function",),
+        f"{ast.unparse(node.func)} cannot be compiled", loc,
+        hints=("call it outside the compiled function, or write it as a Python function",),
     )  # fmt: skip
 
 
@@ -89,8 +89,8 @@ def _from_table(
 def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:
     if not isinstance(owner, Number):
         raise UnsupportedError(
-            f"the method {name!r} of {describe(owner)} is not compiled inside loops", loc,
-            hints=("write it as a loop, or call it outside",),
+            f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
+            hints=("write it as a loop, or call it outside the compiled function",),
         )  # fmt: skip
     args = expressions.lower_operands(scope, _positional(scope, node, loc))
     dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
@@ -177,7 +177,7 @@ def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: object, loc: Lo
     try:
         arguments = signature.bind(*positional, **named)
     except TypeError as error:
-        raise TypeInferenceError(f"{fn.__name__}(): {error}", loc) from None
+        raise TypeInferenceError(f"{fn.__name__}{signature}: {error}", loc) from None
     out: dict[str, Value] = dict(arguments.arguments)
     for name, parameter in signature.parameters.items():
         if name not in out:

@@ -65,8 +65,8 @@ def binary_symbol(op: ast.operator, loc: Loc) -> str:
     """The IR's name of an operator."""
     symbol = _BINARY.get(type(op))
     if symbol is None:
-        raise UnsupportedError("the @ operator is not compiled inside loops", loc,
-                               hints=("write the product as loops, or call it outside",))  # fmt: skip
+        raise UnsupportedError("the @ operator cannot be compiled", loc,
+                               hints=("write the product as loops, or outside the function",))  # fmt: skip
     return symbol
 
 
@@ -140,12 +140,21 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
         case ArrayRef() if value.ndim == 0:
             return Number(Load(value.symbol, value.index, loc=loc), python=False)
         case ArrayRef():
-            raise UnsupportedError(
-                f"{what} is {describe(value)}; whole arrays are not compiled inside loops", loc,
-                hints=("index its elements in a loop",),
-            )  # fmt: skip
+            raise UnsupportedError(f"{what} is {describe(value)}, where a number is needed", loc,
+                                   hints=(_index_fully(value),))  # fmt: skip
+        case Opaque(obj=str()):
+            raise TypeInferenceError(f"{what} is text, where a number is needed", loc,
+                                     hints=("work with text outside the compiled function",))  # fmt: skip
         case _:
             raise TypeInferenceError(f"{what} is {describe(value)}, where a number is needed", loc)
+
+
+def _index_fully(array: ArrayRef) -> str:
+    """What to do where an array stands in a number's place."""
+    if not array.index:
+        return "index its elements in a loop"
+    name, ndim = array.symbol.name, array.symbol.array.ndim
+    return f"'{name}' is {ndim}-dimensional: an element of it has {ndim} indices"
 
 
 def lower_number(scope: Scope, node: ast.expr) -> Number:
@@ -372,18 +381,17 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
                 return Number(Load(ref.symbol, ref.index, loc=loc), python=False)
             return ref
         case _:
-            raise TypeInferenceError(f"{describe(owner)} cannot be indexed", loc)
+            hint = (
+                "make it an array or a tuple"
+                if isinstance(owner, Opaque)
+                else "only arrays and tuples can be"
+            )
+            raise TypeInferenceError(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
 
 
 def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
     if isinstance(index, ast.Slice):
-        bounds = [
-            None if b is None else lower_number(scope, b).constant
-            for b in (index.lower, index.upper, index.step)
-        ]
-        if any(b is not None and not isinstance(b, int) for b in bounds):
-            raise UnsupportedError("a tuple can be sliced by constants only", loc)
-        return TupleValue(owner.items[slice(*bounds)])
+        return TupleValue(owner.items[_constant_slice(scope, index, loc)])
     position = lower_number(scope, index).constant
     if not isinstance(position, int):
         raise UnsupportedError(
@@ -411,11 +419,11 @@ def element(scope: Scope, owner: ArrayRef, index: ast.expr, loc: Loc) -> ArrayRe
     nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     for node in nodes:
         if isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value in (None, ...)):
-            raise UnsupportedError("slices are not compiled inside loops", scope.loc(node),
+            raise UnsupportedError("slices cannot be compiled", scope.loc(node),
                                    hints=("index single elements in a loop",))  # fmt: skip
     if len(nodes) > owner.ndim:
         raise TypeInferenceError(
-            f"too many indices: {ast.unparse(index)!r} has {len(nodes)}, "
+            f"too many indices: {len(owner.index) + len(nodes)}, "
             f"but '{owner.symbol.name}' is {owner.symbol.array.ndim}-dimensional", loc,
         )  # fmt: skip
     values = lower_operands(scope, nodes)
@@ -428,7 +436,7 @@ def element(scope: Scope, owner: ArrayRef, index: ast.expr, loc: Loc) -> ArrayRe
 def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: ast.expr) -> Expr:
     loc = scope.loc(node)
     if isinstance(value, ArrayRef) and value.ndim > 0:
-        raise UnsupportedError("index arrays are not compiled inside loops", loc,
+        raise UnsupportedError("an array cannot be an index", loc,
                                hints=("loop over the index array's elements",))  # fmt: skip
     position = number(value, loc, "this index")
     if position.type.dtype is DType.BOOL:
@@ -487,8 +495,8 @@ def _array_attribute(owner: ArrayRef, name: str, loc: Loc) -> Value:
             return arithmetic.python_number(owner.symbol.dtype.itemsize, loc)
         case _:
             raise UnsupportedError(
-                f"the array attribute {name!r} is not compiled inside loops", loc,
-                hints=("shape, size, ndim, dtype and itemsize are",),
+                f"the array attribute {name!r} cannot be compiled", loc,
+                hints=("shape, size, ndim, dtype and itemsize can",),
             )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
+from appyc.errors import Loc, Note, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast, const, integer
 from appyc.frontend.clauses import loop_clauses, prange_clauses
@@ -284,7 +284,9 @@ def _arguments(scope: Scope, node: ast.Call) -> list[ast.expr]:
 def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> _Range:
     args = _arguments(scope, node)
     if not 1 <= len(args) <= 3:
-        raise TypeInferenceError(f"range takes 1 to 3 arguments, not {len(args)}", loc)
+        name = ast.unparse(node.func)
+        raise TypeInferenceError(f"{name} takes 1 to 3 arguments, not {len(args)}", loc,
+                                 hints=(f"{name}(stop) or {name}(start, stop, step)",))  # fmt: skip
     values = lower_operands(scope, args)
     parts = [_bound(v, scope.loc(a)) for v, a in zip(values, args, strict=True)]
     lo = parts[0] if len(parts) > 1 else integer(0, loc)
@@ -306,8 +308,8 @@ def _bound(value: Value, loc: Loc) -> Expr:
     bound = number(value, loc, "this bound")
     if not bound.type.dtype.is_integer and bound.type.dtype is not DType.BOOL:
         raise TypeInferenceError(
-            f"{describe(bound)!r} object cannot be interpreted as an integer", loc,
-            hints=("a range has integer bounds: use // or int(...)",),
+            f"this bound is {describe(bound)}, where an integer is needed", loc,
+            hints=("use // or int(...)",),
         )  # fmt: skip
     return cast(bound.expr, DType.INT64)
 
@@ -474,9 +476,11 @@ def _check_collapse(scope: Scope, node: ast.For, pragma: LoopPragma) -> None:
     for _ in range(pragma.collapse - 1):
         inner = here.body[0]
         if len(here.body) != 1 or not isinstance(inner, ast.For):
+            stray = next(s for s in here.body if s is not inner or not isinstance(s, ast.For))
             raise PragmaError(
                 f"collapse({pragma.collapse}) needs {pragma.collapse} loops, each alone in the one around it",
                 pragma.clause_loc("collapse"),
+                related=(Note(scope.loc(stray), "this stands in the way"),),
                 hints=("move the other statements into the innermost loop, or collapse fewer loops",),
             )
         if inner in scope.pragmas:

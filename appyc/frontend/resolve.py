@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from types import FunctionType, ModuleType
 
 import numpy as np
@@ -90,7 +91,8 @@ class Names:
             return self.constant(self.fn.__globals__[name], path, loc)
         if hasattr(builtins, name):
             return Opaque(getattr(builtins, name))
-        raise TypeInferenceError(f"name {name!r} is not defined", loc)
+        known = [*self.fn.__code__.co_varnames, *self._closure, *self.fn.__globals__, *dir(builtins)]
+        raise TypeInferenceError(f"name {name!r} is not defined", loc, label=_did_you_mean(name, known))
 
     def find(self, name: str) -> ArrayRef | None:
         """The array that an outer name stands for and that the function has used by now, if any."""
@@ -105,7 +107,8 @@ class Names:
         try:
             value = getattr(owner.obj, name)
         except AttributeError as error:
-            raise TypeInferenceError(str(error), loc) from None
+            label = _did_you_mean(name, [n for n in dir(owner.obj) if not n.startswith("_")])
+            raise TypeInferenceError(str(error), loc, label=label) from None
         path = owner.root.step("attr", name) if owner.root is not None else None
         is_field = path is not None and not isinstance(owner.obj, ModuleType | type | FunctionType)
         if is_field and isinstance(value, np.ndarray | np.generic | int | float | complex):
@@ -140,6 +143,11 @@ class Names:
             )
             return TupleValue(tuple(items))
         return Opaque(value, path)
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, known, 1, 0.7)
+    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def is_library(value: object, path: AccessPath) -> bool:

@@ -125,7 +125,8 @@ class Scope:
     def read(self, name: str, loc: Loc) -> Value:
         binding = self.env.get(name)
         if binding is None:
-            raise TypeInferenceError(f"{name!r} is read before it is assigned", loc)
+            raise TypeInferenceError(f"{name!r} is read before it is assigned", loc,
+                                     hints=("assign it first, before the loop if this is in one",))  # fmt: skip
         self._test_flag(name, binding, loc)
         return self._value(name, binding, loc)
 

@@ -178,13 +178,13 @@ def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
     ref = element(scope, owner, target.slice, loc)
     if ref.ndim:
         raise UnsupportedError(
-            f"this assigns to {describe(ref)}; whole rows are not compiled inside loops", loc,
+            f"this assigns to {describe(ref)}, where an element is needed", loc,
             hints=("assign single elements in a loop",),
         )  # fmt: skip
     if ref.symbol.array.readonly:
         raise TypeInferenceError(
             f"'{ref.symbol.name}' is read-only, and this assigns to it", loc,
-            hints=(f"pass a copy: {ref.symbol.name}.copy()",),
+            hints=("pass an array that may be written, such as a copy of it",),
         )  # fmt: skip
     return ref
 
@@ -220,7 +220,7 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
             operand = lower_expression(scope, value)
         old = scope.read(target.id, scope.loc(target))
         if isinstance(old, ArrayRef) and old.ndim:
-            raise UnsupportedError("whole arrays are not compiled inside loops", loc,
+            raise UnsupportedError(f"'{target.id}' is {describe(old)}, where a number is needed", loc,
                                    hints=("update single elements in a loop",))  # fmt: skip
         if block and isinstance(old, Number):
             old = Number(scope.temp("kept", old.expr), old.python)

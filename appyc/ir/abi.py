@@ -76,8 +76,8 @@ def frame_layout(fn: Function) -> FrameLayout:
 class FaultSite:
     """One place in a kernel that can raise.
 
-    error: the builtin exception's name. message: with `{value}` and `{extent}` where the
-    fault slots go, such as "index {value} is out of bounds for axis 0 of 'a' with size {extent}".
+    error: the builtin exception's name. message: for `str.format`, with `{value}` and `{extent}`
+    where the fault slots go, such as "index {value} is out of bounds for axis 0 of 'a' with size {extent}".
     """
 
     error: str
