@@ -5,40 +5,27 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-import numpy as np
-
-from appyc.compiler import Analysed, CompiledFor, CpuCompiler, CpuVersion, analyse, location
-from appyc.errors import TypeInferenceError, UnsupportedError
-from appyc.frontend.access import fetch
+from appyc.compiler import Analysed, CompiledFor, analyse
+from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.prange import prange
-from appyc.frontend.source import capture, read_source
-from appyc.ir.arguments import ArgType, NoneArg
-from appyc.ir.types import ArrayType
+from appyc.frontend.source import Source, capture, parameter_location, read_source
 from appyc.options import Options, from_environment
 from appyc.runtime.dispatch import Entry
-from appyc.runtime.frame import GuardFailure, flat_values, invoke, raise_fault
-from appyc.runtime.overlap import find_overlap
-from appyc.runtime.signature import Residence, residence_of, typeof
-from appyc.runtime.threads import get_num_threads
+from appyc.runtime.frame import raise_fault
+from appyc.runtime.signature import Residence, residence_of
+from appyc.versions import Request, Version, make_version, request
 
 if TYPE_CHECKING:
+    from appyc.frontend.outline import PythonPart, Region
     from appyc.report.explain import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = ["JitFunction", "jit", "prange"]
-
-
-class _Version:
-    """One compiled version: how to run it, and what it was compiled for."""
-
-    def __init__(self, outside: CompiledFor, run: Callable[[tuple[object, ...]], object]) -> None:
-        self.outside = outside
-        self.run = run
 
 
 class JitFunction(Entry):
@@ -52,16 +39,18 @@ class JitFunction(Entry):
     __qualname__: str
     __wrapped__: Callable[..., Any]
 
-    def __init__(self, fn: FunctionType, options: Options) -> None:
+    def __init__(self, fn: FunctionType, options: Options, source: Source | None = None) -> None:
         super().__init__(self._call, raise_fault)
         functools.update_wrapper(self, fn)
         self.py_func = fn
         self.options = options
         self._snippet = capture(fn)
+        self._part = source
         self._signature = inspect.signature(fn)
-        self._versions: dict[tuple[object, ...], list[_Version]] = {}
+        self._versions: dict[tuple[object, ...], list[Version]] = {}
         self._lock = threading.RLock()
-        self._last: Call | None = None
+        self._last: Request | None = None
+        self._regions: dict[tuple[object, ...], _Hosted] = {}
 
     def __repr__(self) -> str:
         return f"<appyc.jit {self.__qualname__} target={self.options.target!r}>"
@@ -69,98 +58,80 @@ class JitFunction(Entry):
     def __reduce__(self) -> str:
         return self.__qualname__  # by name, as functions are
 
+    def _text(self) -> Source:
+        return self._part if self._part is not None else read_source(self._snippet)
+
     # ------------------------------------------------------------ calls
 
     def _call(self, *args: object, **keywords: object) -> object:
         """A call that no compiled version was found for."""
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
-        call = Call(self, args, keywords)
-        version = self._version(call)
-        return version.run(call.values)
+        named = self._bind(args, keywords)
+        return self._version(self._request(named), named).run(named)
 
-    def _version(self, call: Call) -> _Version:
-        key = (call.target, tuple(call.types.values()))
-        for version in self._versions.get(key, ()):
-            if self._still_holds(version.outside, call):
-                return version
+    def _bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
+        bound = self._signature.bind(*args, **keywords)
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def _request(self, named: Mapping[str, object], target: str | None = None) -> Request:
+        loc = Loc(self._snippet.file, self._snippet.first_line)
+        for p in self._signature.parameters.values():
+            if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+                raise UnsupportedError(
+                    "*args and **kwargs cannot be compiled", loc, hints=("name the parameters",)
+                )
+        place = functools.partial(parameter_location, self._snippet)
+        where = target or _target(self.options.target, named.values())
+        return request(named, place, where, any_object=self._part is not None)
+
+    def _version(self, wanted: Request, named: Mapping[str, object]) -> Version:
+        found = self._find(wanted, named)
+        if found is not None:
+            return found
         with self._lock:
-            for version in self._versions.get(key, ()):
-                if self._still_holds(version.outside, call):
-                    return version
-            version = self._compile(call)
-            self._versions[key] = [version, *self._versions.get(key, ())]
-            self._last = call
-            return version
+            found = self._find(wanted, named)
+            if found is None:
+                found = self._make(wanted)
+                self._versions[wanted.key] = [found, *self._versions.get(wanted.key, ())]
+            return found
 
-    def _still_holds(self, outside: CompiledFor, call: Call) -> bool:
-        """Whether what was built into the code is what it was."""
-        for path, value in outside.watched:
-            try:
-                if fetch(self.py_func, path, call.named) is not value:
-                    return False
-            except (LookupError, AttributeError):
-                return False
-        return True
+    def _find(self, wanted: Request, named: Mapping[str, object]) -> Version | None:
+        versions = self._versions.get(wanted.key, ())
+        return next((v for v in versions if v.still_holds(self.py_func, named)), None)
 
-    def _compile(self, call: Call) -> _Version:
-        if call.target == "cpu":
-            return self._compile_cpu(call)
-        return self._compile_triton(call)
+    def _make(self, wanted: Request) -> Version:
+        self._last = wanted
+        try:
+            version = make_version(self.py_func, self._text(), wanted, self.options)
+        except UnsupportedError as error:
+            return self._split(wanted, error)
+        if version.kernel is not None:
+            self.add(version.kernel)
+        return version
 
-    def _compile_cpu(self, call: Call) -> _Version:
-        compiler = CpuCompiler(self.py_func, self._snippet, self.options)
-        usual = compiler.version(call.types, call.objects)
+    def _split(self, wanted: Request, error: UnsupportedError) -> Version:
+        """A version whose uncompilable part runs in Python, or the error."""
+        from appyc.frontend.outline import PythonPart, annotation_around, split  # noqa: PLC0415
+        from appyc.frontend.pragmas import read_pragmas  # noqa: PLC0415
 
-        @functools.cache
-        def plain() -> CpuVersion:
-            return compiler.version(call.types, call.objects, plain=True)
+        source = self._text()
+        pragmas = read_pragmas(source)
+        if self.options.strict or annotation_around(source, pragmas, error) is not None:
+            raise error
+        regions: list[JitFunction] = []
 
-        def run(values: tuple[object, ...]) -> object:
-            face = usual.kernel.interface
-            values = (*values, *self._captured(usual.outside, values))
-            flat = flat_values(face.arguments, values)
-            for number in face.written:
-                array = flat[number]
-                if isinstance(array, np.ndarray) and not array.flags.writeable:
-                    self._refuse_readonly(values)
-            if find_overlap(flat, face.written) is not None:
-                return invoke(plain().kernel, values, get_num_threads())
-            try:
-                return invoke(usual.kernel, values, get_num_threads())
-            except GuardFailure:
-                return invoke(plain().kernel, values, get_num_threads())
+        def compiled(region: Region) -> JitFunction:
+            regions.append(JitFunction(region.function, self.options, region.source))
+            return regions[-1]
 
-        if not usual.outside.captures and not usual.outside.watched and not call.objects:
-            self.add(usual.kernel)
-        return _Version(usual.outside, run)
-
-    def _captured(self, outside: CompiledFor, values: tuple[object, ...]) -> list[object]:
-        named = dict(zip(self._signature.parameters, values, strict=False))
-        return [fetch(self.py_func, path, named) for path in outside.captures]
-
-    def _refuse_readonly(self, values: tuple[object, ...]) -> None:
-        """Compiles with the arrays marked as what they are, which raises at the first store."""
-        types = {
-            name: typeof(value, name, location(self._snippet))
-            for name, value in zip(self._signature.parameters, values, strict=False)
-        }
-        analyse(self.py_func, read_source(self._snippet), types, {}, self.options)
-        raise ValueError("assignment destination is read-only")
-
-    def _compile_triton(self, call: Call) -> _Version:
-        from appyc.gpu_compiler import gpu_runner  # noqa: PLC0415  (Triton is optional)
-
-        analysed = self._analyse(call)
-        runner = gpu_runner(analysed, call.target)
-
-        def run(values: tuple[object, ...]) -> object:
-            return runner((*values, *self._captured(analysed.outside, values)))
-
-        return _Version(analysed.outside, run)
-
-    def _analyse(self, call: Call) -> Analysed:
-        return analyse(self.py_func, read_source(self._snippet), call.types, call.objects, self.options)
+        host = split(self.py_func, source, pragmas, error, compiled)
+        part = PythonPart(error.loc.line, error.summary)
+        self._regions[wanted.key] = _Hosted(tuple(regions), part)
+        body = host if host is not None else self.py_func
+        # What the Python part looks up, it looks up anew; the regions watch what they use.
+        return Version(CompiledFor((), (), ()), lambda named: _run(body, named))
 
     # ------------------------------------------------------------ ahead of time, and looking in
 
@@ -171,14 +142,12 @@ class JitFunction(Entry):
         which the compiled kernels are returned (cubin, PTX, registers, spills) and no GPU
         is needed. Raises CompileError as a call would.
         """
-        call = Call(self, args, keywords)
+        named = self._bind(args, keywords)
         if target is not None and target.startswith("cuda"):
             from appyc.gpu_compiler import cubins  # noqa: PLC0415  (Triton is optional)
 
-            return cubins(self._analyse(call), target)
-        if target is not None:
-            call = Call(self, args, keywords, target=target)
-        self._version(call)
+            return cubins(self._analyse(self._request(named, "gpu")), target)
+        self._version(self._request(named, target), named)
         return None
 
     def source(self, kind: str = "ir", *args: object, **keywords: object) -> str:
@@ -188,23 +157,34 @@ class JitFunction(Entry):
         "triton" the kernels and the host program.
         """
         if kind == "python":
-            return read_source(self._snippet).text
+            return self._text().text
         if kind not in ("ir", "c", "triton"):
             raise ValueError(f'kind must be "ir", "c", "triton" or "python", not {kind!r}')
         from appyc.report.source import text_of  # noqa: PLC0415
 
-        return text_of(self._analyse(self._call_for(args, keywords)), kind)
+        wanted = self._wanted(args, keywords)
+        hosted = self._regions.get(wanted.key)
+        if hosted is not None:
+            return "\n".join(r.source(kind) for r in hosted.regions if r._last is not None)
+        return text_of(self._analyse(wanted), kind)
 
     def explain(self, *args: object, **keywords: object) -> Report:
         """What was done with each loop and why, for the latest compiled types or for those of `args`."""
-        from appyc.report.explain import report  # noqa: PLC0415
+        from appyc.report.explain import joined, report  # noqa: PLC0415
 
-        call = self._call_for(args, keywords)
-        return report(self._analyse(call), read_source(self._snippet), call.target)
+        wanted = self._wanted(args, keywords)
+        hosted = self._regions.get(wanted.key)
+        if hosted is not None:
+            inner = [r.explain() for r in hosted.regions if r._last is not None]
+            return joined(self._text(), wanted, inner, hosted.part)
+        return report(self._analyse(wanted), self._text(), wanted.target)
 
-    def _call_for(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> Call:
+    def _analyse(self, wanted: Request) -> Analysed:
+        return analyse(self.py_func, self._text(), wanted.types, wanted.objects, self.options)
+
+    def _wanted(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> Request:
         if args or keywords or (self._last is None and not self._signature.parameters):
-            return Call(self, args, keywords)
+            return self._request(self._bind(args, keywords))
         if self._last is None:
             raise ValueError(
                 f"{self.__qualname__} has not been compiled yet: call it, or pass arguments here"
@@ -212,61 +192,22 @@ class JitFunction(Entry):
         return self._last
 
 
-class Call:
-    """One call's arguments, bound to parameters, with their types."""
+class _Hosted:
+    """A function that runs in Python but for its regions."""
 
-    def __init__(
-        self,
-        owner: JitFunction,
-        args: tuple[object, ...],
-        keywords: Mapping[str, object],
-        target: str | None = None,
-    ) -> None:
-        bound = owner._signature.bind(*args, **keywords)
-        bound.apply_defaults()
-        loc = location(owner._snippet)
-        self.named: dict[str, object] = dict(bound.arguments)
-        self.objects: dict[str, object] = {}
-        self.types: dict[str, ArgType] = {}
-        for parameter in owner._signature.parameters.values():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                raise UnsupportedError(
-                    "*args and **kwargs cannot be compiled", loc, hints=("name the parameters",)
-                )
-            self.types[parameter.name] = self._type(parameter.name, owner)
-        self.target = target or _target(owner.options.target, self.named.values())
-
-    @property
-    def values(self) -> tuple[object, ...]:
-        return tuple(None if n in self.objects else v for n, v in self.named.items())
-
-    def _type(self, name: str, owner: JitFunction) -> ArgType:
-        value = self.named[name]
-        try:
-            found = typeof(value, name, location(owner._snippet))
-        except TypeInferenceError:
-            if not _is_plain_object(value):
-                raise
-            self.objects[name] = value
-            return NoneArg()
-        # A read-only array will do for a version that only reads it.
-        return _writeable(found)
+    def __init__(self, regions: tuple[JitFunction, ...], part: PythonPart) -> None:
+        self.regions = regions
+        self.part = part
 
 
-def _writeable(type_: ArgType) -> ArgType:
-    if isinstance(type_, ArrayType) and type_.readonly:
-        return ArrayType(type_.dtype, type_.ndim, type_.layout)
-    return type_
+def _run(fn: FunctionType, named: Mapping[str, object]) -> object:
+    """A call with arguments by parameter name, whatever kind the parameters are of."""
+    positional = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+    rest = {name: value for name, value in named.items() if name not in positional}
+    return fn(*(named[name] for name in positional), **rest)
 
 
-def _is_plain_object(value: object) -> bool:
-    """An instance of a class of the user's: its fields are read where the function reads them."""
-    return type(value).__module__.partition(".")[0] not in ("builtins", "numpy") and hasattr(
-        value, "__dict__"
-    )
-
-
-def _target(wanted: str, values: Any) -> str:
+def _target(wanted: str, values: Iterable[object]) -> str:
     if wanted != "auto":
         return wanted
     return "gpu" if any(residence_of(v) is Residence.CUDA for v in values) else "cpu"

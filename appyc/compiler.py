@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from appyc.errors import Loc, ToolchainError
+from appyc.errors import GENERATED, ToolchainError, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_of, fetch, python_function
-from appyc.frontend.source import Snippet, Source, capture, read_source
-from appyc.ir.arguments import ArgType
+from appyc.frontend.source import Source, capture, read_source
+from appyc.ir.arguments import ArgType, writeable
 from appyc.options import Options, c_compiler, cache_dir
 from appyc.runtime.cache import Cache, Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
@@ -38,11 +38,12 @@ if TYPE_CHECKING:
 class CompiledFor:
     """What a version was compiled for, beside its argument types.
 
-    captures: where its hidden arguments are found at a call. watched: values from outside
-    that are built into it.
+    captures: where its hidden arguments are found at a call, and their types. watched:
+    values from outside that are built into it.
     """
 
     captures: tuple[AccessPath, ...]
+    capture_types: tuple[ArgType, ...]
     watched: tuple[tuple[AccessPath, object], ...]
 
 
@@ -84,9 +85,13 @@ def analyse(
     function = pipeline.run(plain, pipeline.ANALYSE, context)
     if not options.boundscheck:
         plain = pipeline.run(plain, pipeline.UNCHECKED, PassContext(options))
-    hidden = tuple(typeof(fetch(fn, c.path, objects), str(c.path), function.loc) for c in lowered.captures)
+    hidden = tuple(
+        writeable(typeof(fetch(fn, c.path, objects), str(c.path), function.loc)) for c in lowered.captures
+    )
     outside = CompiledFor(
-        tuple(c.path for c in lowered.captures), tuple((d.path, d.value) for d in lowered.dependencies)
+        tuple(c.path for c in lowered.captures),
+        hidden,
+        tuple((d.path, d.value) for d in lowered.dependencies),
     )
     return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
 
@@ -102,9 +107,9 @@ class CpuVersion:
 class CpuCompiler:
     """Compiles one Python function to C kernels."""
 
-    def __init__(self, fn: FunctionType, snippet: Snippet, options: Options) -> None:
+    def __init__(self, fn: FunctionType, source: Source, options: Options) -> None:
         self.fn = fn
-        self.snippet = snippet
+        self.source = source
         self.options = options
 
     def version(
@@ -114,24 +119,28 @@ class CpuCompiler:
 
         plain: the variant for overlapping arguments and for indices out of range.
         """
-        source = read_source(self.snippet)
-        key = self._key(source, arguments, plain)
+        source = self.source
+        key = self._key(arguments, objects, plain)
         found = self._find(key, objects) if self.options.cache else None
         if found is not None:
             return self._load(found.entry, found.meta, source, objects)
         analysed = analyse(self.fn, source, arguments, objects, self.options)
         return self._build(analysed, source, key, plain)
 
-    def _key(self, source: Source, arguments: Mapping[str, ArgType], plain: bool) -> str:
+    def _key(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], plain: bool) -> str:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")
-        variant = digest("plain" if plain else "usual", compiler or "", repr(sorted(arguments)))
-        return index_key(source.text, self.fn.__qualname__, tuple(arguments.values()), self.options, variant)
+        built_in = sorted((n, v) if isinstance(v, str) else (n, "") for n, v in objects.items())
+        variant = digest("plain" if plain else "usual", compiler or "", repr(list(arguments)), repr(built_in))
+        return index_key(
+            self.source.text, self.fn.__qualname__, tuple(arguments.values()), self.options, variant
+        )
 
     def _find(self, key: str, objects: Mapping[str, object]) -> Found | None:
         def current(dependency: Dependency) -> str | None:
             path = AccessPath(tuple((k, n) for k, n in json.loads(dependency.name)))
             try:
-                return digest_of(fetch(self.fn, path, objects))
+                value = fetch(self.fn, path, objects)
+                return digest_of(value) if dependency.kind == "value" else _type_digest(value)
             except (LookupError, AttributeError):
                 return None
 
@@ -165,6 +174,10 @@ class CpuCompiler:
                 Dependency("value", json.dumps(path.steps), digest_of(value))
                 for path, value in analysed.outside.watched
             ]
+            dependencies += [
+                Dependency("type", json.dumps(path.steps), digest(repr(type_)))
+                for path, type_ in zip(analysed.outside.captures, analysed.outside.capture_types, strict=True)
+            ]
             index.add(key, dependencies, entry, meta)
         return CpuVersion(_kernel(entry, module.entry, interface), analysed.outside)
 
@@ -176,7 +189,10 @@ class CpuCompiler:
         captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["captures"])
         paths = [AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["watched"]]
         watched = tuple((path, fetch(self.fn, path, objects)) for path in paths)
-        return CpuVersion(_kernel(entry, stored["entry"], interface), CompiledFor(captures, watched))
+        return CpuVersion(
+            _kernel(entry, stored["entry"], interface),
+            CompiledFor(captures, interface.arguments[len(interface.arguments) - len(captures) :], watched),
+        )
 
 
 def _place(source: Source) -> Place:
@@ -207,6 +223,13 @@ def _process_folder() -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="appyc-")
 
 
+def _type_digest(value: object) -> str | None:
+    try:
+        return digest(repr(writeable(typeof(value, "a captured value", GENERATED))))
+    except TypeInferenceError:
+        return None
+
+
 def digest_of(value: object) -> str:
     """A name for what a value from outside means to compiled code."""
     fn = python_function(value)
@@ -216,8 +239,3 @@ def digest_of(value: object) -> str:
     if isinstance(value, type):
         return digest("type", value.__module__, value.__qualname__)
     return digest("value", type(value).__qualname__, repr(value))
-
-
-def location(snippet: Snippet) -> Loc:
-    """Where a function starts, for faults of its arguments."""
-    return Loc(snippet.file, snippet.first_line)

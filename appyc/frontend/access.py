@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType, MethodType
+from types import CellType, FunctionType, MethodType
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,15 @@ class AccessPath:
         return ".".join(name for _, name in self.steps)
 
 
+def closure_cells(fn: FunctionType) -> dict[str, CellType]:
+    """The cells of a function's free variables."""
+    return dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+
+
 def closure_of(fn: FunctionType) -> Mapping[str, object]:
     """The values of a function's free variables that are set by now."""
     out: dict[str, object] = {}
-    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+    for name, cell in closure_cells(fn).items():
         try:
             out[name] = cell.cell_contents
         except ValueError:

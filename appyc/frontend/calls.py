@@ -41,12 +41,19 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         return _from_table(scope, node, callee.obj, entry, loc)
     fn = python_function(callee.obj)
     if fn is not None:
-        bound = callee.obj.__self__ if isinstance(callee.obj, MethodType) else None
+        bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
         return _inline(scope, node, fn, callee.root, bound, loc)
     raise UnsupportedError(
         f"{ast.unparse(node.func)} cannot be compiled", loc,
         hints=("call it outside the compiled function, or write it as a Python function",),
     )  # fmt: skip
+
+
+def _receiver(method: Opaque) -> Opaque:
+    """The object that a method is bound to, found again by way of the method."""
+    assert isinstance(method.obj, MethodType)
+    path = method.root.step("attr", "__self__") if method.root is not None else None
+    return Opaque(method.obj.__self__, path)
 
 
 def _hashable(obj: object) -> object:
@@ -139,7 +146,7 @@ _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
 
 
 def _inline(
-    scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: object, loc: Loc
+    scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: Opaque | None, loc: Loc
 ) -> Value:
     """The callee's body in place of the call; its result is the call's value."""
     from appyc.frontend.lower import lower_inline  # noqa: PLC0415  (it lowers statements, which call)
@@ -158,7 +165,7 @@ def _inline(
         ) from None
 
 
-def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: object, loc: Loc) -> dict[str, Value]:
+def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: Opaque | None, loc: Loc) -> dict[str, Value]:
     """Parameter names to values, as Python binds them."""
     for arg in node.args:
         if isinstance(arg, ast.Starred):
@@ -172,7 +179,7 @@ def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: object, loc: Lo
     values = expressions.lower_operands(scope, [*node.args, *(k.value for k in node.keywords)])
     positional = values[: len(node.args)]
     if bound is not None:
-        positional = [Opaque(bound), *positional]
+        positional = [bound, *positional]
     named = {str(k.arg): v for k, v in zip(node.keywords, values[len(node.args) :], strict=True)}
     try:
         arguments = signature.bind(*positional, **named)

@@ -25,7 +25,7 @@ from appyc.errors import Loc, Note, PragmaError
 from appyc.frontend.pragma_grammar import parse_pragma
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, LoopPragma, Pragma
 from appyc.frontend.pragma_reader import PragmaText
-from appyc.frontend.source import Source
+from appyc.frontend.source import Part, Source
 
 _COMMENT = re.compile(r"#\s*([^\W\d]\w*)(.*)", re.DOTALL)
 _DIRECTIVE = re.compile(r"\s*(parallel\s+for|sequential\s+for|simd|auto|atomic|once)\b|.*=>")
@@ -39,6 +39,8 @@ def read_pragmas(source: Source) -> dict[ast.stmt, Pragma]:
 
     Raises PragmaError for a pragma that cannot be read, and for one that no statement follows.
     """
+    if isinstance(source, Part):
+        return dict(source.pragmas)
     if not any("#" in line for line in source.lines):
         return {}
     statements = _statements_by_place(source.ast)

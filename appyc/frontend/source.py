@@ -14,13 +14,14 @@ import sys
 import tokenize
 import zlib
 from ast import AST, FunctionDef
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FunctionType, MethodType
 from typing import Protocol, cast
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.pragma_nodes import Pragma
 
 _HISTORY_SEARCHED = 400
 """How many lines of an interactive session are looked through for a function."""
@@ -76,7 +77,8 @@ class Source:
         first = module.body[0]
         node = first.body[0] if isinstance(first, ast.If) and self.indent else first
         if isinstance(node, ast.AsyncFunctionDef):
-            raise UnsupportedError("an async function cannot be compiled", self.loc(node))
+            raise UnsupportedError("an async function cannot be compiled", self.loc(node),
+                                   hints=("write it with def alone",))  # fmt: skip
         if not isinstance(node, FunctionDef) or node.name != self.name:
             raise self._mismatch()
         return node
@@ -104,6 +106,33 @@ class Source:
             Loc(self.file, self.first_line),
             hints=("the file was probably changed after it was imported: import it anew",),
         )
+
+
+@dataclass(frozen=True)
+class Part(Source):
+    """Statements of a function as a function of their own, at their own lines.
+
+    `tree` shares its statements with the function's AST; `pragmas` are the function's.
+    """
+
+    tree: FunctionDef
+    pragmas: Mapping[ast.stmt, Pragma]
+
+    @property
+    def ast(self) -> FunctionDef:
+        return self.tree
+
+
+def parameter_location(snippet: Snippet, name: str) -> Loc:
+    """Where a parameter stands in the function's text; the function's place where it has no text."""
+    function_at = Loc(snippet.file, snippet.first_line)
+    try:
+        source = read_source(snippet)
+        arguments = source.ast.args
+    except UnsupportedError:
+        return function_at
+    places = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return next((source.loc(node) for node in places if node.arg == name), function_at)
 
 
 def capture(fn: FunctionType | MethodType) -> Snippet:

@@ -52,3 +52,10 @@ def leaves(types: Iterable[ArgType]) -> Iterator[ArrayType | ScalarArg]:
             yield from leaves(item.items)
         elif not isinstance(item, NoneArg):
             yield item
+
+
+def writeable(type_: ArgType) -> ArgType:
+    """The type without its read-only mark: such an array will do for code that only reads it."""
+    if isinstance(type_, ArrayType) and type_.readonly:
+        return ArrayType(type_.dtype, type_.ndim, type_.layout)
+    return type_

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.compiler import Analysed
+from appyc.frontend.outline import PythonPart
 from appyc.frontend.source import Source
 from appyc.ir.nodes import For, LoopMode
 from appyc.ir.printer import print_expr
 from appyc.ir.visit import loops_of
 from appyc.passes.context import Remark
+from appyc.versions import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,21 @@ def report(analysed: Analysed, source: Source, target: str) -> Report:
         loops=tuple(_record(loop, depths.get(loop.var.uid, 0), analysed) for loop in loops_of(function)),
         remarks=tuple(analysed.context.remarks),
         guards=tuple(f"{print_expr(g.holds)} ({g.reason})" for g in function.guards),
+    )
+
+
+def joined(source: Source, wanted: Request, inner: list[Report], part: PythonPart) -> Report:
+    """The report of a function that runs in Python but for its regions."""
+    own = ((part.line, part.reason),)
+    return Report(
+        function=source.name,
+        file=source.file,
+        target=wanted.target,
+        signature=", ".join(f"{n}: {t}" for n, t in wanted.types.items()),
+        loops=tuple(r for found in inner for r in found.loops),
+        remarks=tuple(r for found in inner for r in found.remarks),
+        guards=tuple(g for found in inner for g in found.guards),
+        python_parts=own + tuple(p for found in inner for p in found.python_parts),
     )
 
 

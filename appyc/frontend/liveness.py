@@ -1,0 +1,108 @@
+"""Which names a stretch of Python still needs: backward liveness over the AST.
+
+Used to turn statements into a function of their own: its parameters are the names live
+before them, its results those that it assigns and that are live after them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class _Exits:
+    """Names live where a jump leads."""
+
+    at_break: frozenset[str] = frozenset()
+    at_continue: frozenset[str] = frozenset()
+
+
+def live_before(body: Iterable[ast.stmt], after: frozenset[str]) -> frozenset[str]:
+    """Names that may be read, from the start of `body` on, before they are assigned."""
+    return _block(list(body), after, _Exits())
+
+
+def names_read(node: ast.AST) -> frozenset[str]:
+    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+
+
+def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
+    """Names that some statement in `body` binds."""
+    return frozenset(
+        n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+    )
+
+
+def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """Names that are bound on every way to the end of `body`."""
+    out: frozenset[str] = frozenset()
+    for stmt in body:
+        match stmt:
+            case ast.Assign(targets=targets):
+                out |= names_assigned(targets)
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                out |= names_assigned([target])
+            case ast.AugAssign(target=target):
+                out |= names_assigned([target])
+            case ast.If(body=then, orelse=orelse):
+                out |= surely_assigned(then) & surely_assigned(orelse)
+            case ast.With(body=inner):
+                out |= surely_assigned(inner)
+            case _:
+                pass
+    return out
+
+
+def _block(body: list[ast.stmt], after: frozenset[str], exits: _Exits) -> frozenset[str]:
+    for stmt in reversed(body):
+        after = _statement(stmt, after, exits)
+    return after
+
+
+def _statement(stmt: ast.stmt, after: frozenset[str], exits: _Exits) -> frozenset[str]:
+    match stmt:
+        case ast.Assign(targets=targets, value=value):
+            return (after - names_assigned(targets)) | names_read(value) | _read_by_targets(targets)
+        case ast.AnnAssign(target=target, value=value):
+            if value is None:
+                return after
+            return (after - names_assigned([target])) | names_read(value) | _read_by_targets([target])
+        case ast.AugAssign(target=target, value=value):
+            return after | names_assigned([target]) | names_read(target) | names_read(value)
+        case ast.If(test=test, body=then, orelse=orelse):
+            return names_read(test) | _block(then, after, exits) | _block(orelse, after, exits)
+        case ast.For(target=target, iter=runs_over, body=body, orelse=orelse):
+            past = _block(orelse, after, exits) | after
+            head = _loop(body, past, names_assigned([target]), after)
+            return names_read(runs_over) | past | head
+        case ast.While(test=test, body=body, orelse=orelse):
+            past = _block(orelse, after, exits) | after | names_read(test)
+            return past | _loop(body, past, frozenset(), after)
+        case ast.Return(value=value):
+            return names_read(value) if value is not None else frozenset()
+        case ast.Break():
+            return exits.at_break
+        case ast.Continue():
+            return exits.at_continue
+        case _:
+            return after | names_read(stmt)
+
+
+def _loop(
+    body: list[ast.stmt], past: frozenset[str], bound: frozenset[str], after: frozenset[str]
+) -> frozenset[str]:
+    """Names live at the top of an iteration, before the target is bound."""
+    head: frozenset[str] = frozenset()
+    while True:
+        around = past | head
+        found = _block(body, around, _Exits(after, around)) - bound
+        if found <= head:
+            return head
+        head |= found
+
+
+def _read_by_targets(targets: Iterable[ast.expr]) -> frozenset[str]:
+    """`a[i] = x` reads a and i."""
+    return frozenset(name for t in targets for name in names_read(t))

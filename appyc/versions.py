@@ -1,0 +1,195 @@
+"""One compiled version of a function: for which calls it is right, and how it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import FunctionType, MethodType
+
+import numpy as np
+
+from appyc.compiler import CompiledFor, CpuCompiler, CpuVersion, analyse
+from appyc.errors import Loc, TypeInferenceError
+from appyc.frontend.access import AccessPath, closure_cells, fetch
+from appyc.frontend.source import Source
+from appyc.ir.arguments import ArgType, NoneArg, writeable
+from appyc.options import Options
+from appyc.runtime.frame import GuardFailure, Kernel, Watched, flat_values, invoke
+from appyc.runtime.overlap import find_overlap
+from appyc.runtime.signature import typeof
+from appyc.runtime.threads import get_num_threads
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """What a version is asked for: argument types by parameter name, and where it is to run.
+
+    objects: arguments that are neither numbers nor arrays (their type is NoneArg): of an
+    instance, the fields that the function reads are fetched at each call; a string is
+    built into the code.
+    """
+
+    types: Mapping[str, ArgType]
+    objects: Mapping[str, object]
+    target: str
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        strings = tuple((n, v) for n, v in self.objects.items() if isinstance(v, str))
+        return (self.target, tuple(self.types.values()), strings)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Compiled code for one request. run: takes the arguments by parameter name."""
+
+    outside: CompiledFor
+    run: Callable[[Mapping[str, object]], object]
+    kernel: Kernel | None = None
+    """For the dispatcher, where calls need nothing but their arguments."""
+
+    def still_holds(self, fn: FunctionType, named: Mapping[str, object]) -> bool:
+        """Whether what was built into the code is what it was, and captures have their types."""
+        try:
+            for path, value in self.outside.watched:
+                if not _same(fetch(fn, path, named), value):
+                    return False
+            for path, type_ in zip(self.outside.captures, self.outside.capture_types, strict=True):
+                if writeable(typeof(fetch(fn, path, named), str(path), _NOWHERE)) != type_:
+                    return False
+        except (LookupError, AttributeError):
+            return False
+        return True
+
+
+_NOWHERE = Loc("<closure>", 0)
+
+
+def _same(now: object, before: object) -> bool:
+    if isinstance(now, MethodType) and isinstance(before, MethodType):
+        return now.__func__ is before.__func__  # each look-up makes a new method object
+    return now is before
+
+
+def request(
+    named: Mapping[str, object], place: Callable[[str], Loc], target: str, *, any_object: bool = False
+) -> Request:
+    """The types of a call's arguments. Raises TypeInferenceError for what has none.
+
+    place: where a parameter stands in the source, for the message. any_object: take what has
+    no type as an object; where the function does more with it than pass it on, it runs in Python.
+    """
+    types: dict[str, ArgType] = {}
+    objects: dict[str, object] = {}
+    for name, value in named.items():
+        if isinstance(value, str) or _is_plain_object(value):
+            objects[name] = value
+            types[name] = NoneArg()
+        else:
+            try:
+                types[name] = writeable(typeof(value, name, _NOWHERE))
+            except TypeInferenceError:
+                if not any_object:
+                    typeof(value, name, place(name))  # again, with the place, which is costly to find
+                objects[name] = value
+                types[name] = NoneArg()
+    return Request(types, objects, target)
+
+
+def _is_plain_object(value: object) -> bool:
+    """An instance of a class of the user's own."""
+    known = isinstance(value, np.ndarray | np.generic | int | float | complex | tuple | type) or value is None
+    if known or any(hasattr(value, a) for a in ("__cuda_array_interface__", "__dlpack__", "__array__")):
+        return False
+    return type(value).__module__ != "builtins" and hasattr(value, "__dict__")
+
+
+def make_version(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Version:
+    """Compiles, or finds compiled code on disk. Raises CompileError."""
+    if wanted.target == "cpu":
+        return _cpu_version(fn, source, wanted, options)
+    return _gpu_version(fn, source, wanted, options)
+
+
+def _values(
+    fn: FunctionType, outside: CompiledFor, wanted: Request, named: Mapping[str, object]
+) -> tuple[object, ...]:
+    given = (None if n in wanted.objects else v for n, v in named.items())
+    return (*given, *(fetch(fn, path, named) for path in outside.captures))
+
+
+def _cpu_version(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Version:
+    compiler = CpuCompiler(fn, source, options)
+    usual = compiler.version(wanted.types, wanted.objects)
+    face = usual.kernel.interface
+
+    @cache
+    def plain() -> CpuVersion:
+        return compiler.version(wanted.types, wanted.objects, plain=True)
+
+    def run(named: Mapping[str, object]) -> object:
+        values = _values(fn, usual.outside, wanted, named)
+        flat = flat_values(face.arguments, values)
+        for number in face.written:
+            array = flat[number]
+            if isinstance(array, np.ndarray) and not array.flags.writeable:
+                _refuse_readonly(fn, source, named, wanted, options)
+        if find_overlap(flat, face.written) is not None:
+            return invoke(plain().kernel, values, get_num_threads())
+        try:
+            return invoke(usual.kernel, values, get_num_threads())
+        except GuardFailure:
+            return invoke(plain().kernel, values, get_num_threads())
+
+    return Version(usual.outside, run, _dispatched(fn, usual, wanted))
+
+
+def _dispatched(fn: FunctionType, version: CpuVersion, wanted: Request) -> Kernel | None:
+    """The kernel as the dispatcher may take it, where it needs no values but the arguments."""
+    if version.outside.captures or wanted.objects:
+        return None
+    watched = [_watched(fn, path, value) for path, value in version.outside.watched]
+    if any(w is None for w in watched):
+        return None
+    kernel = version.kernel
+    return Kernel(
+        kernel.interface,
+        kernel.address,
+        kernel.checked,
+        kernel.owner,
+        tuple(w for w in watched if w is not None),
+    )
+
+
+def _watched(fn: FunctionType, path: AccessPath, value: object) -> Watched | None:
+    """Where the dispatcher finds the value; None for one that takes several steps."""
+    match path.steps:
+        case (("global", name),):
+            return (fn.__globals__, name, value)
+        case (("closure", name),):
+            return (closure_cells(fn)[name], name, value)
+        case _:
+            return None
+
+
+def _refuse_readonly(
+    fn: FunctionType, source: Source, named: Mapping[str, object], wanted: Request, options: Options
+) -> None:
+    """Compiles with the arrays marked as what they are, which raises at the first store."""
+    loc = Loc(source.file, source.first_line)
+    types = {n: t if n in wanted.objects else typeof(named[n], n, loc) for n, t in wanted.types.items()}
+    analyse(fn, source, types, wanted.objects, options)
+    raise ValueError("assignment destination is read-only")
+
+
+def _gpu_version(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Version:
+    from appyc.gpu_compiler import gpu_runner  # noqa: PLC0415  (Triton is optional)
+
+    analysed = analyse(fn, source, wanted.types, wanted.objects, options)
+    runner = gpu_runner(analysed, wanted.target)
+
+    def run(named: Mapping[str, object]) -> object:
+        return runner(_values(fn, analysed.outside, wanted, named))
+
+    return Version(analysed.outside, run)
