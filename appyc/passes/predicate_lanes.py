@@ -238,9 +238,12 @@ class KernelLowering(ExpressionLowering):
     def enter(self, loop: For, lo: Expr, number: Expr, count: Expr, out: list[ScheduledStmt]) -> Where:
         """Sets the loop's variable for the lanes' iterations, `number` in all counted from 0."""
         loc = loop.loc
-        reach = self.temp("number", number, out)
         self.varying.add(loop.var)
-        out.append(Assign(loop.var, iteration(lo, loop.step, reach), loc=loc))
+        reach: Expr = Var(loop.var, loc=loc)
+        if iteration(lo, loop.step, number) is not number:
+            reach = self.temp("number", number, out)
+            number = iteration(lo, loop.step, reach)
+        out.append(Assign(loop.var, number, loc=loc))
         inside = self.temp("inside", less(reach, count), out)
         self.varying |= varying_scalars(loop.body, self.varying)
         return Where(inside, lanes=True)

@@ -90,6 +90,12 @@ class ExpressionEmitter:
             case _:
                 assert_never(e)
 
+    def bare(self, e: Expr) -> str:
+        """The expression where no bracket is needed around it."""
+        text = self.expr(e)
+        operation = isinstance(e, Unary | Binary | Compare | Logical)
+        return text[1:-1] if operation and text.startswith("(") else text
+
     def call(self, helper: str, *args: str) -> str:
         self.helpers.add(helper)
         return f"{helper}({', '.join(args)})"

@@ -138,9 +138,9 @@ class _KernelEmitter(ExpressionEmitter):
             case Loop():
                 self._loop(s)
             case Repeat(cond, body):
-                self.block(f"while {self.expr(cond)}:", body)
+                self.block(f"while {self.bare(cond)}:", body)
             case Branch(cond, then, orelse):
-                self.block(f"if {self.expr(cond)}:", then)
+                self.block(f"if {self.bare(cond)}:", then)
                 if orelse:
                     self.block("else:", orelse)
             case ProgramIndex():
@@ -160,14 +160,13 @@ class _KernelEmitter(ExpressionEmitter):
 
     def _shaped(self, target: Symbol, value: Expr) -> str:
         """The value with the shape of its target."""
-        text = self.expr(value)
         if target in self.lane_scalars and not self.is_varying(value):
-            return f"tl.broadcast_to({text}, (LANES,))"
-        return text
+            return f"tl.broadcast_to({self.expr(value)}, (LANES,))"
+        return self.bare(value)
 
     def _loop(self, s: Loop) -> None:
-        lo = str(s.lo.value) if isinstance(s.lo, Const) else self.expr(s.lo)
-        bounds = f"{lo}, {self.expr(s.hi)}" + (f", {s.step}" if s.step != 1 else "")
+        lo = str(s.lo.value) if isinstance(s.lo, Const) else self.bare(s.lo)
+        bounds = f"{lo}, {self.bare(s.hi)}" + (f", {s.step}" if s.step != 1 else "")
         with self.w.block(f"for {self.name(s.var)} in range({bounds}):"):
             # The interpreter's loop variable is Python's; the compiler's may be an int32.
             self.w.line(f"{self.name(s.var)} = tl.cast({self.name(s.var)}, tl.int64)")

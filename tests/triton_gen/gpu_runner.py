@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,8 @@ from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.triton_interpret import interpret
 from appyc.triton_gen.generate import TritonProgram, generate
 from tests.ir_makers import Operand, for_
+
+_FLOAT32 = re.compile(r"\b(?:\d+x)?f32\b")
 
 
 def grid(
@@ -54,5 +57,5 @@ def cubins(program: TritonProgram, arch: str = "cuda:90", libm: bool = False) ->
         assert kernel.spill_bytes == 0, kernel.name
         assert libm or kernel.stack_bytes == 0, kernel.name
         if "fp32" not in floats:
-            assert "f32" not in kernel.ttir, kernel.ttir
+            assert not _FLOAT32.search(kernel.ttir), kernel.ttir
     return kernels
