@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from appyc.compiler import Analysed, CompiledFor, analyse
+from appyc.compiler.analyse import Analysed, CompiledFor, analyse
+from appyc.compiler.versions import Request, Version, make_version, request
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
@@ -17,7 +18,6 @@ from appyc.options import Options, from_environment
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import raise_fault
 from appyc.runtime.signature import Residence, residence_of
-from appyc.versions import Request, Version, make_version, request
 
 if TYPE_CHECKING:
     from appyc.frontend.outline import PythonPart, Region
@@ -144,7 +144,7 @@ class JitFunction(Entry):
         """
         named = self._bind(args, keywords)
         if target is not None and target.startswith("cuda"):
-            from appyc.gpu_compiler import cubins  # noqa: PLC0415  (Triton is optional)
+            from appyc.compiler.gpu import cubins  # noqa: PLC0415  (Triton is optional)
 
             return cubins(self._analyse(self._request(named, "gpu")), target)
         self._version(self._request(named, target), named)

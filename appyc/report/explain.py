@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appyc.compiler import Analysed
+from appyc.compiler.analyse import Analysed
+from appyc.compiler.versions import Request
 from appyc.frontend.outline import PythonPart
 from appyc.frontend.source import Source
 from appyc.ir.nodes import For, LoopMode
 from appyc.ir.printer import print_expr
 from appyc.ir.visit import loops_of
 from appyc.passes.context import Remark
-from appyc.versions import Request
 
 
 @dataclass(frozen=True, slots=True)

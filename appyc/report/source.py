@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from appyc.compiler import Analysed
+from appyc.compiler.analyse import Analysed
 from appyc.ir.printer import print_function
 
 
@@ -14,6 +14,6 @@ def text_of(analysed: Analysed, kind: str) -> str:
         from appyc.c_gen.generate import generate  # noqa: PLC0415  (one generator at a time is needed)
 
         return generate(analysed.function, analysed.context.options).text
-    from appyc.gpu_compiler import triton_text  # noqa: PLC0415
+    from appyc.compiler.gpu import triton_text  # noqa: PLC0415
 
     return triton_text(analysed)

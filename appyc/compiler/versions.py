@@ -9,7 +9,8 @@ from types import FunctionType, MethodType
 
 import numpy as np
 
-from appyc.compiler import CompiledFor, CpuCompiler, CpuVersion, analyse
+from appyc.compiler.analyse import CompiledFor, analyse
+from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_cells, fetch
 from appyc.frontend.source import Source
@@ -184,7 +185,7 @@ def _refuse_readonly(
 
 
 def _gpu_version(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Version:
-    from appyc.gpu_compiler import gpu_runner  # noqa: PLC0415  (Triton is optional)
+    from appyc.compiler.gpu import gpu_runner  # noqa: PLC0415  (Triton is optional)
 
     analysed = analyse(fn, source, wanted.types, wanted.objects, options)
     runner = gpu_runner(analysed, wanted.target)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appyc.compiler import Analysed
+from appyc.compiler.analyse import Analysed
 from appyc.errors import ToolchainError
 from appyc.ir.nodes import Function, ResultTree
 from appyc.passes.lower_to_gpu import lower_to_gpu

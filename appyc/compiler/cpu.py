@@ -1,8 +1,7 @@
-"""From a Python function and its argument types to analysed IR, and to machine code on disk.
+"""C kernels, by way of the disk cache.
 
-`analyse` is the compiler up to the generators. `CpuCompiler` goes on to a loaded C kernel,
-by way of the disk cache: a warm start finds the kernel by the function's text and by what
-it reads from outside, and neither parses nor analyses anything.
+A warm start finds the kernel by the function's text and by what it reads from outside, and
+neither parses nor analyses anything.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from tempfile import TemporaryDirectory
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_of, fetch, python_function
 from appyc.frontend.source import Source, capture, read_source
@@ -30,70 +30,7 @@ from appyc.runtime.interface_json import Place, from_json, to_json
 from appyc.runtime.signature import typeof
 
 if TYPE_CHECKING:
-    from appyc.ir.nodes import Function
-    from appyc.passes.context import PassContext
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledFor:
-    """What a version was compiled for, beside its argument types.
-
-    captures: where its hidden arguments are found at a call, and their types. watched:
-    values from outside that are built into it.
-    """
-
-    captures: tuple[AccessPath, ...]
-    capture_types: tuple[ArgType, ...]
-    watched: tuple[tuple[AccessPath, object], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Analysed:
-    """A function in IR, ready for a generator.
-
-    plain: right for any arguments, all accesses checked, no loop parallel. function: the
-    same, analysed. arguments: the types of the given arguments, then of the captures.
-    """
-
-    plain: Function
-    function: Function
-    arguments: tuple[ArgType, ...]
-    outside: CompiledFor
-    context: PassContext
-
-
-def analyse(
-    fn: FunctionType,
-    source: Source,
-    arguments: Mapping[str, ArgType],
-    objects: Mapping[str, object],
-    options: Options,
-) -> Analysed:
-    """IR for a call with arguments of these types, by parameter name and in order.
-
-    objects: the arguments that are neither numbers nor arrays; their types are NoneArg.
-    Raises CompileError for what cannot be compiled or may not run in parallel.
-    """
-    from appyc import pipeline  # noqa: PLC0415  (isl and the passes are not needed on a warm start)
-    from appyc.frontend.lower import ObjectArg, lower_function  # noqa: PLC0415
-    from appyc.passes.context import PassContext  # noqa: PLC0415
-
-    given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
-    lowered = lower_function(fn, source, given, typeof)
-    context = PassContext(options)
-    plain = pipeline.run(lowered.function, pipeline.SIMPLIFY, context)
-    function = pipeline.run(plain, pipeline.ANALYSE, context)
-    if not options.boundscheck:
-        plain = pipeline.run(plain, pipeline.UNCHECKED, PassContext(options))
-    hidden = tuple(
-        writeable(typeof(fetch(fn, c.path, objects), str(c.path), function.loc)) for c in lowered.captures
-    )
-    outside = CompiledFor(
-        tuple(c.path for c in lowered.captures),
-        hidden,
-        tuple((d.path, d.value) for d in lowered.dependencies),
-    )
-    return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
+    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,80 @@
+"""From a Python function and its argument types to analysed IR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from appyc.frontend.access import AccessPath, fetch
+from appyc.frontend.source import Source
+from appyc.ir.arguments import ArgType, writeable
+from appyc.options import Options
+from appyc.runtime.signature import typeof
+
+if TYPE_CHECKING:
+    from appyc.ir.nodes import Function
+    from appyc.passes.context import PassContext
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledFor:
+    """What a version was compiled for, beside its argument types.
+
+    captures: where its hidden arguments are found at a call, and their types. watched:
+    values from outside that are built into it.
+    """
+
+    captures: tuple[AccessPath, ...]
+    capture_types: tuple[ArgType, ...]
+    watched: tuple[tuple[AccessPath, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """A function in IR, ready for a generator.
+
+    plain: right for any arguments, all accesses checked, no loop parallel. function: the
+    same, analysed. arguments: the types of the given arguments, then of the captures.
+    """
+
+    plain: Function
+    function: Function
+    arguments: tuple[ArgType, ...]
+    outside: CompiledFor
+    context: PassContext
+
+
+def analyse(
+    fn: FunctionType,
+    source: Source,
+    arguments: Mapping[str, ArgType],
+    objects: Mapping[str, object],
+    options: Options,
+) -> Analysed:
+    """IR for a call with arguments of these types, by parameter name and in order.
+
+    objects: the arguments that are neither numbers nor arrays; their types are NoneArg.
+    Raises CompileError for what cannot be compiled or may not run in parallel.
+    """
+    from appyc import pipeline  # noqa: PLC0415  (isl and the passes are not needed on a warm start)
+    from appyc.frontend.lower import ObjectArg, lower_function  # noqa: PLC0415
+    from appyc.passes.context import PassContext  # noqa: PLC0415
+
+    given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
+    lowered = lower_function(fn, source, given, typeof)
+    context = PassContext(options)
+    plain = pipeline.run(lowered.function, pipeline.SIMPLIFY, context)
+    function = pipeline.run(plain, pipeline.ANALYSE, context)
+    if not options.boundscheck:
+        plain = pipeline.run(plain, pipeline.UNCHECKED, PassContext(options))
+    hidden = tuple(
+        writeable(typeof(fetch(fn, c.path, objects), str(c.path), function.loc)) for c in lowered.captures
+    )
+    outside = CompiledFor(
+        tuple(c.path for c in lowered.captures),
+        hidden,
+        tuple((d.path, d.value) for d in lowered.dependencies),
+    )
+    return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
