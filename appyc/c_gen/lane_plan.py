@@ -49,6 +49,9 @@ ROWS = 4
 GROUPS = 3
 """Vectors in a strip: with ROWS, as many sums as 16 registers hold, and enough that none waits."""
 
+LONE_GROUPS = 8
+"""The same where there are no rows: a long strip, because each row of memory is visited only once."""
+
 _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12
 

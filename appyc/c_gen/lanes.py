@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import element, expression
-from appyc.c_gen.lane_plan import GROUPS, ROWS, WIDE_ROWS, LanePlan, is_unit_stride
+from appyc.c_gen.lane_plan import GROUPS, LONE_GROUPS, ROWS, WIDE_ROWS, LanePlan, is_unit_stride
 from appyc.c_gen.scalars import c_type
 from appyc.errors import InternalError
 from appyc.ir.nodes import Assign, Binary, Expr, For, If, Load, Stmt, Store, Symbol, Unary, Update, Var
@@ -38,7 +38,7 @@ class _Tile:
 def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str) -> None:
     """Writes the planned loops; `lo` and `hi` bound the outer one of them."""
     if plan.rows is None:
-        _emit_strips(ctx, plan, (), lo, hi)
+        _emit_strips(ctx, plan, (), lo, hi, (LONE_GROUPS, 1))
         return
     writer, row = ctx.writer, ctx.name(plan.rows.var)
     writer.line(f"int64_t {row} = {lo};")
