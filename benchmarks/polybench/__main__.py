@@ -6,6 +6,7 @@ Exit code 0 if every kernel ran and was right, 1 if one failed, 2 if nothing cou
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -25,6 +26,9 @@ from benchmarks.polybench.kernel import DATASETS, Kernel
 from benchmarks.polybench.measure import Result, Settings, run_kernel
 from benchmarks.polybench.suite import KERNELS
 
+BUSY = 0.5
+"""A load above which others take a share of the machine that shows in the times."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
@@ -35,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kernels = _chosen(parser, given.kernels)
     settings = Settings(given.dataset, given.target, given.repeat, given.numpy_limit)
     console = Console(stderr=True)
+    load = os.getloadavg()[0]  # before the measurements add to it
     try:
         described = machine.describe("gpu" if given.target == "gpu" else "cpu")
         with console.status("measuring this machine's dgemm and triad (once)"):
@@ -42,6 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except machine.MeasurementError as error:
         console.print(f"[red]{escape(str(error))}[/red]")
         return 2
+    if load > BUSY:
+        console.print(
+            f"[yellow]This machine is busy (load {load:.1f} on {described.threads} threads): "
+            "expect times that are too long.[/yellow]"
+        )
     results = _run_all(kernels, settings, peaks, console)
     # A file or a pipe has no width of its own.
     output = Console(width=None if sys.stdout.isatty() else 120)
@@ -51,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             console.print(f"[red]{result.kernel}[/red]: {escape(result.failure)}", highlight=False)
     if given.json is not None:
         command = [sys.executable, "-m", "benchmarks.polybench", *(arguments or sys.argv[1:])]
-        report.write_json(given.json, results, settings, described, peaks, command)
+        report.write_json(given.json, results, settings, described, peaks, load, command)
     return 1 if any(result.failure is not None for result in results) else 0
 
 

@@ -38,14 +38,17 @@ def write_json(
     settings: Settings,
     machine: Machine,
     peaks: Peaks,
+    load: float,
     command: Sequence[str],
 ) -> None:
+    """load: the machine's load average before the run, of other programs."""
     record = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": list(command),
         "settings": asdict(settings),
         "machine": asdict(machine),
         "peaks": asdict(peaks),
+        "load": load,
         "results": [asdict(result) for result in results],
     }
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -38,6 +38,20 @@ def test_loops_agree_with_numpy(kernel: Kernel, target: str, data: str) -> None:
 
 
 @every_kernel
+def test_loops_agree_with_numpy_in_tritons_interpreter(kernel: Kernel) -> None:
+    """Two time steps are enough there: the interpreter is slow."""
+    pytest.importorskip("triton")
+    sizes = {
+        name: min(size, 2) if name in ("TSTEPS", "TMAX") else size
+        for name, size in kernel.sizes["MINI"].items()
+    }
+    given = kernel.random(np.random.default_rng(20), **sizes)
+    result = copied(given)
+    appyc.jit(kernel.loops.py_func, target="interpret")(**result)
+    assert kernel.error(reference(kernel, given), result) <= kernel.tolerance
+
+
+@every_kernel
 def test_doing_nothing_is_an_error_on_random_data(kernel: Kernel) -> None:
     given = kernel.arguments("random", "MINI")
     expected = reference(kernel, given)

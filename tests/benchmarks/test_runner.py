@@ -109,6 +109,7 @@ def test_one_failure_does_not_stop_the_others(
     assert mvt["failure"] is None
     assert record["peaks"] == {"dgemm_gflops": 100.0, "triad_gbytes": 40.0}
     assert record["machine"]["versions"]["numpy"] == np.__version__
+    assert record["load"] >= 0
     assert "--dataset=MINI" in record["command"]
 
 
