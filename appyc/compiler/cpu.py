@@ -27,6 +27,7 @@ from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
 from appyc.runtime.index import Dependency, Found, Index, index_key
 from appyc.runtime.interface_json import Place, from_json, to_json
+from appyc.runtime.openmp import load_library
 from appyc.runtime.signature import typeof
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _place(source: Source) -> Place:
 
 def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
     try:
-        library = ctypes.CDLL(str(entry.path("kernel.so")))
+        library = load_library(str(entry.path("kernel.so")))
     except OSError as error:
         raise ToolchainError(f"compiled code cannot be loaded: {error}") from error
     address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value

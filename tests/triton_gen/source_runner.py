@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from appyc.compiler import analyse
+from appyc.compiler.analyse import analyse
 from appyc.errors import Loc
 from appyc.frontend.source import read_source
 from appyc.options import Options
