@@ -1,0 +1,153 @@
+"""Functions of which a part runs in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import appyc
+
+
+def same(fn, *args):
+    """Runs the function compiled and in Python on equal arguments; returns the jitted function."""
+    jitted = appyc.jit(fn)
+    copies = [[a.copy() if isinstance(a, np.ndarray) else a for a in args] for _ in range(2)]
+    assert jitted(*copies[0]) == fn(*copies[1])
+    for one, other in zip(*copies, strict=True):
+        np.testing.assert_array_equal(one, other)
+    return jitted
+
+
+def test_loops_beside_an_uncompilable_statement_are_compiled():
+    def f(a):
+        total = 0.0
+        for i in range(a.shape[0]):
+            total += a[i]
+        text = f"{total}"
+        for i in range(a.shape[0]):
+            a[i] = total
+        return text
+
+    report = same(f, np.arange(4.0)).explain()
+    assert [r.mode for r in report.loops] == ["simd", "simd"]
+    assert len(report.python_parts) == 1
+    assert "f-string" in report.python_parts[0][1]
+
+
+def test_a_loop_around_an_uncompilable_statement_runs_in_python_and_its_loops_are_compiled():
+    def f(a, steps):
+        log = []
+        for t in range(steps):
+            for i in range(a.shape[0]):
+                a[i] = a[i] * 2 + t
+            log.append(t)
+        return log
+
+    report = same(f, np.arange(5.0), 3).explain()
+    assert [r.index for r in report.loops] == ["i"]
+    assert "log.append" in str(report)
+
+
+def test_variables_go_into_regions_and_come_back():
+    def f(a, n):
+        s = 1
+        k = 0
+        for i in range(n):
+            s = s + a[i]
+            k = i
+        values = [s, k]
+        for i in range(n):
+            s = s * 2
+            a[i] = s - k
+        return values, s
+
+    same(f, np.arange(6), 5)
+
+
+def test_a_branch_at_fault_keeps_its_loops_compiled():
+    def f(a, flag):
+        if flag:
+            for i in range(a.shape[0]):
+                a[i] += 1.0
+            names = {"x": 1}
+        else:
+            names = {}
+            for i in range(a.shape[0]):
+                a[i] -= 1.0
+        return names
+
+    same(f, np.arange(3.0), True)
+    same(f, np.arange(3.0), False)
+
+
+def test_statements_that_leave_the_function_stay_in_python():
+    def f(a):
+        for i in range(a.shape[0]):
+            if a[i] > 2.0:
+                return [i]
+        return []
+
+    same(f, np.arange(5.0))
+
+
+def test_closures_and_globals_are_seen_by_both_parts():
+    scale = 3.0
+
+    def f(a):
+        for i in range(a.shape[0]):
+            a[i] = a[i] * scale
+        return [scale, np.float64(a.sum())]
+
+    same(f, np.arange(4.0))
+
+
+def test_pragmas_hold_in_regions():
+    def f(a):
+        items = [1]
+        # pragma parallel for
+        for i in range(a.shape[0] - 1):
+            a[i] = a[i + 1] * 2.0
+        return items
+
+    with pytest.raises(appyc.DependenceError):
+        appyc.jit(f)(np.arange(9.0))
+
+
+def test_strict_makes_a_python_part_an_error():
+    def f(a):
+        for i in range(a.shape[0]):
+            a[i] = 0.0
+        return [1]
+
+    with pytest.raises(appyc.UnsupportedError):
+        appyc.jit(strict=True)(f)(np.ones(3))
+
+
+def test_an_uncompilable_statement_in_an_annotated_loop_is_an_error():
+    def f(a):
+        # pragma parallel for
+        for i in range(a.shape[0]):
+            a[i] = len([1, 2])
+
+    with pytest.raises(appyc.UnsupportedError, match="a list"):
+        appyc.jit(f)(np.ones(3))
+
+
+def test_a_function_with_nothing_to_compile_runs_in_python():
+    def f(x):
+        return {"x": x}
+
+    jitted = appyc.jit(f)
+    assert jitted(3) == {"x": 3}
+    assert "runs in Python" in str(jitted.explain())
+
+
+def test_an_exception_in_a_region_tells_the_line_of_the_file():
+    def f(a):
+        items = [1]
+        for i in range(5):
+            a[i] = 1.0
+        return items
+
+    with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of 'a' with size 3"):
+        appyc.jit(f)(np.zeros(3))

@@ -1,0 +1,53 @@
+"""Backward liveness over Python's AST."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from appyc.frontend.liveness import live_before, surely_assigned
+
+
+def body(text: str) -> list[ast.stmt]:
+    return ast.parse(textwrap.dedent(text)).body
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "expected"),
+    [
+        ("x = 1", {"x"}, set()),
+        ("x = y", {"x"}, {"y"}),
+        ("x += 1", set(), {"x"}),
+        ("a[i] = v", set(), {"a", "i", "v"}),
+        ("if c:\n    x = 1", {"x"}, {"c", "x"}),
+        ("if c:\n    x = 1\nelse:\n    x = 2", {"x"}, {"c"}),
+        ("for i in r:\n    s = s + i", {"s"}, {"r", "s"}),
+        ("for i in r:\n    t = i\n    a[t] = 0", set(), {"r", "a"}),
+        # What an earlier iteration assigned may be read by a later one.
+        ("for i in r:\n    a[i] = t\n    t = i", set(), {"r", "a", "t"}),
+        ("while n:\n    n = f(n)", set(), {"n", "f"}),
+        # A break leads past the assignment behind it.
+        ("for i in r:\n    if c:\n        break\n    x = 1", {"x"}, {"r", "c", "x"}),
+        ("while True:\n    if c:\n        continue\n    x = 1", {"x"}, {"c", "x"}),
+        ("for i in r:\n    pass\nelse:\n    x = y", {"x"}, {"r", "y", "x"}),
+        ("return x", {"y"}, {"x"}),
+        ("with open(p) as f:\n    f.write(t)", {"z"}, {"open", "p", "t", "f", "z"}),
+    ],
+)
+def test_names_that_are_live_before(text, after, expected):
+    assert live_before(body(text), frozenset(after)) == expected
+
+
+def test_surely_assigned_is_what_every_way_assigns():
+    text = """
+    a = 1
+    for i in r:
+        b = 1
+    if c:
+        d, e = 1, 2
+    else:
+        d = 3
+    """
+    assert surely_assigned(body(text)) == {"a", "d"}
