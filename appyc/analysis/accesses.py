@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
 from appyc.analysis.affine import Affine, Name, State, Truth, Value
-from appyc.analysis.presburger import MAX_PIECES, Presburger
+from appyc.analysis.presburger import MAX_DISJUNCTS, MAX_PIECES, Presburger
 from appyc.errors import GENERATED, Loc
 from appyc.ir.nodes import (
     Alloc,
@@ -184,9 +184,19 @@ class _Collector:
                 assert_never(expr)
 
     def _under(self, truth: Truth, expr: Expr, domain: isl.Set) -> None:
-        self.doubts += not truth.exact
-        self.expression(expr, domain.intersect(truth.may_hold))
-        self.doubts -= not truth.exact
+        domain, doubt = self._where(domain, truth)
+        self.doubts += doubt
+        self.expression(expr, domain)
+        self.doubts -= doubt
+
+    def _where(self, domain: isl.Set, truth: Truth) -> tuple[isl.Set, int]:
+        """The iterations for which a condition may hold, and 1 where that is more than do."""
+        narrowed = domain.intersect(truth.may_hold)
+        if narrowed.n_basic_set() > MAX_DISJUNCTS:
+            narrowed = narrowed.coalesce()
+            if narrowed.n_basic_set() > MAX_DISJUNCTS:
+                return domain, 1
+        return narrowed, int(not truth.exact)
 
     def _value(self, expr: Expr) -> isl.PwAff:
         return self.affine.value(expr, self.state, self.depth)
@@ -206,8 +216,8 @@ class _Collector:
         if node.mask is not None:
             self.expression(node.mask, domain)
             truth = self._truth(node.mask)
-            domain = domain.intersect(truth.may_hold)
-            doubts += not truth.exact
+            domain, doubt = self._where(domain, truth)
+            doubts += doubt
         self.found.accesses.append(
             Access(
                 array,
@@ -234,8 +244,9 @@ class _Collector:
                 continue
             truth = self._if(stmt, domain)
             if _leaves(stmt.then) != _leaves(stmt.orelse):
-                domain = domain.intersect(truth.may_fail if _leaves(stmt.then) else truth.may_hold)
-                self.doubts += not truth.exact
+                rest = truth.negated() if _leaves(stmt.then) else truth
+                domain, doubt = self._where(domain, rest)
+                self.doubts += doubt
         self.doubts = doubts
 
     def statement(self, stmt: Stmt, domain: isl.Set) -> None:
@@ -288,12 +299,13 @@ class _Collector:
         truth = self._truth(stmt.cond)
         before = self.state
         after: list[State] = []
-        self.doubts += not truth.exact
-        for body, reached in ((stmt.then, truth.may_hold), (stmt.orelse, truth.may_fail)):
+        for body, reached in ((stmt.then, truth), (stmt.orelse, truth.negated())):
             self.state = before.copy()
-            self.block(body, domain.intersect(reached))
+            inside, doubt = self._where(domain, reached)
+            self.doubts += doubt
+            self.block(body, inside)
+            self.doubts -= doubt
             after.append(self.state)
-        self.doubts -= not truth.exact
         if _leaves(stmt.then) != _leaves(stmt.orelse):
             self.state = after[1] if _leaves(stmt.then) else after[0]
         else:
@@ -342,9 +354,9 @@ class _Collector:
         self._forget(scalars_written(loop.body), self.depth + 1)
         self.loops = (*outer, loop)
         self.expression(loop.cond, domain)
-        truth = self._truth(loop.cond)
+        inside, _ = self._where(domain, self._truth(loop.cond))
         self.loops = outer
-        self._loop_body(loop, loop.body, domain.intersect(truth.may_hold), doubts=1)
+        self._loop_body(loop, loop.body, inside, doubts=1)
 
     def _loop_body(self, loop: For | While, body: tuple[Stmt, ...], domain: isl.Set, doubts: int) -> None:
         """The body, knowing nothing of the scalars that another iteration may have changed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 
@@ -15,6 +16,9 @@ from appyc.errors import Note
 from appyc.ir.nodes import Break, For, Function, Symbol
 
 _DEEDS = {"read": "reads", "write": "writes"}
+
+MAX_CONFLICTS = 16
+"""Enough to choose one to show from, and to say no."""
 
 OTHER_LOOP = "parallelise another loop of the nest, or leave this one sequential"
 OATH = "if you know that no two iterations touch one element, say `independent` in the pragma"
@@ -47,7 +51,7 @@ class Legality:
         carried = self.scalars[loop.var].carried
         if carried:
             return self._scalar_carried(loop, carried[0])
-        return self._arrays(loop, list(self.dependences.conflicts(loop, skip)))
+        return self._arrays(loop, self.dependences.conflicts(loop, skip))
 
     def _answer(
         self,
@@ -99,18 +103,36 @@ class Legality:
 
     # ---- arrays
 
-    def _arrays(self, loop: For, conflicts: list[Conflict]) -> LoopVerdict:
-        serious = [conflict for conflict in conflicts if conflict.kind != "reduction"]
-        for conflict in sorted((c for c in serious if c.exact), key=_gravity):
-            clear = self.dependences.clear_of(conflict)
-            if clear is None:
+    def _arrays(self, loop: For, conflicts: Iterator[Conflict]) -> LoopVerdict:
+        """The verdict by the arrays. Stops looking as soon as nothing found later could change it."""
+        updates: list[Conflict] = []
+        serious: list[Conflict] = []
+        for conflict in conflicts:
+            if conflict.kind == "reduction":
+                updates.append(conflict)
+            elif conflict.instances is None:
+                return self._unknown(loop, conflict)
+            elif conflict.exact and conflict.kind == "flow" and self._is_definite(conflict):
                 return self._carried(loop, conflict)
-        doubtful = [conflict for conflict in serious if not conflict.exact]
-        if doubtful:
-            return self._unknown(loop, min(doubtful, key=_gravity))
+            else:
+                serious.append(conflict)
+            if len(serious) > MAX_CONFLICTS:
+                break
+        serious.sort(key=_gravity)
+        for conflict in serious:
+            if conflict.exact and self._is_definite(conflict):
+                return self._carried(loop, conflict)
+        for conflict in serious:
+            if not conflict.exact:
+                return self._unknown(loop, conflict)
         if serious:
-            return self._conditional(loop, sorted(serious, key=_gravity))
-        return self._free(loop, conflicts)
+            return self._conditional(loop, serious)
+        return self._free(loop, updates)
+
+    def _is_definite(self, conflict: Conflict) -> bool:
+        """Whether the conflict is there for any parameters, if only the loop is long enough."""
+        _, farthest = self.dependences.distances(conflict)
+        return farthest is not None or self.dependences.clear_of(conflict) is None
 
     def _free(self, loop: For, updates: list[Conflict]) -> LoopVerdict:
         scalars = self.scalars[loop.var]

@@ -17,9 +17,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OPERATIONS = 200_000
+OPERATIONS = 30_000
 """isl's own operations for one question, about a tenth of a second; a loop nest that people
 write needs a few thousand."""
+
+PATIENCE = 6
+"""Questions of one function that may run into that bound; after them the answer is known."""
+
+MAX_DISJUNCTS = 16
+"""A set of iterations in more pieces than that is not restricted any further."""
 
 MAX_PIECES = 12
 """An expression with more cases than that is treated as one that cannot be seen into."""
@@ -37,6 +43,7 @@ class Presburger:
         self._isl = islpy
         self._context = islpy.Context()
         self._operations = operations
+        self._patience = PATIENCE
         self._ids: dict[str, isl.Id] = {}
         self.everything: isl.Set = islpy.Set.universe(islpy.Space.params_alloc(self._context, 0))
         self.nothing: isl.Set = self.everything.complement()
@@ -96,6 +103,8 @@ class Presburger:
 
     def bounded(self, question: Callable[[], T], otherwise: T) -> T:
         """The answer, or `otherwise` where isl would have to work longer than allowed."""
+        if self._patience == 0:
+            return otherwise
         self._context.set_max_operations(self._operations)
         self._context.reset_operations()
         try:
@@ -103,6 +112,7 @@ class Presburger:
         except self._isl.Error as error:
             if "maximal number of operations" not in str(error):
                 raise
+            self._patience -= 1
             return otherwise
         finally:
             self._context.set_max_operations(0)

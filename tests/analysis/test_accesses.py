@@ -1,0 +1,200 @@
+"""Accesses, their iterations, and the values of expressions."""
+
+from __future__ import annotations
+
+import pytest
+
+from appyc.analysis.accesses import FunctionAccesses, accesses_of
+from appyc.analysis.conditions import cases_of, condition_of, text_of
+from appyc.analysis.dependences import Dependences
+from appyc.analysis.presburger import Presburger
+from appyc.errors import GENERATED
+from appyc.ir.nodes import Expr, Load, Stmt, Store, Update
+from appyc.ir.printer import print_expr
+from appyc.ir.types import DType
+from appyc.ir.visit import loops_of, rewrite
+from tests.ir_makers import (
+    Program,
+    add,
+    assign,
+    binary,
+    cast,
+    compare,
+    for_,
+    if_,
+    load,
+    mul,
+    neg,
+    select,
+    store,
+    sub,
+    update,
+)
+
+
+class Case:
+    def __init__(self) -> None:
+        p = self.p = Program()
+        self.n, self.k = p.integer("n"), p.integer("k")
+        self.a, self.b = p.array("a", 1), p.array("b", 1)
+        self.i, self.j = p.index("i"), p.index("j")
+
+    def accesses(self, *body: Stmt, results=()) -> FunctionAccesses:
+        return accesses_of(self.p.function(*body, results=results), Presburger())
+
+    def value_at(self, index: Expr, i: int, n: int, k: int) -> int | None:
+        """What an index in a loop over i is found to be for these values; None if it may be anything."""
+        found = self.accesses(for_(self.i, 0, self.n, [store(self.a, [index], 0.0)]))
+        sets, value = found.sets, found.accesses[-1].index[0]
+        points = sets.parameter("value").eq_set(value)
+        for symbol, number in ((self.i, i), (self.n, n), (self.k, k)):
+            points = points.intersect(sets.parameter(str(symbol)).eq_set(sets.constant(number)))
+        low, high = sets.value_range(points, "value")
+        return low if low == high else None
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda c: add(c.i, 1), lambda i, n, k: i + 1),
+        (lambda c: sub(mul(c.i, 2), c.n), lambda i, n, k: 2 * i - n),
+        (lambda c: mul(3, neg(c.i)), lambda i, n, k: -3 * i),
+        (lambda c: binary("//", c.i, 2), lambda i, n, k: i // 2),
+        (lambda c: binary("%", neg(c.i), 3), lambda i, n, k: -i % 3),
+        (lambda c: binary("<<", c.i, 3), lambda i, n, k: i << 3),
+        (lambda c: binary(">>", neg(c.i), 1), lambda i, n, k: -i >> 1),
+        (lambda c: binary("&", neg(c.i), 7), lambda i, n, k: -i & 7),
+        (lambda c: binary("min", c.i, c.k), lambda i, n, k: min(i, k)),
+        (lambda c: binary("max", c.i, 2), lambda i, n, k: max(i, 2)),
+        (lambda c: select(compare("<", c.i, c.k), c.i, c.n), lambda i, n, k: i if i < k else n),
+    ],
+)
+def test_affine_expressions_are_exact(make, expected):
+    c = Case()
+    for i, n, k in ((0, 1, 0), (1, 9, 3), (3, 4, 3), (7, 11, -2)):
+        assert c.value_at(make(c), i, n, k) == expected(i, n, k)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda c: mul(c.i, c.n),
+        lambda c: binary("//", c.i, c.n),
+        lambda c: cast(cast(c.i, DType.INT32), DType.INT64),
+        lambda c: cast(load(c.a, 0), DType.INT64),
+    ],
+)
+def test_other_expressions_get_a_name(make):
+    c = Case()
+    found = c.accesses(for_(c.i, 0, c.n, [store(c.a, [make(c)], 0.0)]))
+    names = found.sets.names(found.accesses[-1].index[0])
+    assert [found.affine.names[name].text for name in names] == ["?"]
+
+
+def test_equal_expressions_share_their_name():
+    c = Case()
+    product = mul(c.i, c.n)
+    found = c.accesses(for_(c.i, 0, c.n, [store(c.a, [product], load(c.b, mul(c.i, c.n)))]))
+    assert found.accesses[0].index[0].plain_is_equal(found.accesses[1].index[0])
+
+
+def test_a_value_that_changed_in_between_does_not():
+    c = Case()
+    x = c.p.local("x", DType.INT64)
+    body = [
+        assign(x, c.k),
+        store(c.a, [mul(x, c.n)], 0.0),
+        assign(x, add(x, 1)),
+        store(c.a, [mul(x, c.n)], 0.0),
+    ]
+    found = c.accesses(*body)
+    assert not found.accesses[0].index[0].plain_is_equal(found.accesses[1].index[0])
+
+
+def test_value_after_a_condition_has_two_cases():
+    c = Case()
+    x = c.p.local("x", DType.INT64)
+    body = [assign(x, 0), if_(compare(">", c.i, 2), [assign(x, c.i)]), store(c.a, [x], 0.0)]
+    found = c.accesses(for_(c.i, 0, c.n, body))
+    assert found.accesses[-1].index[0].n_piece() == 2
+
+
+def test_accesses_come_in_the_order_of_rewrite():
+    c = Case()
+    inner = for_(c.j, load(c.a, 0), load(c.a, 1), [update(c.b, [c.j], "+", load(c.a, load(c.b, c.i)))])
+    body = if_(compare("<", load(c.a, 2), load(c.a, 3)), [store(c.a, [load(c.b, 4)], load(c.b, 5))], [inner])
+    fn = c.p.function(for_(c.i, 0, c.n, [body]), results=[load(c.a, 6)])
+    seen: list[tuple[str, object]] = []
+
+    def rule(node):
+        if isinstance(node, Load | Store | Update):
+            seen.append(((node.target if isinstance(node, Update) else node.array).name, node.loc))
+        return node
+
+    rewrite(fn, rule)
+    assert [(a.array.name, a.loc) for a in accesses_of(fn, Presburger()).accesses] == seen
+
+
+def test_untold_condition_marks_the_accesses_below_it():
+    c = Case()
+    cond = compare(">", load(c.a, c.i), 0.0)
+    body = [if_(cond, [store(c.b, [c.i], 0.0)]), store(c.b, [c.i], 1.0)]
+    found = c.accesses(for_(c.i, 0, c.n, body))
+    assert [access.approximate for access in found.accesses] == [False, True, False]
+
+
+def test_step_restricts_the_iterations():
+    c = Case()
+    found = c.accesses(for_(c.i, 1, 8, [store(c.a, [c.i], 0.0)], step=3))
+    domain = found.accesses[0].domain
+    value = found.accesses[0].index[0]
+    hit = [v for v in range(-2, 10) if not domain.intersect(value.eq_set(found.sets.constant(v))).is_empty()]
+    assert hit == [1, 4, 7]
+
+
+def test_questions_have_a_bound_and_patience_an_end():
+    sets = Presburger(operations=10)
+    x, y = sets.parameter("x"), sets.parameter("y")
+
+    def hard() -> bool:
+        return bool(x.add(y).lt_set(x.max(y)).intersect(y.ge_set(x)).is_empty())
+
+    assert [sets.bounded(hard, None) for _ in range(10)] == [None] * 10
+    assert sets.bounded(lambda: True, None) is None  # patience is over
+    assert Presburger().bounded(lambda: True, None) is True
+
+
+def test_distance_and_witness_of_a_conflict():
+    c = Case()
+    fn = c.p.function(for_(c.i, 0, c.n, [store(c.a, [add(c.i, 2)], load(c.a, c.i))]))
+    dependences = Dependences(accesses_of(fn, Presburger()))
+    (loop,) = loops_of(fn.body)
+    (conflict,) = dependences.conflicts(loop)
+    assert (conflict.kind, conflict.exact) == ("flow", True)
+    assert dependences.distances(conflict) == (2, 2)
+    witness = dependences.witness(conflict)
+    assert (witness.first, witness.second, witness.element) == (0, 2, (2,))
+
+
+def test_sets_become_conditions():
+    c = Case()
+    found = c.accesses(for_(c.i, 0, c.n, [store(c.a, [c.k], 0.0)]))
+    n, k = found.sets.parameter(str(c.n)), found.sets.parameter(str(c.k))
+    points = n.ge_set(found.sets.scale(k, 2)).intersect(
+        found.sets.modulo(n, 4).eq_set(found.sets.constant(0))
+    )
+    cases = cases_of(points, found.affine, GENERATED)
+    assert cases is not None
+    text = print_expr(condition_of(cases, GENERATED))
+    scope = {"n": 8, "k": 4}
+    assert eval(text, scope) is True
+    assert eval(text, {"n": 7, "k": 3}) is False
+    assert eval(text, {"n": 8, "k": 5}) is False
+    assert "n" in text_of(cases)
+
+
+def test_sets_over_values_of_the_middle_have_no_condition():
+    c = Case()
+    found = c.accesses(for_(c.i, 0, c.n, [store(c.a, [mul(c.i, c.n)], 0.0)]))
+    index = found.accesses[0].index[0]
+    assert cases_of(index.ge_set(found.sets.constant(0)), found.affine, GENERATED) is None
