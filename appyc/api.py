@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.compiler.versions import Request, Version, make_version, request
-from appyc.errors import Loc, UnsupportedError
+from appyc.errors import UnsupportedError
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
-from appyc.options import Options, from_environment
+from appyc.options import TARGETS, Options, from_environment
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import raise_fault
 from appyc.runtime.signature import Residence, residence_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = ["JitFunction", "jit", "prange"]
+
+_DEVICE = re.compile(r"cuda:\d+")
 
 
 class JitFunction(Entry):
@@ -71,18 +74,20 @@ class JitFunction(Entry):
         return self._version(self._request(named), named).run(named)
 
     def _bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
-        bound = self._signature.bind(*args, **keywords)
+        try:
+            bound = self._signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise TypeError(f"{self.__qualname__}{self._signature}: {error}") from None
         bound.apply_defaults()
         return dict(bound.arguments)
 
     def _request(self, named: Mapping[str, object], target: str | None = None) -> Request:
-        loc = Loc(self._snippet.file, self._snippet.first_line)
+        place = functools.partial(parameter_location, self._snippet)
         for p in self._signature.parameters.values():
             if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
                 raise UnsupportedError(
-                    "*args and **kwargs cannot be compiled", loc, hints=("name the parameters",)
+                    "*args and **kwargs cannot be compiled", place(p.name), hints=("name the parameters",)
                 )
-        place = functools.partial(parameter_location, self._snippet)
         where = target or _target(self.options.target, named.values())
         return request(named, place, where, any_object=self._part is not None)
 
@@ -102,13 +107,13 @@ class JitFunction(Entry):
         return next((v for v in versions if v.still_holds(self.py_func, named)), None)
 
     def _make(self, wanted: Request) -> Version:
-        self._last = wanted
         try:
             version = make_version(self.py_func, self._text(), wanted, self.options)
         except UnsupportedError as error:
-            return self._split(wanted, error)
-        if version.kernel is not None:
+            version = self._split(wanted, error)
+        if version.kernel is not None and self.options.target in ("auto", "cpu"):
             self.add(version.kernel)
+        self._last = wanted  # last, as what failed to compile is not there to be explained
         return version
 
     def _split(self, wanted: Request, error: UnsupportedError) -> Version:
@@ -142,12 +147,18 @@ class JitFunction(Entry):
         which the compiled kernels are returned (cubin, PTX, registers, spills) and no GPU
         is needed. Raises CompileError as a call would.
         """
+        is_device = target is not None and _DEVICE.fullmatch(target)
+        if not is_device and target not in (None, *TARGETS):
+            known = ", ".join(TARGETS)
+            raise ValueError(f'target must be one of {known}, or "cuda:90" or the like, not {target!r}')
         named = self._bind(args, keywords)
-        if target is not None and target.startswith("cuda"):
+        if target is not None and is_device:
             from appyc.compiler.gpu import cubins  # noqa: PLC0415  (Triton is optional)
 
             return cubins(self._analyse(self._request(named, "gpu")), target)
-        self._version(self._request(named, target), named)
+        wanted = self._request(named, target)
+        if wanted.target != "python":
+            self._version(wanted, named)
         return None
 
     def source(self, kind: str = "ir", *args: object, **keywords: object) -> str:
@@ -239,6 +250,8 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
         fn = fn.py_func
     if isinstance(fn, staticmethod | classmethod):
         return type(fn)(jit(fn.__func__, **given))
+    if isinstance(fn, str):
+        raise TypeError(f"appyc.jit takes its options by name: appyc.jit(target={fn!r})")
     if not isinstance(fn, FunctionType):
         raise TypeError(f"appyc.jit takes a Python function, not {fn!r}")
     return JitFunction(fn, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType, MethodType
@@ -99,8 +99,10 @@ def request(
 
 
 def _is_plain_object(value: object) -> bool:
-    """An instance of a class of the user's own."""
-    known = isinstance(value, np.ndarray | np.generic | int | float | complex | tuple | type) or value is None
+    """An instance of a class of the user's own, or such a class (the first argument of a class method)."""
+    if isinstance(value, type):
+        return value.__module__.partition(".")[0] not in ("builtins", "numpy")
+    known = isinstance(value, np.ndarray | np.generic | int | float | complex | tuple) or value is None
     if known or any(hasattr(value, a) for a in ("__cuda_array_interface__", "__dlpack__", "__array__")):
         return False
     return type(value).__module__ != "builtins" and hasattr(value, "__dict__")
@@ -132,10 +134,8 @@ def _cpu_version(fn: FunctionType, source: Source, wanted: Request, options: Opt
     def run(named: Mapping[str, object]) -> object:
         values = _values(fn, usual.outside, wanted, named)
         flat = flat_values(face.arguments, values)
-        for number in face.written:
-            array = flat[number]
-            if isinstance(array, np.ndarray) and not array.flags.writeable:
-                _refuse_readonly(fn, source, named, wanted, options)
+        if _holds_readonly(flat, face.written):
+            _refuse_readonly(fn, source, named, wanted, options)
         if find_overlap(flat, face.written) is not None:
             return invoke(plain().kernel, values, get_num_threads())
         try:
@@ -174,6 +174,11 @@ def _watched(fn: FunctionType, path: AccessPath, value: object) -> Watched | Non
             return None
 
 
+def _holds_readonly(flat: Sequence[object], written: frozenset[int]) -> bool:
+    """Whether an array that the function writes may not be written."""
+    return any(isinstance(a, np.ndarray) and not a.flags.writeable for a in (flat[n] for n in written))
+
+
 def _refuse_readonly(
     fn: FunctionType, source: Source, named: Mapping[str, object], wanted: Request, options: Options
 ) -> None:
@@ -186,11 +191,17 @@ def _refuse_readonly(
 
 def _gpu_version(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Version:
     from appyc.compiler.gpu import gpu_runner  # noqa: PLC0415  (Triton is optional)
+    from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
 
     analysed = analyse(fn, source, wanted.types, wanted.objects, options)
     runner = gpu_runner(analysed, wanted.target)
+    stored = arrays_written(analysed.function)
+    written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)
 
     def run(named: Mapping[str, object]) -> object:
-        return runner(_values(fn, analysed.outside, wanted, named))
+        values = _values(fn, analysed.outside, wanted, named)
+        if _holds_readonly(flat_values(analysed.arguments, values), written):
+            _refuse_readonly(fn, source, named, wanted, options)
+        return runner(values)
 
     return Version(analysed.outside, run)

@@ -115,6 +115,8 @@ class Names:
             # An object's fields may change between calls; its class's methods are code.
             assert path is not None
             return self.environment.capture(path, value, loc)
+        if isinstance(owner.obj, ModuleType) and owner.obj.__name__.partition(".")[0] in _LIBRARIES:
+            path = None  # np.pi is not expected to change
         return self.constant(value, path, loc)
 
     def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
@@ -145,6 +147,9 @@ class Names:
         return Opaque(value, path)
 
 
+_LIBRARIES = ("numpy", "math", "cmath", "builtins", "appyc")
+
+
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, known, 1, 0.7)
     return f"did you mean {close[0]!r}?" if close else ""
@@ -155,12 +160,6 @@ def is_library(value: object, path: AccessPath) -> bool:
     if isinstance(value, ModuleType):
         return True
     module = getattr(value, "__module__", None)
-    if isinstance(module, str) and module.partition(".")[0] in (
-        "numpy",
-        "math",
-        "builtins",
-        "appyc",
-        "cmath",
-    ):
+    if isinstance(module, str) and module.partition(".")[0] in _LIBRARIES:
         return True
     return isinstance(value, np.ufunc) or getattr(value, "__self__", None) is sys.modules.get("math")

@@ -1,0 +1,964 @@
+"""What a user sees who made a mistake: every message whole, in tests/golden/errors.
+
+Each case is a program as a newcomer would write it, run from a file of its own. The golden
+text is what Python prints at the end of the traceback: the class, the message, the notes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import appyc
+from appyc.options import num_threads
+
+GOLDEN = Path(__file__).parent / "golden"
+HEAD = "import appyc\nimport numpy as np\n\n\n"
+
+
+def run(program: str, folder: Path) -> ModuleType:
+    """Runs a program from a file, so that its source can be read as a user's is."""
+    file = folder / "program.py"
+    file.write_text(HEAD + program.lstrip("\n"))
+    spec = importlib.util.spec_from_file_location("program", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def shown(error: BaseException, folder: Path) -> str:
+    """The error as Python prints it, with a path that is the same everywhere."""
+    lines = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
+    return "\n".join(lines).replace(f"{folder}/", "") + "\n"
+
+
+PRAGMAS = {
+    "pragma_at_end_of_block": """
+@appyc.jit
+def scale(a):
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+        #pragma parallel for
+
+scale(np.ones(4))
+""",
+    "pragma_not_indented_as_its_loop": """
+@appyc.jit
+def scale(a):
+#pragma parallel for
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_on_while": """
+@appyc.jit
+def scale(a):
+    i = 0
+    #pragma parallel for
+    while i < a.shape[0]:
+        a[i] *= 2.0
+        i += 1
+
+scale(np.ones(4))
+""",
+    "pragma_on_assignment": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for
+    n = a.shape[0]
+    for i in range(n):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_misspelt_directive": """
+@appyc.jit
+def scale(a):
+    #pragma paralel for
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_misspelt_word": """
+@appyc.jit
+def scale(a):
+    #pragm parallel for
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_from_openmp": """
+@appyc.jit
+def scale(a):
+    #pragma omp parallel for
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_misspelt_clause": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for colapse(2)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] *= 2.0
+
+scale(np.ones((4, 4)))
+""",
+    "pragma_clause_without_argument": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for collapse
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_unknown_operator": """
+@appyc.jit
+def total(a):
+    s = 0.0
+    #pragma parallel for reduction(-: s)
+    for i in range(a.shape[0]):
+        s -= a[i]
+    return s
+
+total(np.ones(4))
+""",
+    "pragma_unknown_name_in_private": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for private(tmp)
+    for i in range(a.shape[0]):
+        temp = 2.0 * a[i]
+        a[i] = temp
+
+scale(np.ones(4))
+""",
+    "pragma_unknown_name_in_reduction": """
+@appyc.jit
+def total(a):
+    s = 0.0
+    #pragma parallel for reduction(+: sum)
+    for i in range(a.shape[0]):
+        s += a[i]
+    return s
+
+total(np.ones(4))
+""",
+    "pragma_array_in_reduction": """
+@appyc.jit
+def histogram(bins, a):
+    #pragma parallel for reduction(+: bins)
+    for i in range(a.shape[0]):
+        bins[a[i]] += 1
+
+histogram(np.zeros(4, np.int64), np.zeros(4, np.int64))
+""",
+    "pragma_wrong_reduction_operator": """
+@appyc.jit
+def total(a):
+    s = 0.0
+    #pragma parallel for reduction(*: s)
+    for i in range(a.shape[0]):
+        s += a[i]
+    return s
+
+total(np.ones(4))
+""",
+    "pragma_twice": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for
+    #pragma simd
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "collapse_of_one_loop": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for collapse(2)
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "collapse_with_statement_between": """
+@appyc.jit
+def scale(a, f):
+    #pragma parallel for collapse(2)
+    for i in range(a.shape[0]):
+        f[i] = 2.0
+        for j in range(a.shape[1]):
+            a[i, j] *= 2.0
+
+scale(np.ones((4, 4)), np.ones(4))
+""",
+    "atomic_on_loop": """
+@appyc.jit
+def count(bins, a):
+    #pragma atomic
+    for i in range(a.shape[0]):
+        bins[a[i]] += 1
+
+count(np.zeros(4), np.zeros(4, np.int64))
+""",
+}
+
+DEPENDENCES = {
+    "carries_flow": """
+@appyc.jit
+def running(a):
+    #pragma parallel for
+    for i in range(1, a.shape[0]):
+        a[i] = a[i] + a[i - 1]
+
+running(np.ones(4))
+""",
+    "carries_anti": """
+@appyc.jit
+def shift(a):
+    #pragma parallel for
+    for i in range(a.shape[0] - 1):
+        a[i] = a[i + 1]
+
+shift(np.ones(4))
+""",
+    "carries_output": """
+@appyc.jit
+def spread(a, b):
+    #pragma parallel for
+    for i in range(a.shape[0] - 1):
+        b[i] = a[i]
+        b[i + 1] = a[i]
+
+spread(np.ones(4), np.ones(4))
+""",
+    "carries_scalar": """
+@appyc.jit
+def decay(a, b):
+    x = 1.0
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        x = 0.5 * x + a[i]
+        b[i] = x
+
+decay(np.ones(4), np.ones(4))
+""",
+    "carries_in_prange": """
+@appyc.jit
+def running(a):
+    for i in appyc.prange(1, a.shape[0]):
+        a[i] += a[i - 1]
+
+running(np.ones(4))
+""",
+    "carries_in_outer_loop_of_stencil": """
+@appyc.jit
+def relax(a):
+    #pragma parallel for
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            a[i, j] = 0.25 * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+
+relax(np.ones((4, 4)))
+""",
+    "indirect_store": """
+@appyc.jit
+def scatter(a, at, b):
+    #pragma parallel for
+    for i in range(at.shape[0]):
+        a[at[i]] = b[i]
+
+scatter(np.ones(4), np.arange(4), np.ones(4))
+""",
+    "update_of_one_element": """
+@appyc.jit
+def total(out, a):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        out[0] = out[0] * 0.5 + a[i]
+
+total(np.zeros(1), np.ones(4))
+""",
+    "break_in_parallel_loop": """
+@appyc.jit
+def find(a, x):
+    at = -1
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        if a[i] == x:
+            at = i
+            break
+    return at
+
+find(np.ones(4), 1.0)
+""",
+    "return_in_parallel_loop": """
+@appyc.jit
+def find(a, x):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        if a[i] == x:
+            return i
+    return -1
+
+find(np.ones(4), 1.0)
+""",
+}
+
+CONSTRUCTS = {
+    "list_comprehension": """
+@appyc.jit(strict=True)
+def doubled(a):
+    b = [2.0 * x for x in a]
+    return b[0]
+
+doubled(np.ones(4))
+""",
+    "list_display": """
+@appyc.jit(strict=True)
+def first(a):
+    b = [a[0], a[1]]
+    return b[0]
+
+first(np.ones(4))
+""",
+    "dict_display": """
+@appyc.jit(strict=True)
+def weight(i):
+    w = {0: 1.0, 1: 2.0}
+    return w[i]
+
+weight(1)
+""",
+    "generator": """
+@appyc.jit(strict=True)
+def total(a):
+    return sum(x for x in a)
+
+total(np.ones(4))
+""",
+    "yield": """
+@appyc.jit(strict=True)
+def items(a):
+    for i in range(a.shape[0]):
+        yield a[i]
+
+items(np.ones(4))
+""",
+    "try": """
+@appyc.jit(strict=True)
+def inverse(a):
+    for i in range(a.shape[0]):
+        try:
+            a[i] = 1.0 / a[i]
+        except ZeroDivisionError:
+            a[i] = 0.0
+
+inverse(np.ones(4))
+""",
+    "with": """
+@appyc.jit(strict=True)
+def save(a, name):
+    with open("out.txt") as file:
+        file.write("x")
+
+save(np.ones(4), 1)
+""",
+    "lambda_inside": """
+@appyc.jit(strict=True)
+def doubled(a):
+    twice = lambda x: 2.0 * x
+    for i in range(a.shape[0]):
+        a[i] = twice(a[i])
+
+doubled(np.ones(4))
+""",
+    "string_operation": """
+@appyc.jit(strict=True)
+def label(i):
+    name = "row " + "x"
+    return i
+
+label(1)
+""",
+    "f_string": """
+@appyc.jit(strict=True)
+def label(i):
+    name = f"row {i}"
+    return name
+
+label(1)
+""",
+    "print": """
+@appyc.jit(strict=True)
+def show(a):
+    for i in range(a.shape[0]):
+        print(a[i])
+
+show(np.ones(4))
+""",
+    "slice": """
+@appyc.jit(strict=True)
+def halve(a):
+    for i in range(a.shape[0]):
+        a[i, :] *= 0.5
+
+halve(np.ones((4, 4)))
+""",
+    "global_statement": """
+counter = 0
+
+@appyc.jit(strict=True)
+def count(n):
+    global counter
+    for i in range(n):
+        counter += 1
+
+count(4)
+""",
+    "call_of_library_function": """
+import bisect
+
+@appyc.jit(strict=True)
+def where(a, x):
+    return bisect.bisect(a, x)
+
+where(np.ones(4), 1.0)
+""",
+    "call_of_function_that_does_not_compile": """
+def clean(x):
+    try:
+        return 1.0 / x
+    except ZeroDivisionError:
+        return 0.0
+
+@appyc.jit(strict=True)
+def inverse(a):
+    for i in range(a.shape[0]):
+        a[i] = clean(a[i])
+
+inverse(np.ones(4))
+""",
+    "call_with_wrong_number_of_arguments": """
+def weight(x, y):
+    return x * y
+
+@appyc.jit(strict=True)
+def weigh(a):
+    for i in range(a.shape[0]):
+        a[i] = weight(a[i])
+
+weigh(np.ones(4))
+""",
+    "recursion": """
+@appyc.jit(strict=True)
+def factorial(n):
+    if n < 2:
+        return 1
+    return n * factorial(n - 1)
+
+factorial(5)
+""",
+    "star_args": """
+@appyc.jit(strict=True)
+def total(*numbers):
+    return numbers[0]
+
+total(1, 2)
+""",
+    "async_function": """
+@appyc.jit(strict=True)
+async def total(a):
+    return a[0]
+
+total(np.ones(4))
+""",
+    "array_made_inside": """
+@appyc.jit(strict=True)
+def powers(n):
+    a = np.zeros(n)
+    return a
+
+powers(4)
+""",
+    "method_of_array": """
+@appyc.jit(strict=True)
+def total(a):
+    return a.sum()
+
+total(np.ones(4))
+""",
+}
+
+NAMES_AND_TYPES = {
+    "name_not_defined": """
+@appyc.jit(strict=True)
+def scale(a, factor):
+    for i in range(a.shape[0]):
+        a[i] *= factr
+
+scale(np.ones(4), 2.0)
+""",
+    "read_before_assignment": """
+@appyc.jit(strict=True)
+def total(a):
+    for i in range(a.shape[0]):
+        s += a[i]
+    return s
+
+total(np.ones(4))
+""",
+    "maybe_unassigned_at_run_time": """
+@appyc.jit(strict=True)
+def last(a, x):
+    for i in range(a.shape[0]):
+        if a[i] == x:
+            found = i
+    return found
+
+last(np.ones(4), 2.0)
+""",
+    "module_has_no_attribute": """
+@appyc.jit(strict=True)
+def root(x):
+    return np.squareroot(x)
+
+root(2.0)
+""",
+    "object_has_no_attribute": """
+class Grid:
+    def __init__(self):
+        self.step = 0.5
+
+@appyc.jit(strict=True)
+def width(grid, n):
+    return n * grid.spacing
+
+width(Grid(), 4)
+""",
+    "array_has_no_attribute": """
+@appyc.jit(strict=True)
+def size(a):
+    return a.length
+
+size(np.ones(4))
+""",
+    "inconsistent_returns": """
+@appyc.jit(strict=True)
+def first(a, all):
+    if all:
+        return a
+    return a[0]
+
+first(np.ones(4), True)
+""",
+    "return_missing_on_a_path": """
+@appyc.jit(strict=True)
+def sign(x):
+    if x > 0:
+        return 1
+    elif x < 0:
+        return -1
+
+sign(0.0)
+""",
+    "one_name_for_array_and_number": """
+@appyc.jit(strict=True)
+def reuse(a, flag):
+    x = a
+    if flag:
+        x = 1.0
+    return x
+
+reuse(np.ones(4), True)
+""",
+    "too_many_indices": """
+@appyc.jit(strict=True)
+def corner(a):
+    return a[0, 0]
+
+corner(np.ones(4))
+""",
+    "too_few_indices": """
+@appyc.jit(strict=True)
+def scale(a):
+    for i in range(a.shape[0]):
+        a[i] = 2.0 * a[i]
+
+scale(np.ones((4, 4)))
+""",
+    "float_index": """
+@appyc.jit(strict=True)
+def middle(a):
+    return a[a.shape[0] / 2]
+
+middle(np.ones(4))
+""",
+    "float_range": """
+@appyc.jit(strict=True)
+def half(a):
+    for i in range(a.shape[0] / 2):
+        a[i] = 0.0
+
+half(np.ones(4))
+""",
+    "complex_into_real_array": """
+@appyc.jit(strict=True)
+def rotate(a, z):
+    for i in range(a.shape[0]):
+        a[i] = z * a[i]
+
+rotate(np.ones(4), 1j)
+""",
+    "array_into_element": """
+@appyc.jit(strict=True)
+def copy(a, b):
+    for i in range(a.shape[0]):
+        a[i] = b
+
+copy(np.ones(4), np.ones(4))
+""",
+    "arithmetic_of_arrays": """
+@appyc.jit(strict=True)
+def add(a, b):
+    for i in range(a.shape[0]):
+        a[i] = a + b
+
+add(np.ones(4), np.ones(4))
+""",
+    "array_as_condition": """
+@appyc.jit(strict=True)
+def clear(a, mask):
+    if mask:
+        a[0] = 0.0
+
+clear(np.ones(4), np.ones(4, bool))
+""",
+    "tuple_index_not_constant": """
+@appyc.jit(strict=True)
+def pick(t, i):
+    return t[i]
+
+pick((1.0, 2.0), 1)
+""",
+    "step_zero": """
+@appyc.jit(strict=True)
+def every(a):
+    for i in range(0, a.shape[0], 0):
+        a[i] = 0.0
+
+every(np.ones(4))
+""",
+    "step_zero_at_run_time": """
+@appyc.jit(strict=True)
+def every(a, k):
+    for i in range(0, a.shape[0], k):
+        a[i] = 0.0
+
+every(np.ones(4), 0)
+""",
+    "prange_without_arguments": """
+@appyc.jit(strict=True)
+def scale(a):
+    for i in appyc.prange():
+        a[i] = 0.0
+
+scale(np.ones(4))
+""",
+    "prange_of_array": """
+@appyc.jit(strict=True)
+def scale(a):
+    for i in appyc.prange(a):
+        a[i] = 0.0
+
+scale(np.ones(4))
+""",
+    "loop_over_number": """
+@appyc.jit(strict=True)
+def scale(a, n):
+    for i in n:
+        a[i] = 0.0
+
+scale(np.ones(4), 4)
+""",
+}
+
+ARGUMENTS = {
+    "float16_array": """
+@appyc.jit
+def scale(a):
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4, np.float16))
+""",
+    "object_array": """
+@appyc.jit
+def scale(a):
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.array([1, None]))
+""",
+    "list_argument": """
+@appyc.jit
+def scale(a):
+    for i in range(len(a)):
+        a[i] *= 2.0
+
+scale([1.0, 2.0])
+""",
+    "string_argument": """
+@appyc.jit(strict=True)
+def scale(a, mode):
+    for i in range(a.shape[0]):
+        a[i] *= mode
+
+scale(np.ones(4), "fast")
+""",
+    "dict_argument": """
+@appyc.jit
+def scale(a, settings):
+    for i in range(a.shape[0]):
+        a[i] *= settings["factor"]
+
+scale(np.ones(4), {"factor": 2.0})
+""",
+    "list_in_global": """
+WEIGHTS = [1.0, 2.0]
+
+@appyc.jit
+def scale(a):
+    for i in range(a.shape[0]):
+        a[i] *= WEIGHTS[i]
+
+scale(np.ones(2))
+""",
+    "too_few_arguments": """
+@appyc.jit
+def scale(a, factor):
+    for i in range(a.shape[0]):
+        a[i] *= factor
+
+scale(np.ones(4))
+""",
+    "unknown_keyword_argument": """
+@appyc.jit
+def scale(a, factor):
+    for i in range(a.shape[0]):
+        a[i] *= factor
+
+scale(np.ones(4), faktor=2.0)
+""",
+    "integer_beyond_64_bits": """
+@appyc.jit
+def double(n):
+    return 2 * n
+
+double(2**70)
+""",
+}
+
+AT_RUN_TIME = {
+    "index_out_of_range": """
+@appyc.jit
+def shift(a, b):
+    for i in range(a.shape[0]):
+        b[i] = a[i + 1]
+
+shift(np.ones(4), np.ones(4))
+""",
+    "index_out_of_range_in_parallel_loop": """
+@appyc.jit
+def shift(a, b):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        b[i] = a[i + 1]
+
+shift(np.ones(4), np.ones(4))
+""",
+    "index_too_negative": """
+@appyc.jit
+def before(a, k):
+    return a[k]
+
+before(np.ones(4), -5)
+""",
+    "indirect_index_out_of_range": """
+@appyc.jit
+def gather(a, at, b):
+    #pragma parallel for
+    for i in range(at.shape[0]):
+        b[i] = a[at[i]]
+
+gather(np.ones(4), np.array([0, 1, 9]), np.ones(3))
+""",
+    "mismatched_shapes": """
+@appyc.jit
+def add(a, b, c):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            c[i, j] = a[i, j] + b[i, j]
+
+add(np.ones((4, 4)), np.ones((4, 3)), np.ones((4, 4)))
+""",
+    "read_only_array": """
+@appyc.jit
+def scale(a):
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+a = np.ones(4)
+a.flags.writeable = False
+scale(a)
+""",
+    "division_by_zero": """
+@appyc.jit
+def mean(total, n):
+    return total / n
+
+mean(1.0, 0)
+""",
+    "assertion": """
+@appyc.jit
+def check(n):
+    assert n > 0, "n must be positive"
+    return n
+
+check(0)
+""",
+}
+
+DECORATING = {
+    "jit_of_class": """
+@appyc.jit
+class Grid:
+    pass
+""",
+    "jit_of_lambda": """
+double = appyc.jit(lambda x: 2 * x)
+double(1)
+""",
+    "jit_of_builtin": """
+appyc.jit(len)
+""",
+    "jit_of_numpy_function": """
+appyc.jit(np.add)
+""",
+    "jit_with_positional_target": """
+@appyc.jit("cpu")
+def scale(a):
+    pass
+""",
+    "unknown_option": """
+@appyc.jit(parallel=True)
+def scale(a):
+    pass
+""",
+    "unknown_target": """
+@appyc.jit(target="cuda")
+def scale(a):
+    pass
+""",
+    "option_of_wrong_type": """
+@appyc.jit(fastmath="yes")
+def scale(a):
+    pass
+""",
+    "source_kind": """
+@appyc.jit
+def double(x):
+    return 2 * x
+
+double(1)
+double.source("asm")
+""",
+    "explain_before_compiling": """
+@appyc.jit
+def double(x):
+    return 2 * x
+
+double.explain()
+""",
+    "target_of_compile": """
+@appyc.jit
+def double(x):
+    return 2 * x
+
+double.compile(1, target="cuda90")
+""",
+    "number_of_threads": """
+appyc.set_num_threads(0)
+""",
+}
+
+SPEAKS_FOR_ITSELF = {"call_with_wrong_number_of_arguments", "too_few_arguments", "unknown_keyword_argument"}
+"""Messages without a hint, whose first line is one."""
+
+CASES = {
+    **PRAGMAS, **DEPENDENCES, **CONSTRUCTS, **NAMES_AND_TYPES, **ARGUMENTS, **AT_RUN_TIME, **DECORATING
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_message(name, golden, tmp_path):
+    with pytest.raises(Exception) as raised:  # noqa: PT011  (the class is in the golden text)
+        run(CASES[name], tmp_path)
+    golden(f"errors/{name}.txt", shown(raised.value, tmp_path))
+
+
+CODES = {"Pragma": "P001", "Unsupported": "U001", "TypeInference": "T001", "Dependence": "D001"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_golden_text_shows_the_place_and_the_code(name):
+    """A compile error has its code and its place; whatever class it is, it is no InternalError."""
+    text = (GOLDEN / "errors" / f"{name}.txt").read_text()
+    kind = text.partition(":")[0]
+    assert kind != "InternalError"
+    if kind.removesuffix("Error") in CODES:
+        assert f"[{CODES[kind.removesuffix('Error')]}]" in text.splitlines()[0]
+        assert "--> program.py:" in text
+
+
+@pytest.mark.parametrize(
+    "group", [PRAGMAS, CONSTRUCTS, ARGUMENTS], ids=["pragmas", "constructs", "arguments"]
+)
+def test_most_messages_say_what_to_do(group):
+    texts = {name: (GOLDEN / "errors" / f"{name}.txt").read_text() for name in group}
+    silent = [n for n, t in texts.items() if "help:" not in t and "did you mean" not in t]
+    assert set(silent) <= SPEAKS_FOR_ITSELF
+
+
+def test_index_error_names_array_index_extent_and_line(tmp_path):
+    with pytest.raises(IndexError, match=r"^index 4 .* axis 0 of 'a' with size 4 \(line 8\)"):
+        run(CASES["index_out_of_range"], tmp_path)
+
+
+def test_variable_of_the_environment_with_a_bad_value(monkeypatch):
+    monkeypatch.setenv("APPYC_TARGET", "cuda")
+    with pytest.raises(ValueError, match=r"^APPYC_TARGET must be one of auto, cpu, .*, not 'cuda'$"):
+        appyc.jit(lambda: None)
+    monkeypatch.delenv("APPYC_TARGET")
+    monkeypatch.setenv("APPYC_FASTMATH", "maybe")
+    with pytest.raises(ValueError, match=r"^APPYC_FASTMATH must be one of .*, not 'maybe'$"):
+        appyc.jit(lambda: None)
+
+
+def test_bad_number_of_threads_in_the_environment(monkeypatch):
+    with pytest.raises(ValueError, match=r"^APPYC_NUM_THREADS must be a positive integer, not 'many'$"):
+        num_threads({"APPYC_NUM_THREADS": "many"})
