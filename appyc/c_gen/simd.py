@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from appyc.c_gen.context import FunctionContext, can_fault
 from appyc.c_gen.scalars import c_type, constant
 from appyc.ir.nodes import Alloc, Assign, Break, For, LoopMode, Reduction, Stmt, Symbol, Update, While
-from appyc.ir.visit import symbols_of, walk
+from appyc.ir.visit import scalars_written, symbols_of, walk
 
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
 
@@ -20,6 +20,9 @@ def why_not_simd(loop: For) -> str | None:
         return "an iteration may raise"
     if any(r.symbol.dtype.is_complex for r in loop.reductions):
         return "it reduces complex numbers"
+    owned = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
+    if not scalars_written(loop.body) <= owned:
+        return "it assigns a scalar that is not each iteration's own"
     for node in walk(loop.body):
         match node:
             case For() | While():
