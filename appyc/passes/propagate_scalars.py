@@ -54,7 +54,8 @@ def propagate_scalars(fn: Function, ctx: PassContext) -> Function:
         return values.get(n.symbol, n) if isinstance(n, Var) else n
 
     for node in walk(fn):
-        if isinstance(node, Assign) and written[node.target] == 1:
+        # A parameter has a value before its assignment too.
+        if isinstance(node, Assign) and written[node.target] == 1 and node.target not in fn.params:
             value = rewrite(node.value, rule)
             if _qualifies(value, varying):
                 values[node.target] = value
