@@ -92,14 +92,16 @@ class Access:
 class FunctionAccesses:
     """The accesses of a function and the names that their sets speak of.
 
-    allocated: the loops around the `Alloc` of each local array.
+    variables: the name of each loop's variable. around: the loops around each loop.
+    allocated: the loops around the `Alloc` of each local array, and how many accesses come
+    before it. returned: arrays that the function returns.
     """
 
     affine: Affine
     accesses: list[Access] = field(default_factory=list)
     variables: dict[Symbol, str] = field(default_factory=dict)
-    allocated: dict[Symbol, tuple[For | While, ...]] = field(default_factory=dict)
-    allocated_at: dict[Symbol, int] = field(default_factory=dict)
+    allocated: dict[Symbol, tuple[tuple[For | While, ...], int]] = field(default_factory=dict)
+    returned: set[Symbol] = field(default_factory=set)
     around: dict[Symbol, tuple[For | While, ...]] = field(default_factory=dict)
 
     @property
@@ -122,7 +124,9 @@ def accesses_of(fn: Function, sets: Presburger, wary: bool = False) -> FunctionA
         collector.declare_parameter(symbol)
     collector.block(fn.body, sets.everything)
     for result in fn.results:
-        if not isinstance(result.value, Symbol):
+        if isinstance(result.value, Symbol):
+            collector.found.returned.add(result.value)
+        else:
             collector.expression(result.value, sets.everything)
     return collector.found
 
@@ -290,8 +294,7 @@ class _Collector:
         for axis, length in enumerate(stmt.shape):
             self.expression(length, domain)
             self.state.extents[stmt.array, axis] = self._value(length)
-        self.found.allocated[stmt.array] = self.loops
-        self.found.allocated_at[stmt.array] = len(self.found.accesses)
+        self.found.allocated[stmt.array] = (self.loops, len(self.found.accesses))
 
     def _if(self, stmt: If, domain: isl.Set) -> Truth:
         """Both branches, and what the scalars are after them. Returns where the condition held."""

@@ -272,7 +272,11 @@ class Affine:
     def _as_opaque(self, expr: Expr, state: State, depth: int) -> isl.PwAff:
         small = expr.dtype.bits < 64
         parts = list(walk(expr))
-        moving = any(isinstance(part, Load) and part.array in self._written for part in parts)
+        moving = any(
+            (isinstance(part, Load) and part.array in self._written)
+            or (isinstance(part, Extent) and (part.array, part.axis) in state.extents)
+            for part in parts
+        )
         read = [part.symbol for part in parts if isinstance(part, Var)]
         known = [state.scalars[symbol] for symbol in read if symbol in state.scalars]
         if moving or len(known) < len(read):
@@ -283,8 +287,7 @@ class Affine:
                 isinstance(part, Load | Select | Intrinsic) or (isinstance(part, Binary) and part.trap)
                 for part in parts
             )
-            own = any((part.array, part.axis) in state.extents for part in parts if isinstance(part, Extent))
-            origin = expr if fixed and not own else None
+            origin = expr if fixed else None
             inner = max((v.depth for v in known), default=0)
             self._opaque[key] = self._new_opaque(inner, origin, small or origin is not None)
         return self._opaque[key]

@@ -88,10 +88,9 @@ class Dependences:
     def _is_own(self, array: Symbol, loop: For) -> bool:
         """Whether every iteration has its own copy: allocated in it, before any use, and not used
         outside."""
-        loops = self.found.allocated.get(array)
-        if loops is None or not any(around is loop for around in loops):
+        loops, start = self.found.allocated.get(array, ((), 0))
+        if array in self.found.returned or not any(around is loop for around in loops):
             return False
-        start = self.found.allocated_at[array]
         depth = len(self.found.around[loop.var])
         return all(
             access.array != array

@@ -137,26 +137,23 @@ class _Bounds:
 
     def _also(self, known: isl.Set, access: Access) -> isl.Set | None:
         """What must hold for this access too; None where it has to be checked in place."""
-        holds = self._stays_inside(access)
-        if holds is None:
-            return None
         context = self.affine.context
-        both = known.intersect(holds).gist(context).coalesce()
-        return None if both.n_basic_set() > MAX_CASES or both.intersect(context).is_empty() else both
-
-    def _stays_inside(self, access: Access) -> isl.Set | None:
-        """For which parameters an access is in range whenever it happens, or fewer.
-
-        None where it is out of range whenever it happens.
-        """
         zero = self.sets.constant(0)
-        domain = access.domain.intersect(self.affine.context)
+        domain = access.domain.intersect(context)
         outside = self.sets.nothing
         for index, extent in zip(access.index, access.extents, strict=True):
             outside = outside.union(index.lt_set(zero)).union(index.ge_set(extent))
         fails = domain.intersect(outside)
-        if fails.is_empty():
-            return self.sets.everything
+        if fails.intersect(known).is_empty():
+            return known
+        holds = self._shadow(domain, fails)
+        if holds is None:
+            return None
+        both = known.intersect(holds).gist(context).coalesce()
+        return None if both.n_basic_set() > MAX_CASES or both.intersect(context).is_empty() else both
+
+    def _shadow(self, domain: isl.Set, fails: isl.Set) -> isl.Set | None:
+        """For which parameters no iteration of the domain fails, or fewer; None where all do."""
         happens, fails = self.affine.settled(domain), self.affine.settled(fails)
         if happens.is_subset(fails):
             return None

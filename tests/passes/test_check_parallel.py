@@ -499,3 +499,16 @@ def test_conditions_in_one_expression():
     c = Case()
     cond = both(compare(">", c.i, 0), compare("<", c.i, c.n))
     c.check(c.over(store(c.a, [c.i], select(cond, load(c.b, c.i), 0.0))))
+
+
+def test_returned_array_is_not_private():
+    c = Case()
+    tmp = c.p.local_array("tmp", 1)
+    c.refuse(c.over(alloc(tmp, 1), store(tmp, [0], load(c.b, c.i))), results=[tmp])
+
+
+def test_products_with_the_extent_of_a_local_array_differ_between_iterations():
+    c = Case()
+    tmp = c.p.local_array("tmp", 1)
+    body = [alloc(tmp, add(c.i, 1)), store(c.a, [mul(extent(tmp), c.n)], 0.0)]
+    c.refuse(c.over(*body))
