@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 
 from appyc import options
 
@@ -40,3 +41,12 @@ def set_num_threads(count: int) -> None:
 def get_num_threads() -> int:
     """How many threads parallel loops may use."""
     return _setting.count
+
+
+def _one_thread_after_fork() -> None:
+    """A child made by fork has no OpenMP threads, and a parallel loop in it would wait for them."""
+    _setting.set(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_one_thread_after_fork)
