@@ -13,7 +13,8 @@ from appyc.analysis.presburger import Presburger
 from appyc.analysis.scalars import CarriedScalar, LoopScalars, scalars_of
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.errors import Note
-from appyc.ir.nodes import Break, For, Function, Symbol
+from appyc.ir.nodes import Assign, Binary, Break, For, Function, Symbol, Var
+from appyc.ir.visit import walk
 
 _DEEDS = {"read": "reads", "write": "writes"}
 
@@ -83,11 +84,13 @@ class Legality:
                 notes=(Note(scalar.write, f"'{name}' is assigned here"),),
                 hints=(f"assign '{name}' in every iteration, or compute it in a loop of its own",),
             )
-        hints = (
+        hints: tuple[str, ...] = (
             f"if iterations combine into '{name}', write it as `{name} = {name} + ...`, or with "
             "`*`, `min`, `max`, `&`, `|`, `^`, and use it nowhere else in the loop",
             f"if '{name}' belongs to one iteration, assign it before it is read",
         )
+        if (op := _swapped(loop, scalar.symbol)) is not None:
+            hints = (f"write `{name} = {op}({name}, ...)`: the other way round, a NaN would win", *hints)
         return self._answer(
             loop,
             Verdict.CARRIED,
@@ -198,6 +201,16 @@ class Legality:
             f"iteration {var}={witness.first} {_deed(conflict.source)} {element}, "
             f"iteration {var}={witness.second} {_deed(conflict.sink)} {element}"
         )
+
+
+def _swapped(loop: For, symbol: Symbol) -> str | None:
+    """ "min" or "max" where the loop has `s = min(x, s)`, which is no reduction if x may be a NaN."""
+    for node in walk(loop.body):
+        match node:
+            case Assign(value=Binary(op="min" | "max" as op, rhs=Var() as last)):
+                if node.target == symbol == last.symbol:
+                    return op
+    return None
 
 
 def _deed(access: Access) -> str:

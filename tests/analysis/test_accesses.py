@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from appyc.analysis.accesses import FunctionAccesses, accesses_of
@@ -198,3 +201,9 @@ def test_sets_over_values_of_the_middle_have_no_condition():
     found = c.accesses(for_(c.i, 0, c.n, [store(c.a, [mul(c.i, c.n)], 0.0)]))
     index = found.accesses[0].index[0]
     assert cases_of(index.ge_set(found.sets.constant(0)), found.affine, GENERATED) is None
+
+
+def test_importing_the_passes_does_not_import_isl():
+    code = "import sys, appyc.passes.check_bounds, appyc.passes.check_parallel; print('islpy' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"

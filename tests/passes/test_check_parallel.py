@@ -512,3 +512,10 @@ def test_products_with_the_extent_of_a_local_array_differ_between_iterations():
     tmp = c.p.local_array("tmp", 1)
     body = [alloc(tmp, add(c.i, 1)), store(c.a, [mul(extent(tmp), c.n)], 0.0)]
     c.refuse(c.over(*body))
+
+
+def test_maximum_the_wrong_way_round_is_explained():
+    c = Case()
+    body = assign(c.s, binary("max", load(c.a, c.i), c.s))
+    error = c.refuse(assign(c.s, 0.0), c.over(body), results=[c.s])
+    assert error.hints[0].startswith("write `s = max(s, ...)`")
