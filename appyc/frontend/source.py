@@ -131,7 +131,7 @@ def parameter_location(snippet: Snippet, name: str) -> Loc:
         arguments = source.ast.args
     except UnsupportedError:
         return function_at
-    places = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    places = (node for node in ast.walk(arguments) if isinstance(node, ast.arg))
     return next((source.loc(node) for node in places if node.arg == name), function_at)
 
 

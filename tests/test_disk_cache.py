@@ -1,0 +1,231 @@
+"""Compiled code that outlives the process: who finds it, who does not, and what harms it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from appyc.runtime.toolchain import find_compiler
+
+PROGRAM = """
+import appyc
+import numpy as np
+
+FACTOR = 2.0
+
+
+def weight(x, w=3.0):
+    return x * w
+
+
+def make(offset):
+    @appyc.jit
+    def shifted(x):
+        return x + offset
+    return shifted
+
+
+@appyc.jit
+def f(a):
+    for i in range(a.shape[0]):
+        a[i] = weight(a[i]) * FACTOR
+
+
+a = np.ones(4)
+f(a)
+print(a[0], make(5.0)(1.0))
+"""
+
+
+@dataclass
+class Machine:
+    """A folder with a program, a cache, and a C compiler that counts its runs."""
+
+    folder: Path
+    cache: Path
+
+    def environment(self, **more: str) -> dict[str, str]:
+        return {
+            **os.environ,
+            "APPYC_CACHE_DIR": str(self.cache),
+            "APPYC_CC": str(self.folder / "counting-cc"),
+            "PYTHONPATH": str(Path(__file__).parent.parent),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **more,
+        }
+
+    def start(self, program: str, **more: str) -> subprocess.Popen[str]:
+        file = self.folder / "program.py"
+        if not file.exists() or file.read_text() != program:
+            file.write_text(program)
+        return subprocess.Popen(
+            [sys.executable, str(file)],
+            env=self.environment(**more),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, program: str = PROGRAM, **more: str) -> str:
+        """What the program prints."""
+        return finished(self.start(program, **more))
+
+    def compilations(self) -> int:
+        """How often C was compiled since the last question."""
+        log = self.folder / "log"
+        count = len(log.read_text().splitlines()) if log.exists() else 0
+        log.unlink(missing_ok=True)
+        return count
+
+
+def finished(process: subprocess.Popen[str]) -> str:
+    out, error = process.communicate(timeout=120)
+    assert process.returncode == 0, error
+    return out + error
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    wrapper = tmp_path / "counting-cc"
+    wrapper.write_text(
+        "#!/bin/sh\n"
+        f'case "$*" in *--version*) ;; *) echo run >> {tmp_path}/log ;; esac\n'
+        f'exec {find_compiler()} "$@"\n'
+    )
+    wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+    return Machine(tmp_path, tmp_path / "cache")
+
+
+def test_second_process_compiles_nothing(machine):
+    assert machine.run() == "6.0 6.0\n"
+    assert machine.compilations() == 2
+    assert machine.run() == "6.0 6.0\n"
+    assert machine.compilations() == 0
+
+
+def test_moved_function_is_found_and_reports_its_new_lines(machine):
+    program = """
+import appyc
+import numpy as np
+
+@appyc.jit
+def pick(a, i):
+    return a[i]
+
+try:
+    pick(np.ones(3), 3)
+except IndexError as error:
+    print(error, error.__notes__[0].splitlines()[0].rpartition("/")[2])
+"""
+    assert "(line 7) program.py:7:12" in machine.run(program)
+    assert machine.compilations() >= 1
+    assert "(line 9) program.py:9:12" in machine.run("\n\n" + program)
+    assert machine.compilations() == 0
+
+
+@pytest.mark.parametrize(
+    ("what", "before", "after", "printed"),
+    [
+        ("function", "* FACTOR", "* FACTOR + 1", "7.0 6.0"),
+        ("callee", "return x * w", "return x * w - 1", "4.0 6.0"),
+        ("global", "FACTOR = 2.0", "FACTOR = 4.0", "12.0 6.0"),
+        ("default of the callee", "w=3.0", "w=5.0", "10.0 6.0"),
+        ("closure", "make(5.0)", "make(7.0)", "6.0 8.0"),
+        ("type of an argument", "np.ones(4)", "np.ones(4, np.float32)", "6.0 6.0"),
+        ("layout of an argument", "a = np.ones(4)", "a = np.ones(8)[::2]", "6.0 6.0"),
+        ("option", "@appyc.jit\ndef f", "@appyc.jit(fastmath=True)\ndef f", "6.0 6.0"),
+    ],
+)
+def test_what_was_edited_is_compiled_anew(machine, what, before, after, printed):
+    machine.run()
+    machine.compilations()
+    assert PROGRAM.count(before) == 1
+    assert machine.run(PROGRAM.replace(before, after)) == f"{printed}\n"
+    assert machine.compilations() == 1
+    assert machine.run() == "6.0 6.0\n"
+    assert machine.compilations() == 0, "the one from before is still there"
+
+
+def test_another_compiler_misses(machine):
+    machine.run()
+    machine.compilations()
+    other = machine.folder / "other-cc"
+    shutil.copy2(machine.folder / "counting-cc", other)
+    assert machine.run(APPYC_CC=str(other)) == "6.0 6.0\n"
+    assert machine.compilations() == 2
+
+
+@pytest.mark.parametrize("pattern", ["entries/*/kernel.so", "entries/*/meta.json", "index/*.json"])
+@pytest.mark.parametrize("damage", ["cut", "removed"])
+def test_damaged_file_is_rebuilt(machine, pattern, damage):
+    machine.run()
+    machine.compilations()
+    files = list((machine.cache / "v1").glob(pattern))
+    assert files
+    for file in files:
+        content = file.read_bytes()
+        file.unlink()
+        if damage == "cut":
+            file.write_bytes(content[: len(content) // 2])
+    assert machine.run() == "6.0 6.0\n"
+    machine.compilations()
+    assert machine.run() == "6.0 6.0\n"
+    assert machine.compilations() == 0
+
+
+def test_four_processes_at_once(machine):
+    started = [machine.start(PROGRAM) for _ in range(4)]
+    assert [finished(p) for p in started] == ["6.0 6.0\n"] * 4
+    machine.compilations()
+    assert machine.run() == "6.0 6.0\n"
+    assert machine.compilations() == 0
+    assert not list((machine.cache / "v1").glob("tmp-*"))
+
+
+def test_cache_false_leaves_no_trace(machine):
+    assert machine.run(APPYC_CACHE="0") == "6.0 6.0\n"
+    assert machine.compilations() == 2
+    assert not machine.cache.exists()
+    assert machine.run(APPYC_CACHE="0") == "6.0 6.0\n"
+    assert machine.compilations() == 2
+
+
+def test_folder_that_cannot_be_used_warns_and_works(machine):
+    machine.cache.write_text("a file where a folder should be")
+    printed = machine.run()
+    assert printed.startswith("6.0 6.0\n")
+    assert "CacheWarning: the cache folder" in printed
+    assert "APPYC_CACHE_DIR" in printed
+
+
+def test_folder_that_others_can_write_is_not_trusted(machine):
+    machine.run()
+    machine.compilations()
+    machine.cache.chmod(0o777)
+    printed = machine.run()
+    assert printed.startswith("6.0 6.0\n")
+    assert "can be written by other users" in printed
+    assert machine.compilations() == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_read_only_folder_warns_and_works(machine):
+    machine.cache.mkdir(mode=0o500)
+    printed = machine.run()
+    assert printed.startswith("6.0 6.0\n")
+    assert "CacheWarning" in printed
+
+
+def test_warm_start_imports_neither_the_ir_nor_isl(machine):
+    program = (
+        PROGRAM + "import sys\nprint(sorted(m for m in sys.modules if m in ('islpy', 'appyc.ir.nodes')))\n"
+    )
+    assert "islpy" in machine.run(program)
+    assert machine.run(program).splitlines()[-1] == "[]"
