@@ -117,6 +117,7 @@ def _interpreted(functions: dict[str, Any]) -> Iterator[None]:
             scope.set_attr(tensor, "__int__", _to_int)
             for module in (functions["tl"], functions["tl"].core):
                 scope.set_attr(module, "reduce", _reduce)
+            scope.set_attr(interpreter.interpreter_builder, "create_splat", _splat)
             # Integers wrap, as NumPy's do; the interpreter would test each result.
             interpreter.interpreter_builder.options = interpreter.InterpreterOptions(sanitize_overflow=False)
             yield
@@ -127,6 +128,13 @@ def _interpreted(functions: dict[str, Any]) -> Iterator[None]:
 
 def _to_int(tensor: Any) -> int:
     return int(tensor.handle.data.item())
+
+
+def _splat(type_: Any, value: Any) -> Any:
+    """A block full of one value. Triton's own makes the result of comparing floats floats again."""
+    from triton.runtime.interpreter import TensorHandle  # noqa: PLC0415
+
+    return TensorHandle(np.full(type_.shape, value.data, value.data.dtype), value.dtype.scalar)
 
 
 def _reduce(value: Any, axis: int, combine: Callable[[Any, Any], Any], **_: Any) -> Any:

@@ -155,7 +155,7 @@ class DeviceArguments:
         """The array as a view into a copy of all the memory that it shares with others."""
         if span not in blocks:
             memory = (ctypes.c_char * (span[1] - span[0])).from_address(span[0])
-            blocks[span] = self.cupy.asarray(np.frombuffer(memory, np.uint8))
+            blocks[span] = self.cupy.asarray(np.frombuffer(memoryview(memory), np.uint8))
         offset = arg.__array_interface__["data"][0] - span[0]
         pointer = blocks[span].data + offset
         return self.cupy.ndarray(arg.shape, arg.dtype, memptr=pointer, strides=arg.strides)
