@@ -34,9 +34,9 @@ SIMPLIFY: tuple[Pass, ...] = (
 )
 
 ANALYSE: tuple[Pass, ...] = (
+    check_bounds,  # first: what cannot fail may be reordered and need not keep its place
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
-    check_parallel,  # the pragmas' verdicts, and modes for loops without one
-    check_bounds,  # last: it knows loops' domains, and nobody after it makes accesses
+    check_parallel,  # last: the pragmas' verdicts, and modes for loops without one
 )
 
 UNCHECKED: tuple[Pass, ...] = (

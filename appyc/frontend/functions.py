@@ -378,7 +378,7 @@ def _table() -> dict[object, tuple[range, Maker]]:
         np.isfinite: (one, _is_test("isfinite")),
         np.real: (one, lambda args, loc: real_part(args[0], loc)),
         np.imag: (one, lambda args, loc: imaginary_part(args[0], loc)),
-        np.conjugate: (one, _conjugate),
+        np.conjugate: (one, lambda args, loc: _strong(_conjugate(args, loc))),
         np.deg2rad: (one, _scaled(math.pi / 180.0)),
         np.radians: (one, _scaled(math.pi / 180.0)),
         np.rad2deg: (one, _scaled(180.0 / math.pi)),

@@ -19,7 +19,7 @@ from appyc.frontend.expressions import lower_condition, lower_expression, lower_
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
 from appyc.frontend.scope import Env, LoopFrame, Scope, constant_truth
-from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
+from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, TupleValue, Value, describe
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -137,6 +137,9 @@ class _Loop:
         """The loop's frame, with the bindings at the top, and its body. Conversions to the former are emitted."""
         start = dict(scope.env)
         head: Env = dict(start)
+        for name in sorted(self._set_by_earlier_iterations(scope)):
+            # A bool is the narrowest type: rounds widen it to what the body assigns.
+            head[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
         for _ in range(_MAX_ROUNDS):
             frame = LoopFrame(dict(head))
             if self.node.orelse:
@@ -162,6 +165,17 @@ class _Loop:
             scope.emit(Assign(frame.broke, const(False, DType.BOOL, self.loc), loc=self.loc))
         self._leave(scope, frame)
         return frame, tuple(without_tail_continue(block))
+
+    def _set_by_earlier_iterations(self, scope: Scope) -> set[str]:
+        """Variables without a value before the loop that the body may read before it assigns them.
+
+        One that is only ever updated (`s += x`) is not among them: that cannot go well.
+        """
+        nodes = list(ast.walk(self.node))
+        updated = {n.target for n in nodes if isinstance(n, ast.AugAssign)}
+        stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        names = {n.id for n in stored if n not in updated}
+        return {n for n in names & scope.facts.early if n not in scope.env}
 
     def _leave(self, scope: Scope, frame: LoopFrame) -> None:
         scope.live = True

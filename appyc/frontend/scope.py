@@ -47,6 +47,8 @@ class Facts:
 
     flagged: set[str] = field(default_factory=set)
     """Variables that may be read unassigned: a flag beside each tells."""
+    early: set[str] = field(default_factory=set)
+    """Variables that a loop reads, further up in its body, from an earlier iteration only."""
     results: tuple[NumberType, ...] | None = None
     """Types of the returned scalars, joined over all returns."""
 
@@ -125,6 +127,9 @@ class Scope:
     def read(self, name: str, loc: Loc) -> Value:
         binding = self.env.get(name)
         if binding is None:
+            if self.loops and name in self.locals and name not in self.facts.early:
+                self.facts.early.add(name)
+                raise Restart
             raise TypeInferenceError(f"{name!r} is read before it is assigned", loc,
                                      hints=("assign it first, before the loop if this is in one",))  # fmt: skip
         self._test_flag(name, binding, loc)

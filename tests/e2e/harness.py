@@ -1,0 +1,219 @@
+"""Runs one function as plain Python and through the back ends, and compares all that can be seen.
+
+Compared are the returned values with their types, every array that was passed, and the type
+of the exception where one is raised. Integers and bools agree bit for bit, floats to a
+relative distance: reductions may be reassociated, and libraries differ in the last bit.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import appyc
+from appyc import pipeline
+from appyc.runtime.threads import get_num_threads, set_num_threads
+
+TARGETS = ("cpu", "threads", "interpret")
+"""cpu: C as users get it. threads: C with every parallel loop cut up, however small it is."""
+
+TOLERANCE = {np.dtype(np.float32): 2e-5, np.dtype(np.complex64): 2e-5}
+DEFAULT_TOLERANCE = 1e-12
+
+Scalar = bool | int | float | complex | np.generic
+
+_THREADS = 3
+"""Odd, so that pieces are of unequal size."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call left behind. error: the exception it ended with."""
+
+    value: Any
+    args: tuple[Any, ...]
+    error: Exception | None = None
+
+
+class Mismatch(AssertionError):
+    """A back end that did not do what Python does."""
+
+
+def run_everywhere(
+    fn: Callable[..., Any], *args: Any, targets: tuple[str, ...] = TARGETS, joined: bool = False
+) -> None:
+    """Calls `fn` with copies of `args` as Python and on each target. Raises Mismatch where they differ.
+
+    joined: a returned number may have the type in which those of several paths meet.
+    A CompileError passes through.
+    """
+    expected = call(fn, args)
+    for target in targets:
+        compare(expected, run_on(fn, args, target), target, joined=joined)
+
+
+def run_on(fn: Callable[..., Any], args: tuple[Any, ...], target: str) -> Outcome:
+    """The outcome of a compiled call on copies of the arguments."""
+    with _settings(target):
+        return call(compiled(fn, target), args)
+
+
+@functools.lru_cache(maxsize=512)
+def compiled(fn: Callable[..., Any], target: str) -> Callable[..., Any]:
+    """The function, jitted once for each target; nothing is kept on disk."""
+    return appyc.jit(cache=False, target="cpu" if target == "threads" else target)(fn)
+
+
+@contextmanager
+def _settings(target: str) -> Iterator[None]:
+    checked = functools.partial(pipeline.run, verify=True)
+    with mock.patch("appyc.pipeline.run", checked):
+        if target != "threads":
+            yield
+            return
+        before = get_num_threads()
+        set_num_threads(_THREADS)
+        try:
+            with mock.patch("appyc.c_gen.threads.MIN_WORK", -1):
+                yield
+        finally:
+            set_num_threads(before)
+
+
+def call(fn: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
+    """Calls a function on copies of the arguments."""
+    own = copied(args)
+    with np.errstate(all="ignore"):
+        try:
+            return Outcome(fn(*own), own)
+        except (appyc.CompileError, appyc.InternalError, appyc.ToolchainError):
+            raise
+        except Exception as error:  # noqa: BLE001  (whatever Python raises, the others must raise too)
+            return Outcome(None, own, error)
+
+
+# ---------------------------------------------------------------- copies
+
+
+def copied(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Copies that keep strides, and the memory that arguments share."""
+    bases: dict[int, np.ndarray] = {}
+    return tuple(_copied(a, bases) for a in args)
+
+
+def _copied(value: Any, bases: dict[int, np.ndarray]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_copied(v, bases) for v in value)
+    if isinstance(value, np.ndarray):
+        return _copied_array(value, bases)
+    return copy.deepcopy(value)
+
+
+def _copied_array(array: np.ndarray, bases: dict[int, np.ndarray]) -> np.ndarray:
+    base = array
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    memory = bases.get(id(base))
+    if memory is None:
+        flat = base.ravel(order="K")
+        memory = bases[id(base)] = np.array(flat, copy=True)
+    offset = _address(array) - _address(base)
+    out = (
+        np.ndarray(array.shape, array.dtype, memory.data, offset, array.strides)
+        if base.size
+        else array.copy()
+    )
+    out.flags.writeable = array.flags.writeable
+    return out
+
+
+def _address(array: np.ndarray) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+# ---------------------------------------------------------------- comparison
+
+
+def compare(expected: Outcome, found: Outcome, target: str, *, joined: bool = False) -> None:
+    """Raises Mismatch where the outcomes differ."""
+    if type(expected.error) is not type(found.error):
+        raise Mismatch(f"{target}: Python {_ending(expected)}, compiled code {_ending(found)}")
+    compare_values(expected.value, found.value, f"{target}: result", joined=joined)
+    if expected.error is not None and target != "cpu":
+        return  # parallel iterations do not stop at the first fault: what else was written may differ
+    for k, (one, two) in enumerate(zip(expected.args, found.args, strict=True)):
+        compare_values(one, two, f"{target}: argument {k}")
+
+
+def _ending(outcome: Outcome) -> str:
+    if outcome.error is None:
+        return f"returned {outcome.value!r}"
+    return f"raised {type(outcome.error).__name__}: {outcome.error}"
+
+
+def compare_values(expected: Any, found: Any, what: str, *, joined: bool = False) -> None:
+    """Raises Mismatch unless both have one type and, but for rounding, one value."""
+    if joined and isinstance(expected, Scalar) and isinstance(found, Scalar):
+        expected = _widened(expected, found)
+    if type(expected) is not type(found):
+        raise Mismatch(f"{what}: expected {_typed(expected)}, found {_typed(found)}")
+    if isinstance(expected, tuple):
+        if len(expected) != len(found):
+            raise Mismatch(f"{what}: expected {len(expected)} items, found {len(found)}")
+        for k, (one, two) in enumerate(zip(expected, found, strict=True)):
+            compare_values(one, two, f"{what}[{k}]", joined=joined)
+        return
+    if isinstance(expected, Scalar | np.ndarray):
+        _compare_numbers(np.asarray(expected), np.asarray(found), what)
+        return
+    if hasattr(expected, "__dict__"):
+        for name, one in vars(expected).items():
+            compare_values(one, vars(found)[name], f"{what}.{name}")
+        return
+    if expected != found:
+        raise Mismatch(f"{what}: expected {expected!r}, found {found!r}")
+
+
+def _widened(value: Any, like: Any) -> Any:
+    """The value in the type of another, where paths with these types meet in the other's."""
+    if isinstance(value, np.generic) and not isinstance(like, np.generic):
+        return value
+    given = value if isinstance(value, np.generic) else value * 1  # a Python number is weak
+    wide = np.result_type(given, type(like) if isinstance(like, np.generic) else like)
+    return type(like)(value) if wide == np.asarray(like).dtype else value
+
+
+def _compare_numbers(expected: np.ndarray, found: np.ndarray, what: str) -> None:
+    if (expected.dtype, expected.shape) != (found.dtype, found.shape):
+        raise Mismatch(f"{what}: expected {expected.dtype}{expected.shape}, found {found.dtype}{found.shape}")
+    if expected.dtype.kind in "biu":
+        same = np.array_equal(expected, found)
+    else:
+        same = _close(expected, found, TOLERANCE.get(expected.dtype, DEFAULT_TOLERANCE))
+    if not same:
+        raise Mismatch(f"{what}: expected\n{expected!r}\nfound\n{found!r}")
+
+
+def _close(expected: np.ndarray, found: np.ndarray, tolerance: float) -> bool:
+    if expected.dtype.kind == "c":
+        return _close(expected.real, found.real, tolerance) and _close(expected.imag, found.imag, tolerance)
+    finite = np.isfinite(expected)
+    if not np.array_equal(expected[~finite], found[~finite], equal_nan=True):
+        return False
+    one, two = expected[finite].astype(float), found[finite].astype(float)
+    if not one.size:
+        return True
+    scale = max(float(np.abs(one).max()), np.finfo(expected.dtype).tiny)
+    return bool((np.abs(one - two) <= tolerance * scale).all())
+
+
+def _typed(value: Any) -> str:
+    return f"{value!r} of type {type(value).__name__}"

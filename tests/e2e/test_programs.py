@@ -1,0 +1,33 @@
+"""Every program of tests/programs through every back end, against plain Python."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections import Counter
+
+import pytest
+
+import tests.programs as package
+from tests.e2e.harness import run_everywhere
+from tests.programs.registry import Programs, Run
+
+
+def _all_runs() -> list[object]:
+    params = []
+    for info in pkgutil.iter_modules(package.__path__):
+        programs = getattr(importlib.import_module(f"tests.programs.{info.name}"), "PROGRAMS", None)
+        if not isinstance(programs, Programs):
+            continue
+        count: Counter[str] = Counter()
+        for run in reversed(programs.runs):  # decorators apply from the bottom up
+            name = f"{info.name}.{run.fn.__name__}"
+            for target in run.targets:
+                params.append(pytest.param(run, target, id=f"{name}-{count[name]}-{target}"))
+            count[name] += 1
+    return params
+
+
+@pytest.mark.parametrize(("run", "target"), _all_runs())
+def test_program_does_what_python_does(run: Run, target: str) -> None:
+    run_everywhere(run.fn, *run.args, targets=(target,), joined=run.joined)

@@ -1,0 +1,344 @@
+"""while, break, continue, else, early return, short circuit, chained comparison, ternaries, tuples."""
+
+import numpy as np
+
+from tests.programs.registry import Programs, floats, ints
+
+PROGRAMS = Programs()
+
+
+@PROGRAMS.on(48, 36)
+@PROGRAMS.on(17, 0)
+@PROGRAMS.on(0, 0)
+def gcd(a, b):
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@PROGRAMS.on(27)
+@PROGRAMS.on(1)
+def collatz(n):
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n //= 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+
+
+@PROGRAMS.on(np.zeros(9, np.int64))
+def collatz_in_parallel(out):
+    #pragma parallel for
+    for i in range(len(out)):
+        n = i + 1
+        steps = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        out[i] = steps
+
+
+@PROGRAMS.on(np.zeros((4, 5), np.int32), 20)
+def mandelbrot(out, limit):
+    h, w = out.shape
+    #pragma parallel for collapse(2)
+    for y in range(h):
+        for x in range(w):
+            cr = -2.0 + 3.0 * x / w
+            ci = -1.0 + 2.0 * y / h
+            zr = zi = 0.0
+            n = 0
+            while n < limit and zr * zr + zi * zi <= 4.0:
+                zr, zi = zr * zr - zi * zi + cr, 2 * zr * zi + ci
+                n += 1
+            out[y, x] = n
+
+
+@PROGRAMS.on(1000)
+def newton_sqrt(n):
+    x = 1.0
+    while True:
+        y = 0.5 * (x + n / x)
+        if abs(y - x) < 1e-9:
+            break
+        x = y
+    return y
+
+
+@PROGRAMS.on(30)
+@PROGRAMS.on(2)
+@PROGRAMS.on(0)
+def count_primes(n):
+    count = 0
+    for i in range(2, n):
+        for j in range(2, i):
+            if j * j > i:
+                count += 1
+                break
+            if i % j == 0:
+                break
+        else:
+            count += 1
+    return count
+
+
+@PROGRAMS.on(ints(10))
+def skips(a):
+    s = 0
+    for i in range(len(a)):
+        if a[i] < 0:
+            continue
+        if a[i] > 7:
+            break
+        s += a[i]
+    else:
+        s = -s
+    return s
+
+
+@PROGRAMS.on(floats(8), np.zeros(8))
+def continue_in_parallel(a, b):
+    #pragma parallel for
+    for i in range(8):
+        if a[i] < 0:
+            continue
+        b[i] = a[i]
+        if a[i] > 1:
+            continue
+        b[i] += 10
+
+
+@PROGRAMS.on(5)
+@PROGRAMS.on(0)
+def while_else(n):
+    k = 0
+    while k < n:
+        k += 2
+        if k == 4:
+            break
+    else:
+        k = -1
+    return k
+
+
+@PROGRAMS.on(ints(5, 5), 3)
+@PROGRAMS.on(ints(5, 5), 100)
+def find_in_matrix(a, x):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] == x:
+                return i, j
+    return -1, -1
+
+
+@PROGRAMS.on(3)
+@PROGRAMS.on(-3)
+@PROGRAMS.on(0)
+def early_return(n):
+    if n > 0:
+        return 1
+    elif n < 0:
+        return -1
+    return 0
+
+
+@PROGRAMS.on(floats(6), 1.0)
+@PROGRAMS.on(floats(6), 99.0)
+def return_from_while(a, limit):
+    i = 0
+    while i < 6:
+        if a[i] > limit:
+            return i
+        i += 1
+    return -1
+
+
+@PROGRAMS.on(floats(6))
+def returns_none(a):
+    for i in range(6):
+        if a[i] > 1:
+            return
+        a[i] = 0
+
+
+@PROGRAMS.on(5, 3)
+@PROGRAMS.on(3, 5)
+def nested_tuples(a, b):
+    pair = (a, (b, a + b))
+    x, (y, z) = pair
+    return pair[1][0], (x * 2, y / z), z
+
+
+@PROGRAMS.on(3, 1, 2)
+def tuple_swap(a, b, c):
+    a, b, c = c, a, b
+    (a, b), c = (b, a), c + 1
+    return a, b, c
+
+
+@PROGRAMS.on(10)
+def fibonacci(n):
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+@PROGRAMS.on(1, 2, 3)
+@PROGRAMS.on(1.5, 1.5, 0)
+@PROGRAMS.on(3, 2, 1)
+def chained_comparison(a, b, c):
+    n = 0
+    if a < b < c:
+        n += 1
+    if a <= b >= c:
+        n += 10
+    if a == b != c:
+        n += 100
+    return n, a < b < c, 0 < a < 2
+
+
+@PROGRAMS.on(floats(5), 5)
+@PROGRAMS.on(floats(5), 2)
+@PROGRAMS.on(floats(5), 7)
+def short_circuit(a, k):
+    if k < 5 and a[k] > 0:
+        return 1
+    if k >= 5 or a[k] < -1:
+        return 2
+    return 3
+
+
+@PROGRAMS.on(3, 0)
+@PROGRAMS.on(0, 5)
+@PROGRAMS.on(0, 0)
+@PROGRAMS.on(2, 7)
+def and_or_values(a, b):
+    return a and b, a or b, not a, (a or b) and 3
+
+
+@PROGRAMS.on(2, 3.5)
+@PROGRAMS.on(-2, 3.5)
+def ternary(a, b):
+    x = a if a > 0 else -a
+    y = 1 if b > 10 else 2 if b > 3 else 3
+    return x, y
+
+
+@PROGRAMS.on(0)
+@PROGRAMS.on(1)
+@PROGRAMS.on(7)
+def unbound_in_branch(n):
+    if n > 0:
+        x = n * 2
+    if n > 5:
+        x += 1
+    return x
+
+
+@PROGRAMS.on(3)
+@PROGRAMS.on(0)
+def unbound_in_loop(n):
+    for i in range(n):
+        if i > 0:
+            y = t + i
+        t = i * 1.5
+    return y
+
+
+@PROGRAMS.on(4)
+def unbound_after_delete_in_branch(n):
+    for i in range(n):
+        x = i
+    return x, i
+
+
+@PROGRAMS.on(ints(6))
+def while_with_continue(a):
+    i = 0
+    s = 0
+    while i < 6:
+        i += 1
+        if a[i - 1] < 0:
+            continue
+        s += a[i - 1]
+    return s, i
+
+
+@PROGRAMS.on(5)
+def nested_breaks(n):
+    out = 0
+    for i in range(n):
+        j = 0
+        while True:
+            j += 1
+            if j > i:
+                break
+            for k in range(10):
+                if k == j:
+                    break
+                out += 1
+            else:
+                out += 1000
+    return out
+
+
+@PROGRAMS.on(5)
+@PROGRAMS.on(-5)
+def asserts(n):
+    assert n > 0, "n must be positive"
+    return n
+
+
+@PROGRAMS.on(5)
+@PROGRAMS.on(-5)
+def raises(n):
+    if n < 0:
+        raise ValueError("negative")
+    return n
+
+
+@PROGRAMS.on(ints(8, lo=0), 3)
+@PROGRAMS.on(ints(8, lo=0), 11)
+def binary_search(a, x):
+    lo, hi = 0, len(a)
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if a[mid] < x:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo
+
+
+@PROGRAMS.on(2.0, 10)
+@PROGRAMS.on(3, 13)
+def power_by_squaring(x, n):
+    result = 1
+    while n > 0:
+        if n & 1:
+            result *= x
+        x *= x
+        n >>= 1
+    return result
+
+
+@PROGRAMS.on(True)
+@PROGRAMS.on(False, joined=True)
+def boolean_argument(flag):
+    x = 3 if flag else 4
+    return x, flag, not flag, flag + 1, flag and x
+
+
+@PROGRAMS.on(3)
+def constant_conditions(n):
+    if False:
+        n = "never"
+    if True:
+        n += 1
+    while False:
+        n += 100
+    return n if 1 else 0

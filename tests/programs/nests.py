@@ -1,0 +1,258 @@
+"""Triangular loops, steps, stencils with a time loop, dynamic programming."""
+
+import numpy as np
+
+from tests.programs.registry import C_ONLY, Programs, floats, ints
+
+PROGRAMS = Programs()
+
+
+@PROGRAMS.on(floats(5, 5))
+@PROGRAMS.on(np.asfortranarray(floats(5, 5)))
+def symmetrise(a):
+    n = a.shape[0]
+    #pragma parallel for
+    for i in range(n):
+        for j in range(i + 1, n):
+            a[i, j] = a[j, i]
+
+
+@PROGRAMS.on(floats(5, 5), floats(5), np.zeros(5))
+def lower_triangle_product(l, x, y):
+    #pragma parallel for
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(i + 1):
+            s += l[i, j] * x[j]
+        y[i] = s
+
+
+@PROGRAMS.on(floats(6, 6))
+def antidiagonal(a):
+    n = a.shape[0]
+    #pragma parallel for
+    for i in range(n):
+        for j in range(n - 1, n - 1 - i, -1):
+            a[i, j] = i * 10 + j
+
+
+@PROGRAMS.on(floats(4, 4) + 8 * np.eye(4), floats(4), np.zeros(4))
+def forward_substitution(l, b, x):
+    for i in range(4):
+        s = b[i]
+        for j in range(i):
+            s -= l[i, j] * x[j]
+        x[i] = s / l[i, i]
+
+
+@PROGRAMS.on(floats(4, 4) + 8 * np.eye(4))
+def lu(a):
+    n = a.shape[0]
+    for k in range(n):
+        #pragma parallel for
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+        #pragma parallel for
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i, j] -= a[i, k] * a[k, j]
+
+
+@PROGRAMS.on(9 * np.eye(4) + 1)
+def cholesky(a):
+    n = a.shape[0]
+    for i in range(n):
+        for j in range(i):
+            for k in range(j):
+                a[i, j] -= a[i, k] * a[j, k]
+            a[i, j] /= a[j, j]
+        for k in range(i):
+            a[i, i] -= a[i, k] * a[i, k]
+        a[i, i] = np.sqrt(a[i, i])
+
+
+@PROGRAMS.on(floats(8), 3)
+@PROGRAMS.on(floats(2), 3)
+@PROGRAMS.on(floats(8), 0)
+@PROGRAMS.on(floats(20_000), 3, targets=C_ONLY)
+def jacobi(a, steps):
+    b = np.zeros_like(a)
+    for t in range(steps):
+        #pragma parallel for
+        for i in range(1, a.shape[0] - 1):
+            b[i] = 0.33333 * (a[i - 1] + a[i] + a[i + 1])
+        #pragma parallel for
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i]
+
+
+@PROGRAMS.on(floats(5, 5), np.zeros((5, 5)), 2)
+def heat(a, b, steps):
+    for t in range(steps):
+        #pragma parallel for
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                b[i, j] = 0.2 * (a[i, j] + a[i, j - 1] + a[i, j + 1] + a[i + 1, j] + a[i - 1, j])
+        #pragma parallel for
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = b[i, j]
+
+
+@PROGRAMS.on(floats(5, 5), 2)
+def seidel(a, steps):
+    for t in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = (a[i - 1, j] + a[i, j - 1] + a[i, j] + a[i, j + 1] + a[i + 1, j]) / 5.0
+
+
+@PROGRAMS.on(ints(5, 5, lo=1))
+def floyd_warshall(d):
+    n = d.shape[0]
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
+
+
+@PROGRAMS.on(ints(6, lo=0, hi=3), ints(7, lo=0, hi=3, seed=1), np.zeros((7, 8), np.int32))
+def longest_common_subsequence(x, y, table):
+    for i in range(1, len(x) + 1):
+        for j in range(1, len(y) + 1):
+            if x[i - 1] == y[j - 1]:
+                table[i, j] = table[i - 1, j - 1] + 1
+            else:
+                table[i, j] = max(table[i - 1, j], table[i, j - 1])
+    return table[len(x), len(y)]
+
+
+@PROGRAMS.on(floats(12), np.zeros(12))
+def strided_loops(a, b):
+    #pragma parallel for
+    for i in range(0, 12, 3):
+        b[i] = a[i]
+    #pragma parallel for
+    for i in range(11, -1, -4):
+        b[i] += a[i] * 2
+    #pragma parallel for
+    for i in range(10, 2, -3):
+        b[i] -= 1
+
+
+@PROGRAMS.on(floats(12), 1, 11, 2)
+@PROGRAMS.on(floats(12), 11, -1, -3)
+@PROGRAMS.on(floats(12), 5, 5, 1)
+@PROGRAMS.on(floats(12), 3, 7, -1)
+@PROGRAMS.on(floats(12), 3, 7, 0)
+def variable_step(a, lo, hi, step):
+    last = -1
+    for i in range(lo, hi, step):
+        a[i] += 1.5
+        last = i
+    return last
+
+
+@PROGRAMS.on(floats(3, 4, 5), np.zeros(3))
+def triple_sum(a, out):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(a.shape[1]):
+            for k in range(j, a.shape[2]):
+                s += a[i, j, k]
+        out[i] = s
+
+
+@PROGRAMS.on(floats(10), np.zeros(10))
+def prefix_sum(a, out):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i]
+        out[i] = s
+    return s
+
+
+@PROGRAMS.on(floats(8), np.zeros(8))
+def exclusive_prefix_in_array(a, out):
+    for i in range(1, len(a)):
+        out[i] = out[i - 1] + a[i - 1]
+
+
+@PROGRAMS.on(ints(8))
+def bubble_sort(a):
+    n = len(a)
+    swaps = 0
+    for i in range(n):
+        for j in range(n - 1 - i):
+            if a[j] > a[j + 1]:
+                a[j], a[j + 1] = a[j + 1], a[j]
+                swaps += 1
+    return swaps
+
+
+@PROGRAMS.on(ints(9))
+def insertion_sort(a):
+    for i in range(1, len(a)):
+        key = a[i]
+        j = i - 1
+        while j >= 0 and a[j] > key:
+            a[j + 1] = a[j]
+            j -= 1
+        a[j + 1] = key
+
+
+@PROGRAMS.on(floats(10))
+def even_odd_independent(a):
+    #pragma parallel for
+    for i in range(5):
+        a[2 * i] = a[2 * i + 1] * 0.5
+
+
+@PROGRAMS.on(floats(9))
+def reverse_in_place(a):
+    n = len(a)
+    #pragma parallel for
+    for i in range(n // 2):
+        t = a[i]
+        a[i] = a[n - 1 - i]
+        a[n - 1 - i] = t
+
+
+@PROGRAMS.on(floats(5, 5), floats(3, 3), np.zeros((3, 3)))
+def convolution(image, kernel, out):
+    #pragma parallel for collapse(2)
+    for y in range(3):
+        for x in range(3):
+            s = 0.0
+            for dy in range(3):
+                for dx in range(3):
+                    s += image[y + dy, x + dx] * kernel[dy, dx]
+            out[y, x] = s
+
+
+@PROGRAMS.on(floats(4, 6), np.zeros((4, 6)))
+def loop_variable_after_loop(a, b):
+    i = 99
+    for i in range(4):
+        for j in range(i, 6):
+            b[i, j] = a[i, j]
+    return i, j
+
+
+@PROGRAMS.on(0)
+@PROGRAMS.on(3)
+def unassigned_loop_variable(n):
+    for k in range(n):
+        pass
+    return k
+
+
+@PROGRAMS.on(floats(6))
+def rebinds_loop_variable(a):
+    total = 0
+    for i in range(6):
+        a[i] = i
+        i = i * 2
+        total += i
+    return total
