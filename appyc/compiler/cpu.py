@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import FunctionType
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ from appyc.runtime.openmp import load_library
 from appyc.runtime.signature import typeof
 
 if TYPE_CHECKING:
-    pass
+    from tempfile import TemporaryDirectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +84,8 @@ class CpuCompiler:
         return _disk(cache_dir())[1].find(key, current)
 
     def _build(self, analysed: Analysed, source: Source, key: str, plain: bool) -> CpuVersion:
+        from tempfile import TemporaryDirectory  # noqa: PLC0415  (nor is this)
+
         from appyc.c_gen.generate import generate  # noqa: PLC0415  (not needed on a warm start)
         from appyc.runtime import toolchain  # noqa: PLC0415
         from appyc.runtime.describe import describe  # noqa: PLC0415
@@ -158,6 +159,8 @@ def _disk(root: Path | None) -> tuple[Cache, Index]:
 
 @cache
 def _process_folder() -> TemporaryDirectory[str]:
+    from tempfile import TemporaryDirectory  # noqa: PLC0415  (not needed where there is a disk cache)
+
     return TemporaryDirectory(prefix="appyc-")
 
 

@@ -18,10 +18,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FunctionType, MethodType
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.pragma_nodes import Pragma
+
+if TYPE_CHECKING:  # a warm start reads no pragmas
+    from appyc.frontend.pragma_nodes import Pragma
 
 _HISTORY_SEARCHED = 400
 """How many lines of an interactive session are looked through for a function."""

@@ -15,9 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import shutil
-import tempfile
 import time
 import warnings
 import weakref
@@ -136,7 +134,7 @@ class Cache:
         return self.folder() / "entries" / key
 
     def _aside(self) -> Path:
-        return self.folder() / f"tmp-{secrets.token_hex(8)}"
+        return self.folder() / f"tmp-{os.urandom(8).hex()}"
 
     def _write_entry(self, key: str, files: Mapping[str, bytes], meta: Mapping[str, object]) -> Path:
         target = self._entry_folder(key)
@@ -201,6 +199,8 @@ class Cache:
         if self._scratch is not None:
             raise OSError(f"the temporary folder {self._scratch} {reason}")
         self._usable = False
+        import tempfile  # noqa: PLC0415  (milliseconds, for what is seldom needed)
+
         self._scratch = Path(tempfile.mkdtemp(prefix="appyc-"))
         weakref.finalize(self, _delete_own, self._scratch, os.getpid())
         warnings.warn(
