@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -40,44 +41,49 @@ _LIBRARIES = ("-lm",)
 
 
 def find_compiler() -> str:
-    """The path of the C compiler: APPYC_CC or CC where set, else the first of cc, gcc, clang.
+    """The command of the C compiler: APPYC_CC or CC where set, else the first of cc, gcc, clang.
 
+    The program is an absolute path; what follows it ("ccache gcc", "gcc -m64") stays as it is.
     Raises ToolchainError, with the command that installs one, where there is none.
     """
     named = c_compiler()
     for candidate in (named,) if named else _CANDIDATES:
-        if path := shutil.which(candidate):
-            return path
+        program, *rest = shlex.split(candidate) or [""]
+        if path := shutil.which(program):
+            return shlex.join([path, *rest])
     if named:
         raise ToolchainError(f"the C compiler {named!r} that APPYC_CC or CC names was not found")
-    hint = next((command for tool, command in _INSTALLERS if shutil.which(tool)), "install gcc or clang")
+    hint = next((command for tool, command in _INSTALLERS if shutil.which(tool)), "gcc or clang")
     raise ToolchainError(f"appyc needs a C compiler and found none (cc, gcc, clang). Install one: {hint}")
 
 
 @lru_cache(maxsize=8)
-def _version(path: str) -> str:
-    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+def _version(command: str) -> str:
+    words = [*shlex.split(command), "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise ToolchainError(f"the C compiler {path} does not run: {done.stderr.strip()}")
+        reason = done.stderr.strip() or f"`{command} --version` ends with status {done.returncode}"
+        raise ToolchainError(f"the C compiler {command} does not run: {reason}")
     return done.stdout.partition("\n")[0]
 
 
 def compiler_id() -> str:
-    """The compiler's path and version: the part of a cache key that says who compiled."""
-    path = find_compiler()
-    return f"{path} {_version(path)}"
+    """The compiler's command and version: the part of a cache key that says who compiled."""
+    command = find_compiler()
+    return f"{command} {_version(command)}"
 
 
 @lru_cache(maxsize=8)
-def _openmp_flags(path: str) -> tuple[str, ...]:
+def _openmp_flags(command: str) -> tuple[str, ...]:
     """-fopenmp where the compiler can link it; a clang often comes without the library."""
-    if "clang" not in _version(path):
+    if "clang" not in _version(command):
         return ("-fopenmp",)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "probe.c")
         source.write_text("void probe(void) {\n#pragma omp parallel\n    ;\n}\n")
-        command = [path, "-fopenmp", "-shared", "-fPIC", str(source), "-o", str(Path(folder, "probe.so"))]
-        works = subprocess.run(command, capture_output=True, check=False).returncode == 0
+        out = str(Path(folder, "probe.so"))
+        words = [*shlex.split(command), "-fopenmp", "-shared", "-fPIC", str(source), "-o", out]
+        works = subprocess.run(words, capture_output=True, check=False).returncode == 0
     return ("-fopenmp",) if works else ("-fopenmp-simd",)
 
 
@@ -94,7 +100,7 @@ def build(text: str, out_path: Path, options: Options) -> None:
     handle, partial = tempfile.mkstemp(prefix=f".{out_path.name}.", dir=out_path.parent)
     os.close(handle)
     try:
-        command = [compiler, *flags(options), "-x", "c", "-", "-o", partial, *_LIBRARIES]
+        command = [*shlex.split(compiler), *flags(options), "-x", "c", "-", "-o", partial, *_LIBRARIES]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise InternalError("the C compiler", f"{done.stderr.strip()}\n{_numbered(text)}")

@@ -31,6 +31,22 @@ def test_a_named_compiler_is_taken_or_missed(monkeypatch: pytest.MonkeyPatch) ->
     assert compiler_id().startswith(find_compiler())
 
 
+def test_a_named_compiler_may_have_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("APPYC_CC", "gcc -O1")
+    program, argument = find_compiler().split()
+    assert Path(program).is_absolute()
+    assert argument == "-O1"
+    out = tmp_path / "kernel.so"
+    build("int answer(void) { return 42; }", out, Options())
+    assert ctypes.CDLL(str(out)).answer() == 42
+
+
+def test_a_compiler_that_does_not_run_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPYC_CC", "false")
+    with pytest.raises(ToolchainError, match="does not run: .* ends with status 1"):
+        compiler_id()
+
+
 def test_build_leaves_a_library_and_nothing_else(tmp_path: Path) -> None:
     out = tmp_path / "folder" / "kernel.so"
     build("int answer(void) { return 42; }", out, Options())
