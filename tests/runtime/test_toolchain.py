@@ -43,7 +43,7 @@ def test_a_named_compiler_may_have_arguments(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_a_compiler_that_does_not_run_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPYC_CC", "false")
-    with pytest.raises(ToolchainError, match="does not run: .* ends with status 1"):
+    with pytest.raises(ToolchainError, match=r"does not run: .* ends with status 1"):
         compiler_id()
 
 
