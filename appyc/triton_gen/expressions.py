@@ -152,6 +152,8 @@ class ExpressionEmitter:
     # ------------------------------------------------------------ operators
 
     def _unary(self, e: Unary) -> str:
+        if e.op == "~" and e.dtype.kind == "u":  # the interpreter cannot make all ones of these
+            return f"({self.expr(e.arg)} ^ {typed((1 << e.dtype.bits) - 1, e.dtype)})"
         if e.op == "~":
             return f"(~{self.expr(e.arg)})"
         if e.dtype.is_float:  # Triton's own minus is 0 - x, which loses the sign of zero

@@ -54,7 +54,7 @@ def test_reduction_takes_its_scalars_along_and_one_into_an_array_stays():
 
 
 def test_sequential_pragma_no_verdict_and_auto_false_change_nothing():
-    fn, outer, inner = nest()
+    fn, outer, _ = nest()
     asked = replace(outer, clauses=pragma("sequential"))
     told = replace(fn, body=(asked,))
     free = (verdict(outer, Verdict.INDEPENDENT),)
