@@ -1,0 +1,78 @@
+"""What appyc makes of each loop of the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import appyc
+from appyc.api import JitFunction
+from appyc.compiler.analyse import Analysed
+from appyc.ir.nodes import For, LoopMode
+from appyc.ir.visit import loops_of
+from tests.dependences import annotated, combining, indexed, straight
+from tests.dependences.corpus import Loop
+
+SMALL = 37
+
+MODULES = {
+    "straight": straight.LOOPS,
+    "indexed": indexed.LOOPS,
+    "combining": combining.LOOPS,
+    "annotated": annotated.LOOPS,
+}
+
+
+def all_loops() -> list[Loop]:
+    return [loop for module in MODULES.values() for loop in module.loops]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """verdicts and modes: of every loop of the function, outer ones first, after all passes.
+
+    refused: the error's code and sentence, where the function does not compile.
+    """
+
+    loop: Loop
+    verdicts: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    refused: str = ""
+    analysed: Analysed | None = None
+
+    @property
+    def runs_parallel(self) -> bool:
+        """Whether some loop of it runs on threads or lanes."""
+        return any(mode != "sequential" for mode in self.modes)
+
+
+def outcome(loop: Loop) -> Outcome:
+    """The analysis for arguments of the types that the loop is made for."""
+    arguments = loop.arguments(SMALL)
+    jitted = appyc.jit(cache=False, target="cpu")(loop.fn)
+    assert isinstance(jitted, JitFunction)
+    try:
+        found = jitted.explain(*arguments)
+    except appyc.CompileError as error:
+        return Outcome(loop, refused=f"{error.code}: {error.summary}")
+    analysed = jitted._analyse(jitted._wanted(arguments, {}))
+    return Outcome(
+        loop,
+        tuple(r.verdict for r in found.loops),
+        tuple(_mode_text(f) for f in loops_of(analysed.function)),
+        tuple(r.reason for r in found.loops),
+        analysed=analysed,
+    )
+
+
+def unordered(found: Outcome) -> Iterator[tuple[int, For]]:
+    """The loops that may run in any order, with their numbers in the function."""
+    if found.analysed is not None:
+        for number, loop in enumerate(loops_of(found.analysed.function)):
+            if loop.mode is not LoopMode.SEQUENTIAL:
+                yield number, loop
+
+
+def _mode_text(loop: For) -> str:
+    return loop.mode.value

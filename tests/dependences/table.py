@@ -1,0 +1,94 @@
+"""The table of docs/dependences.md: every loop of the corpus and what appyc makes of it.
+
+python -m tests.dependences.table [--write]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.dependences.corpus import AFTER_CHANGE, CALL_DECIDES, Loop
+from tests.dependences.outcome import MODULES, Outcome, outcome
+
+PAGE = Path(__file__).parents[2] / "docs" / "dependences.md"
+
+_HEAD = """# What the dependence analysis decides
+
+Every loop of `tests/dependences`, with what is true of it and what appyc makes of it. The
+table is made by `python -m tests.dependences.table --write`, and a test fails when it is stale,
+so each row is pinned. Other tests hold that every loop gives what plain Python gives, and that
+no loop which appyc runs on lanes or threads has iterations that may not change places.
+
+- *truth*: `independent`, `reduction`: the iterations may run in any order as they stand;
+  `after change`, `scan`, `search`, `packing`: in parallel once the loop is written
+  differently, in the way that is named; `condition`, `data`: the arguments decide;
+  `carried`: no way is known, or none that keeps the results.
+- *verdict*, *mode*: of each loop of the function after all passes, outer ones first; a pass
+  may have made several of one. `refused` is an error at the pragma, with the reason.
+- *missing*: what would have to be done for the loop to run in parallel, where it does not.
+"""
+
+
+def row(loop: Loop, found: Outcome) -> str:
+    verdict = _joined(found.verdicts) or "-"
+    mode = f"refused ({found.refused.partition(':')[0]})" if found.refused else _joined(found.modes)
+    pragma = f", pragma {loop.pragma}" if loop.pragma else ""
+    cells = (f"`{loop.name}`", loop.family, loop.truth + pragma, verdict, mode, _missing(loop, found))
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _joined(words: Iterable[str]) -> str:
+    return ", ".join(words)
+
+
+def _missing(loop: Loop, found: Outcome) -> str:
+    if found.runs_parallel or loop.truth == "carried":
+        return ""
+    return loop.needs or "recognising it"
+
+
+def page() -> str:
+    found = {loop.name: outcome(loop) for corpus in MODULES.values() for loop in corpus.loops}
+    lines = [_HEAD, *_summary(list(found.values()))]
+    for name, corpus in MODULES.items():
+        lines += ["", f"## tests/dependences/{name}.py", ""]
+        lines += ["| loop | family | truth | verdict | mode | missing |", "|---|---|---|---|---|---|"]
+        lines += [row(loop, found[loop.name]) for loop in corpus.loops]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(found: list[Outcome]) -> list[str]:
+    plain = [o for o in found if not o.loop.pragma]
+    could = [o for o in plain if o.loop.may_be_parallel]
+    as_written = [o for o in could if o.loop.truth not in AFTER_CHANGE]
+    do, do_as_written = sum(o.runs_parallel for o in could), sum(o.runs_parallel for o in as_written)
+    changed = len(could) - len(as_written)
+    wrong = [o for o in found if o.loop.pragma == "wrong"]
+    decided = [o for o in plain if o.loop.truth in CALL_DECIDES]
+    return [
+        "## Counts",
+        "",
+        f"- {len(found)} loops, {len(plain)} of them without a pragma.",
+        f"- Of {len(could)} that can run in parallel whatever the arguments, {do} do "
+        f"({100 * do / len(could):.0f} %): {do_as_written} of {len(as_written)} as written, "
+        f"{do - do_as_written} of {changed} that need a change.",
+        f"- Of {len(decided)} that the arguments decide, {sum(o.runs_parallel for o in decided)} may run "
+        "in parallel at a call.",
+        f"- Of {len(wrong)} wrong pragmas, {sum(bool(o.refused) for o in wrong)} are refused; the others run "
+        "in a way that keeps the results.",
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    text = page()
+    if "--write" in arguments:
+        PAGE.write_text(text)
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
