@@ -1,5 +1,7 @@
 """Loops with pragmas, right ones and wrong ones: what programs that race get wrong."""
 
+# ruff: noqa: SIM, PLR1730, B007
+
 import numpy as np
 
 from tests.dependences.corpus import Corpus

@@ -1,5 +1,7 @@
 """Loops that combine: reductions, scans, recurrences, searches, packing."""
 
+# ruff: noqa: SIM, PLR1730, B007
+
 import numpy as np
 
 from tests.dependences.corpus import Corpus
@@ -37,7 +39,8 @@ def product(a):
 def largest(a):
     x = a[0]
     for i in range(len(a)):
-        x = max(x, a[i])
+        if a[i] > x:
+            x = a[i]
     return x
 
 
@@ -89,7 +92,8 @@ def every_fourth(a):
 def largest_magnitude(a):
     x = np.float32(0)
     for i in range(len(a)):
-        x = max(x, abs(a[i]))
+        if abs(a[i]) > x:
+            x = abs(a[i])
     return x
 
 
@@ -120,7 +124,8 @@ def largest_of_square(aa):
     x = aa[0, 0]
     for i in range(aa.shape[0]):
         for j in range(aa.shape[1]):
-            x = max(x, aa[i, j])
+            if aa[i, j] > x:
+                x = aa[i, j]
     return x
 
 

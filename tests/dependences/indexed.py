@@ -1,5 +1,7 @@
 """Loops over squares, through index arrays, over linearised squares, and over views that overlap."""
 
+# ruff: noqa: SIM, PLR1730, B007
+
 import numpy as np
 
 from tests.dependences.corpus import Corpus

@@ -1,5 +1,7 @@
 """Loops over vectors: dependences, induction, order of statements, scalars, conditions, strides."""
 
+# ruff: noqa: SIM, PLR1730, B007
+
 import numpy as np
 
 from tests.dependences.corpus import Corpus
