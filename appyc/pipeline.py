@@ -21,7 +21,9 @@ from appyc.ir.nodes import Function
 from appyc.ir.verify import check
 from appyc.passes.check_bounds import check_bounds
 from appyc.passes.check_parallel import check_parallel
+from appyc.passes.choose_threads import choose_threads
 from appyc.passes.context import PassContext
+from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
 from appyc.passes.remove_dead_code import remove_dead_code
@@ -34,9 +36,11 @@ SIMPLIFY: tuple[Pass, ...] = (
 )
 
 ANALYSE: tuple[Pass, ...] = (
+    keep_python_ints,  # before all work: what it refuses runs in Python
     check_bounds,  # first: what cannot fail may be reordered and need not keep its place
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
-    check_parallel,  # last: the pragmas' verdicts, and modes for loops without one
+    check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
+    choose_threads,  # last: it asks the verdicts which loops without a pragma threads may share
 )
 
 UNCHECKED: tuple[Pass, ...] = (

@@ -29,7 +29,7 @@ def test_loops_beside_an_uncompilable_statement_are_compiled():
         return text
 
     report = same(f, np.arange(4.0)).explain()
-    assert [r.mode for r in report.loops] == ["simd", "simd"]
+    assert [r.mode for r in report.loops] == ["parallel", "parallel"]
     assert len(report.python_parts) == 1
     assert "f-string" in report.python_parts[0][1]
 
