@@ -12,6 +12,7 @@ import json
 import math
 import os
 import platform
+import shlex
 import subprocess
 import tempfile
 import time
@@ -146,11 +147,11 @@ def _measure_cpu(threads: int) -> Peaks:
 
 
 def _compile_triad(folder: Path) -> Path:
-    compiler = options.c_compiler() or "cc"
+    compiler = shlex.split(options.c_compiler() or "cc")
     source, library = folder / "triad.c", folder / "triad.so"
     source.write_text(TRIAD_SOURCE)
     command = [
-        compiler,
+        *compiler,
         "-O3",
         "-march=native",
         "-fopenmp",
@@ -233,9 +234,9 @@ def _cpu_model() -> str:
 
 
 def _compiler_version() -> str:
-    compiler = options.c_compiler() or "cc"
+    compiler = shlex.split(options.c_compiler() or "cc")
     try:
-        done = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True)
+        done = subprocess.run([*compiler, "--version"], check=True, capture_output=True, text=True)
     except (FileNotFoundError, subprocess.CalledProcessError):
         return "none"
     return done.stdout.splitlines()[0]

@@ -103,13 +103,13 @@ def test_text_shows_nesting_and_modes():
     assert starts[:3] == sorted(set(starts[:3]))
 
 
-def test_inner_loop_without_dependences_has_lanes():
+def test_loop_without_pragma_is_not_left_sequential():
     @appyc.jit
     def scale(a):
         for i in range(a.shape[0]):
             a[i] *= 2.0
 
-    assert record_of(scale.explain(np.ones(4)), "i").mode == "simd"
+    assert record_of(scale.explain(np.ones(4)), "i").mode in ("simd", "parallel")
 
 
 def test_auto_off_leaves_loops_without_pragma_alone():
@@ -191,7 +191,7 @@ def test_what_runs_in_python_is_said():
     report = mixed.explain()
     assert [line for line, _ in report.python_parts] == [line_of(mixed, "names = ")]
     assert "runs in Python: a dict cannot be compiled" in str(report)
-    assert record_of(report, "i").mode == "simd"
+    assert record_of(report, "i").mode in ("simd", "parallel")
 
 
 def test_refused_loop_raises_in_explain_as_in_a_call():
