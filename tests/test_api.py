@@ -99,6 +99,7 @@ def test_name_documentation_and_signature_are_kept():
         ("APPYC_FASTMATH", "TRUE", Options(fastmath=True)),
         ("APPYC_CACHE", "off", Options(cache=False)),
         ("APPYC_BOUNDSCHECK", "no", Options(boundscheck=False)),
+        ("APPYC_EXACT", "on", Options(exact=True)),
     ],
 )
 def test_every_option_has_a_variable(monkeypatch, variable, text, expected):
@@ -108,7 +109,7 @@ def test_every_option_has_a_variable(monkeypatch, variable, text, expected):
 
 def test_every_option_is_tested_above():
     assert set(Options.__dataclass_fields__) == {
-        "target", "auto", "strict", "fastmath", "cache", "boundscheck"
+        "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact"
     }  # fmt: skip
 
 
