@@ -96,7 +96,7 @@ class Barrier(Node):
 
 @dataclass(frozen=True, slots=True)
 class Fault(Node):
-    """Notes a fault where `cond` holds; `site` indexes the program's fault table."""
+    """Notes a fault where `cond` holds, on the host raises it; `site` indexes the fault table."""
 
     site: int
     cond: Expr

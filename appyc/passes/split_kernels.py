@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 
 from appyc.ir.kernel_scalars import free_scalars
-from appyc.ir.kernels import Branch, CheckFaults, GpuProgram, Loop, Repeat, ScheduledStmt
+from appyc.ir.kernels import Branch, CheckFaults, Fault, GpuProgram, Loop, Repeat, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -40,7 +40,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.visit import scalars_read, scalars_written, walk
-from appyc.passes.build import combine
+from appyc.passes.build import combine, integer, truth
 from appyc.passes.context import PassContext
 from appyc.passes.fault_sites import FaultSites
 from appyc.passes.grid_kernels import GridKernel, finish_kernel
@@ -72,6 +72,8 @@ class _Splitter:
         self.names = NameSupply.after(fn)
         self.sites = FaultSites()
         self.kernels = 0
+        self.whiles = 0
+        """How many `while` loops of the host the statement at hand is in."""
         self.reads = _reads(fn)
 
     def block(self, body: tuple[Stmt, ...], in_loop: bool) -> list[ScheduledStmt]:
@@ -135,7 +137,9 @@ class _Splitter:
             nest.var, bounds[id(nest.lo)], bounds[id(nest.hi)], nest.step, nest.body, nest.mode,
             nest.clauses, nest.private, nest.last, nest.reductions, loc=nest.loc,
         )  # fmt: skip
-        return before + GridKernel(ready, self.names, self.sites, self._name()).build()
+        out = before + GridKernel(ready, self.names, self.sites, self._name()).build()
+        self._check((nest,), out)
+        return out
 
     def _one_program(self, body: tuple[Stmt, ...], in_loop: bool, out: list[ScheduledStmt]) -> None:
         if not body:
@@ -149,7 +153,11 @@ class _Splitter:
             if self.reads[s] > inside[s] or s in free
         ]  # fmt: skip
         out += finish_kernel(self._name(), lower, lowered, tuple(outputs), body[0].loc)
-        if in_loop and any(may_fault(stmt) for stmt in body):
+        self._check(body, out)
+
+    def _check(self, body: tuple[Stmt, ...], out: list[ScheduledStmt]) -> None:
+        """Asks for faults at once where what a fault left unread could keep a `while` running."""
+        if self.whiles and any(may_fault(stmt) for stmt in body):
             out.append(CheckFaults(loc=body[0].loc))
 
     def _host_stmt(self, stmt: Stmt, in_loop: bool, out: list[ScheduledStmt]) -> None:
@@ -174,14 +182,21 @@ class _Splitter:
             case Alloc(array, shape, zero):
                 sizes = tuple(self.on_host(size, out) for size in shape)
                 out.append(Alloc(array, sizes, zero, loc=stmt.loc))
-            case Fail():
-                out += [CheckFaults(loc=stmt.loc), stmt]
+            case Fail(error, message):
+                none = integer(0, stmt.loc)
+                site = self.sites.add(error, message, stmt.loc)
+                out += [
+                    CheckFaults(loc=stmt.loc),
+                    Fault(site, truth(True, stmt.loc), none, none, loc=stmt.loc),
+                ]
             case _:
                 out.append(stmt)
 
     def _while(self, stmt: While, out: list[ScheduledStmt]) -> None:
         cond = self.on_host(stmt.cond, out)
+        self.whiles += 1
         body = self.block(stmt.body, in_loop=True)
+        self.whiles -= 1
         if cond is stmt.cond:
             out.append(Repeat(cond, tuple(body), loc=stmt.loc))
             return

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
+from appyc.runtime.triton_faults import GuardFailed, fault_words, located_error, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
 from appyc.runtime.triton_source import load_source, plain_functions
 from appyc.triton_gen.generate import TritonProgram
@@ -83,6 +83,9 @@ class _InterpreterDevice:
     def require(self, holds: bool, reason: str) -> None:
         if not holds:
             raise GuardFailed(reason)
+
+    def fail(self, site: int) -> None:
+        raise located_error(self.sites[site], 0, 0)
 
     def check(self) -> None:
         raise_fault(self.sites, self.faults)

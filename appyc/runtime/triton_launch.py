@@ -21,7 +21,7 @@ from appyc.errors import ToolchainError
 from appyc.ir.abi import FaultSite
 from appyc.ir.types import Layout
 from appyc.runtime.triton_build import CompiledKernel, compile_cubin
-from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
+from appyc.runtime.triton_faults import GuardFailed, fault_words, located_error, raise_fault
 from appyc.runtime.triton_interpret import Compiled
 from appyc.triton_gen.generate import TritonProgram
 from appyc.triton_gen.kernel import KernelText
@@ -213,6 +213,9 @@ class _GpuDevice:
     def require(self, holds: bool, reason: str) -> None:
         if not holds:
             raise GuardFailed(reason)
+
+    def fail(self, site: int) -> None:
+        raise located_error(self.sites[site], 0, 0)
 
     def check(self) -> None:
         if self.faults is not None:

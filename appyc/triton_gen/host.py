@@ -10,9 +10,19 @@ import keyword
 
 from appyc.errors import InternalError
 from appyc.ir.kernel_scalars import free_scalars
-from appyc.ir.kernels import Branch, CheckFaults, GpuProgram, Launch, Loop, ReadBack, Repeat, ScheduledStmt
+from appyc.ir.kernels import (
+    Branch,
+    CheckFaults,
+    Fault,
+    GpuProgram,
+    Launch,
+    Loop,
+    ReadBack,
+    Repeat,
+    ScheduledStmt,
+)
 from appyc.ir.names import spellings
-from appyc.ir.nodes import Alloc, Assign, Break, Continue, Expr, Fail, Symbol
+from appyc.ir.nodes import Alloc, Assign, Break, Continue, Expr, Symbol
 from appyc.ir.printer import constant, expression_printer
 from appyc.ir.visit import symbols_of
 from appyc.triton_gen.kernel import KernelText, Param
@@ -81,8 +91,8 @@ class _HostEmitter:
                 self.w.line(f"{self.name(target)} = rt.read({self.name(cell)})")
             case CheckFaults():
                 self.w.line("rt.check()")
-            case Fail(error, message):
-                self.w.line(f"raise {error}({message!r})")
+            case Fault(site):
+                self.w.line(f"rt.fail({site})  # {self.program.sites[site].error}")
             case Launch(kernel, programs):
                 args = [self._argument(p) for p in self.kernels[kernel.name].params]
                 self.w.line(f'rt.launch("{kernel.name}", {", ".join([self.expr(programs), *args])})')

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from appyc.runtime.triton_faults import GuardFailed
 from appyc.runtime.triton_interpret import interpret
 from tests.triton_gen.source_runner import compare, program_of
 
@@ -385,3 +386,59 @@ def test_scatter_out_of_range_writes_nothing_outside():
         interpret(program_of(scatter, *args))(args)
     assert not memory[:10].any()
     assert not memory[20:].any()
+
+
+def fails_on_host(n, a):
+    if n > 3:
+        raise ValueError("too large")
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        a[i] = n
+
+
+def test_raise_outside_of_loops_has_its_place():
+    args = [5, np.zeros(3)]
+    with pytest.raises(ValueError, match="too large") as caught:
+        interpret(program_of(fails_on_host, *args))(args)
+    assert "test_programs.py" in caught.value.__notes__[0]
+
+
+def chase(following, start):
+    at, steps = start, 0
+    while at != 0:
+        at = following[at]
+        # pragma parallel for
+        for i in range(following.shape[0]):
+            following[i] = following[i]
+        steps += 1
+    return steps
+
+
+def test_fault_ends_a_while_loop_that_would_run_for_ever():
+    args = [np.array([0, 7, 1]), 2]
+    with pytest.raises(IndexError, match="index 7"):
+        interpret(program_of(chase, *args))(args)
+    assert interpret(program_of(chase, *args))([np.array([0, 0, 1]), 2]) == [2]
+
+
+def walk_list(following, start):
+    at, steps = start, 0
+    while at != 0:
+        at = following[at]
+        steps += 1
+    return steps
+
+
+def test_fault_ends_a_while_loop_inside_a_kernel():
+    args = [np.array([0, 7, 1]), 2]
+    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 of 'following' with size 3"):
+        interpret(program_of(walk_list, *args))(args)
+
+
+def test_guard_that_does_not_hold_stops_before_anything_is_written():
+    args = [np.ones(5), np.zeros(3), 2.0]
+    with pytest.raises(GuardFailed):
+        interpret(program_of(scale, *args))(args)
+    assert not args[1].any()
+    with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of 'b' with size 3"):
+        interpret(program_of(scale, *args, checked=True))(args)
