@@ -1,6 +1,7 @@
 """appyc compiles loop-heavy Python: C with OpenMP on the CPU, Triton kernels on a GPU."""
 
 from appyc.api import JitFunction, jit, prange
+from appyc.autojit import autojit
 from appyc.errors import (
     CompileError,
     DependenceError,
@@ -25,6 +26,7 @@ __all__ = [
     "ToolchainError",
     "TypeInferenceError",
     "UnsupportedError",
+    "autojit",
     "get_num_threads",
     "jit",
     "prange",

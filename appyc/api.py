@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.compiler.versions import Request, Version, make_version, request
-from appyc.errors import UnsupportedError
+from appyc.errors import CompileError, UnsupportedError
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
 from appyc.options import TARGETS, Options, from_environment
@@ -41,6 +41,8 @@ class JitFunction(Entry):
     __name__: str
     __qualname__: str
     __wrapped__: Callable[..., Any]
+    _any_object = False
+    """Whether an argument of a type that cannot be compiled may be passed on to a part in Python."""
 
     def __init__(self, fn: FunctionType, options: Options, source: Source | None = None) -> None:
         super().__init__(self._call, raise_fault)
@@ -89,7 +91,7 @@ class JitFunction(Entry):
                     "*args and **kwargs cannot be compiled", place(p.name), hints=("name the parameters",)
                 )
         where = target or _target(self.options.target, named.values())
-        return request(named, place, where, any_object=self._part is not None)
+        return request(named, place, where, any_object=self._part is not None or self._any_object)
 
     def _version(self, wanted: Request, named: Mapping[str, object]) -> Version:
         found = self._find(wanted, named)
@@ -116,7 +118,10 @@ class JitFunction(Entry):
         self._last = wanted  # last, as what failed to compile is not there to be explained
         return version
 
-    def _split(self, wanted: Request, error: UnsupportedError) -> Version:
+    def _region(self, region: Region) -> JitFunction:
+        return JitFunction(region.function, self.options, region.source)
+
+    def _split(self, wanted: Request, error: CompileError) -> Version:
         """A version whose uncompilable part runs in Python, or the error."""
         from appyc.frontend.outline import PythonPart, annotation_around, split  # noqa: PLC0415
         from appyc.frontend.pragmas import read_pragmas  # noqa: PLC0415
@@ -128,7 +133,7 @@ class JitFunction(Entry):
         regions: list[JitFunction] = []
 
         def compiled(region: Region) -> JitFunction:
-            regions.append(JitFunction(region.function, self.options, region.source))
+            regions.append(self._region(region))
             return regions[-1]
 
         host = split(self.py_func, source, pragmas, error, compiled)
@@ -228,7 +233,7 @@ def _target(wanted: str, values: Iterable[object]) -> str:
 def jit(fn: F, /) -> F: ...
 @overload
 def jit(*, target: str = ..., auto: bool = ..., strict: bool = ..., fastmath: bool = ...,
-        cache: bool = ..., boundscheck: bool = ...) -> Callable[[F], F]: ...  # fmt: skip
+        cache: bool = ..., boundscheck: bool = ..., exact: bool = ...) -> Callable[[F], F]: ...  # fmt: skip
 def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     """Compiles a function: `@appyc.jit`, `@appyc.jit(target="cpu")` or `appyc.jit(fn, ...)`.
 
@@ -237,7 +242,8 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     arrays), "python" (not compiled). auto: analyse loops without pragmas too. strict: what
     cannot be compiled is an error instead of running in Python. fastmath: let the C compiler
     reassociate floating-point arithmetic. cache: keep compiled code on disk. boundscheck:
-    test that indices are in range.
+    test that indices are in range. exact: to the last bit what Python gives: sums of floats keep
+    their order where no pragma asks, and integers that may outgrow 64 bits run in Python.
 
     What is not given comes from the environment (APPYC_TARGET, APPYC_STRICT, ...), then from
     the defaults. Raises TypeError and ValueError for options that do not exist or fit; the

@@ -23,7 +23,8 @@ class Options:
     auto: analyse loops without pragmas too. strict: what cannot be compiled is an error,
     not a part that runs in Python. fastmath: let the C compiler reassociate and contract
     floating-point arithmetic. cache: keep compiled code on disk. boundscheck: test that
-    indices are in range.
+    indices are in range. exact: to the last bit what Python gives: a sum of floats
+    keeps its order unless a pragma asks, and integers that may outgrow 64 bits are not compiled.
     """
 
     target: str = "auto"
@@ -32,6 +33,7 @@ class Options:
     fastmath: bool = False
     cache: bool = True
     boundscheck: bool = True
+    exact: bool = False
 
     def __post_init__(self) -> None:
         if self.target not in TARGETS:

@@ -29,8 +29,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "compiler": ("pipeline", *_BELOW_PIPELINE),
     "report": ("compiler", "pipeline", *_BELOW_PIPELINE),
     "api": ("compiler", "pipeline", "report", *_BELOW_PIPELINE),
-    "cli": ("api", "compiler", "report", "pipeline", *_BELOW_PIPELINE),
-    "__init__": ("api", *_BELOW_PIPELINE),
+    "autojit": ("api", "compiler", "report", "pipeline", *_BELOW_PIPELINE),
+    "scripts": ("autojit", "api", *_BASE),
+    "cli": ("scripts", "autojit", "api", "report", *_BASE),
+    "__main__": ("cli",),
+    "__init__": ("autojit", "api", *_BELOW_PIPELINE),
 }
 """For each part of the package, the other parts that it may import."""
 

@@ -37,8 +37,9 @@ class Request:
 
     @property
     def key(self) -> tuple[object, ...]:
-        strings = tuple((n, v) for n, v in self.objects.items() if isinstance(v, str))
-        return (self.target, tuple(self.types.values()), strings)
+        # None has the type of an object, and code may ask which of the two it is.
+        objects = tuple((n, v if isinstance(v, str) else type(v)) for n, v in self.objects.items())
+        return (self.target, tuple(self.types.values()), objects)
 
 
 @dataclass(frozen=True, slots=True)

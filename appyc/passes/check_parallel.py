@@ -50,7 +50,7 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
         ctx.verdicts[loop.var] = verdict
         if clauses is not None:
             _insist(loop, clauses, verdict)
-        decided[loop.var] = _decided(loop, clauses, verdict)
+        decided[loop.var] = _decided(loop, clauses, verdict, ctx)
 
     def rule(node: Node) -> Node:
         if not isinstance(node, For) or node.var not in decided:
@@ -150,12 +150,17 @@ def _check_private_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> 
             )
 
 
-def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict) -> For:
+def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: PassContext) -> For:
     """The loop with its mode and its scalars."""
     mode = LoopMode.SEQUENTIAL
     if clauses is not None:
         mode = _ASKED[clauses.request]
-    elif verdict.may_run_in_any_order and not _told_to_wait(loop) and _is_plain(loop):
+    elif (
+        verdict.may_run_in_any_order
+        and not _told_to_wait(loop)
+        and _is_plain(loop)
+        and not (ctx.options.exact and rounds_differently(verdict))
+    ):
         mode = LoopMode.SIMD
     free = verdict.may_run_in_any_order
     return replace(
@@ -165,6 +170,11 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict) -> For:
         last=verdict.last if free else (),
         reductions=verdict.reductions if free else (),
     )
+
+
+def rounds_differently(verdict: LoopVerdict) -> bool:
+    """Whether another order of the iterations may change the last bits of what they combine."""
+    return any(r.op in ("+", "*") and not r.symbol.dtype.is_integer for r in verdict.reductions)
 
 
 def _told_to_wait(loop: For) -> bool:

@@ -1,0 +1,278 @@
+"""`appyc.autojit`: code that nobody decorated, compiled where that is possible and pays.
+
+An `AutoFunction` is a jitted function with other manners. What cannot be compiled is no
+error: the Python function runs, and the report has a line. What is compiled gives what
+Python gives, to the last bit of a sum (`Options.exact`).
+
+A call is compiled where its loops are expected to run LARGE_CALL iterations or more, judged
+by the bounds of its ranges; smaller calls run in Python until they have taken PATIENCE
+seconds together.
+"""
+
+from __future__ import annotations
+
+import ast
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from appyc.api import JitFunction
+from appyc.compiler.versions import Request, Version
+from appyc.errors import (
+    CompileError,
+    InternalError,
+    Loc,
+    ToolchainError,
+    TypeInferenceError,
+    UnsupportedError,
+)
+from appyc.frontend.access import closure_of
+from appyc.frontend.source import Part, Source, read_source
+from appyc.options import Options, from_environment
+
+if TYPE_CHECKING:
+    from appyc.frontend.outline import Region
+
+T = TypeVar("T")
+
+LARGE_CALL = 100_000
+PATIENCE = 0.05
+
+_NOT_COMPILED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_VARARGS | CO_VARKEYWORDS
+
+
+def autojit(obj: T, /, **given: object) -> T:
+    """A function or module whose loops are compiled where that can be and pays.
+
+    A function with loops becomes a jitted one; one without loops, and what appyc cannot
+    compile at all (a generator, say), is returned as it is. In a module the functions and
+    the methods that it defines are replaced in place, and the module is returned.
+
+    Options are those of `appyc.jit`; `exact` is on unless it is switched off, and with
+    `strict` a loop that cannot be compiled is an error.
+    """
+    options = from_environment({"exact": True, **given})
+    if isinstance(obj, ModuleType):
+        _in_module(obj, lambda fn: automatic(fn, options))
+    elif isinstance(obj, FunctionType):
+        return automatic(obj, options)  # type: ignore[return-value]
+    elif not isinstance(obj, JitFunction):
+        raise TypeError(f"appyc.autojit takes a Python function or a module, not {obj!r}")
+    return obj
+
+
+def automatic(fn: FunctionType, options: Options) -> FunctionType | AutoFunction:
+    """The function compiled as `autojit` does, or itself."""
+    if fn.__code__.co_flags & _NOT_COMPILED or fn.__name__ == "<lambda>":
+        return fn
+    try:
+        node = read_source(fn).ast
+    except CompileError:
+        return fn
+    return AutoFunction(fn, options) if has_own_loop(node) else fn
+
+
+def has_own_loop(node: ast.AST) -> bool:
+    """Whether a function has a loop that is not one of a function within it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.For | ast.While):
+            return True
+        is_scope = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+        if not is_scope and has_own_loop(child):
+            return True
+    return False
+
+
+def _in_module(module: ModuleType, compiled: Callable[[FunctionType], object]) -> None:
+    for name, value in list(vars(module).items()):
+        if getattr(value, "__module__", None) != module.__name__:
+            continue
+        if isinstance(value, FunctionType):
+            setattr(module, name, compiled(value))
+        elif isinstance(value, type):
+            _in_class(value, compiled)
+
+
+def _in_class(owner: type, compiled: Callable[[FunctionType], object]) -> None:
+    for name, value in list(vars(owner).items()):
+        if isinstance(value, FunctionType):
+            setattr(owner, name, compiled(value))
+        elif isinstance(value, staticmethod | classmethod) and isinstance(value.__func__, FunctionType):
+            setattr(owner, name, type(value)(compiled(value.__func__)))  # type: ignore[arg-type]
+
+
+class AutoFunction(JitFunction):
+    """A function that is compiled where that can be and pays, and runs in Python otherwise."""
+
+    _any_object = True
+
+    def __init__(self, fn: FunctionType, options: Options, source: Source | None = None) -> None:
+        super().__init__(fn, options, source)
+        self._fields = frozenset(fn.__code__.co_names)
+        self._seconds = 0.0
+        self._calls = 0
+        self._in_python: dict[tuple[object, ...], str] = {}
+        self._refused: list[tuple[int, str]] = []
+        self._inner: list[AutoFunction] = []
+
+    # ------------------------------------------------------------ calls
+
+    def _call(self, *args: object, **keywords: object) -> object:
+        kind = _kind_of_call(args, keywords)
+        if self.options.target == "python" or kind in self._in_python:
+            return self.py_func(*args, **keywords)
+        start = time.perf_counter()
+        try:
+            named = self._bind(args, keywords)
+        except TypeError:
+            return self.py_func(*args, **keywords)  # Python says itself what is wrong
+        try:
+            wanted = self._request(named)
+            version = self._find(wanted, named)
+            if version is None and self._pays(named):
+                version = self._version(wanted, named)
+        except (CompileError, InternalError, ToolchainError) as error:
+            if self.options.strict:
+                raise
+            self._give_up(kind, error)
+            return self.py_func(*args, **keywords)
+        if version is not None:
+            return self._run(version, wanted, named, args, keywords)
+        try:
+            return self.py_func(*args, **keywords)
+        finally:
+            self._calls += 1
+            self._seconds += time.perf_counter() - start
+
+    def _run(
+        self,
+        version: Version,
+        wanted: Request,
+        named: Mapping[str, object],
+        args: tuple[object, ...],
+        keywords: Mapping[str, object],
+    ) -> object:
+        if wanted.key in self._regions:
+            return version.run(named)
+        try:
+            return version.run(named)
+        except CompileError:
+            # Only before the first store: an array that may not be written, say.
+            return self.py_func(*args, **keywords)
+
+    def _pays(self, named: Mapping[str, object]) -> bool:
+        """Whether this call is worth compiling for, by the rule on top of this file."""
+        from appyc.frontend.trip_counts import iterations  # noqa: PLC0415
+
+        if self.options.strict or self._seconds > PATIENCE:
+            return True
+        outer = {n: v for n, v in self.py_func.__globals__.items() if n in self._fields}
+        values = {**outer, **closure_of(self.py_func), **named}
+        return iterations(self._text().ast.body, values) >= LARGE_CALL
+
+    def _give_up(self, kind: tuple[object, ...], error: Exception) -> None:
+        if isinstance(error, CompileError):
+            reason = f"line {error.loc.line}: {error.summary}"
+        else:
+            reason = str(error).partition("\n")[0]
+        self._in_python[kind] = reason
+        if isinstance(error, ToolchainError):
+            warnings.warn(f"appyc runs everything in Python: {error}", RuntimeWarning, stacklevel=4)
+
+    # ------------------------------------------------------------ compiling
+
+    def _make(self, wanted: Request) -> Version:
+        while True:
+            try:
+                version = self._made(wanted)
+            except CompileError as error:
+                if self.options.strict or not self._drop_pragma(error):
+                    raise
+                continue
+            hosted = self._regions.get(wanted.key)
+            if hosted is not None and not hosted.regions:
+                raise UnsupportedError(hosted.part.reason, Loc(self._text().file, hosted.part.line))
+            return version
+
+    def _made(self, wanted: Request) -> Version:
+        try:
+            return super()._make(wanted)
+        except TypeInferenceError as error:
+            version = self._split(wanted, error)
+            self._last = wanted
+            return version
+
+    def _region(self, region: Region) -> JitFunction:
+        found = AutoFunction(region.function, self.options, region.source)
+        self._inner.append(found)
+        return found
+
+    def _drop_pragma(self, error: CompileError) -> bool:
+        """Takes the pragma out that asks for what cannot be; the loop then runs as if it had none."""
+        from appyc.frontend.outline import annotation_around  # noqa: PLC0415
+        from appyc.frontend.pragmas import read_pragmas  # noqa: PLC0415
+
+        source = self._text()
+        line = error.loc.line
+        if not _is_comment(source.line(line)):
+            around = annotation_around(source, read_pragmas(source), error)
+            line = around.line if around is not None else 0
+        if not _is_comment(source.line(line)):
+            return False
+        self._part = _without_comment(source, line)
+        self._refused.append((line, error.summary))
+        return True
+
+    # ------------------------------------------------------------ the report
+
+    def summary(self) -> str:
+        """What was compiled, what was not and why, in lines for reading."""
+        out = [f"{self.__qualname__} ({self._snippet.file}:{self._snippet.first_line})"]
+        if self._last is not None:
+            text = str(self.explain())
+            out += ["  compiled", *(f"  {line}" for line in text.splitlines()[2:])]
+        out += [f"  pragma in line {line} not followed: {reason}" for line, reason in self._refused]
+        for inner in self._inner:
+            out += [f"  {line}" for line in inner.summary().splitlines()[1:] if inner._last is None]
+        out += sorted({f"  runs in Python: {reason}" for reason in self._in_python.values()})
+        if self._calls:
+            spent = f"{self._calls} small call{'s' if self._calls > 1 else ''} ({self._seconds:.3f} s)"
+            out.append(f"  runs in Python: {spent}, not worth compiling")
+        return "\n".join(out if len(out) > 1 else [*out, "  was not called"])
+
+
+def _kind_of_call(args: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object, ...]:
+    """Cheap to make, and equal for calls that cannot be compiled for the same reason."""
+    out: list[object] = list(keywords)
+    for value in (*args, *keywords.values()):
+        if type(value) is np.ndarray:
+            out += (value.dtype, value.ndim)
+        else:
+            out.append(type(value))
+    return tuple(out)
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
+
+
+def _without_comment(source: Source, line: int) -> Source:
+    """The source with the comment that starts in `line`, and its continuations, emptied."""
+    lines = list(source.lines)
+    at = line - source.first_line
+    while True:
+        continued = lines[at].rstrip().endswith("\\")
+        lines[at] = lines[at][: len(lines[at]) - len(lines[at].lstrip())] + "#\n"
+        at += 1
+        if not continued or at == len(lines) or not _is_comment(lines[at]):
+            break
+    if isinstance(source, Part):
+        kept = {stmt: p for stmt, p in source.pragmas.items() if p.loc.line != line}
+        return replace(source, lines=tuple(lines), pragmas=kept)
+    return replace(source, lines=tuple(lines))

@@ -1,0 +1,156 @@
+"""How often the innermost statements of a function run, as far as a call's arguments tell.
+
+    def f(A, steps):                            A of shape (500, 500), steps 10:
+        n = A.shape[0]
+        for t in range(steps):                  10 * 498 * 500
+            for i in range(1, n - 1):
+                for j in range(n):
+
+An estimate: conditions are taken to hold, and a loop whose bounds are not known beforehand
+(`while`, a range from an array's element) to run UNKNOWN times.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeGuard
+
+import numpy as np
+
+UNKNOWN = 100
+"""The iterations of a loop of which nothing is known."""
+
+_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+    ast.Pow: math.pow,  # in floats: 10**10**9 takes for ever in integers
+}
+_HUGE = 2.0**62
+
+
+def iterations(body: Iterable[ast.stmt], values: Mapping[str, object]) -> float:
+    """How often the statements in the loops of `body` run in all. values: what names stand for."""
+    return _Estimate(dict(values)).of_block(body)
+
+
+class _Estimate:
+    def __init__(self, values: dict[str, object]) -> None:
+        self.values = values
+
+    def of_block(self, body: Iterable[ast.stmt]) -> float:
+        return sum(self._of(stmt) for stmt in body)
+
+    def _of(self, stmt: ast.stmt) -> float:
+        match stmt:
+            case ast.Assign(targets=[target], value=value):
+                self._assign(target, value)
+                return 0
+            case ast.For():
+                return self._repeated(self._trips(stmt), stmt)
+            case ast.While():
+                return self._repeated(UNKNOWN, stmt)
+            case ast.If() | ast.With():
+                return sum(self.of_block(getattr(stmt, name, ())) for name in ("body", "orelse"))
+            case ast.Try():
+                return self.of_block(stmt.body)
+            case _:
+                return 0
+
+    def _repeated(self, trips: float, loop: ast.For | ast.While) -> float:
+        return trips * max(1.0, self.of_block(loop.body)) + self.of_block(loop.orelse)
+
+    def _trips(self, loop: ast.For) -> float:
+        runs_over = loop.iter
+        if isinstance(loop.target, ast.Name):
+            self.values.pop(loop.target.id, None)
+        if isinstance(runs_over, ast.Call) and ast.unparse(runs_over.func) in _RANGES:
+            given = [self._value(a) for a in runs_over.args]
+            # Of a triangular loop only the other bound is known; it is as good as any.
+            low, high = (0, given[0]) if len(given) == 1 else given[:2]
+            step = given[2] if len(given) == 3 else 1
+            if isinstance(low, int | float) or isinstance(high, int | float):
+                near = low if isinstance(low, int | float) else 0
+                far = high if isinstance(high, int | float) else 0
+                stride = abs(step) if isinstance(step, int | float) and step else 1
+                return max(0.0, abs(far - near) / stride)
+            return UNKNOWN
+        length = _length(self._value(runs_over))
+        return UNKNOWN if length is None else length
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        found = self._value(value)
+        if isinstance(target, ast.Name):
+            self._bind(target.id, found)
+        elif isinstance(target, ast.Tuple):
+            items = found if isinstance(found, tuple) and len(found) == len(target.elts) else None
+            for k, element in enumerate(target.elts):
+                if isinstance(element, ast.Name):
+                    self._bind(element.id, items[k] if items is not None else None)
+
+    def _bind(self, name: str, value: object) -> None:
+        if value is None:
+            self.values.pop(name, None)
+        else:
+            self.values[name] = value
+
+    def _value(self, node: ast.expr) -> object:
+        """What an expression is worth, None where that is not known without running the program."""
+        match node:
+            case ast.Constant():
+                return node.value
+            case ast.Name(id=name):
+                return self.values.get(name)
+            case ast.Tuple(elts=elements):
+                return tuple(self._value(e) for e in elements)
+            case ast.Attribute(value=owner, attr="shape" | "size" | "ndim" as attr):
+                array = self._value(owner)
+                return getattr(array, attr) if isinstance(array, np.ndarray) else None
+            case ast.Attribute(value=ast.Name(id=name), attr=attr):
+                fields = getattr(self.values.get(name), "__dict__", {})
+                return fields.get(attr) if isinstance(fields, dict) else None
+            case ast.Subscript(value=owner, slice=ast.Constant(value=int(at))):
+                items = self._value(owner)
+                return items[at] if isinstance(items, tuple) and -len(items) <= at < len(items) else None
+            case ast.Call(func=ast.Name(id="len"), args=[arg]):
+                return _length(self._value(arg))
+            case ast.Call(func=ast.Name(id="int"), args=[arg]):
+                value = self._value(arg)
+                return int(value) if _is_number(value) else None
+            case ast.BinOp(op=op, left=left, right=right) if type(op) in _OPERATORS:
+                return _applied(_OPERATORS[type(op)], self._value(left), self._value(right))
+            case _:
+                return None
+
+
+_RANGES = ("range", "prange", "appyc.prange", "numba.prange")
+
+
+def _length(value: object) -> int | None:
+    if isinstance(value, np.ndarray):
+        return value.shape[0] if value.ndim else None
+    return len(value) if isinstance(value, list | tuple) else None
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _plain(value: int | float | np.integer[Any]) -> int | float:
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def _applied(op: Callable[[float, float], float], left: object, right: object) -> object:
+    if not isinstance(left, int | float | np.integer) or not isinstance(right, int | float | np.integer):
+        return None
+    try:
+        value = op(_plain(left), _plain(right))
+    except (ArithmeticError, ValueError):
+        return None
+    return value if isinstance(value, int | float) and abs(value) < _HUGE else None
