@@ -1,6 +1,6 @@
 """Loops over vectors: dependences, induction, order of statements, scalars, conditions, strides."""
 
-# ruff: noqa: SIM, PLR1730, B007
+# ruff: noqa: SIM110, SIM113, PLR1730
 
 import numpy as np
 
