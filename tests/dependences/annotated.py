@@ -1,6 +1,6 @@
 """Loops with pragmas, right ones and wrong ones: what programs that race get wrong."""
 
-# ruff: noqa: SIM110, SIM113, PLR1730
+# ruff: noqa: SIM113
 
 import numpy as np
 

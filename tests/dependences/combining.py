@@ -1,6 +1,6 @@
 """Loops that combine: reductions, scans, recurrences, searches, packing."""
 
-# ruff: noqa: SIM110, SIM113, PLR1730
+# ruff: noqa: SIM110, PLR1730
 
 import numpy as np
 

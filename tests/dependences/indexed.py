@@ -1,6 +1,5 @@
 """Loops over squares, through index arrays, over linearised squares, and over views that overlap."""
 
-# ruff: noqa: SIM110, SIM113, PLR1730
 
 import numpy as np
 

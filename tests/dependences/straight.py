@@ -1,6 +1,6 @@
 """Loops over vectors: dependences, induction, order of statements, scalars, conditions, strides."""
 
-# ruff: noqa: SIM110, SIM113, PLR1730
+# ruff: noqa: SIM113
 
 import numpy as np
 
