@@ -214,6 +214,82 @@ def count(bins, a):
 
 count(np.zeros(4), np.zeros(4, np.int64))
 """,
+    "pragma_array_in_private": """
+@appyc.jit
+def scale(a, row):
+    #pragma parallel for private(row)
+    for i in range(a.shape[0]):
+        row[0] = a[i]
+        a[i] = 2.0 * row[0]
+
+scale(np.ones(4), np.ones(1))
+""",
+    "pragma_number_in_to": """
+@appyc.jit
+def scale(a, factor):
+    #pragma parallel for to(factor)
+    for i in range(a.shape[0]):
+        a[i] *= factor
+
+scale(np.ones(4), 2.0)
+""",
+    "pragma_loop_variable_in_private": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for private(i)
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_unknown_schedule": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for schedule(guided)
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_number_of_warps": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for num_warps(3)
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_unknown_name_in_condition": """
+@appyc.jit
+def scale(a):
+    #pragma parallel for if(m > 1000)
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
+    "pragma_on_loop_over_a_tuple": """
+@appyc.jit
+def total(a):
+    s = 0.0
+    #pragma parallel for
+    for k in (0, 2):
+        s += a[k]
+    return s
+
+total(np.ones(4))
+""",
+    "atomic_on_plain_assignment": """
+@appyc.jit
+def mark(bins, a):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        #pragma atomic
+        bins[a[i]] = 1.0
+
+mark(np.zeros(4), np.zeros(4, np.int64))
+""",
 }
 
 DEPENDENCES = {
@@ -315,6 +391,28 @@ def find(a, x):
     return -1
 
 find(np.ones(4), 1.0)
+""",
+    "scalar_set_in_some_iterations": """
+@appyc.jit
+def last_positive(a):
+    last = -1
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        if a[i] > 0:
+            last = i
+    return last
+
+last_positive(np.ones(4))
+""",
+    "update_of_array_element_across_iterations": """
+@appyc.jit
+def columns(out, a):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[j] += a[i, j]
+
+columns(np.zeros(4), np.ones((4, 4)))
 """,
 }
 
@@ -500,6 +598,73 @@ def total(a):
     return a.sum()
 
 total(np.ones(4))
+""",
+    "mask": """
+@appyc.jit(strict=True)
+def positive(a):
+    return a[a[0] > 0]
+
+positive(np.ones(4))
+""",
+    "new_axis": """
+@appyc.jit(strict=True)
+def column(a):
+    return a[:, None]
+
+column(np.ones(4))
+""",
+    "numpy_reduction": """
+@appyc.jit(strict=True)
+def total(a):
+    return np.sum(a)
+
+total(np.ones(4))
+""",
+    "matrix_product": """
+@appyc.jit(strict=True)
+def product(a, b):
+    return a @ b
+
+product(np.ones((4, 4)), np.ones((4, 4)))
+""",
+    "membership": """
+@appyc.jit(strict=True)
+def contains(a, x):
+    return x in a
+
+contains(np.ones(4), 1.0)
+""",
+    "raise_with_a_value": """
+@appyc.jit(strict=True)
+def check(x):
+    if x < 0:
+        raise ValueError(x)
+    return x
+
+check(1.0)
+""",
+    "nested_function": """
+@appyc.jit(strict=True)
+def apply(a):
+    def double(x):
+        return 2 * x
+    return double(a[0])
+
+apply(np.ones(4))
+""",
+    "attribute_assigned": """
+@appyc.jit(strict=True)
+def flatten(a):
+    a.shape = (16,)
+
+flatten(np.ones((4, 4)))
+""",
+    "starred_argument": """
+@appyc.jit(strict=True)
+def largest(t):
+    return max(*t)
+
+largest((1, 2))
 """,
 }
 
@@ -694,6 +859,44 @@ def scale(a, n):
 
 scale(np.ones(4), 4)
 """,
+    "bit_operator_on_floats": """
+@appyc.jit(strict=True)
+def both(a, b):
+    return (a[0] > 0) & b[0]
+
+both(np.ones(4), np.ones(4))
+""",
+    "unpacking_an_array": """
+@appyc.jit(strict=True)
+def distance(p):
+    x, y = p
+    return x * x + y * y
+
+distance(np.ones(2))
+""",
+    "unpacking_too_many": """
+@appyc.jit(strict=True)
+def first(t):
+    x, y = t
+    return x
+
+first((1, 2, 3))
+""",
+    "text_as_index": """
+@appyc.jit(strict=True)
+def field(a):
+    return a["x"]
+
+field(np.ones(4))
+""",
+    "length_of_a_number": """
+@appyc.jit(strict=True)
+def count(n):
+    for i in range(len(n)):
+        pass
+
+count(4)
+""",
 }
 
 ARGUMENTS = {
@@ -769,6 +972,38 @@ def double(n):
     return 2 * n
 
 double(2**70)
+""",
+    "big_endian_array": """
+@appyc.jit
+def first(a):
+    return a[0]
+
+first(np.ones(4, ">f8"))
+""",
+    "structured_array": """
+@appyc.jit
+def first(a):
+    return a[0]
+
+first(np.zeros(4, [("x", float), ("y", float)]))
+""",
+    "masked_array": """
+@appyc.jit
+def first(a):
+    return a[0]
+
+first(np.ma.array([1.0, 2.0]))
+""",
+    "float16_global": """
+WEIGHTS = np.ones(4, np.float16)
+
+@appyc.jit
+def scale(a):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        a[i] *= WEIGHTS[i]
+
+scale(np.ones(4))
 """,
 }
 
@@ -904,9 +1139,20 @@ double.compile(1, target="cuda90")
     "number_of_threads": """
 appyc.set_num_threads(0)
 """,
+    "jit_of_callable_object": """
+import functools
+
+appyc.jit(functools.partial(max, 0))
+""",
 }
 
-SPEAKS_FOR_ITSELF = {"call_with_wrong_number_of_arguments", "too_few_arguments", "unknown_keyword_argument"}
+SPEAKS_FOR_ITSELF = {
+    "call_with_wrong_number_of_arguments",
+    "too_few_arguments",
+    "unknown_keyword_argument",
+    "pragma_number_of_warps",
+    "pragma_unknown_name_in_condition",
+}
 """Messages without a hint, whose first line is one."""
 
 CASES = {

@@ -45,7 +45,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         return _inline(scope, node, fn, callee.root, bound, loc)
     raise UnsupportedError(
         f"{ast.unparse(node.func)} cannot be compiled", loc,
-        hints=("call it outside the compiled function, or write it as a Python function",),
+        hints=("write it as a loop or as a Python function, or call it outside the compiled function",),
     )  # fmt: skip
 
 
@@ -69,7 +69,8 @@ def _positional(scope: Scope, node: ast.Call, loc: Loc) -> list[ast.expr]:
         raise UnsupportedError(f"{ast.unparse(node.func)} takes no keyword arguments here", loc)
     for arg in node.args:
         if isinstance(arg, ast.Starred):
-            raise UnsupportedError("a starred argument cannot be compiled", scope.loc(arg))
+            raise UnsupportedError("a starred argument cannot be compiled", scope.loc(arg),
+                                   hints=("write the arguments out",))  # fmt: skip
     return node.args
 
 
@@ -169,9 +170,10 @@ def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: Opaque | None, 
     """Parameter names to values, as Python binds them."""
     for arg in node.args:
         if isinstance(arg, ast.Starred):
-            raise UnsupportedError("a starred argument cannot be compiled", scope.loc(arg))
+            raise UnsupportedError("a starred argument cannot be compiled", scope.loc(arg),
+                                   hints=("write the arguments out",))  # fmt: skip
     if any(k.arg is None for k in node.keywords):
-        raise UnsupportedError("a **argument cannot be compiled", loc)
+        raise UnsupportedError("a **argument cannot be compiled", loc, hints=("write the arguments out",))
     signature = inspect.signature(fn)
     for p in signature.parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):

@@ -68,6 +68,12 @@ def _lookup(scope: Scope, head: Env, name: Name, clause: str) -> Binding:
     )  # fmt: skip
 
 
+_INSTEAD_OF_ARRAYS = {
+    "reduction": "array elements that a loop adds to need `#pragma atomic`, or a scalar that is stored at the end",
+    "private": "give the array a dimension more, and let every iteration use its own part",
+}
+
+
 def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
     found = _lookup(scope, head, name, clause)
     match found:
@@ -77,20 +83,22 @@ def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
             return [b.symbol for b in found.items if isinstance(b, Slot)]
         case Number():
             raise PragmaError(
-                f"{name.text!r} in {clause}(...) is the loop's own variable or a constant", name.loc
-            )
+                f"{name.text!r} in {clause}(...) is the loop's own variable or a constant", name.loc,
+                hints=("drop it from the clause: every iteration has its own",),
+            )  # fmt: skip
         case ArrayRef():
-            hint = "array elements that a loop adds to need `#pragma atomic`, or a scalar that is stored at the end"
             raise PragmaError(f"{name.text!r} in {clause}(...) is an array, where a scalar is needed", name.loc,
-                              hints=(hint,))  # fmt: skip
+                              hints=(_INSTEAD_OF_ARRAYS.get(clause, "name scalar variables"),))  # fmt: skip
         case Opaque() | Conflict():
-            raise PragmaError(f"{name.text!r} in {clause}(...) is no scalar variable", name.loc)
+            raise PragmaError(f"{name.text!r} in {clause}(...) is no scalar variable", name.loc,
+                              hints=("drop it from the clause",))  # fmt: skip
 
 
 def _arrays(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
     found = _lookup(scope, head, name, clause)
     if not isinstance(found, ArrayRef):
-        raise PragmaError(f"{name.text!r} in {clause}(...) is no array", name.loc)
+        raise PragmaError(f"{name.text!r} in {clause}(...) is no array", name.loc,
+                          hints=("drop it from the clause: numbers need not be copied",))  # fmt: skip
     return [found.symbol]
 
 

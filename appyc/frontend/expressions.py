@@ -419,7 +419,7 @@ def element(scope: Scope, owner: ArrayRef, index: ast.expr, loc: Loc) -> ArrayRe
     nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     for node in nodes:
         if isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value in (None, ...)):
-            raise UnsupportedError("slices cannot be compiled", scope.loc(node),
+            raise UnsupportedError("slices, None and ... cannot be compiled", scope.loc(node),
                                    hints=("index single elements in a loop",))  # fmt: skip
     if len(nodes) > owner.ndim:
         raise TypeInferenceError(

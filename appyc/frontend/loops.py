@@ -68,7 +68,8 @@ def lower_for(scope: Scope, node: ast.For) -> None:
     source = _what_it_runs_over(scope, node.iter)
     if isinstance(source, TupleValue):
         if pragma is not None:
-            raise PragmaError("a loop over a tuple is unrolled and takes no pragma", pragma.loc)
+            raise PragmaError("a loop over a tuple is unrolled and takes no pragma", pragma.loc,
+                              hints=("drop the pragma, or pass the values as an array",))  # fmt: skip
         _unroll(scope, node, source)
         return
     if pragma is not None and pragma.collapse > 1:

@@ -160,7 +160,8 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
         if isinstance(e, ast.Starred):
             raise UnsupportedError("a starred target cannot be compiled", scope.loc(e))
     if not isinstance(value, TupleValue):
-        raise TypeInferenceError(f"{describe(value)} cannot be unpacked", loc)
+        raise TypeInferenceError(f"{describe(value)} cannot be unpacked", loc,
+                                 hints=("only tuples can be; index the elements",))  # fmt: skip
     if len(value.items) != len(elts):
         raise TypeInferenceError(
             f"{len(value.items)} values cannot be unpacked into {len(elts)} targets", loc
