@@ -28,7 +28,7 @@ def row_after_row(aa, bb):
 def triangle_of_chains(aa, bb):
     for j in range(1, aa.shape[0]):
         for i in range(1, j + 1):
-            aa[j, i] = aa[j, i - 1] * aa[j, i - 1] + bb[j, i]
+            aa[j, i] = aa[j, i - 1] * aa[j, i - 1] * 0.25 + bb[j, i]
 
 
 @LOOPS.add("interchange", "after change", "skewing")
