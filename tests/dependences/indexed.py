@@ -1,11 +1,18 @@
 """Loops over squares, through index arrays, over linearised squares, and over views that overlap."""
 
+from math import isqrt
 
 import numpy as np
 
-from tests.dependences.corpus import Corpus
+from tests.dependences.corpus import Corpus, numbers
 
 LOOPS = Corpus()
+
+
+def lengths(n: int) -> np.ndarray:
+    """A square of positive numbers."""
+    return np.abs(numbers((isqrt(n), isqrt(n)), np.random.default_rng(1)))
+
 
 # ---------------------------------------------------------------- interchange
 
@@ -130,7 +137,7 @@ def shared_row(aa, bb, a):
             bb[i, j] = a[j] + a[j] * a[j]
 
 
-@LOOPS.add("nest", "after change", "splitting around row and column k")
+@LOOPS.add("nest", "after change", "splitting around row and column k", aa=lengths)
 def shortest_paths(aa):
     n = aa.shape[0]
     for k in range(n):
