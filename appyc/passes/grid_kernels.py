@@ -13,6 +13,7 @@ order on every run.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc
@@ -22,7 +23,6 @@ from appyc.ir.nodes import (
     Alloc,
     Assign,
     Binary,
-    Clauses,
     Compare,
     Expr,
     For,
@@ -44,6 +44,8 @@ from appyc.passes.predicate_lanes import KernelLowering
 
 GRID_LANES = 128
 """Lanes where the grid's programs are blocks of a loop: one for each thread of four warps."""
+MAX_LANES = 4096
+"""More make a thread hold more values than it has registers for."""
 STRIP_LANES = 256
 """Lanes where a program runs whole loops in strips."""
 
@@ -66,7 +68,7 @@ class GridKernel:
         self.names, self.sites, self.name, self.loc = names, sites, name, nest.loc
         self.mapping: GridMapping = map_gpu(nest)
         self.host: list[ScheduledStmt] = []
-        lanes, self.warps = requested(nest.clauses, GRID_LANES if self.mapping.lane else STRIP_LANES)
+        lanes, self.warps = requested(self.mapping.chain, GRID_LANES if self.mapping.lane else STRIP_LANES)
         strips = frozenset[Symbol]() if self.mapping.lane else choose_lane_loops(self.mapping.body)
         if not self.mapping.lane and not strips:
             lanes, self.warps = 1, 1
@@ -219,14 +221,12 @@ def finish_kernel(
     return [*host, Launch(kernel, integer(1, loc), loc=loc), *back]
 
 
-def requested(clauses: Clauses | None, lanes: int) -> tuple[int, int]:
-    """Lanes and warps: what the user asked for, else the defaults."""
-    if clauses is not None and clauses.block:
-        size = 1
-        for extent in clauses.block:
-            size *= extent
-        lanes = 1 << max(0, size - 1).bit_length()
-    warps = 4 if lanes >= 128 else max(1, lanes // 32)
-    if clauses is not None and clauses.num_warps is not None:
-        warps = clauses.num_warps
-    return lanes, warps
+def requested(chain: tuple[For, ...], lanes: int) -> tuple[int, int]:
+    """Lanes and warps: what the user asked for on one of the loops, else the defaults."""
+    asked = [loop.clauses for loop in chain if loop.clauses is not None]
+    for clauses in asked:
+        if clauses.block:
+            lanes = 1 << max(0, math.prod(clauses.block) - 1).bit_length()
+    lanes = min(lanes, MAX_LANES)
+    warps = 4 if lanes >= GRID_LANES else max(1, lanes // 32)
+    return lanes, next((c.num_warps for c in asked if c.num_warps is not None), warps)

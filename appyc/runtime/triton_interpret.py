@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from appyc.runtime.triton_faults import GuardFailed, fault_words, located_error, raise_fault
+from appyc.runtime.faults import located_error
+from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
 from appyc.runtime.triton_source import load_source, plain_functions
 from appyc.triton_gen.generate import TritonProgram

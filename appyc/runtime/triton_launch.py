@@ -21,7 +21,8 @@ from appyc.errors import ToolchainError
 from appyc.ir.abi import FaultSite
 from appyc.ir.types import Layout
 from appyc.runtime.triton_build import CompiledKernel, compile_cubin
-from appyc.runtime.triton_faults import GuardFailed, fault_words, located_error, raise_fault
+from appyc.runtime.faults import located_error
+from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
 from appyc.triton_gen.generate import TritonProgram
 from appyc.triton_gen.kernel import KernelText

@@ -1,0 +1,85 @@
+"""What the launcher does around the driver: packing arguments, copies that share memory."""
+
+from __future__ import annotations
+
+import struct
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from appyc.ir.nodes import Symbol
+from appyc.ir.types import ArrayType, DType, Layout, ScalarType
+from appyc.runtime.triton_launch import DeviceArguments, packed_layout, shared_memory
+
+
+def test_arguments_are_aligned_to_their_size_and_two_pointers_follow():
+    layout, offsets, size = packed_layout(["*fp64", "i1", "fp32", "i8", "i64"])
+    assert offsets == [0, 8, 12, 16, 24, 32, 40]
+    assert size == struct.calcsize(layout) == 48
+
+
+def test_arrays_that_overlap_share_one_range():
+    memory = np.zeros(100)
+    a, b, c, other = memory[:10], memory[5:20], memory[50:60], np.zeros(3)
+    shared = shared_memory([a, b, c, other])
+    assert set(shared) == {id(a), id(b)}
+    low, high = shared[id(a)]
+    assert high - low == 20 * 8
+    assert shared[id(b)] == (low, high)
+
+
+def test_empty_arrays_share_nothing():
+    memory = np.zeros(4)
+    assert shared_memory([memory, memory[:0]]) == {}
+
+
+class _HostMemory(np.ndarray):
+    """Stands for CuPy's arrays, whose `data` is an address that offsets can be added to."""
+
+
+class _FakeCupy:
+    ndarray = _HostMemory
+
+    def array(self, a, order):
+        return np.array(a, order=order, copy=True).view(_HostMemory)
+
+    def asnumpy(self, a):
+        return np.asarray(a)
+
+
+def program(*params, written):
+    return SimpleNamespace(params=params, written=written)
+
+
+def test_written_arrays_come_back_and_results_are_the_callers_own():
+    a = Symbol("a", 0, ArrayType(DType.FLOAT64, 1))
+    b = Symbol("b", 1, ArrayType(DType.FLOAT64, 2, Layout.F))
+    n = Symbol("n", 2, ScalarType(DType.FLOAT32))
+    x, y = np.zeros(3), np.asfortranarray(np.zeros((2, 3)))
+    memory = DeviceArguments(program(a, b, n, written=(True, False, False)), [x, y, 0.1], _FakeCupy())
+    on_device = memory.values
+    assert on_device[1].flags.f_contiguous
+    assert on_device[2] == np.float32(0.1)
+    on_device[0][:] = 5.0
+    on_device[1][:] = 5.0
+    memory.copy_back()
+    np.testing.assert_array_equal(x, 5.0)
+    np.testing.assert_array_equal(y, 0.0)
+    assert memory.handed_back(on_device[0]) is x
+    new = memory.handed_back(np.ones(2).view(_HostMemory))
+    assert type(new) is np.ndarray
+
+
+@pytest.mark.gpu
+def test_program_runs_on_the_gpu():
+    pytest.importorskip("cupy")
+    from appyc.runtime.triton_launch import launch
+    from tests.triton_gen.source_runner import program_of
+    from tests.triton_gen.test_programs import CASES
+
+    fn, args = CASES["scale"]
+    ours, theirs = [a.copy() if isinstance(a, np.ndarray) else a for a in args], list(args)
+    launch(program_of(fn, *ours))(ours)
+    fn(*theirs)
+    np.testing.assert_array_equal(ours[1], theirs[1])
