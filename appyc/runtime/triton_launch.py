@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from appyc.errors import ToolchainError
 from appyc.ir.abi import FaultSite
 from appyc.ir.types import Layout
-from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.faults import located_error
+from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
 from appyc.triton_gen.generate import TritonProgram
