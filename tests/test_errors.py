@@ -280,6 +280,15 @@ def total(a):
 
 total(np.ones(4))
 """,
+    "once_is_not_supported": """
+@appyc.jit
+def scale(a):
+    #pragma once
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+scale(np.ones(4))
+""",
     "atomic_on_plain_assignment": """
 @appyc.jit
 def mark(bins, a):

@@ -16,7 +16,7 @@ from appyc.frontend.expressions import (
     number,
 )
 from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_while
-from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma
+from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
 from appyc.ir.nodes import Assign, Const, Expr, Fail, If, Load, Store, Unary, Update, Var
@@ -74,6 +74,9 @@ def lower_statement(scope: Scope, node: ast.stmt) -> None:
     if isinstance(pragma, AtomicPragma):
         _atomic(scope, node, pragma)
         return
+    if isinstance(pragma, OncePragma):
+        raise PragmaError("the pragma 'once' is not supported yet", pragma.loc,
+                          hints=("leave it out",))  # fmt: skip
     if isinstance(pragma, DimsPragma):
         raise UnsupportedError(
             "pragmas on tensor statements are not supported yet", pragma.loc,

@@ -1,0 +1,62 @@
+"""The documentation shows what users see, and names what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import appyc
+from appyc.frontend.pragma_grammar import DIRECTIVES, PRAGMA_REDUCTION_OPS, SCHEDULES
+from appyc.ir.types import DType
+from appyc.options import Options
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+MESSAGES = {f.stem: f.read_text() for f in (ROOT / "tests/golden/errors").glob("*.txt")}
+
+
+def blocks(text: str, language: str = "") -> list[str]:
+    """The fenced blocks of a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("block", blocks((DOCS / "errors.md").read_text()))
+def test_shown_message_is_what_is_printed(block):
+    assert block in MESSAGES.values()
+
+
+def test_every_code_is_in_the_table():
+    page = (DOCS / "errors.md").read_text()
+    codes = {
+        code for text in MESSAGES.values() for code in re.findall(r"\[([A-Z]\d{3})\]$", text, re.MULTILINE)
+    }
+    assert codes >= {"P001", "U001", "T001", "D001"}
+    assert all(code in page for code in codes)
+
+
+def test_every_dtype_option_directive_and_operator_is_documented():
+    language, pragmas = ((DOCS / f"{name}.md").read_text() for name in ("language", "pragmas"))
+    assert all(f"`{d}`" in language for d in DType)
+    assert all(
+        f"`{name}`" in language and f"`APPYC_{name.upper()}`" in language
+        for name in Options.__dataclass_fields__
+    )
+    assert all(f"`{d}`" in pragmas or f"`#pragma {d}`" in pragmas for d in DIRECTIVES if d != "once")
+    assert all(op.replace("|", r"\|") in pragmas for op in PRAGMA_REDUCTION_OPS)
+    assert all(s in pragmas for s in SCHEDULES)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/language.md", "docs/pragmas.md", "docs/errors.md"])
+def test_links_lead_somewhere(page):
+    text = (ROOT / page).read_text()
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        if "://" not in target:
+            assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_names_that_the_pages_use_are_there():
+    for page in ("README.md", "docs/language.md", "docs/pragmas.md", "docs/errors.md"):
+        for name in re.findall(r"`(?:@)?appyc\.(\w+)", (ROOT / page).read_text()):
+            assert hasattr(appyc, name), f"{page}: appyc.{name}"
