@@ -27,6 +27,8 @@ from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
 from appyc.passes.remove_dead_code import remove_dead_code
+from appyc.passes.substitute_induction import substitute_induction
+from appyc.passes.version_loops import version_loops
 
 Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
@@ -37,9 +39,11 @@ SIMPLIFY: tuple[Pass, ...] = (
 
 ANALYSE: tuple[Pass, ...] = (
     keep_python_ints,  # before all work: what it refuses runs in Python
-    check_bounds,  # first: what cannot fail may be reordered and need not keep its place
+    substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
+    check_bounds,  # next: what cannot fail may be reordered and need not keep its place
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
+    version_loops,  # what depends on the arguments is tested by them, before modes are chosen
     choose_threads,  # last: it asks the verdicts which loops without a pragma threads may share
 )
 

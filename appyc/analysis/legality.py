@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses import Access, accesses_of, own_statements
-from appyc.analysis.conditions import cases_of, text_of
+from appyc.analysis.conditions import cases_of, condition_of, text_of
 from appyc.analysis.dependences import Conflict, Dependences
 from appyc.analysis.presburger import Presburger
 from appyc.analysis.scalars import CarriedScalar, LoopScalars, scalars_of
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.errors import Note
-from appyc.ir.nodes import Assign, Binary, Break, For, Function, Symbol, Var
+from appyc.ir.nodes import Assign, Binary, Break, Extent, For, Function, Symbol, Var
 from appyc.ir.visit import walk
+
+if TYPE_CHECKING:
+    import islpy as isl
 
 _DEEDS = {"read": "reads", "write": "writes"}
 
 MAX_CONFLICTS = 16
 """Enough to choose one to show from, and to say no."""
+
+WORTHWHILE = 8
+"""The extent of an array from which on it is worth asking whether a loop over it is free."""
 
 OTHER_LOOP = "parallelise another loop of the nest, or leave this one sequential"
 OATH = "if you know that no two iterations touch one element, say `independent` in the pragma"
@@ -110,6 +117,7 @@ class Legality:
         """The verdict by the arrays. Stops looking as soon as nothing found later could change it."""
         updates: list[Conflict] = []
         serious: list[Conflict] = []
+        complete = True
         for conflict in conflicts:
             if conflict.kind == "reduction":
                 updates.append(conflict)
@@ -120,6 +128,7 @@ class Legality:
             else:
                 serious.append(conflict)
             if len(serious) > MAX_CONFLICTS:
+                complete = False
                 break
         serious.sort(key=_gravity)
         for conflict in serious:
@@ -129,7 +138,7 @@ class Legality:
             if not conflict.exact:
                 return self._unknown(loop, conflict)
         if serious:
-            return self._conditional(loop, serious)
+            return self._conditional(loop, serious, testable=complete and not updates)
         return self._free(loop, updates)
 
     def _is_definite(self, conflict: Conflict) -> bool:
@@ -175,10 +184,11 @@ class Legality:
             hints += ("if iterations add up in the element, write `x[k] += ...` under `#pragma atomic`",)
         return self._answer(loop, Verdict.UNKNOWN, reason, _notes(conflict), hints)
 
-    def _conditional(self, loop: For, conflicts: list[Conflict]) -> LoopVerdict:
+    def _conditional(self, loop: For, conflicts: list[Conflict], *, testable: bool) -> LoopVerdict:
+        """testable: these are all the conflicts there are, so that a call without them is free."""
         sets = [clear for c in conflicts if (clear := self.dependences.clear_of(c)) is not None]
         clear = reduce(lambda a, b: a.intersect(b), sets).coalesce()
-        if clear.is_empty():
+        if self._is_pointless(clear):
             return self._carried(loop, conflicts[0])
         cases = cases_of(clear, self.dependences.found.affine, loop.loc)
         condition = None if cases is None else text_of(cases)
@@ -186,9 +196,19 @@ class Legality:
         if condition is not None:
             reason += f"; the iterations are independent if {condition}"
         hints = ("if the arguments always rule that out, say `independent` in the pragma", OTHER_LOOP)
-        return self._answer(
+        guard = condition_of(cases, loop.loc) if cases is not None and testable else None
+        found = self._answer(
             loop, Verdict.CONDITIONAL, reason, _notes(conflicts[0]), hints, condition=condition
         )
+        return replace(found, guard=guard)
+
+    def _is_pointless(self, clear: isl.Set) -> bool:
+        """Whether only arrays of a few elements are clear of conflicts: not worth a test at each call."""
+        sets, names = self.dependences.sets, self.dependences.found.affine.names
+        for name in sets.names(clear):
+            if isinstance(names[name].origin, Extent):
+                clear = clear.intersect(sets.parameter(name).ge_set(sets.constant(WORTHWHILE)))
+        return bool(clear.is_empty())
 
     def _meeting(self, conflict: Conflict) -> str:
         """`iteration i=3 writes a[4], iteration i=4 reads a[4]`."""

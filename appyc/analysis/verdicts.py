@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from appyc.errors import Loc, Note
-from appyc.ir.nodes import Reduction, Symbol
+from appyc.ir.nodes import Expr, Reduction, Symbol
 
 
 class Verdict(Enum):
@@ -32,7 +32,8 @@ class LoopVerdict:
     hints: what the user could change. private, last, reductions: the scalars, as in `For`.
     arrays: arrays whose elements are combined into across iterations, with the operator; a
     loop with any is a REDUCTION that no generator may run in parallel as it stands.
-    condition: for CONDITIONAL, on which values the iterations are independent.
+    condition: for CONDITIONAL, on which values the iterations are independent. guard: the
+    same as an expression over the function's parameters, where that can be tested at a call.
     distance: the smallest number of iterations between two that conflict, where it is known.
     """
 
@@ -48,6 +49,7 @@ class LoopVerdict:
     arrays: tuple[tuple[str, Symbol], ...] = ()
     condition: str | None = None
     distance: int | None = None
+    guard: Expr | None = None
 
     @property
     def may_run_in_any_order(self) -> bool:

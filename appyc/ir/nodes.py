@@ -345,9 +345,13 @@ class Alloc(Node):
     zero: bool = True
 
 
+OWN_ERRORS = ("DependenceError",)
+"""Exceptions of appyc's that a program may raise at run time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fail(Node):
-    """Raises `error` (the name of a builtin exception) with `message`."""
+    """Raises `error` (the name of a builtin exception, or one of OWN_ERRORS) with `message`."""
 
     error: str
     message: str

@@ -27,6 +27,7 @@ from typing import assert_never
 from appyc.ir.intrinsics import INTRINSICS
 from appyc.ir.names import spellings
 from appyc.ir.nodes import (
+    OWN_ERRORS,
     Alloc,
     AnyLane,
     Assign,
@@ -86,6 +87,8 @@ def print_function(fn: Function) -> str:
     lines = ["import math", "import numpy as np", ""]
     if any(isinstance(n, AnyLane) for n in walk(fn)):
         lines += ["any_lane = bool  # here lanes run one after the other", ""]
+    for error in sorted(fails & set(OWN_ERRORS)):
+        lines += [f"class {error}(Exception):", "    pass", ""]
     lines += printer.function(fn)
     return "\n".join(lines) + "\n"
 

@@ -16,6 +16,7 @@ from appyc.errors import InternalError
 from appyc.ir.intrinsics import INTRINSICS
 from appyc.ir.nodes import (
     BINARY_OPS,
+    OWN_ERRORS,
     REDUCTION_OPS,
     Alloc,
     AnyLane,
@@ -241,7 +242,9 @@ class _Verifier:
                 self.alloc(stmt)
             case Fail():
                 known = getattr(builtins, stmt.error, None)
-                is_error = isinstance(known, type) and issubclass(known, Exception)
+                is_error = (
+                    isinstance(known, type) and issubclass(known, Exception)
+                ) or stmt.error in OWN_ERRORS
                 self.expect(is_error, stmt, f"{stmt.error!r} is no exception of Python's own")
             case _:
                 assert_never(stmt)

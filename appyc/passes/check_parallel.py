@@ -32,8 +32,11 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
     Expects reductions as `Update`s (`recognise_reductions`), and is sharper where accesses are
     known to be in range (`check_bounds`).
 
+    A loop that is independent for some arguments passes where they can be tested at the call:
+    `version_loops` makes the test.
+
     Does not handle: copying an array to break a false dependence, reductions into array
-    elements other than atomic ones, testing a condition on the parameters at the call.
+    elements other than atomic ones.
     """
     loops = loops_of(fn.body)
     asked = _requests(loops)
@@ -94,7 +97,7 @@ def _all_arrays(fn: Function) -> frozenset[Symbol]:
 
 def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     """Raises unless the loop may run as asked."""
-    if not verdict.may_run_in_any_order:
+    if not (verdict.may_run_in_any_order or verdict.guard is not None):
         raise DependenceError(
             _sentence(verdict),
             clauses.loc,
@@ -162,7 +165,7 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
         and not (ctx.options.exact and rounds_differently(verdict))
     ):
         mode = LoopMode.SIMD
-    free = verdict.may_run_in_any_order
+    free = verdict.may_run_in_any_order or (clauses is not None and verdict.guard is not None)
     return replace(
         loop,
         mode=mode,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import builtins
 
-from appyc.errors import Loc, snippet
+from appyc.errors import DependenceError, Loc, snippet
 from appyc.ir.abi import FaultSite
+
+_FOR_DEPENDENCES = ("the arguments of this call make iterations depend on each other; leave the pragma out, "
+                    "and the loop runs in parallel where it may",)  # fmt: skip
 
 
 def located_error(site: FaultSite, value: int, extent: int) -> Exception:
@@ -17,11 +20,14 @@ def located_error(site: FaultSite, value: int, extent: int) -> Exception:
 
     An index fault tells the line in its message too: a log shows no notes.
     """
-    message = site.message.format(value=value, extent=extent)
+    place = Loc(site.file, site.line, site.col, site.end_col)
+    message = site.message.format(value=value, extent=extent) if "{value}" in site.message else site.message
     if "{value}" in site.message:
         message += f" (line {site.line})"
+    if site.error == DependenceError.__name__:
+        return DependenceError(message, place, label="asked for here", hints=_FOR_DEPENDENCES)
     kind = getattr(builtins, site.error)
     error = kind(message)
     assert isinstance(error, Exception)
-    error.add_note("\n".join(snippet(Loc(site.file, site.line, site.col, site.end_col))))
+    error.add_note("\n".join(snippet(place)))
     return error
