@@ -52,6 +52,7 @@ from appyc.passes.build import (
     combine,
     identity,
     integer,
+    is_simple,
     iteration,
     less,
     negated,
@@ -215,7 +216,9 @@ class KernelLowering(ExpressionLowering):
 
     def _strips(self, s: For, out: list[ScheduledStmt]) -> None:
         everybody, loc = Where(), s.loc
-        lo = self.temp("start", self.expr(s.lo, everybody, out), out)
+        lo = self.expr(s.lo, everybody, out)
+        if not is_simple(lo):
+            lo = self.temp("start", lo, out)
         count = self.temp("count", trip_count(lo, self.expr(s.hi, everybody, out), s.step), out)
         loop, kept = self.as_lanes(s)
         for reduction in s.reductions:

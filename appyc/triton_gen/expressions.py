@@ -257,11 +257,11 @@ class ExpressionEmitter:
                 raise InternalError("triton_gen", f"{e.name} on {arg.dtype}")
 
 
-def typed(value: bool | int | float | complex, dtype: DType) -> str:
+def typed(value: bool | int | float | complex, dtype: DType, shape: str = "()") -> str:
     """A constant of exactly this type."""
     if dtype.is_float:
         number = float(value.real)
         text = repr(number) if math.isfinite(number) else f'float("{number}")'
     else:
         text = str(int(value.real))
-    return f"tl.full((), {text}, {TYPES[dtype]})"
+    return f"tl.full({shape}, {text}, {TYPES[dtype]})"

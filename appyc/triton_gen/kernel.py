@@ -23,7 +23,7 @@ from appyc.ir.names import spellings
 from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
-from appyc.triton_gen.expressions import TYPES, ExpressionEmitter
+from appyc.triton_gen.expressions import ExpressionEmitter, typed
 from appyc.triton_gen.helpers import COMBINE, HELPER_NAMES
 from appyc.triton_gen.writer import Writer
 
@@ -80,7 +80,10 @@ def emit_kernel(kernel: Kernel) -> KernelText:
 class _KernelEmitter(ExpressionEmitter):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        names = spellings(symbols_of(kernel.body), {*RESERVED, kernel.name})
+        symbols = symbols_of(kernel.body)
+        # What comes from outside keeps the user's names; temporaries give way.
+        outside = [s for s in symbols if s.is_array] + free_scalars(kernel.body)
+        names = spellings([*outside, *symbols], {*RESERVED, kernel.name})
         super().__init__(names.__getitem__, kernel.lane_scalars)
         self.w = Writer()
         self.faults = False
@@ -117,8 +120,7 @@ class _KernelEmitter(ExpressionEmitter):
 
     def _declare(self, symbol: Symbol) -> None:
         shape = "(LANES,)" if symbol in self.lane_scalars else "()"
-        value = "0.0" if symbol.dtype.is_float else "0"
-        self.w.line(f"{self.name(symbol)} = tl.full({shape}, {value}, {TYPES[symbol.dtype]})")
+        self.w.line(f"{self.name(symbol)} = {typed(0, symbol.dtype, shape)}")
 
     # ------------------------------------------------------------ statements
 
@@ -160,6 +162,8 @@ class _KernelEmitter(ExpressionEmitter):
 
     def _shaped(self, target: Symbol, value: Expr) -> str:
         """The value with the shape of its target."""
+        if target in self.lane_scalars and isinstance(value, Const):
+            return typed(value.value, value.dtype, "(LANES,)")
         if target in self.lane_scalars and not self.is_varying(value):
             return f"tl.broadcast_to({self.expr(value)}, (LANES,))"
         return self.bare(value)
