@@ -7,7 +7,7 @@ import inspect
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
@@ -256,6 +256,8 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
         fn = fn.py_func
     if isinstance(fn, staticmethod | classmethod):
         return type(fn)(jit(fn.__func__, **given))
+    if isinstance(fn, MethodType):
+        return MethodType(jit(fn.__func__, **given), fn.__self__)
     if isinstance(fn, str):
         raise TypeError(f"appyc.jit takes its options by name: appyc.jit(target={fn!r})")
     if not isinstance(fn, FunctionType):

@@ -545,6 +545,14 @@ def test_static_and_class_methods():
     assert Field.outer_class(2.0) == Field(1).outer_class(2.0) == 6.0
 
 
+def test_bound_method_can_be_jitted():
+    field = Field(2)
+    add = appyc.jit(field.helper)
+    assert add(1.0) == 1.5
+    field.step = 2.0
+    assert add(1.0) == 3.0
+
+
 def test_class_method_sees_a_changed_class(monkeypatch):
     assert Field.inner_class(2.0) == 6.0
     monkeypatch.setattr(Field, "scale", 10.0)

@@ -7,6 +7,7 @@ text is what Python prints at the end of the traceback: the class, the message, 
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -1077,6 +1078,15 @@ def mean(total, n):
 
 mean(1.0, 0)
 """,
+    "raise_with_braces": """
+@appyc.jit(strict=True)
+def check(n):
+    if n < 0:
+        raise ValueError("n is of {0, 1, ...}, {value} is not")
+    return n
+
+check(-1)
+""",
     "assertion": """
 @appyc.jit
 def check(n):
@@ -1212,6 +1222,28 @@ def test_variable_of_the_environment_with_a_bad_value(monkeypatch):
     monkeypatch.setenv("APPYC_FASTMATH", "maybe")
     with pytest.raises(ValueError, match=r"^APPYC_FASTMATH must be one of .*, not 'maybe'$"):
         appyc.jit(lambda: None)
+
+
+def test_missing_c_compiler(monkeypatch):
+    monkeypatch.setenv("APPYC_CC", "no-such-compiler")
+    with pytest.raises(
+        appyc.ToolchainError, match="'no-such-compiler' that APPYC_CC or CC names was not found"
+    ):
+        appyc.jit(last, cache=False)(3)
+
+
+def test_missing_cupy(monkeypatch):
+    pytest.importorskip("triton")
+    monkeypatch.setitem(sys.modules, "cupy", None)  # as if it were not installed
+    with pytest.raises(appyc.ToolchainError, match=r"needs CuPy. Install it: pip install 'appyc\[gpu\]'"):
+        appyc.jit(last, target="gpu")(3)
+
+
+def last(n):
+    at = 0
+    for i in range(n):
+        at = i
+    return at
 
 
 def test_bad_number_of_threads_in_the_environment(monkeypatch):
