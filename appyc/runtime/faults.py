@@ -21,11 +21,11 @@ def located_error(site: FaultSite, value: int, extent: int) -> Exception:
     An index fault tells the line in its message too: a log shows no notes.
     """
     place = Loc(site.file, site.line, site.col, site.end_col)
-    message = site.message.format(value=value, extent=extent) if "{value}" in site.message else site.message
-    if "{value}" in site.message:
-        message += f" (line {site.line})"
+    message = site.message.format(value=value, extent=extent)
     if site.error == DependenceError.__name__:
         return DependenceError(message, place, label="asked for here", hints=_FOR_DEPENDENCES)
+    if "{value}" in site.message.replace("{{", ""):
+        message += f" (line {site.line})"
     kind = getattr(builtins, site.error)
     error = kind(message)
     assert isinstance(error, Exception)
