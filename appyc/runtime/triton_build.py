@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from appyc.errors import ToolchainError
+from appyc.errors import InternalError, ToolchainError
 from appyc.runtime.triton_source import load_source
 from appyc.triton_gen.generate import TritonProgram
 from appyc.triton_gen.kernel import KernelText
@@ -47,20 +47,24 @@ def _compile(kernel: KernelText, function: Any, target: str, fuse: bool) -> Comp
     import triton  # noqa: PLC0415
     from triton.backends.compiler import GPUTarget  # noqa: PLC0415
     from triton.compiler import ASTSource  # noqa: PLC0415
+    from triton.errors import TritonError  # noqa: PLC0415
 
     backend, _, capability = target.partition(":")
     if backend != "cuda" or not capability.isdigit():
         raise ValueError(f"a target is written as 'cuda:90', not {target!r}")
-    built = triton.compile(
-        ASTSource(function, kernel.signature, constexprs=kernel.constexprs),
-        target=GPUTarget("cuda", int(capability), 32),
-        options={
-            "num_warps": kernel.num_warps,
-            "enable_fp_fusion": fuse,
-            "enable_reflect_ftz": False,
-            "sanitize_overflow": False,
-        },
-    )
+    try:
+        built = triton.compile(
+            ASTSource(function, kernel.signature, constexprs=kernel.constexprs),
+            target=GPUTarget("cuda", int(capability), 32),
+            options={
+                "num_warps": kernel.num_warps,
+                "enable_fp_fusion": fuse,
+                "enable_reflect_ftz": False,
+                "sanitize_overflow": False,
+            },
+        )
+    except (RuntimeError, TritonError) as error:
+        raise InternalError("Triton's compiler", f"{kernel.name}: {error}") from error
     metadata = built.metadata
     registers, stack, local = _usage(built.asm["cubin"])
     return CompiledKernel(
