@@ -11,7 +11,6 @@ seconds together.
 
 from __future__ import annotations
 
-import ast
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -34,6 +33,7 @@ from appyc.errors import (
 )
 from appyc.frontend.access import closure_of
 from appyc.frontend.source import Part, Source, read_source
+from appyc.frontend.trip_counts import has_own_loop, iterations
 from appyc.options import Options, from_environment
 
 if TYPE_CHECKING:
@@ -76,17 +76,6 @@ def automatic(fn: FunctionType, options: Options) -> FunctionType | AutoFunction
     except CompileError:
         return fn
     return AutoFunction(fn, options) if has_own_loop(node) else fn
-
-
-def has_own_loop(node: ast.AST) -> bool:
-    """Whether a function has a loop that is not one of a function within it."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.For | ast.While):
-            return True
-        is_scope = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
-        if not is_scope and has_own_loop(child):
-            return True
-    return False
 
 
 def _in_module(module: ModuleType, compiled: Callable[[FunctionType], object]) -> None:
@@ -136,7 +125,7 @@ class AutoFunction(JitFunction):
             wanted = self._request(named)
             version = self._find(wanted, named)
             if version is None and self._pays(named):
-                version = self._version(wanted, named)
+                version = self._compiled(wanted, named)
         except (CompileError, InternalError, ToolchainError) as error:
             if self.options.strict:
                 raise
@@ -149,6 +138,16 @@ class AutoFunction(JitFunction):
         finally:
             self._calls += 1
             self._seconds += time.perf_counter() - start
+
+    def _compiled(self, wanted: Request, named: Mapping[str, object]) -> Version:
+        try:
+            return self._version(wanted, named)
+        except (CompileError, InternalError, ToolchainError):
+            raise
+        except Exception as error:  # a defect of the compiler must not end a program that runs without it
+            raise InternalError(
+                f"compiling {self.__qualname__}", f"{type(error).__name__}: {error}"
+            ) from error
 
     def _run(
         self,
@@ -168,8 +167,6 @@ class AutoFunction(JitFunction):
 
     def _pays(self, named: Mapping[str, object]) -> bool:
         """Whether this call is worth compiling for, by the rule on top of this file."""
-        from appyc.frontend.trip_counts import iterations  # noqa: PLC0415
-
         if self.options.strict or self._seconds > PATIENCE:
             return True
         outer = {n: v for n, v in self.py_func.__globals__.items() if n in self._fields}

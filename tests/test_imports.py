@@ -30,8 +30,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "report": ("compiler", "pipeline", *_BELOW_PIPELINE),
     "api": ("compiler", "pipeline", "report", *_BELOW_PIPELINE),
     "autojit": ("api", "compiler", "report", "pipeline", *_BELOW_PIPELINE),
-    "scripts": ("autojit", "api", *_BASE),
-    "cli": ("scripts", "autojit", "api", "report", *_BASE),
+    "scripts": ("autojit", "frontend", *_BASE),
+    "cli": ("scripts", "report", *_BASE),
     "__main__": ("cli",),
     "__init__": ("autojit", "api", *_BELOW_PIPELINE),
 }

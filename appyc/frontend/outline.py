@@ -191,7 +191,7 @@ def _outlined(
     while body and not _has_loop(body[-1]):
         rest = _outlined(work, body[:-1], live_before(body[-1:], after), before)
         return [*rest, body[-1]]
-    if not body or any(_jumps_out(s) for s in body):
+    if not body or any(jumps_out(s) for s in body):
         return body
     inputs = sorted(live_before(body, frozenset()) & (work.bound | names_assigned([work.source.ast])))
     surely = surely_assigned(body)
@@ -199,8 +199,8 @@ def _outlined(
     if not set(inputs) <= before or not set(outputs) <= surely | set(inputs):
         return body
     name = f"{work.source.name}_lines_{body[0].lineno}_{body[-1].end_lineno}"
-    work.definitions[name] = _definition(name, inputs, outputs, body)
-    return [_call(name, inputs, outputs, body[0])]
+    work.definitions[name] = region_definition(name, inputs, outputs, body)
+    return [region_call(ast.Name(name, ast.Load()), inputs, outputs, body[0])]
 
 
 def _part(source: Source, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -> Part:
@@ -213,7 +213,7 @@ def _has_loop(stmt: ast.stmt) -> bool:
     return any(isinstance(n, ast.For | ast.While) for n in ast.walk(stmt))
 
 
-def _jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:
+def jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:
     """Whether control may leave the statement other than by its end."""
     match stmt:
         case ast.Return() | ast.Global() | ast.Nonlocal():
@@ -221,17 +221,20 @@ def _jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:
         case ast.Break() | ast.Continue():
             return not in_loop
         case ast.For() | ast.While():
-            return any(_jumps_out(s, True) for block in _blocks(stmt) for s in block)
+            return any(jumps_out(s, True) for block in _blocks(stmt) for s in block)
         case ast.Try() | ast.FunctionDef() | ast.ClassDef() | ast.Match():
             return True
         case _:
-            return any(_jumps_out(s, in_loop) for block in _blocks(stmt) for s in block)
+            return any(jumps_out(s, in_loop) for block in _blocks(stmt) for s in block)
 
 
 # ---------------------------------------------------------------- making functions
 
 
-def _definition(name: str, inputs: list[str], outputs: list[str], body: list[ast.stmt]) -> ast.FunctionDef:
+def region_definition(
+    name: str, inputs: list[str], outputs: list[str], body: list[ast.stmt]
+) -> ast.FunctionDef:
+    """Statements as a function of the names they need, which returns those that are needed after them."""
     arguments = ast.arguments([], [ast.arg(n) for n in inputs], None, [], [], None, [])
     value = ast.Tuple([ast.Name(n, ast.Load()) for n in outputs], ast.Load())
     last = body[-1]
@@ -240,8 +243,9 @@ def _definition(name: str, inputs: list[str], outputs: list[str], body: list[ast
     return ast.fix_missing_locations(node)
 
 
-def _call(name: str, inputs: list[str], outputs: list[str], place: ast.stmt) -> ast.stmt:
-    call = ast.Call(ast.Name(name, ast.Load()), [ast.Name(n, ast.Load()) for n in inputs], [])
+def region_call(callee: ast.expr, inputs: list[str], outputs: list[str], place: ast.stmt) -> ast.stmt:
+    """`outputs = callee(inputs)` at the place of the statements that it stands for."""
+    call = ast.Call(callee, [ast.Name(n, ast.Load()) for n in inputs], [])
     out: ast.stmt
     if outputs:
         out = ast.Assign([ast.Tuple([ast.Name(n, ast.Store()) for n in outputs], ast.Store())], call)

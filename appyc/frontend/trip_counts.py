@@ -35,6 +35,17 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 _HUGE = 2.0**62
 
 
+def has_own_loop(node: ast.AST) -> bool:
+    """Whether a function has a loop that is not one of a function within it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.For | ast.While):
+            return True
+        is_scope = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+        if not is_scope and has_own_loop(child):
+            return True
+    return False
+
+
 def iterations(body: Iterable[ast.stmt], values: Mapping[str, object]) -> float:
     """How often the statements in the loops of `body` run in all. values: what names stand for."""
     return _Estimate(dict(values)).of_block(body)
@@ -51,7 +62,7 @@ class _Estimate:
         match stmt:
             case ast.Assign(targets=[target], value=value):
                 self._assign(target, value)
-                return 0
+                return self._of_calls(value)
             case ast.For():
                 return self._repeated(self._trips(stmt), stmt)
             case ast.While():
@@ -60,8 +71,18 @@ class _Estimate:
                 return sum(self.of_block(getattr(stmt, name, ())) for name in ("body", "orelse"))
             case ast.Try():
                 return self.of_block(stmt.body)
+            case ast.Expr(value=value) | ast.AugAssign(value=value):
+                return self._of_calls(value)
+            case ast.Return(value=value) if value is not None:
+                return self._of_calls(value)
             case _:
                 return 0
+
+    def _of_calls(self, node: ast.expr) -> float:
+        """Calls of other functions with loops: only those are wrapped."""
+        calls = (n.func for n in ast.walk(node) if isinstance(n, ast.Call))
+        names = [f.id for f in calls if isinstance(f, ast.Name)]
+        return UNKNOWN * sum(hasattr(self.values.get(name), "py_func") for name in names)
 
     def _repeated(self, trips: float, loop: ast.For | ast.While) -> float:
         return trips * max(1.0, self.of_block(loop.body)) + self.of_block(loop.orelse)

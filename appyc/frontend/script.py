@@ -1,0 +1,188 @@
+"""A module's text made ready for `appyc run`: functions and loops hand themselves over.
+
+    def step(u, v):                          @__appyc__.function
+        for i in ...:                        def step(u, v):
+            ...                                  for i in ...:
+                                    ->               ...
+    total = 0.0                              total = 0.0
+    for i in range(n):                       (total,) = __appyc__.regions[0](n, total, x)
+        total += x[i]
+    print(total)                             print(total)
+
+`__appyc__` is put into the module's namespace by who runs it. Every statement keeps its line
+and column. A function with a decorator other than `staticmethod` and `classmethod` is left
+alone: what the decorator wants with it is not known.
+
+A loop of the module itself becomes a function where nobody can tell: its variables are read
+by no function of the module (they would see them change), no name is looked up by its text
+(`globals`, `exec`, ...), and what is read after the loop is surely assigned. Others stay.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from appyc.errors import PragmaError
+from appyc.frontend.liveness import live_before, names_assigned, surely_assigned
+from appyc.frontend.outline import jumps_out, region_call, region_definition
+from appyc.frontend.pragma_nodes import Pragma
+from appyc.frontend.pragmas import read_pragmas
+from appyc.frontend.source import Part, Source
+from appyc.frontend.trip_counts import has_own_loop
+
+SCOPE = "__appyc__"
+"""The name under which an instrumented module finds its scope."""
+
+_KNOWN_DECORATORS = ("staticmethod", "classmethod")
+_BY_TEXT = frozenset({"globals", "locals", "vars", "dir", "exec", "eval", "__dict__", "__main__"})
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class ModuleText(Source):
+    """A whole module, its statements as the body of one function: for reading its pragmas."""
+
+    tree: ast.FunctionDef
+
+    @property
+    def ast(self) -> ast.FunctionDef:
+        return self.tree
+
+
+@dataclass(frozen=True, slots=True)
+class Instrumented:
+    """The module to compile, and the loops taken out of it."""
+
+    tree: ast.Module
+    regions: tuple[Part, ...]
+
+
+def module_text(tree: ast.Module, text: str, file: str) -> ModuleText:
+    """The module as a source; `tree` is its AST."""
+    arguments = ast.arguments([], [], None, [], [], None, [])
+    function = ast.FunctionDef("module", arguments, tree.body, [], lineno=1, col_offset=0)
+    return ModuleText("module", file, tuple(text.splitlines(keepends=True)), 1, 0, function)
+
+
+def instrument(text: str, file: str, *, loops: bool) -> Instrumented:
+    """The module with its functions decorated, and its own loops taken out if `loops` is set.
+
+    Raises SyntaxError as Python does.
+    """
+    tree = ast.parse(text, file)
+    regions: list[Part] = []
+    if loops:
+        whole = module_text(tree, text, file)
+        try:
+            pragmas = read_pragmas(whole)
+        except PragmaError:
+            pragmas = None  # said when the function that it stands in is compiled, or by `appyc check`
+        if pragmas is not None and not _looks_up_by_text(tree):
+            work = _Loops(whole, pragmas, _names_of_functions(tree), names_assigned(_outside_functions(tree)))
+            tree.body = work.in_block(tree.body, frozenset(), frozenset())
+            regions = work.regions
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and has_own_loop(node) and _is_bare(node):
+            node.decorator_list.append(_decorator(node))
+    return Instrumented(tree, tuple(regions))
+
+
+def _is_bare(node: ast.FunctionDef) -> bool:
+    return all(isinstance(d, ast.Name) and d.id in _KNOWN_DECORATORS for d in node.decorator_list)
+
+
+def _decorator(node: ast.FunctionDef) -> ast.expr:
+    """At the line of `def`, so that the function's first line stays what it is."""
+    name = ast.Attribute(ast.Name(SCOPE, ast.Load()), "function", ast.Load())
+    return ast.fix_missing_locations(ast.copy_location(name, node))
+
+
+def _looks_up_by_text(tree: ast.Module) -> bool:
+    names = (getattr(n, "id", None) or getattr(n, "attr", None) for n in ast.walk(tree))
+    imports = (a.name for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names)
+    return any(name in _BY_TEXT for name in (*names, *imports))
+
+
+def _outside_functions(tree: ast.AST) -> Iterable[ast.stmt]:
+    return [n for n in getattr(tree, "body", []) if not isinstance(n, _SCOPES)]
+
+
+def _names_of_functions(tree: ast.Module) -> frozenset[str]:
+    """Names that functions and classes of the module mention, be they theirs or the module's."""
+    out: set[str] = set()
+    for scope in (n for n in ast.walk(tree) if isinstance(n, _SCOPES)):
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Name):
+                out.add(node.id)
+            elif isinstance(node, ast.Global):
+                out.update(node.names)
+    return frozenset(out) - _locals_only(tree)
+
+
+def _locals_only(tree: ast.Module) -> frozenset[str]:
+    """Names that, wherever a function mentions them, are its own: assigned there and not global."""
+    local: set[str] = set()
+    outer: set[str] = set()
+    for scope in (n for n in ast.walk(tree) if isinstance(n, _SCOPES)):
+        own = {n.arg for n in ast.walk(scope) if isinstance(n, ast.arg)}
+        if not isinstance(scope, ast.ClassDef):
+            own |= names_assigned([scope])
+        declared = {name for n in ast.walk(scope) if isinstance(n, ast.Global) for name in n.names}
+        mentioned = {n.id for n in ast.walk(scope) if isinstance(n, ast.Name)} | declared
+        local |= own - declared
+        outer |= (mentioned - own) | declared
+    return frozenset(local - outer)
+
+
+@dataclass
+class _Loops:
+    """Takes the loops out of a module's statements."""
+
+    whole: ModuleText
+    pragmas: dict[ast.stmt, Pragma]
+    shared: frozenset[str]
+    variables: frozenset[str]
+    regions: list[Part] = field(default_factory=list)
+
+    def in_block(self, body: list[ast.stmt], before: frozenset[str], after: frozenset[str]) -> list[ast.stmt]:
+        """before: names surely assigned when the block starts; after: those read after it."""
+        out: list[ast.stmt] = []
+        for k, stmt in enumerate(body):
+            live = live_before(body[k + 1 :], after)
+            if isinstance(stmt, ast.For | ast.While):
+                out.append(self._taken_out(stmt, before, live) or stmt)
+            elif isinstance(stmt, ast.If):
+                # Its blocks are changed in place: no other tree holds them.
+                stmt.body = self.in_block(stmt.body, before, live)
+                stmt.orelse = self.in_block(stmt.orelse, before, live)
+                out.append(stmt)
+            else:
+                out.append(stmt)
+            before |= surely_assigned([stmt])
+        return out
+
+    def _taken_out(self, loop: ast.stmt, before: frozenset[str], after: frozenset[str]) -> ast.stmt | None:
+        assigned = names_assigned([loop])
+        inputs = live_before([loop], frozenset()) & (self.variables | assigned)
+        outputs = assigned & after
+        if jumps_out(loop) or _binds_otherwise(loop) or assigned & self.shared:
+            return None
+        if not inputs <= before or not outputs <= surely_assigned([loop]) | inputs:
+            return None
+        name = f"module_lines_{loop.lineno}_{loop.end_lineno}"
+        node = region_definition(name, sorted(inputs), sorted(outputs), [loop])
+        text = self.whole
+        here = {s: p for s in ast.walk(loop) if isinstance(s, ast.stmt) and (p := self.pragmas.get(s))}
+        self.regions.append(Part(name, text.file, text.lines, text.first_line, 0, node, here))
+        number = ast.Constant(len(self.regions) - 1)
+        table = ast.Attribute(ast.Name(SCOPE, ast.Load()), "regions", ast.Load())
+        callee = ast.Subscript(table, number, ast.Load())
+        return region_call(callee, sorted(inputs), sorted(outputs), loop)
+
+
+def _binds_otherwise(loop: ast.stmt) -> bool:
+    """Whether names are bound or unbound in a way that a function's locals do not follow."""
+    kinds = (ast.Import, ast.ImportFrom, ast.Delete, ast.Lambda, ast.NamedExpr, ast.Try, ast.With)
+    return any(isinstance(n, kinds) for n in ast.walk(loop))
