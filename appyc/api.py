@@ -28,6 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = ["JitFunction", "jit", "prange"]
 
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _DEVICE = re.compile(r"cuda:\d+")
 
 
@@ -52,6 +53,9 @@ class JitFunction(Entry):
         self._snippet = capture(fn)
         self._part = source
         self._signature = inspect.signature(fn)
+        kinds = {p.kind for p in self._signature.parameters.values()}
+        self._takes_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, _POSITIONAL}
+        """All parameters can be given by position, as the dispatcher takes them."""
         self._versions: dict[tuple[object, ...], list[Version]] = {}
         self._lock = threading.RLock()
         self._last: Request | None = None
@@ -72,6 +76,9 @@ class JitFunction(Entry):
         """A call that no compiled version was found for."""
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
+        if self._takes_positional and len(args) < len(self._signature.parameters):
+            # Written out by position, so that the dispatcher gets to see it.
+            return self(*self._bind(args, keywords).values())
         named = self._bind(args, keywords)
         return self._version(self._request(named), named).run(named)
 
@@ -113,7 +120,8 @@ class JitFunction(Entry):
             version = make_version(self.py_func, self._text(), wanted, self.options)
         except UnsupportedError as error:
             version = self._split(wanted, error)
-        if version.kernel is not None and self.options.target in ("auto", "cpu"):
+        on_cpu = self.options.target in ("auto", "cpu")
+        if version.kernel is not None and on_cpu and self._takes_positional:
             self.add(version.kernel)
         self._last = wanted  # last, as what failed to compile is not there to be explained
         return version

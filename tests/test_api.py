@@ -159,6 +159,19 @@ def test_keyword_only_and_positional_only_parameters():
     assert combine(1) == 135
     assert combine(1, 2, z=4) == 124
     assert combine(1, z=4, y=2) == 124
+    for args, keywords in (((1, 2, 3), {}), ((), {"x": 1})):
+        with pytest.raises(TypeError, match=r"^test.*combine\(x, /, y=3, \*, z=5\): "):
+            combine(*args, **keywords)
+
+
+def test_defaults_and_keywords_go_through_the_dispatcher():
+    f = appyc.jit(scale)
+    for _ in range(2):
+        a = np.ones(3)
+        f(a)
+        f(a=a, factor=3.0)
+        np.testing.assert_array_equal(a, [6, 6, 6])
+    assert len(f.kernels) == 1
 
 
 def test_calls_that_do_not_fit_raise_as_python_does():
