@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from appyc.errors import Loc, TypeInferenceError
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const, to_type
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.pragmas import read_pragmas
@@ -169,9 +169,20 @@ class Scope:
 
     def bind(self, name: str, value: Value, loc: Loc) -> None:
         """`name = value`."""
+        if isinstance(value, ArrayRef) and any(
+            self._is_other_array(f.head.get(name), value) for f in self.loops
+        ):
+            raise UnsupportedError(
+                f"'{name}' is bound to another array inside a loop", loc,
+                hints=("the swap of two arrays between loops runs in Python: keep it out of annotated loops",),
+            )  # fmt: skip
         self.env[name] = self._store(name, self.env.get(name), value, loc)
         if name in self.flags:
             self.emit(Assign(self.flags[name], const(True, DType.BOOL, loc), loc=loc))
+
+    @staticmethod
+    def _is_other_array(before: Binding | None, value: ArrayRef) -> bool:
+        return isinstance(before, ArrayRef) and before != value
 
     def _store(self, name: str, old: Binding | None, value: Value, loc: Loc) -> Binding:
         match value:

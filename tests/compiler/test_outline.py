@@ -151,3 +151,17 @@ def test_an_exception_in_a_region_tells_the_line_of_the_file():
 
     with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of 'a' with size 3"):
         appyc.jit(f)(np.zeros(3))
+
+
+def test_two_arrays_that_swap_between_time_steps():
+    def f(a, b, steps):
+        for t in range(steps):
+            # pragma parallel for
+            for i in range(1, a.shape[0] - 1):
+                b[i] = a[i - 1] + a[i + 1]
+            a, b = b, a
+        return np.float64(a[1])
+
+    report = same(f, np.arange(6.0), np.zeros(6), 3).explain()
+    assert [r.mode for r in report.loops] == ["parallel"]
+    assert "another array" in str(report)
