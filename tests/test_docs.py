@@ -60,3 +60,14 @@ def test_names_that_the_pages_use_are_there():
     for page in ("README.md", "docs/language.md", "docs/pragmas.md", "docs/errors.md"):
         for name in re.findall(r"`(?:@)?appyc\.(\w+)", (ROOT / page).read_text()):
             assert hasattr(appyc, name), f"{page}: appyc.{name}"
+
+
+def test_example_of_the_readme_runs(tmp_path):
+    (program,) = blocks((ROOT / "README.md").read_text(), "python")
+    file = tmp_path / "example.py"
+    file.write_text(program)
+    space: dict[str, object] = {"__name__": "example"}
+    exec(compile(program, str(file), "exec"), space)
+    smooth = space["smooth"]
+    assert isinstance(smooth, appyc.JitFunction)
+    assert [r.mode for r in smooth.explain().loops] == ["parallel"]
