@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from appyc.compiler.analyse import Analysed
 from appyc.errors import ToolchainError
-from appyc.ir.nodes import Function, ResultTree
+from appyc.ir.nodes import Function, Result, ResultTree, Symbol
 from appyc.passes.lower_to_gpu import lower_to_gpu
 from appyc.runtime.frame import flat_values
 from appyc.runtime.overlap import find_overlap
@@ -45,13 +43,13 @@ def cubins(analysed: Analysed, target: str) -> list[CompiledKernel]:
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """How a function's results are handed to the caller."""
+    """How a function's results are handed to the caller. The host program's numbers may be Python's."""
 
     tree: ResultTree
-    python: tuple[bool, ...]
+    results: tuple[Result, ...]
 
     def build(self, values: Sequence[Any]) -> object:
-        handed = [_as_python(v) if p else v for v, p in zip(values, self.python, strict=True)]
+        handed = [_handed(v, r) for v, r in zip(values, self.results, strict=True)]
         return _nested(self.tree, handed)
 
 
@@ -65,7 +63,7 @@ def gpu_runner(analysed: Analysed, target: str) -> Callable[[tuple[object, ...]]
     make = _interpreter if target == "interpret" else _launcher
     program = triton_program(analysed.function, analysed)
     usual = make(program)
-    results = _Results(analysed.function.tree, tuple(r.python for r in analysed.function.results))
+    results = _Results(analysed.function.tree, analysed.function.results)
     written = frozenset(number for number, is_written in enumerate(program.written) if is_written)
 
     @cache
@@ -103,8 +101,11 @@ def _require_triton() -> None:
         raise ToolchainError("this target needs Triton. Install it: pip install 'appyc[gpu]'") from None
 
 
-def _as_python(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _handed(value: Any, result: Result) -> Any:
+    if isinstance(result.value, Symbol):
+        return value
+    number = result.value.dtype.numpy.type(value)
+    return number.item() if result.python else number
 
 
 def _nested(tree: ResultTree, values: Sequence[Any]) -> object:
