@@ -8,8 +8,8 @@ from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.ir.nodes import For, LoopMode, Reduction
 from appyc.ir.visit import loops_of
 from appyc.options import Options
+from appyc.passes.choose_threads import choose_threads
 from appyc.passes.context import PassContext
-from appyc.passes.spread_loops import spread_loops
 from tests.ir_makers import Program, for_, here, load, pragma, store, update
 
 
@@ -36,9 +36,9 @@ def modes(fn):
 def test_outermost_independent_loop_becomes_parallel():
     fn, outer, inner = nest()
     both = context(verdict(outer, Verdict.INDEPENDENT), verdict(inner, Verdict.INDEPENDENT))
-    assert modes(spread_loops(fn, both)) == [LoopMode.PARALLEL, LoopMode.SEQUENTIAL]
+    assert modes(choose_threads(fn, both)) == [LoopMode.PARALLEL, LoopMode.SEQUENTIAL]
     carried = context(verdict(outer, Verdict.CARRIED), verdict(inner, Verdict.INDEPENDENT))
-    assert modes(spread_loops(fn, carried)) == [LoopMode.SEQUENTIAL, LoopMode.PARALLEL]
+    assert modes(choose_threads(fn, carried)) == [LoopMode.SEQUENTIAL, LoopMode.PARALLEL]
 
 
 def test_reduction_takes_its_scalars_along_and_one_into_an_array_stays():
@@ -47,10 +47,10 @@ def test_reduction_takes_its_scalars_along_and_one_into_an_array_stays():
     loop = for_(i, 0, n, [update(s, [], "+", load(a, i))])
     fn = p.function(loop)
     into_scalar = verdict(loop, Verdict.REDUCTION, reductions=(Reduction("+", s),))
-    (spread,) = loops_of(spread_loops(fn, context(into_scalar)))
-    assert (spread.mode, spread.reductions) == (LoopMode.PARALLEL, (Reduction("+", s),))
+    (chosen,) = loops_of(choose_threads(fn, context(into_scalar)))
+    assert (chosen.mode, chosen.reductions) == (LoopMode.PARALLEL, (Reduction("+", s),))
     into_array = verdict(loop, Verdict.REDUCTION, arrays=(("+", a),))
-    assert spread_loops(fn, context(into_array)) == fn
+    assert choose_threads(fn, context(into_array)) == fn
 
 
 def test_sequential_pragma_no_verdict_and_auto_false_change_nothing():
@@ -58,6 +58,14 @@ def test_sequential_pragma_no_verdict_and_auto_false_change_nothing():
     asked = replace(outer, clauses=pragma("sequential"))
     told = replace(fn, body=(asked,))
     free = (verdict(outer, Verdict.INDEPENDENT),)
-    assert spread_loops(told, context(*free)) == told
-    assert spread_loops(fn, context()) == fn
-    assert spread_loops(fn, context(*free, auto=False)) is fn
+    assert choose_threads(told, context(*free)) == told
+    assert choose_threads(fn, context()) == fn
+    assert choose_threads(fn, context(*free, auto=False)) is fn
+
+
+def test_a_loop_around_one_that_was_asked_to_be_parallel_stays():
+    fn, outer, inner = nest()
+    asked = replace(outer, body=(replace(inner, clauses=pragma("parallel"), mode=LoopMode.PARALLEL),))
+    both = context(verdict(outer, Verdict.INDEPENDENT), verdict(inner, Verdict.INDEPENDENT))
+    told = replace(fn, body=(asked,))
+    assert modes(choose_threads(told, both)) == [LoopMode.SEQUENTIAL, LoopMode.PARALLEL]
