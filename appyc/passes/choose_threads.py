@@ -24,6 +24,7 @@ from appyc.analysis.verdicts import Verdict
 from appyc.ir.nodes import For, Function, LoopMode, Node, Stmt
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.check_parallel import rounds_differently
+from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import PassContext
 
 
@@ -66,6 +67,8 @@ def _chosen(body: tuple[Stmt, ...], ctx: PassContext, *, inside: bool) -> set[in
 def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
     found = ctx.verdicts.get(loop.var)
     if found is None or not found.may_run_in_any_order or loop.clauses is not None:
+        return False
+    if ctx.options.exact and rounds_differently(found):
         return False
     if ctx.options.exact and rounds_differently(found):
         return False
