@@ -80,7 +80,12 @@ class JitFunction(Entry):
             # Written out by position, so that the dispatcher gets to see it.
             return self(*self._bind(args, keywords).values())
         named = self._bind(args, keywords)
-        return self._version(self._request(named), named).run(named)
+        try:
+            version = self._version(self._request(named), named)
+        except CompileError as error:
+            # The user's fault, at the place that the message shows: our own frames tell nothing.
+            raise error.with_traceback(None) from None
+        return version.run(named)
 
     def _bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 
@@ -1207,6 +1208,16 @@ def test_most_messages_say_what_to_do(group):
     texts = {name: (GOLDEN / "errors" / f"{name}.txt").read_text() for name in group}
     silent = [n for n, t in texts.items() if "help:" not in t and "did you mean" not in t]
     assert set(silent) <= SPEAKS_FOR_ITSELF
+
+
+def test_traceback_has_the_callers_line_and_little_else(tmp_path):
+    with pytest.raises(appyc.DependenceError) as raised:
+        run(CASES["carries_scalar"], tmp_path)
+    frames = traceback.extract_tb(raised.value.__traceback__)
+    ours = [f.name for f in frames if "appyc" in f.filename]
+    assert ours == ["_call"]
+    assert frames[-2].line == "decay(np.ones(4), np.ones(4))"
+    assert raised.value.__suppress_context__
 
 
 def test_index_error_names_array_index_extent_and_line(tmp_path):
