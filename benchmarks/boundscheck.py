@@ -15,6 +15,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +48,19 @@ def compare(kernel: Kernel, dataset: str, rounds: int, limit: float) -> dict[str
         for seconds, call in zip(times, (checked, unchecked), strict=True):
             seconds.append(once(call, given))
     on, off = (min(t) for t in times)
-    return {"kernel": kernel.name, "checked": on, "unchecked": off, "ratio": on / off, "rounds": len(times[0])}
+    return {
+        "kernel": kernel.name,
+        "checked": on,
+        "unchecked": off,
+        "ratio": on / off,
+        "rounds": len(times[0]),
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="all, where none is named")
     parser.add_argument("--dataset", choices=DATASETS, default="LARGE")
     parser.add_argument("--rounds", type=int, default=7)
@@ -62,14 +71,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in options.kernels or KERNELS:
         rows.append(compare(KERNELS[name], options.dataset, options.rounds, options.limit))
         row = rows[-1]
-        print(f"{row['kernel']:<16} {row['checked'] * 1e3:10.3f} ms {row['unchecked'] * 1e3:10.3f} ms {row['ratio']:6.3f}")
+        on, off = row["checked"] * 1e3, row["unchecked"] * 1e3
+        print(f"{row['kernel']:<16} {on:10.3f} ms {off:10.3f} ms {row['ratio']:6.3f}", flush=True)
     mean = math.exp(sum(math.log(r["ratio"]) for r in rows) / len(rows))
     print(f"geometric mean of the ratios: {mean:.4f}")
     if options.json:
         command = f"python -m benchmarks.boundscheck --dataset {options.dataset} --rounds {options.rounds}"
         content = {
             "command": command,
-            "machine": describe("cpu").__dict__ if hasattr(describe("cpu"), "__dict__") else str(describe("cpu")),
+            "machine": asdict(describe("cpu")),
             "load": os.getloadavg()[0],
             "geometric_mean": mean,
             "rows": rows,

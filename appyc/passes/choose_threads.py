@@ -24,7 +24,6 @@ from appyc.analysis.verdicts import Verdict
 from appyc.ir.nodes import For, Function, LoopMode, Node, Stmt
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.check_parallel import rounds_differently
-from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import PassContext
 
 

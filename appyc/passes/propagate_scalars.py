@@ -45,7 +45,9 @@ _DIVISIONS = ("//", "%")
 def propagate_scalars(fn: Function, ctx: PassContext) -> Function:
     """The function with qualifying scalars replaced by their values."""
     written = Counter(
-        n.target for n in walk(fn) if isinstance(n, Assign) or (isinstance(n, Update) and not n.target.is_array)
+        n.target
+        for n in walk(fn)
+        if isinstance(n, Assign) or (isinstance(n, Update) and not n.target.is_array)
     )
     varying = {*written, *(loop.var for loop in loops_of(fn))}
     values: dict[Symbol, Expr] = {}

@@ -84,6 +84,4 @@ def _with_scalars(loop: For, read: frozenset[Symbol]) -> For:
 
 def can_raise(expr: Expr) -> bool:
     """Whether evaluating the expression may raise."""
-    return any(
-        (isinstance(n, Load) and n.checked) or (isinstance(n, Binary) and n.trap) for n in walk(expr)
-    )
+    return any((isinstance(n, Load) and n.checked) or (isinstance(n, Binary) and n.trap) for n in walk(expr))

@@ -59,7 +59,7 @@ class PythonEntry:
 
 
 if TYPE_CHECKING:
-    from appyc.runtime._dispatch import Entry as Entry
+    from appyc.runtime._dispatch import Entry as Entry  # noqa: PLC0414  (re-exported, for mypy)
 else:
     try:
         from appyc.runtime._dispatch import Entry

@@ -155,7 +155,7 @@ def test_an_exception_in_a_region_tells_the_line_of_the_file():
 
 def test_two_arrays_that_swap_between_time_steps():
     def f(a, b, steps):
-        for t in range(steps):
+        for _ in range(steps):
             # pragma parallel for
             for i in range(1, a.shape[0] - 1):
                 b[i] = a[i - 1] + a[i + 1]
