@@ -69,8 +69,6 @@ def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
         return False
     if ctx.options.exact and rounds_differently(found):
         return False
-    if ctx.options.exact and rounds_differently(found):
-        return False
     inner = [n for n in walk(loop.body) if isinstance(n, For)]
     if inside:
         return bool(inner) and found.verdict is Verdict.INDEPENDENT
