@@ -46,13 +46,39 @@ def find_overlap(values: Sequence[object], written: frozenset[int]) -> Overlap |
     Exact but where that would take long; then they count as sharing.
     """
     arrays = {i: v for i, v in enumerate(values) if isinstance(v, np.ndarray)}
-    for i in sorted(written):
+    if len(arrays) < len(values) and (found := _find_on_gpu(values, written)) is not None:
+        return found
+    for i in sorted(written & arrays.keys()):
         for j, other in arrays.items():
             if i != j and _shares_memory(arrays[i], other):
                 return Overlap(i, j)
         if _overlaps_itself(arrays[i]):
             return Overlap(i, i)
     return None
+
+
+def _find_on_gpu(values: Sequence[object], written: frozenset[int]) -> Overlap | None:
+    """The same for arrays on a GPU, by address ranges alone."""
+    ranges = {i: _gpu_range(v) for i, v in enumerate(values) if hasattr(v, "__cuda_array_interface__")}
+    for i in sorted(written & ranges.keys()):
+        lo, hi = ranges[i]
+        for j, (other_lo, other_hi) in ranges.items():
+            if i != j and lo < other_hi and other_lo < hi:
+                return Overlap(i, j)
+    return None
+
+
+def _gpu_range(value: object) -> tuple[int, int]:
+    face = value.__cuda_array_interface__  # type: ignore[attr-defined]
+    itemsize = np.dtype(face["typestr"]).itemsize
+    shape, lo = tuple(face["shape"]), int(face["data"][0])
+    if 0 in shape:
+        return lo, lo
+    strides = face.get("strides")
+    if strides is None:
+        return lo, lo + itemsize * int(np.prod(shape, dtype=np.int64))
+    reaches = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    return lo + sum(r for r in reaches if r < 0), lo + sum(r for r in reaches if r > 0) + itemsize
 
 
 def may_overlap_itself(array: np.ndarray[Any, Any]) -> bool:

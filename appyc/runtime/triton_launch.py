@@ -98,6 +98,11 @@ def packed_layout(types: Sequence[str]) -> tuple[str, list[int], int]:
     return layout, offsets, at
 
 
+def plain_number(value: Any) -> Any:
+    """Python's number of a NumPy scalar: `struct` packs no `np.bool`."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 class _Program:
     def __init__(self, program: TritonProgram) -> None:
         self.program = program
@@ -200,10 +205,8 @@ class _GpuDevice:
 
     def launch(self, name: str, programs: int, *args: Any) -> None:
         if programs > 0:
-            array = self.cupy.ndarray
-            self.kernels[name](
-                int(programs), self.stream, [a.data.ptr if isinstance(a, array) else a for a in args]
-            )
+            values = [a.data.ptr if isinstance(a, self.cupy.ndarray) else plain_number(a) for a in args]
+            self.kernels[name](int(programs), self.stream, values)
 
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> Any:
         return self.cupy.zeros(shape, dtype) if zero else self.cupy.empty(shape, dtype)

@@ -76,3 +76,26 @@ def test_both_tests_agree_with_listing_all_elements(views):
     assert (find_overlap(arrays, frozenset({0})) is not None) == (itself or others)
     if itself or others:
         assert may_overlap(arrays, frozenset({0}))
+
+
+class OnGpu:
+    """Has what an array on a GPU shows of itself."""
+
+    def __init__(self, address, shape, strides=None):
+        self.__cuda_array_interface__ = {
+            "data": (address, False), "shape": shape, "strides": strides, "typestr": "<f8", "version": 3,
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "overlaps"),
+    [
+        (OnGpu(1000, (10,)), OnGpu(1080, (10,)), False),
+        (OnGpu(1000, (10,)), OnGpu(1072, (10,)), True),
+        (OnGpu(1000, (0,)), OnGpu(1000, (10,)), False),
+        (OnGpu(1072, (10,), (-8,)), OnGpu(1000, (1,)), True),
+        (OnGpu(1000, (2, 3), (80, 8)), OnGpu(1100, (1,)), True),
+    ],
+)
+def test_arrays_on_a_gpu_are_compared_by_their_addresses(one, other, overlaps):
+    assert (find_overlap([1.5, one, other], frozenset({1})) is not None) == overlaps
