@@ -23,6 +23,7 @@ from appyc.passes.check_bounds import check_bounds
 from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.context import PassContext
+from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
@@ -42,6 +43,7 @@ ANALYSE: tuple[Pass, ...] = (
     substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
+    distribute_loops,  # before verdicts: each of its loops gets its own
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen
     choose_threads,  # last: it asks the verdicts which loops without a pragma threads may share

@@ -150,6 +150,19 @@ class Dependences:
         involved = [names[name.removesuffix(SECOND)] for name in self.sets.names(instances)]
         return all(name.depth <= depth or name.loop is not None for name in involved)
 
+    def may_meet(self, first: Access, second: Access) -> bool:
+        """Whether two accesses in the body of one loop may touch one element in one iteration."""
+
+        def question() -> bool:
+            domain, element = self._element(first)
+            other_domain, other_element = self._element(second)
+            meet = domain.intersect(other_domain).intersect(self.found.affine.context)
+            for mine, other in zip(element, other_element, strict=True):
+                meet = meet.intersect(mine.eq_set(other))
+            return not meet.is_empty()
+
+        return self.sets.bounded(question, True)
+
     # ---- about a conflict
 
     def distances(self, conflict: Conflict) -> tuple[int | None, int | None]:
