@@ -117,10 +117,35 @@ class AutoFunction(JitFunction):
         if self.options.target == "python" or kind in self._in_python:
             return self.py_func(*args, **keywords)
         start = time.perf_counter()
-        try:
-            named = self._bind(args, keywords)
-        except TypeError:
+        named = self._named(args, keywords)
+        if named is None:
             return self.py_func(*args, **keywords)  # Python says itself what is wrong
+        version = self._version_for(kind, named)
+        # The program runs outside of any handler: what it raises has no context of ours.
+        if version is not None:
+            try:
+                return version.run(named)
+            except CompileError:
+                # A kernel refuses an array that may not be written, before its first store. In a
+                # function that runs in part in Python it is the program's own.
+                if version.kernel is None and not version.outside.captures:
+                    raise
+            return self.py_func(*args, **keywords)
+        try:
+            return self.py_func(*args, **keywords)
+        finally:
+            if kind not in self._in_python:
+                self._calls += 1
+                self._seconds += time.perf_counter() - start
+
+    def _named(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object] | None:
+        try:
+            return self._bind(args, keywords)
+        except TypeError:
+            return None
+
+    def _version_for(self, kind: tuple[object, ...], named: Mapping[str, object]) -> Version | None:
+        """The version to run; None where the call runs in Python, because it is too small or for good."""
         try:
             wanted = self._request(named)
             version = self._find(wanted, named)
@@ -130,14 +155,8 @@ class AutoFunction(JitFunction):
             if self.options.strict:
                 raise
             self._give_up(kind, error)
-            return self.py_func(*args, **keywords)
-        if version is not None:
-            return self._run(version, wanted, named, args, keywords)
-        try:
-            return self.py_func(*args, **keywords)
-        finally:
-            self._calls += 1
-            self._seconds += time.perf_counter() - start
+            return None
+        return version
 
     def _compiled(self, wanted: Request, named: Mapping[str, object]) -> Version:
         try:
@@ -148,22 +167,6 @@ class AutoFunction(JitFunction):
             raise InternalError(
                 f"compiling {self.__qualname__}", f"{type(error).__name__}: {error}"
             ) from error
-
-    def _run(
-        self,
-        version: Version,
-        wanted: Request,
-        named: Mapping[str, object],
-        args: tuple[object, ...],
-        keywords: Mapping[str, object],
-    ) -> object:
-        if wanted.key in self._regions:
-            return version.run(named)
-        try:
-            return version.run(named)
-        except CompileError:
-            # Only before the first store: an array that may not be written, say.
-            return self.py_func(*args, **keywords)
 
     def _pays(self, named: Mapping[str, object]) -> bool:
         """Whether this call is worth compiling for, by the rule on top of this file."""

@@ -193,8 +193,11 @@ def _chain(found: traceback.TracebackException | None) -> Iterator[traceback.Tra
 def _frames(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
     """Without appyc's own, and a loop that became a function as part of where it stands."""
     out: list[traceback.FrameSummary] = []
+    in_appyc = False
     for frame in stack:
-        if frame.filename.startswith(_PACKAGE) or frame.filename.startswith("<frozen importlib"):
+        # Parsing a module is done by the library on appyc's behalf.
+        in_appyc = frame.filename.startswith(_PACKAGE) or (in_appyc and frame.filename == ast.__file__)
+        if in_appyc or frame.filename.startswith("<frozen importlib"):
             continue
         around, is_region, _ = frame.name.partition("_lines_")
         if is_region and out and out[-1].name in (around, "<module>"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType, MethodType
@@ -139,10 +140,11 @@ def _cpu_version(fn: FunctionType, source: Source, wanted: Request, options: Opt
             _refuse_readonly(fn, source, named, wanted, options)
         if find_overlap(flat, face.written) is not None:
             return invoke(plain().kernel, values, get_num_threads())
-        try:
+        with suppress(GuardFailure):
             return invoke(usual.kernel, values, get_num_threads())
-        except GuardFailure:
-            return invoke(plain().kernel, values, get_num_threads())
+        return invoke(
+            plain().kernel, values, get_num_threads()
+        )  # not in a handler: what it raises stands alone
 
     return Version(usual.outside, run, _dispatched(fn, usual, wanted))
 

@@ -80,7 +80,13 @@ def instrument(text: str, file: str, *, loops: bool) -> Instrumented:
         except PragmaError:
             pragmas = None  # said when the function that it stands in is compiled, or by `appyc check`
         if pragmas is not None and not _looks_up_by_text(tree):
-            work = _Loops(whole, pragmas, _names_of_functions(tree), names_assigned(_outside_functions(tree)))
+            work = _Loops(
+                whole,
+                pragmas,
+                _names_of_functions(tree),
+                _rebound(tree),
+                names_assigned(_outside_functions(tree)),
+            )
             tree.body = work.in_block(tree.body, frozenset(), frozenset())
             regions = work.regions
     for node in ast.walk(tree):
@@ -121,6 +127,10 @@ def _names_of_functions(tree: ast.Module) -> frozenset[str]:
     return frozenset(out) - _locals_only(tree)
 
 
+def _rebound(tree: ast.Module) -> frozenset[str]:
+    return frozenset(name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names)
+
+
 def _locals_only(tree: ast.Module) -> frozenset[str]:
     """Names that, wherever a function mentions them, are its own: assigned there and not global."""
     local: set[str] = set()
@@ -143,6 +153,9 @@ class _Loops:
     whole: ModuleText
     pragmas: dict[ast.stmt, Pragma]
     shared: frozenset[str]
+    """Names that functions of the module may look up in it."""
+    rebound: frozenset[str]
+    """Names that functions of the module may assign in it."""
     variables: frozenset[str]
     regions: list[Part] = field(default_factory=list)
 
@@ -168,6 +181,8 @@ class _Loops:
         inputs = live_before([loop], frozenset()) & (self.variables | assigned)
         outputs = assigned & after
         if jumps_out(loop) or _binds_otherwise(loop) or assigned & self.shared:
+            return None
+        if inputs & self.rebound:
             return None
         if not inputs <= before or not outputs <= surely_assigned([loop]) | inputs:
             return None
