@@ -6,6 +6,7 @@ import functools
 import inspect
 import re
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -29,6 +30,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 __all__ = ["JitFunction", "jit", "prange"]
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_MANY_VERSIONS = 8
+"""For one combination of argument types; as many tell of a value from outside that keeps changing."""
+
 _DEVICE = re.compile(r"cuda:\d+")
 
 
@@ -113,8 +117,22 @@ class JitFunction(Entry):
             found = self._find(wanted, named)
             if found is None:
                 found = self._make(wanted)
-                self._versions[wanted.key] = [found, *self._versions.get(wanted.key, ())]
+                versions = [found, *self._versions.get(wanted.key, ())]
+                self._versions[wanted.key] = versions
+                if len(versions) == _MANY_VERSIONS:
+                    self._warn_of_changes(versions)
             return found
+
+    def _warn_of_changes(self, versions: list[Version]) -> None:
+        pairs = zip(versions[0].outside.watched, versions[1].outside.watched, strict=False)
+        changed = [str(path) for (path, now), (_, before) in pairs if now is not before]
+        warnings.warn(
+            f"{self.__qualname__} was compiled {len(versions)} times for the same types of arguments, since "
+            f"what is built into its code changes between calls ({', '.join(changed) or 'a function it calls'}). "
+            "Pass it as an argument, which needs one version only.",
+            RuntimeWarning,
+            stacklevel=4,  # the caller of the function
+        )
 
     def _find(self, wanted: Request, named: Mapping[str, object]) -> Version | None:
         versions = self._versions.get(wanted.key, ())

@@ -388,6 +388,21 @@ def test_changed_global_is_seen(monkeypatch):
     assert with_global(3.0) == 6.0
 
 
+def test_global_that_keeps_changing_is_warned_of(monkeypatch):
+    @appyc.jit
+    def grow(x):
+        return FACTOR * x
+
+    def run():
+        for k in range(12):
+            monkeypatch.setattr(sys.modules[__name__], "FACTOR", 1000.5 + k)
+            assert grow(2.0) == 2 * FACTOR
+
+    with pytest.warns(RuntimeWarning, match=r"grow was compiled 8 times .* \(FACTOR\)") as caught:
+        run()
+    assert [w.filename for w in caught] == [__file__]
+
+
 def test_changed_callee_is_seen(monkeypatch):
     assert with_callee(1) == 2
 
