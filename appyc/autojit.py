@@ -242,8 +242,8 @@ class AutoFunction(JitFunction):
             out += [f"  {line}" for line in inner.summary().splitlines()[1:] if inner._last is None]
         out += sorted({f"  runs in Python: {reason}" for reason in self._in_python.values()})
         if self._calls:
-            spent = f"{self._calls} small call{'s' if self._calls > 1 else ''} ({self._seconds:.3f} s)"
-            out.append(f"  runs in Python: {spent}, not worth compiling")
+            number = f"{self._calls} small call{'s' if self._calls > 1 else ''}"
+            out.append(f"  {number} in Python ({self._seconds:.3f} s), not worth compiling for")
         return "\n".join(out if len(out) > 1 else [*out, "  was not called"])
 
 

@@ -92,16 +92,7 @@ class _Estimate:
         if isinstance(loop.target, ast.Name):
             self.values.pop(loop.target.id, None)
         if isinstance(runs_over, ast.Call) and ast.unparse(runs_over.func) in _RANGES:
-            given = [self._value(a) for a in runs_over.args]
-            # Of a triangular loop only the other bound is known; it is as good as any.
-            low, high = (0, given[0]) if len(given) == 1 else given[:2]
-            step = given[2] if len(given) == 3 else 1
-            if isinstance(low, int | float) or isinstance(high, int | float):
-                near = low if isinstance(low, int | float) else 0
-                far = high if isinstance(high, int | float) else 0
-                stride = abs(step) if isinstance(step, int | float) and step else 1
-                return max(0.0, abs(far - near) / stride)
-            return UNKNOWN
+            return _range_length([self._value(a) for a in runs_over.args])
         length = _length(self._value(runs_over))
         return UNKNOWN if length is None else length
 
@@ -144,6 +135,16 @@ class _Estimate:
             case ast.Call(func=ast.Name(id="int"), args=[arg]):
                 value = self._value(arg)
                 return int(value) if _is_number(value) else None
+            case ast.Call(func=ast.Attribute(attr="zeros" | "empty" | "ones" | "full"), args=[shape, *_]):
+                return _array_of(self._value(shape))
+            case ast.Call(
+                func=ast.Attribute(attr="zeros_like" | "empty_like" | "ones_like"), args=[like, *_]
+            ):
+                return self._value(like)
+            case ast.Call(func=ast.Attribute(value=owner, attr="copy"), args=[]):
+                return self._value(owner)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return _applied(operator.sub, 0, self._value(operand))
             case ast.BinOp(op=op, left=left, right=right) if type(op) in _OPERATORS:
                 return _applied(_OPERATORS[type(op)], self._value(left), self._value(right))
             case _:
@@ -151,6 +152,28 @@ class _Estimate:
 
 
 _RANGES = ("range", "prange", "appyc.prange", "numba.prange")
+
+
+def _range_length(bounds: list[object]) -> float:
+    low, high = (0, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
+    step = bounds[2] if len(bounds) == 3 else 1
+    stride = abs(step) if isinstance(step, int | float) and step else 1
+    if isinstance(low, int | float) and isinstance(high, int | float):
+        return max(0.0, abs(high - low) / stride)
+    # Of a triangular loop one bound is known; it is as good as any.
+    known = high if isinstance(high, int | float) else low
+    return abs(known) / stride if isinstance(known, int | float) and known else UNKNOWN
+
+
+def _array_of(shape: object) -> np.ndarray[Any, Any] | None:
+    """An array of this shape that takes no memory."""
+    extents = shape if isinstance(shape, tuple) else (shape,)
+    if not all(isinstance(e, int | np.integer) and 0 <= e < 2**31 for e in extents):
+        return None
+    try:
+        return np.broadcast_to(np.int8(0), extents)
+    except ValueError:
+        return None  # more elements than any array can have
 
 
 def _length(value: object) -> int | None:
