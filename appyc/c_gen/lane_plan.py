@@ -68,7 +68,7 @@ class LanePlan:
 
 def plan_lanes(loop: For) -> LanePlan | None:
     """How a loop becomes lanes (or the rows around lanes), or None where it does not."""
-    if len(loop.body) == 1 and isinstance(loop.body[0], For) and _is_simple(loop):
+    if len(loop.body) == 1 and isinstance(loop.body[0], For) and is_independent(loop):
         inner = loop.body[0]
         plan = _plan(inner)
         if plan is not None and _can_be_jammed(loop, inner):
@@ -78,7 +78,7 @@ def plan_lanes(loop: For) -> LanePlan | None:
     return _plan(loop)
 
 
-def _is_simple(loop: For) -> bool:
+def is_independent(loop: For) -> bool:
     return loop.mode is not LoopMode.SEQUENTIAL and loop.step == 1 and not loop.reductions and not loop.last
 
 
@@ -97,7 +97,7 @@ def _can_be_jammed(rows: For, lanes: For) -> bool:
 
 def _plan(loop: For) -> LanePlan | None:
     inner = [n for n in walk(loop.body) if isinstance(n, For)]
-    if not inner or not _is_simple(loop) or can_fault(loop.body):
+    if not inner or not is_independent(loop) or can_fault(loop.body):
         return None
     written = scalars_written(loop.body)
     if not written <= set(loop.private) or not _gains(inner):
@@ -108,7 +108,7 @@ def _plan(loop: For) -> LanePlan | None:
         return None
     if sum(isinstance(n, Stmt) for n in walk(loop.body)) > MAX_STATEMENTS:
         return None
-    check = _Check(loop.var, written, dtype)
+    check = LaneCheck(loop.var, written, dtype)
     if not all(check.statement(stmt) for stmt in loop.body):
         return None
     return LanePlan(None, loop, dtype, tuple(s for s in loop.private if s in written))
@@ -130,7 +130,7 @@ def _element_writes(body: tuple[Stmt, ...]) -> Iterator[Store | Update]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
+class LaneCheck:
     """Tests that statements can be written for vectors of `var`'s iterations."""
 
     var: Symbol

@@ -12,27 +12,19 @@ from dataclasses import dataclass, replace
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import element, expression
 from appyc.c_gen.lane_plan import GROUPS, LONE_GROUPS, ROWS, WIDE_ROWS, LanePlan, is_unit_stride
+from appyc.c_gen.row_blocks import emit_row_blocks
 from appyc.c_gen.scalars import c_type
+from appyc.c_gen.vector_text import Vectors
 from appyc.errors import InternalError
-from appyc.ir.nodes import Assign, Binary, Expr, For, If, Load, Stmt, Store, Symbol, Unary, Update, Var
-from appyc.ir.visit import walk
+from appyc.ir.nodes import Assign, For, If, Stmt, Store, Update
 
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """A block being written. copies: one context for each, which spells symbols as this copy's.
+    """A block being written. copies: one context for each, which spells symbols as this copy's."""
 
-    vector: the C type of a value in all lanes; a plain scalar where the strip is one lane.
-    """
-
-    plan: LanePlan
+    vectors: Vectors
     copies: tuple[FunctionContext, ...]
-    vector: str
-    lanes: str
-
-    def is_uniform(self, expr: Expr) -> bool:
-        varying = {self.plan.lanes.var, *self.plan.scalars}
-        return not any(isinstance(n, Var) and n.symbol in varying for n in walk(expr))
 
 
 def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str) -> None:
@@ -40,53 +32,11 @@ def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str) -> None:
     if plan.rows is None:
         _emit_strips(ctx, plan, (), lo, hi, (LONE_GROUPS, 1))
         return
-    writer, row = ctx.writer, ctx.name(plan.rows.var)
-    writer.line(f"int64_t {row} = {lo};")
-    writer.line("#if defined(__AVX512F__) || defined(__aarch64__)")
-    _emit_block(ctx, plan, plan.rows, WIDE_ROWS, hi)
-    writer.line("#else")
-    _emit_block(ctx, plan, plan.rows, ROWS, hi)
-    writer.line("#endif")
-    with writer.block(f"for (; {row} < {hi}; {row} += 1)"):
-        _emit_strips(ctx, plan, (row,), expression(ctx, plan.lanes.lo), expression(ctx, plan.lanes.hi))
 
+    def strips(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
+        _emit_strips(ctx, plan, rows, first, last, (1,) if short else (GROUPS, 1))
 
-def _emit_block(ctx: FunctionContext, plan: LanePlan, rows: For, count: int, hi: str) -> None:
-    """The loop over blocks of `count` rows, as long as whole blocks are left."""
-    writer, lanes, row = ctx.writer, plan.lanes, ctx.name(rows.var)
-    with writer.block(f"for (; {row} + {count} <= {hi}; {row} += {count})"):
-        names = tuple(ctx.module.names.fresh(f"{rows.var.name}_{r}") for r in range(count))
-        for number, name in enumerate(names):
-            writer.line(f"const int64_t {name} = {row} + {number};")
-        if any(isinstance(n, Var) and n.symbol == rows.var for n in walk((lanes.lo, lanes.hi))):
-            _emit_slanted(ctx, plan, names)
-        else:
-            _emit_strips(ctx, plan, names, expression(ctx, lanes.lo), expression(ctx, lanes.hi))
-
-
-def _emit_slanted(ctx: FunctionContext, plan: LanePlan, names: tuple[str, ...]) -> None:
-    """A block whose rows begin or end in different places: their common part, then what is left of each."""
-    writer, module = ctx.writer, ctx.module
-    rows, lanes = plan.rows, plan.lanes
-    assert rows is not None
-    larger, smaller = module.helpers.plain("larger"), module.helpers.plain("smaller")
-    bounds = []
-    for name in names:
-        inside = replace(ctx, renamed={**ctx.renamed, rows.var: name})
-        bounds.append((expression(inside, lanes.lo), expression(inside, lanes.hi)))
-    first, last = module.names.fresh("first"), module.names.fresh("last")
-    low, high = bounds[0]
-    for next_low, next_high in bounds[1:]:
-        low, high = f"{larger}({low}, {next_low})", f"{smaller}({high}, {next_high})"
-    writer.line(f"const int64_t {first} = {low};")
-    writer.line(f"const int64_t {last} = {larger}({first}, {high});")
-    _emit_strips(ctx, plan, names, first, last)
-    one = module.names.fresh(f"{rows.var.name}_one")
-    with writer.block(f"for (int64_t {one} = {names[0]}; {one} <= {names[-1]}; {one} += 1)"):
-        inside = replace(ctx, renamed={**ctx.renamed, rows.var: one})
-        low, high = expression(inside, lanes.lo), expression(inside, lanes.hi)
-        _emit_strips(ctx, plan, (one,), low, f"{smaller}({first}, {high})", (1,))
-        _emit_strips(ctx, plan, (one,), last, high, (1,))
+    emit_row_blocks(ctx, plan.rows, plan.lanes, lo, hi, (WIDE_ROWS, ROWS), strips)
 
 
 def _emit_strips(
@@ -95,7 +45,7 @@ def _emit_strips(
     rows: tuple[str, ...],
     lo: str,
     hi: str,
-    widths: tuple[int, ...] = (GROUPS, 1),
+    widths: tuple[int, ...],
 ) -> None:
     """The lanes' loop for some rows: strips of as many vectors as `widths` says, then single iterations."""
     writer, helpers = ctx.writer, ctx.module.helpers
@@ -131,7 +81,8 @@ def _emit_tile(
                 renamed[symbol] = fresh(symbol.name)
                 writer.line(f"{vector} {renamed[symbol]} = {{0}};")
             copies.append(replace(ctx, renamed=renamed))
-    _emit_body(_Tile(plan, tuple(copies), vector, lanes), plan.lanes.body)
+    vectors = Vectors(plan.lanes.var, frozenset(plan.scalars), vector, lanes)
+    _emit_body(_Tile(vectors, tuple(copies)), plan.lanes.body)
 
 
 def _emit_body(tile: _Tile, body: tuple[Stmt, ...]) -> None:
@@ -145,14 +96,14 @@ def _emit_statement(tile: _Tile, stmt: Stmt) -> None:
     match stmt:
         case Assign():
             for copy in tile.copies:
-                writer.line(f"{copy.name(stmt.target)} = {_spread(tile, copy, stmt.value)};")
+                writer.line(f"{copy.name(stmt.target)} = {tile.vectors.spread(copy, stmt.value)};")
         case Update() if not stmt.target.is_array:
             for copy in tile.copies:
-                writer.line(f"{copy.name(stmt.target)} {stmt.op}= {_text(tile, copy, stmt.value)};")
+                writer.line(f"{copy.name(stmt.target)} {stmt.op}= {tile.vectors.text(copy, stmt.value)};")
         case Update():
             for copy in tile.copies:
-                target = _vector_at(tile, copy, stmt.target, stmt.index)
-                writer.line(f"{target} {stmt.op}= {_text(tile, copy, stmt.value)};")
+                target = tile.vectors.at(copy, stmt.target, stmt.index)
+                writer.line(f"{target} {stmt.op}= {tile.vectors.text(copy, stmt.value)};")
         case Store():
             for copy in tile.copies:
                 _emit_store(tile, copy, stmt)
@@ -172,47 +123,15 @@ def _emit_statement(tile: _Tile, stmt: Stmt) -> None:
 
 
 def _emit_store(tile: _Tile, copy: FunctionContext, stmt: Store) -> None:
-    var = tile.plan.lanes.var
-    value = _spread(tile, copy, stmt.value)
-    if tile.lanes == "1" or is_unit_stride(stmt.array, stmt.index, var, tile.is_uniform):
-        copy.writer.line(f"{_vector_at(tile, copy, stmt.array, stmt.index)} = {value};")
+    vectors = tile.vectors
+    value = vectors.spread(copy, stmt.value)
+    if vectors.lanes == "1" or is_unit_stride(stmt.array, stmt.index, vectors.var, vectors.is_uniform):
+        copy.writer.line(f"{vectors.at(copy, stmt.array, stmt.index)} = {value};")
         return
     with copy.writer.block():
-        copy.writer.line(f"const {tile.vector} value = {value};")
-        lane = replace(copy, renamed={**copy.renamed, var: f"({copy.name(var)} + piece)"})
+        copy.writer.line(f"const {vectors.kind} value = {value};")
+        lane = replace(copy, renamed={**copy.renamed, vectors.var: f"({copy.name(vectors.var)} + piece)"})
         target = element(lane, stmt.array, [expression(lane, i) for i in stmt.index])
         copy.writer.line(
-            f"for (int64_t piece = 0; piece < {tile.lanes}; piece += 1) {target} = value[piece];"
+            f"for (int64_t piece = 0; piece < {vectors.lanes}; piece += 1) {target} = value[piece];"
         )
-
-
-def _vector_at(tile: _Tile, copy: FunctionContext, array: Symbol, index: tuple[Expr, ...]) -> str:
-    """As many elements as there are lanes, from the one that `index` names in the first lane."""
-    first = element(copy, array, [expression(copy, i) for i in index])
-    const = "const " if array.array.readonly else ""
-    return first if tile.lanes == "1" else f"(*({const}{tile.vector} *)&{first})"
-
-
-def _spread(tile: _Tile, copy: FunctionContext, expr: Expr) -> str:
-    """A value in all lanes. Subtracting zero changes no number, -0.0 included."""
-    text = _text(tile, copy, expr)
-    if tile.lanes == "1" or not tile.is_uniform(expr):
-        return text
-    return f"({text} - ({tile.vector}){{0}})"
-
-
-def _text(tile: _Tile, copy: FunctionContext, expr: Expr) -> str:
-    """The value as a vector, or as a scalar where it is the same in all lanes."""
-    if tile.is_uniform(expr):
-        return expression(copy, expr)
-    match expr:
-        case Var():
-            return copy.name(expr.symbol)
-        case Load():
-            return _vector_at(tile, copy, expr.array, expr.index)
-        case Unary():
-            return f"({expr.op}{_text(tile, copy, expr.arg)})"
-        case Binary():
-            return f"({_text(tile, copy, expr.lhs)} {expr.op} {_text(tile, copy, expr.rhs)})"
-        case _:
-            raise InternalError("c_gen", f"{type(expr).__name__} in lanes")

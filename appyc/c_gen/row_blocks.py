@@ -1,0 +1,81 @@
+"""Jams a loop's iterations: blocks of rows that run the loop inside them together.
+
+Rows whose inner loops have different bounds share the part that is common:
+
+    for i: for j in range(i + 1): ...
+
+    for (; i + 4 <= n; i += 4) {
+        ... rows i to i + 3, j from 0 to i + 1 ...
+        ... each row alone, j from i + 1 to its own end ...
+    }
+    ... the rows that are left, one at a time ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from appyc.c_gen.context import FunctionContext
+from appyc.c_gen.expressions import expression
+from appyc.ir.nodes import For, Var
+from appyc.ir.visit import walk
+
+EmitInner: TypeAlias = Callable[[tuple[str, ...], str, str, bool], None]
+"""Writes the inner loop for the rows of these names, between two bounds; the last says: it is short."""
+
+
+def emit_row_blocks(
+    ctx: FunctionContext, rows: For, inner: For, lo: str, hi: str, counts: tuple[int, int], emit: EmitInner
+) -> None:
+    """The rows from `lo` to `hi`. counts: rows in a block with 32 vector registers, and with fewer."""
+    writer, row = ctx.writer, ctx.name(rows.var)
+    writer.line(f"int64_t {row} = {lo};")
+    writer.line("#if defined(__AVX512F__) || defined(__aarch64__)")
+    _emit_block(ctx, rows, inner, counts[0], hi, emit)
+    writer.line("#else")
+    _emit_block(ctx, rows, inner, counts[1], hi, emit)
+    writer.line("#endif")
+    with writer.block(f"for (; {row} < {hi}; {row} += 1)"):
+        emit((row,), expression(ctx, inner.lo), expression(ctx, inner.hi), False)
+
+
+def _emit_block(ctx: FunctionContext, rows: For, inner: For, count: int, hi: str, emit: EmitInner) -> None:
+    """The loop over blocks of `count` rows, as long as whole blocks are left."""
+    writer, row = ctx.writer, ctx.name(rows.var)
+    with writer.block(f"for (; {row} + {count} <= {hi}; {row} += {count})"):
+        names = tuple(ctx.module.names.fresh(f"{rows.var.name}_{r}") for r in range(count))
+        for number, name in enumerate(names):
+            writer.line(f"const int64_t {name} = {row} + {number};")
+        if any(isinstance(n, Var) and n.symbol == rows.var for n in walk((inner.lo, inner.hi))):
+            _emit_slanted(ctx, rows, inner, names, emit)
+        else:
+            emit(names, expression(ctx, inner.lo), expression(ctx, inner.hi), False)
+
+
+def _emit_slanted(
+    ctx: FunctionContext, rows: For, inner: For, names: tuple[str, ...], emit: EmitInner
+) -> None:
+    """A block whose rows begin or end in different places: their common part, then what is left of each."""
+    writer, module = ctx.writer, ctx.module
+    larger, smaller = module.helpers.plain("larger"), module.helpers.plain("smaller")
+    bounds = [_bounds(ctx, rows, inner, name) for name in names]
+    first, last = module.names.fresh("first"), module.names.fresh("last")
+    low, high = bounds[0]
+    for next_low, next_high in bounds[1:]:
+        low, high = f"{larger}({low}, {next_low})", f"{smaller}({high}, {next_high})"
+    writer.line(f"const int64_t {first} = {low};")
+    writer.line(f"const int64_t {last} = {larger}({first}, {high});")
+    emit(names, first, last, False)
+    one = module.names.fresh(f"{rows.var.name}_one")
+    with writer.block(f"for (int64_t {one} = {names[0]}; {one} <= {names[-1]}; {one} += 1)"):
+        low, high = _bounds(ctx, rows, inner, one)
+        emit((one,), low, f"{smaller}({first}, {high})", True)
+        emit((one,), last, high, True)
+
+
+def _bounds(ctx: FunctionContext, rows: For, inner: For, name: str) -> tuple[str, str]:
+    """The inner loop's bounds in the row of that name."""
+    inside = replace(ctx, renamed={**ctx.renamed, rows.var: name})
+    return expression(inside, inner.lo), expression(inside, inner.hi)
