@@ -24,6 +24,7 @@ from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.context import PassContext
 from appyc.passes.distribute_loops import distribute_loops
+from appyc.passes.find_lanes import find_lanes
 from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
@@ -45,6 +46,7 @@ ANALYSE: tuple[Pass, ...] = (
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     distribute_loops,  # before verdicts: each of its loops gets its own
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
+    find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen
     choose_threads,  # last: it asks the verdicts which loops without a pragma threads may share
 )

@@ -16,6 +16,8 @@ def why_not_simd(loop: For) -> str | None:
     """The reason why a loop whose iterations are independent does not become lanes."""
     if loop.mode is LoopMode.SEQUENTIAL:
         return "its iterations depend on each other"
+    if loop.in_step:
+        return "its lanes keep step, which the C compiler finds out for itself"
     if can_fault(loop.body):
         return "an iteration may raise"
     if any(r.symbol.dtype.is_complex for r in loop.reductions):
@@ -44,6 +46,8 @@ def simd_private(loop: For) -> list[Symbol]:
 def simd_directive(ctx: FunctionContext, loop: For) -> str:
     clauses = [f"reduction({_clause_op(ctx, r)} : {ctx.name(r.symbol)})" for r in loop.reductions]
     clauses += [f"lastprivate({ctx.name(symbol)})" for symbol in loop.last]
+    if loop.safelen is not None:
+        clauses.append(f"safelen({loop.safelen})")
     return " ".join(["#pragma omp simd", *clauses])
 
 

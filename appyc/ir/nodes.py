@@ -299,6 +299,10 @@ class For(Node):
     private: scalars that every iteration assigns before it reads them; each iteration (or
     thread, or lane) owns its copy. last: those private scalars whose value in the last
     iteration is read after the loop. reductions: scalars that are combined.
+
+    Of lanes (SIMD) only, where iterations do depend on each other: safelen, how many in a row
+    may be lanes of one vector; in_step, that any number may, if every statement is done for
+    all lanes before the next one, and reads before it writes.
     """
 
     var: Symbol
@@ -311,6 +315,8 @@ class For(Node):
     private: tuple[Symbol, ...] = ()
     last: tuple[Symbol, ...] = ()
     reductions: tuple[Reduction, ...] = ()
+    safelen: int | None = None
+    in_step: bool = False
 
 
 @dataclass(frozen=True, slots=True)

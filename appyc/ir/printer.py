@@ -248,7 +248,9 @@ class _Printer:
             case LoopMode.PARALLEL:
                 lines.append(" ".join(["#pragma parallel for", *facts]))
             case LoopMode.SIMD:
-                lines.append(" ".join(["#pragma simd", *facts]))
+                limits = [] if loop.safelen is None else [f"safelen({loop.safelen})"]
+                limits += ["in_step"] if loop.in_step else []
+                lines.append(" ".join(["#pragma simd", *limits, *facts]))
             case LoopMode.SEQUENTIAL:
                 if facts:
                     lines.append(" ".join(["# sequential", *facts]))

@@ -321,6 +321,9 @@ class _Verifier:
             self.fault(loop, f"{symbol} is private and combined in the loop over {loop.var}")
         for reduction in loop.reductions:
             self.reduction(reduction, loop)
+        if loop.mode is not LoopMode.SIMD:
+            limited = loop.in_step or loop.safelen is not None
+            self.expect(not limited, loop, f"the loop over {loop.var} has limits for lanes and no lanes")
         if loop.mode is not LoopMode.SEQUENTIAL:
             for symbol in sorted(written - set(loop.private) - set(combined), key=str):
                 self.fault(loop, f"iterations of the {loop.mode.value} loop over {loop.var} share {symbol}")

@@ -9,11 +9,11 @@ from appyc.analysis.legality import Legality
 from appyc.analysis.statement_graph import StatementGraph, statement_graph
 from appyc.analysis.verdicts import Verdict
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, For, Function, If, Load, Stmt, Store, Symbol, Update
+from appyc.ir.nodes import Assign, For, Function, Symbol
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_loops, rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, map_loops, rename, scalars_read
 from appyc.passes.context import PassContext
-from appyc.passes.remove_dead_code import can_raise
+from appyc.passes.plain_loops import has_fixed_bounds, is_plain
 
 MAX_STATEMENTS = 12
 """A body with more statements is left as it is: the graph takes time that grows with their square."""
@@ -64,33 +64,12 @@ def distribute_loops(fn: Function, ctx: PassContext) -> Function:
 
 
 def _is_candidate(loop: For) -> bool:
-    simple = all(isinstance(stmt, Assign | Store | Update | If) for stmt in _all_statements(loop.body))
-    if loop.clauses is not None or not simple or not 1 < len(loop.body) <= MAX_STATEMENTS:
-        return False
-    bounds = (loop.lo, loop.hi)
-    if any(isinstance(n, Load) for n in walk(bounds)) or scalars_read(bounds) & scalars_written(loop.body):
-        return False
-    return not any(_fails(node) for node in walk(loop.body))
-
-
-def _all_statements(body: tuple[Stmt, ...]) -> list[Stmt]:
-    out: list[Stmt] = []
-    for stmt in body:
-        out.append(stmt)
-        if isinstance(stmt, If):
-            out += _all_statements(stmt.then) + _all_statements(stmt.orelse)
-    return out
-
-
-def _fails(node: object) -> bool:
-    match node:
-        case Assign() | If():
-            return can_raise(node.value if isinstance(node, Assign) else node.cond)
-        case Store() | Update():
-            is_element = isinstance(node, Store) or node.target.is_array
-            return (is_element and node.checked) or any(can_raise(e) for e in (*node.index, node.value))
-        case _:
-            return False
+    return (
+        loop.clauses is None
+        and 1 < len(loop.body) <= MAX_STATEMENTS
+        and is_plain(loop)
+        and has_fixed_bounds(loop)
+    )
 
 
 def _loops(loop: For, groups: list[tuple[int, ...]], names: NameSupply) -> tuple[For, ...]:

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from appyc.ir.kernels import GpuProgram
-from appyc.ir.nodes import Function
+from appyc.ir.nodes import For, Function
+from appyc.ir.visit import map_loops
 from appyc.passes.context import PassContext
 from appyc.passes.lower_jumps import lower_jumps
 from appyc.passes.promote_accumulators import promote_accumulators
 from appyc.passes.split_complex import split_complex
 from appyc.passes.split_kernels import split_kernels
 
+
+def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:
+    """Loops whose lanes have limits (`safelen`, `in_step`) run in order: blocks of a kernel cannot keep them."""
+
+    def rule(loop: For) -> For:
+        if loop.safelen is None and not loop.in_step:
+            return loop
+        return For(loop.var, loop.lo, loop.hi, loop.step, loop.body, clauses=loop.clauses, loc=loop.loc)
+
+    return map_loops(fn, rule)
+
+
 GPU_PASSES = (
-    lower_jumps,  # Triton has no break; first, because it makes loops of other kinds
+    drop_limited_lanes,  # first: all that follow take lanes for free iterations
+    lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
     promote_accumulators,  # before complex numbers are taken apart, which hides an update
     split_complex,  # Triton has no complex numbers
 )

@@ -20,15 +20,15 @@ from appyc.ir.nodes import (
     For,
     Function,
     If,
-    Load,
     Stmt,
     Symbol,
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import rewrite, scalars_written, substitute, walk
 from appyc.passes.build import integer, trip_count
 from appyc.passes.context import PassContext
+from appyc.passes.plain_loops import has_fixed_bounds
 
 Closed: TypeAlias = Callable[[int], Expr]
 """The counter's value in the current iteration, after the given part of its step."""
@@ -105,7 +105,7 @@ def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | t
 def _counters(loop: For) -> list[_Counter]:
     """The counters of a loop, in the order in which they are first moved."""
     own = own_statements(loop.body)
-    if any(isinstance(s, Break | Continue | Fail) for s in own) or not _has_fixed_bounds(loop):
+    if any(isinstance(s, Break | Continue | Fail) for s in own) or not has_fixed_bounds(loop):
         return []
     named: set[Symbol] = set()
     if loop.clauses is not None:
@@ -118,13 +118,6 @@ def _counters(loop: For) -> list[_Counter]:
             loc = next(s.loc for s in own if isinstance(s, Assign) and s.target == symbol)
             out.append(_Counter(symbol, step, loc))
     return out
-
-
-def _has_fixed_bounds(loop: For) -> bool:
-    """Whether the bounds mean after the loop, and in it, what they meant before it."""
-    written = scalars_written(loop.body)
-    fixed = all(not isinstance(n, Load) for bound in (loop.lo, loop.hi) for n in walk(bound))
-    return fixed and not (scalars_read((loop.lo, loop.hi)) & written)
 
 
 def _shift_of(stmt: Assign) -> int | None:

@@ -67,12 +67,15 @@ def outcome(loop: Loop) -> Outcome:
 
 
 def unordered(found: Outcome) -> Iterator[tuple[int, For]]:
-    """The loops that may run in any order, with their numbers in the function."""
+    """The loops that may run in any order (within `safelen` iterations), with their numbers in
+    the function. Lanes in step keep an order."""
     if found.analysed is not None:
         for number, loop in enumerate(loops_of(found.analysed.function)):
-            if loop.mode is not LoopMode.SEQUENTIAL:
+            if loop.mode is not LoopMode.SEQUENTIAL and not loop.in_step:
                 yield number, loop
 
 
 def _mode_text(loop: For) -> str:
-    return loop.mode.value
+    if loop.in_step:
+        return "simd in step"
+    return loop.mode.value + ("" if loop.safelen is None else f" up to {loop.safelen}")

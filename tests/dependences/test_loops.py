@@ -50,11 +50,21 @@ class _Reordered(ast.NodeTransformer):
         return node
 
 
-def reordered(text: str, name: str, chosen: set[int], order: Order, keep_last: set[int]) -> Function:
+def reordered(
+    text: str,
+    name: str,
+    chosen: set[int],
+    order: Order,
+    keep_last: set[int],
+    blocks: dict[int, int] | None = None,
+) -> Function:
     """The function of this text with some loops run in another order; `keep_last`: but for the
-    last iteration, whose values are read after the loop."""
+    last iteration, whose values are read after the loop. blocks: loops where only so many
+    iterations in a row may change places."""
 
     def in_order(r: range, number: int) -> list[int]:
+        if size := (blocks or {}).get(number):
+            return [i for start in range(0, len(r), size) for i in order(r[start : start + size])]
         if number in keep_last and len(r):
             return [*order(r[:-1]), r[-1]]
         return order(r)
@@ -108,8 +118,9 @@ def test_what_runs_in_parallel_gives_the_same_in_any_order(loop: Loop) -> None:
     text = print_function(function)
     expected = call(reordered(text, function.name, set(), list, set()), arguments)
     with_last = {number for number, inner in chosen.items() if inner.last}
+    blocks = {number: inner.safelen for number, inner in chosen.items() if inner.safelen is not None}
     for order in orders():
-        out = call(reordered(text, function.name, set(chosen), order, with_last), arguments)
+        out = call(reordered(text, function.name, set(chosen), order, with_last, blocks), arguments)
         compare(expected, out, "in another order")
 
 
