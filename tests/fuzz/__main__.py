@@ -1,38 +1,55 @@
 """Runs many random programs: python -m tests.fuzz --programs 10000 --target cpu,threads,interpret.
 
-Programs come in batches, each from a seed of its own. The first failure of a batch is
-shrunk and written to a file, and ends the batch. The exit code is 1 if there was any.
+Programs come in batches, each from a seed of its own and in a process of its own, since a
+program may also crash. The first failure of a batch is shrunk and written to a file, and
+ends the batch. The exit code is 1 if there was any.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from tests.fuzz.batch import Findings, run_batch
+from tests.fuzz.batch import Findings
 
-BATCH = 50
-MAX_BATCHES_PER_PROCESS = 8
-"""Then a new process starts: loaded kernels stay in memory."""
+BATCH = 100
+BATCH_SECONDS = 1800
+"""A program that does not end is a failure as well."""
 
 
-def all_batches(arguments: argparse.Namespace) -> Iterator[Findings]:
-    """Batches as they are done, over two processes or as many as asked for."""
-    targets = tuple(arguments.target.split(","))
-    seeds = range(arguments.seed, arguments.seed + -(-arguments.programs // BATCH))
-    with ProcessPoolExecutor(
-        arguments.processes, mp_context=get_context("spawn"), max_tasks_per_child=MAX_BATCHES_PER_PROCESS
-    ) as pool:
-        tasks = [
-            pool.submit(run_batch, s, min(BATCH, arguments.programs), targets, not arguments.no_shrink)
-            for s in seeds
-        ]
+def in_a_process(seed: int, count: int, arguments: argparse.Namespace) -> tuple[int, Findings]:
+    """One batch, and what came of it; the seed is returned along."""
+    with tempfile.TemporaryDirectory(prefix="appyc-fuzz-") as folder:
+        command = [sys.executable, "-m", "tests.fuzz.batch", str(seed), str(count), arguments.target, folder]
+        try:
+            done = subprocess.run(
+                command + ["--no-shrink"] * arguments.no_shrink,
+                capture_output=True, text=True, check=False, timeout=BATCH_SECONDS,
+            )  # fmt: skip
+            ending = f"ended with status {done.returncode}\n{done.stderr}"
+        except subprocess.TimeoutExpired:
+            ending = f"took more than {BATCH_SECONDS} seconds"
+        result, program = Path(folder, "findings.json"), Path(folder, "program.py")
+        if result.exists():
+            outcomes, failure = json.loads(result.read_text())
+            return seed, Findings(Counter(outcomes), tuple(failure) if failure else None)
+        text = program.read_text() if program.exists() else ""
+        return seed, Findings(Counter(failed=1), (f"the process {ending}", text))
+
+
+def all_batches(arguments: argparse.Namespace) -> Iterator[tuple[int, Findings]]:
+    """Batches as they are done."""
+    counts = [min(BATCH, arguments.programs - done) for done in range(0, arguments.programs, BATCH)]
+    with ThreadPoolExecutor(arguments.processes) as pool:
+        tasks = [pool.submit(in_a_process, arguments.seed + k, c, arguments) for k, c in enumerate(counts)]
         for task in as_completed(tasks):
             yield task.result()
 
@@ -52,11 +69,11 @@ def main() -> int:
     arguments = parser.parse_args()
     total: Counter[str] = Counter()
     began = time.monotonic()
-    for found in all_batches(arguments):
+    for seed, found in all_batches(arguments):
         total += found.outcomes
         if found.failure is not None:
             arguments.failures.mkdir(parents=True, exist_ok=True)
-            file = arguments.failures / f"seed_{found.seed}.py"
+            file = arguments.failures / f"seed_{seed}.py"
             message, program = found.failure
             commented = "\n".join(f"# {line}" for line in message.splitlines())
             file.write_text(f"{program}\n{commented}\n")

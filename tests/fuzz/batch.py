@@ -1,9 +1,12 @@
-"""A batch of random programs, in a process of its own."""
+"""A batch of random programs: python -m tests.fuzz.batch SEED COUNT TARGETS FOLDER."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
@@ -15,15 +18,19 @@ from tests.fuzz.generator import Program, programs
 class Findings:
     """What a batch came to. failure: the error's text and the program, shrunk."""
 
-    seed: int
     outcomes: Counter[str] = field(default_factory=Counter)
     failure: tuple[str, str] | None = None
 
 
-def run_batch(start: int, count: int, targets: tuple[str, ...], shrink: bool = True) -> Findings:
-    """Programs of one seed, up to the first that fails."""
+def run_batch(
+    start: int, count: int, targets: tuple[str, ...], *, shrink: bool = True, current: Path | None = None
+) -> Findings:
+    """Programs of one seed, up to the first that fails.
+
+    current: where the program that runs is written, for the case that it ends the process.
+    """
     quiet()
-    found = Findings(start)
+    found = Findings()
     last: list[Program] = []
 
     @seed(start)
@@ -36,9 +43,11 @@ def run_batch(start: int, count: int, targets: tuple[str, ...], shrink: bool = T
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @given(programs())
+    @given(programs(large="interpret" not in targets))  # the interpreter takes its time
     def go(program: Program) -> None:
         last[:] = [program]
+        if current is not None:
+            current.write_text(str(program))
         outcome = check(program, targets)
         if found.failure is None:
             found.outcomes[outcome] += 1
@@ -49,3 +58,16 @@ def run_batch(start: int, count: int, targets: tuple[str, ...], shrink: bool = T
         found.outcomes["failed"] += 1
         found.failure = (f"{type(error).__name__}: {error}", str(last[0]) if last else "")
     return found
+
+
+def main() -> None:
+    start, count, targets, folder = sys.argv[1:5]
+    found = run_batch(
+        int(start), int(count), tuple(targets.split(",")),
+        shrink="--no-shrink" not in sys.argv, current=Path(folder, "program.py"),
+    )  # fmt: skip
+    Path(folder, "findings.json").write_text(json.dumps([found.outcomes, found.failure]))
+
+
+if __name__ == "__main__":
+    main()

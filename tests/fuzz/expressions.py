@@ -23,13 +23,12 @@ Draw = st.DrawFn
 class Typed:
     """An expression's text. type: "int", "float", "bool" for Python's numbers, else NumPy's name.
 
-    bound: no value of a Python int is larger. divides: may stand right of / // %.
+    bound: no value of a Python int is larger.
     """
 
     text: str
     type: str
     bound: int = 0
-    divides: bool = True
 
     @property
     def python(self) -> bool:
@@ -37,7 +36,7 @@ class Typed:
 
     @property
     def kind(self) -> str:
-        """'i' integers, 'f' floats, 'b' bools."""
+        """'i' integers, 'f' floats, 'b' bools, 'c' complex numbers."""
         if self.python:
             return self.type[0]
         return {"u": "i"}.get(np.dtype(self.type).kind, np.dtype(self.type).kind)
@@ -50,6 +49,8 @@ class ArrayName:
     name: str
     dtype: str
     shape: tuple[str, ...]
+    written: bool = True
+    read: bool = True
 
 
 @dataclass
@@ -85,13 +86,30 @@ class Expressions:
             return f"{array.name}{''.join(f'[{i}]' for i in index)}"
         return f"{array.name}[{', '.join(index)}]"
 
+    def own_element(self, array: ArrayName) -> str:
+        """An element that each iteration has for itself, as far as there are loops for the axes."""
+        free = dict(self.scope.ranges)
+        index = []
+        for extent in array.shape:
+            var = next((v for v, e in free.items() if e == extent), None)
+            free.pop(var or "", None)
+            index.append(var or self.pick("0", "-1"))
+        return f"{array.name}[{', '.join(index)}]"
+
     def index(self, extent: str) -> str:
         """An index of an axis, in range more often than not."""
         fitting = [v for v, e in self.scope.ranges.items() if e == extent]
         others = list(self.scope.ranges)
         if fitting and not self.chance(25):
             return self.pick(*fitting)
-        shape = self.draw(st.integers(0, 9))
+        shape = self.draw(st.integers(0, 10))
+        through = [a for a in self.scope.arrays if a.read and a.dtype in ("int64", "int32", "int8", "uint8")]
+        if shape == 10 and through:
+            array = self.pick(*through)
+            inner = [
+                self.pick(*[v for v, e in self.scope.ranges.items() if e == x], "0") for x in array.shape
+            ]
+            return f"{array.name}[{', '.join(inner)}] % {self._atleast(extent)}"
         if shape <= 1 or not others:
             return self.pick("0", "-1", "1", "k", f"{extent} - 1")
         var = self.pick(*(fitting or others))
@@ -122,6 +140,8 @@ class Expressions:
         """An expression of kind 'i', 'f' or 'b'."""
         if kind == "b":
             return self.condition(depth)
+        if kind == "c":
+            return self._complex(depth)
         if depth == 0 or self.chance(25):
             return self._atom(kind)
         form = self.draw(st.integers(0, 9))
@@ -139,7 +159,7 @@ class Expressions:
 
     def _atom(self, kind: str) -> Typed:
         names = [s for s in self.scope.scalars if s.kind == kind]
-        arrays = [a for a in self.scope.arrays if Typed("", a.dtype).kind == kind]
+        arrays = [a for a in self.scope.arrays if a.read and Typed("", a.dtype).kind == kind]
         choice = self.draw(st.integers(0, 9))
         if arrays and choice >= 4:
             array = self.pick(*arrays)
@@ -151,6 +171,20 @@ class Expressions:
         value = self.draw(st.integers(0, 9))
         return Typed(str(value), "int", value)
 
+    def _complex(self, depth: int) -> Typed:
+        arrays = [a for a in self.scope.arrays if a.read and Typed("", a.dtype).kind == "c"]
+        form = self.draw(st.integers(0, 6)) if depth else 0
+        if form == 0 and arrays:
+            array = self.pick(*arrays)
+            return Typed(self.element(array), array.dtype)
+        if form <= 1:
+            return Typed(self.pick("1j", "(0.5 - 2j)"), "complex128")
+        a = self._complex(depth - 1)
+        if form == 2:
+            return Typed(f"{a.text}.conjugate()", a.type)
+        b = self._complex(depth - 1) if form <= 5 else self.number("f", depth - 1)
+        return Typed(f"({a.text} {self.pick('+', '-', '*')} {b.text})", "complex128")
+
     def _binary(self, kind: str, depth: int) -> Typed:
         a = self.number(kind, depth - 1)
         if kind == "f":
@@ -158,8 +192,6 @@ class Expressions:
             b = self.number("i" if self.chance(20) else "f", depth - 1)
             if op == "**":
                 return Typed(f"({a.text} ** {self.pick('2', '3')})", a.type)
-            if op in ("/", "//", "%") and not b.divides:
-                op = "+"
             return self._joined(op, a, b)
         op = self.pick("+", "-", "*", "+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "**")
         if op in ("<<", ">>", "**"):
@@ -181,7 +213,12 @@ class Expressions:
         return Typed(f"({a.text} {op} {b.text})", type_)
 
     def _strong(self, a: Typed, other: Typed) -> Typed:
-        """A Python int beside a NumPy integer becomes an int64, unless it is a digit."""
+        """A Python int beside a NumPy integer becomes an int64, unless it is a digit.
+
+        So does a uint64 beside another type, with which NumPy would make it a float.
+        """
+        if a.type == "uint64" and other.type != "uint64" and not other.text.isdigit():
+            return Typed(f"np.int64({a.text})", "int64")
         if a.type == "int" and other.kind == "i" and not other.python and not a.text.isdigit():
             return Typed(f"np.int64({a.text})", "int64")
         return a
@@ -230,7 +267,9 @@ class Expressions:
         if form == 7:
             return Typed(f"(not {self.condition(max(depth - 1, 0)).text})", "bool")
         flags = [s for s in self.scope.scalars if s.kind == "b"]
-        flags += [Typed(self.element(a), "bool_") for a in self.scope.arrays if a.dtype == "bool"][:1]
+        flags += [Typed(self.element(a), "bool_") for a in self.scope.arrays if a.read and a.dtype == "bool"][
+            :1
+        ]
         if flags and form == 6:
             return self.pick(*flags)
         kind = self.pick("i", "f")

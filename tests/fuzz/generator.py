@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from tests.fuzz.expressions import WRAP, ArrayName, Expressions, Scope, Typed
 
-DTYPES = ("float64", "float64", "float32", "int64", "int32", "int8", "uint8", "bool")
+DTYPES = ("float64", "float64", "float64", "float32", "int64", "int64", "int32", "int8", "uint8", "bool",
+          "int16", "uint16", "uint32", "uint64", "complex128", "complex64")  # fmt: skip
 LAYOUTS = ("C", "C", "C", "F", "reversed", "every second")
 REDUCTIONS = {"f": ("+", "+", "*", "min", "max"), "i": ("+", "+", "&", "|", "^", "min", "max")}
 
@@ -57,19 +58,30 @@ def _described(value: Any) -> str:
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> Program:
-    """A program and arguments for it."""
+def programs(draw: st.DrawFn, *, large: bool = False) -> Program:
+    """A program and arguments for it. large: extents beyond a vector's width, now and then."""
     n, m = draw(st.integers(0, 6)), draw(st.integers(1, 5))
+    if large and draw(st.integers(0, 3)) == 3:
+        n, m = draw(st.sampled_from((9, 17, 35))), draw(st.sampled_from((3, 8, 19)))
     extents = {"n": n, "m": m, "4": 4}
+    tidy = draw(st.booleans())
     arrays, values = [], []
     for number in range(draw(st.integers(1, 4))):
         rank = draw(st.sampled_from((1, 1, 1, 2, 2, 3)))
         shape = tuple(draw(st.sampled_from(("n", "n", "m", "4"))) for _ in range(rank))
-        array = ArrayName("abcd"[number], draw(st.sampled_from(DTYPES)), shape)
+        dtype = draw(st.sampled_from(DTYPES))
+        if values and draw(st.integers(0, 9)) == 9:  # memory that two arguments share
+            other = arrays[-1]
+            array = ArrayName("abcd"[number], other.dtype, other.shape, other.written, other.read)
+            values.append(draw(st.sampled_from((values[-1], values[-1][::-1]))))
+        else:
+            array = ArrayName(
+                "abcd"[number], dtype, shape, not tidy or number % 2 == 0, not tidy or number % 2 == 1
+            )
+            values.append(_values(draw, array.dtype, tuple(extents[e] for e in shape)))
         arrays.append(array)
-        values.append(_values(draw, array.dtype, tuple(extents[e] for e in shape)))
     k = draw(st.integers(-2, 3))
-    source = _Body(draw, arrays).source()
+    source = _Body(draw, arrays, tidy=tidy).source()
     return Program(source, (*values, n, m, k, draw(st.sampled_from((0.5, 0.0, -1.25, 3.0)))))
 
 
@@ -78,7 +90,9 @@ def _values(draw: st.DrawFn, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     layout = draw(st.sampled_from(LAYOUTS))
     whole = tuple(2 * s for s in shape) if layout == "every second" else shape
-    if dtype == "bool":
+    if dtype.startswith("complex"):
+        data = ((rng.integers(-8, 9, whole) + 1j * rng.integers(-8, 9, whole)) / 4).astype(dtype)
+    elif dtype == "bool":
         data = rng.integers(0, 2, whole).astype(bool)
     elif dtype.startswith("float"):
         data = (rng.integers(-8, 9, whole) / 4).astype(dtype)
@@ -97,15 +111,18 @@ def _values(draw: st.DrawFn, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
 class _Body:
     """Draws the statements of one program."""
 
-    def __init__(self, draw: st.DrawFn, arrays: list[ArrayName]) -> None:
+    def __init__(self, draw: st.DrawFn, arrays: list[ArrayName], *, tidy: bool) -> None:
         self.draw = draw
         self.arrays = arrays
+        self.tidy = tidy
+        """Whether iterations mostly write elements of their own, so that pragmas are mostly right."""
         self.lines: list[str] = []
         self.locals: dict[str, str] = {}
         self.late: dict[str, str] = {}
         """Locals that are first assigned somewhere inside, so that a read may fail."""
         self.wild = draw(st.integers(0, 9)) >= 8
         self.pragmas = draw(st.integers(0, 9)) >= 3
+        self.results: list[str] = []
         self.loops = 0
         self.counters = 0
 
@@ -130,6 +147,7 @@ class _Body:
         for name, type_ in (("late", "float"), ("when", "int")):
             if self.chance(15):
                 self.late[name] = type_
+        self.results = [*self.locals, *(name for name in self.late if self.chance(50))]
         for _ in range(self.draw(st.integers(1, 3))):
             self.loop(1, {}, ())
             if self.chance(25):
@@ -137,8 +155,7 @@ class _Body:
         for name in self.late:  # assigned somewhere, so that Python takes it for a local
             self.emit(1, "if n > 99:")
             self.emit(2, f"{name} = {self.pick('0', '1')}" + (".5" if self.late[name] == "float" else ""))
-        if results := [*self.locals, *(name for name in self.late if self.chance(50))]:
-            self.emit(1, f"return {', '.join(results)}")
+        self.emit(1, self.leave())
         return "\n".join(self.lines) + "\n"
 
     # ------------------------------------------------------------ what can be read
@@ -147,9 +164,8 @@ class _Body:
         scalars = [Typed("n", "int", 6), Typed("m", "int", 5), Typed("k", "int", 3), Typed("x", "float")]
         scalars += [Typed(v, "int", 12) for v in ranges]
         for name, type_ in (*self.locals.items(), *self.late.items()):
-            if type_ == "acc":
-                scalars.append(Typed(name, "float64", divides=False))
-            else:
+            # `acc` starts as Python's float and becomes NumPy's, which divide by zero differently.
+            if type_ != "acc":
                 scalars.append(Typed(name, type_, 1_000_000 if type_ == "int" else 0))
         return Expressions(self.draw, Scope(self.arrays, scalars, ranges), wild=self.wild)
 
@@ -183,6 +199,9 @@ class _Body:
         else:
             self.store(depth, ranges)
 
+    def leave(self) -> str:
+        return f"return {', '.join(self.results)}" if self.results else "return"
+
     def value_for(self, e: Expressions, dtype: str) -> str:
         kind = Typed("", dtype).kind
         if kind == "b":
@@ -190,36 +209,51 @@ class _Body:
         if kind == "f" and self.chance(20):
             kind = "i"
         value = e.number(kind)
-        if value.kind == "f" or value.type == dtype:
+        if value.kind in "fc" or value.type == dtype:
             return value.text
         return e.coerced(value, dtype).text
 
+    def target(self, e: Expressions) -> tuple[ArrayName, str]:
+        """An array to write, and the element."""
+        array = self.pick(*[a for a in self.arrays if a.written])
+        return array, e.own_element(array) if self.tidy and self.chance(90) else e.element(array)
+
     def store(self, depth: int, ranges: dict[str, str]) -> None:
         e = self.expressions(ranges)
-        array = self.pick(*self.arrays)
-        target = e.element(array)
+        array, target = self.target(e)
         self.emit(depth, f"{target} = {self.value_for(e, array.dtype)}")
 
     def update_element(self, depth: int, ranges: dict[str, str]) -> None:
         e = self.expressions(ranges)
-        array = self.pick(*self.arrays)
-        target = e.element(array)
+        array, target = self.target(e)
         kind = Typed("", array.dtype).kind
-        op = {"b": ("&", "|", "^"), "i": ("+", "-", "*", "&", "|", "^"), "f": ("+", "-", "*", "/")}[kind]
+        op = {"b": ("&", "|", "^"), "i": ("+", "-", "*", "&", "|", "^"), "f": ("+", "-", "*", "/"),
+              "c": ("+", "-", "*")}[kind]  # fmt: skip
+        if self.pragmas and ranges and kind != "b" and self.chance(15):
+            op = ("+", "-")
+            target = e.element(array)
+            self.emit(depth, "#pragma atomic")
         value = (
             f"np.bool_({e.condition().text})" if kind == "b" else e.coerced(e.number(kind), array.dtype).text
         )
         self.emit(depth, f"{target} {self.pick(*op)}= {value}")
 
     def reduce(self, depth: int, ranges: dict[str, str]) -> None:
-        names = [n for n, t in self.locals.items() if t != "bool"]
+        names = list(self.locals)
         if not names:
             self.store(depth, ranges)
             return
         name = self.pick(*names)
         type_ = "float64" if self.locals[name] == "acc" else self.locals[name]
         e = self.expressions(ranges)
+        if self.tidy:  # what is combined into is read nowhere else
+            e.scope.scalars = [s for s in e.scope.scalars if s.text not in self.locals]
         kind = Typed("", type_).kind
+        if kind == "b":
+            self.emit(
+                depth, f"{name} = {name} {self.pick('and', 'or')} {e.coerced(e.condition(), 'bool').text}"
+            )
+            return
         op = self.pick(*REDUCTIONS[kind])
         value = e.coerced(e.number(kind), type_)
         text = f"({value.text}) % {WRAP}" if type_ == "int" else value.text

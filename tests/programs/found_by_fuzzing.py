@@ -1,0 +1,40 @@
+"""Programs that once went wrong, as small as they get. The docstring says how."""
+
+import numpy as np
+
+from tests.programs.registry import Programs
+
+PROGRAMS = Programs()
+
+
+@PROGRAMS.on(3)
+def constant_result_keeps_numpy_type(n):
+    """The interpreter returned Python's 1.5: a result that folds to a constant had lost its type."""
+    u = np.float64(1.5)
+    w = np.int32(3)
+    for _ in range(n):
+        pass
+    return u, w, np.uint8(200), np.float32(0.5)
+
+
+@PROGRAMS.on(np.array([1.0, -2.0, 3.0, -4.0]))
+def read_of_what_an_earlier_iteration_assigned(a):
+    """Refused, since no path before the loop assigns `previous`."""
+    s = 0.0
+    for i in range(4):
+        if i > 0 and previous > 0:
+            s += previous
+        previous = a[i]
+    return s
+
+
+@PROGRAMS.on(0)
+@PROGRAMS.on(2)
+def read_of_a_bool_that_an_earlier_iteration_assigned(n):
+    """As above; the type that the name starts with must not widen a bool."""
+    out = 0
+    for i in range(n):
+        if i > 0:
+            out += 1 if flag else 10
+        flag = i == 0
+    return out, flag
