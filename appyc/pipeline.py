@@ -26,6 +26,7 @@ from appyc.passes.context import PassContext
 from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.find_lanes import find_lanes
 from appyc.passes.keep_python_ints import keep_python_ints
+from appyc.passes.peel_wrap_around import peel_wrap_around
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
 from appyc.passes.remove_dead_code import remove_dead_code
@@ -42,6 +43,7 @@ SIMPLIFY: tuple[Pass, ...] = (
 ANALYSE: tuple[Pass, ...] = (
     keep_python_ints,  # before all work: what it refuses runs in Python
     substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
+    peel_wrap_around,  # after it, since a counter wraps around nothing
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     distribute_loops,  # before verdicts: each of its loops gets its own

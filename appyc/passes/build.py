@@ -89,6 +89,21 @@ def iteration(lo: Expr, step: int, number: Expr) -> Expr:
     return scaled if lo == integer(0, loc) else Binary("+", lo, scaled, loc=loc)
 
 
+def shifted(value: Expr, distance: int) -> Expr:
+    """`value + distance`, with constants put together."""
+    loc = value.loc
+    match value:
+        case Const(value=int(number)):
+            return integer(number + distance, loc)
+        case Binary(op="+", lhs=inner, rhs=Const(value=int(number))):
+            return shifted(inner, number + distance)
+        case _ if distance == 0:
+            return value
+        case _:
+            op = "+" if distance > 0 else "-"
+            return Binary(op, value, integer(abs(distance), loc), loc=loc)
+
+
 def less(lhs: Expr, rhs: Expr) -> Expr:
     return Compare("<", lhs, rhs, loc=rhs.loc)
 
