@@ -366,9 +366,18 @@ relax(np.ones((4, 4)))
 def scatter(a, at, b):
     #pragma parallel for
     for i in range(at.shape[0]):
-        a[at[i]] = b[i]
+        a[at[at[i]]] = b[i]
 
 scatter(np.ones(4), np.arange(4), np.ones(4))
+""",
+    "indirect_store_twice": """
+@appyc.jit
+def scatter(a, at, b):
+    #pragma parallel for
+    for i in range(at.shape[0]):
+        a[at[i]] = b[i]
+
+scatter(np.ones(4), np.array([0, 2, 2]), np.ones(4))
 """,
     "update_of_one_element": """
 @appyc.jit

@@ -34,6 +34,7 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
+    Distinct,
     Expr,
     Extent,
     Fail,
@@ -173,6 +174,8 @@ class _Collector:
             case Intrinsic():
                 for arg in expr.args:
                     self.expression(arg, domain)
+            case Distinct():
+                raise AssertionError("inspectors are put in after accesses were asked for")
             case Logical():
                 self.expression(expr.lhs, domain)
                 if _has_load(expr.rhs):

@@ -27,6 +27,7 @@ from appyc.ir.nodes import (
     Cast,
     Compare,
     Const,
+    Distinct,
     Expr,
     Extent,
     For,
@@ -208,7 +209,7 @@ class Affine:
                     arg = self.value(expr.args[0], state, depth)
                     return arg.max(arg.neg()) if self._adds_up(arg) else None
                 return None
-            case Compare() | Logical() | AnyLane() | Load():
+            case Compare() | Logical() | AnyLane() | Load() | Distinct():
                 return None
             case _:
                 assert_never(expr)

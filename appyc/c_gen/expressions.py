@@ -18,6 +18,7 @@ from appyc.ir.nodes import (
     Cast,
     Compare,
     Const,
+    Distinct,
     Expr,
     Extent,
     Intrinsic,
@@ -69,6 +70,8 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             return _intrinsic(ctx, expr)
         case AnyLane():
             return expression(ctx, expr.arg)  # here a lane is an iteration of its own
+        case Distinct():
+            return _distinct(ctx, expr)
         case _:
             assert_never(expr)
 
@@ -90,6 +93,16 @@ def element(ctx: FunctionContext, array: Symbol, places: Sequence[str]) -> str:
     for axis in order:
         offset = f"({offset} * {names.extent(array, axis)} + {places[axis]})" if offset else places[axis]
     return f"{data}[{offset[1:-1] if len(places) > 1 else offset}]"
+
+
+def _distinct(ctx: FunctionContext, expr: Distinct) -> str:
+    """A call of the inspector: the array's address, stride in bytes, the range to look at, both extents."""
+    inspector = ctx.module.helpers.typed("distinct", expr.array.dtype)
+    strided = expr.array.array.layout is Layout.STRIDED
+    stride = ctx.module.names.stride(expr.array, 0) if strided else str(expr.array.dtype.itemsize)
+    lo, hi, extent = (expression(ctx, e) for e in (expr.lo, expr.hi, expr.extent))
+    data = f"(const char *){ctx.name(expr.array)}"
+    return f"{inspector}({data}, {stride}, {lo}, {hi}, {ctx.extent(expr.array, 0)}, {extent})"
 
 
 def checked_places(

@@ -250,6 +250,39 @@ static inline T cpow__D(const T a, const T b) {
     ),
 }
 
+TEMPLATES["distinct"] = (
+    (),
+    """/* Whether the indices in [lo, hi) of an array name no place of an axis twice: by a bit for each
+ * place where that takes little memory, else by a hash table. One that is out of range names none;
+ * its access raises. */
+static bool distinct_D(const char *data, const int64_t stride, const int64_t lo, const int64_t hi,
+                       const int64_t length, const int64_t extent) {
+    const int64_t begin = lo < 0 ? 0 : lo, end = hi < length ? hi : length, n = end - begin;
+    if (n <= 1) return true;
+    const bool few = extent / 64 < n * 2 + 1024;
+    uint64_t size = few ? (uint64_t)extent / 64 + 1 : 64;
+    while (!few && size < (uint64_t)n * 2) size *= 2;
+    uint64_t *seen = __builtin_calloc(size, 8);
+    bool all = seen != 0;
+    for (int64_t k = begin; all && k < end; k++) {
+        const T value = *(const T *)(data + k * stride);
+        const uint64_t place = value < 0 ? (uint64_t)value + (uint64_t)extent : (uint64_t)value;
+        if (place >= (uint64_t)extent) continue;
+        if (few) {
+            all = !(seen[place / 64] >> (place % 64) & 1);
+            seen[place / 64] |= (uint64_t)1 << (place % 64);
+        } else {
+            uint64_t at = place * 0x9E3779B97F4A7C15u & (size - 1);
+            while (seen[at] != 0 && seen[at] != place + 1) at = (at + 1) & (size - 1);
+            all = seen[at] == 0;
+            seen[at] = place + 1;
+        }
+    }
+    __builtin_free(seen);
+    return all;
+}""",
+)
+
 _UNARY_MATH = """
     fabs sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh
     asinh acosh atanh floor ceil trunc rint erf erfc
@@ -274,11 +307,24 @@ enum { vector_bytes = 16 };
 #endif"""
 
 
+_VECTOR_SUM = """static inline T vector_sum_D(const vector_D lanes) {
+    enum { width = sizeof(vector_D) / sizeof(T) };
+    T part[width];
+    for (int i = 0; i < width; i += 1) part[i] = lanes[i];
+    for (int half = width / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half; i += 1) part[i] += part[i + half];
+    }
+    return part[0];
+}"""
+
+
 def reserved_names() -> set[str]:
     """Every name that this module can put into a C file."""
     names = set(PLAIN)
     names |= {f"{operation}_{dtype}" for operation in TEMPLATES for dtype in DType}
-    names |= {"vector_bytes"} | {f"vector_{dtype}" for dtype in DType}
+    names |= {"vector_bytes"} | {
+        f"{prefix}_{dtype}" for prefix in ("vector", "vector_sum") for dtype in DType
+    }
     names |= {name + suffix for name in _PROTOTYPES for suffix in ("", "f")}
     return names
 
@@ -336,6 +382,13 @@ class Helpers:
         self._texts.setdefault("vector_bytes", _VECTOR_BYTES)
         attributes = f"vector_size(vector_bytes), aligned({dtype.itemsize}), may_alias"
         self._texts.setdefault(name, f"typedef {c_type(dtype)} {name} __attribute__(({attributes}));")
+        return name
+
+    def vector_sum(self, dtype: DType) -> str:
+        """Asks for the sum of a vector's elements, half by half; returns the function's name."""
+        self.vector(dtype)
+        name = f"vector_sum_{dtype}"
+        self._texts.setdefault(name, _filled(_VECTOR_SUM, dtype))
         return name
 
     def text(self) -> str:

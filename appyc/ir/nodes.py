@@ -209,8 +209,39 @@ class AnyLane(Node):
         return DType.BOOL
 
 
+@dataclass(frozen=True, slots=True)
+class Distinct(Node):
+    """True where `array[lo:hi]`, integers, names no place of an axis twice: an inspector.
+
+    extent: of that axis; a negative number counts from its end, and one out of range is not
+    looked at, for the access itself raises. For loops whose iterations meet in an array
+    only where an index array repeats itself.
+    """
+
+    array: Symbol
+    lo: Expr
+    hi: Expr
+    extent: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return DType.BOOL
+
+
 Expr: TypeAlias = (
-    Const | Var | Extent | Load | Unary | Binary | Compare | Logical | Select | Cast | Intrinsic | AnyLane
+    Const
+    | Var
+    | Extent
+    | Load
+    | Unary
+    | Binary
+    | Compare
+    | Logical
+    | Select
+    | Cast
+    | Intrinsic
+    | AnyLane
+    | Distinct
 )
 
 

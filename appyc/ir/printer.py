@@ -38,6 +38,7 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
+    Distinct,
     Expr,
     Extent,
     Fail,
@@ -79,6 +80,15 @@ _CALLED_OPS = {"min": "min", "max": "max", "minimum": "np.minimum", "maximum": "
 _DIVISIONS = ("/", "//", "%")
 
 
+DISTINCT = """\
+def distinct(values, extent):
+    places = np.sort(np.where(values < 0, values.astype("int64") + extent, values))
+    places = places[(places >= 0) & (places < extent)]
+    return bool((places[1:] != places[:-1]).all())
+"""
+"""What a `Distinct` prints a call of."""
+
+
 def print_function(fn: Function) -> str:
     """The function as a Python module that defines it."""
     fails = {n.error for n in walk(fn) if isinstance(n, Fail)}
@@ -87,6 +97,8 @@ def print_function(fn: Function) -> str:
     lines = ["import math", "import numpy as np", ""]
     if any(isinstance(n, AnyLane) for n in walk(fn)):
         lines += ["any_lane = bool  # here lanes run one after the other", ""]
+    if any(isinstance(n, Distinct) for n in walk(fn)):
+        lines += [*DISTINCT.splitlines(), ""]
     for error in sorted(fails & set(OWN_ERRORS)):
         lines += [f"class {error}(Exception):", "    pass", ""]
     lines += printer.function(fn)
@@ -149,6 +161,9 @@ class _Printer:
                 return self.intrinsic(expr)
             case AnyLane():
                 return f"any_lane({self.bare(expr.arg)})"
+            case Distinct():
+                lo, hi = (f"max({self.bare(e)}, 0)" for e in (expr.lo, expr.hi))
+                return f"distinct({self.name(expr.array)}[{lo}:{hi}], {self.bare(expr.extent)})"
             case _:
                 assert_never(expr)
 
@@ -360,7 +375,7 @@ def _is_numpy(expr: Expr) -> bool:
             return expr.op in _CALLED_OPS or _is_numpy(expr.lhs) or _is_numpy(expr.rhs)
         case Select():
             return _is_numpy(expr.then) and _is_numpy(expr.orelse)
-        case Compare() | Logical() | AnyLane():
+        case Compare() | Logical() | AnyLane() | Distinct():
             return False
         case Const() | Var() | Extent():
             return expr.dtype not in _PYTHON_TYPES

@@ -27,6 +27,7 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
+    Distinct,
     Expr,
     Extent,
     Fail,
@@ -147,6 +148,12 @@ class _Verifier:
                 if self.use(expr.array, expr, array=True):
                     in_range = 0 <= expr.axis < expr.array.array.ndim
                     self.expect(in_range, expr, f"{expr.array} has no axis {expr.axis}")
+            case Distinct():
+                if self.use(expr.array, expr, array=True):
+                    fits = expr.array.array.ndim == 1 and expr.array.dtype.is_integer
+                    self.expect(fits, expr, f"{expr.array} is no one-dimensional array of integers")
+                for part in (expr.lo, expr.hi, expr.extent):
+                    self.expr(part, DType.INT64)
             case Load():
                 self.index(expr.array, expr.index, expr)
                 self.mask(expr.mask)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 
+from appyc.analysis.inspector import inspections
 from appyc.analysis.legality import Legality
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.errors import DependenceError, Note, PragmaError, UnsupportedError
-from appyc.ir.nodes import Alloc, Clauses, For, Function, LoopMode, Node, Symbol, While
+from appyc.ir.nodes import (
+    Alloc,
+    Clauses,
+    Distinct,
+    Expr,
+    For,
+    Function,
+    Logical,
+    LoopMode,
+    Node,
+    Symbol,
+    While,
+)
 from appyc.ir.visit import loops_of, rewrite, symbols_of, walk
 from appyc.passes.context import PassContext
 
@@ -32,8 +46,8 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
     Expects reductions as `Update`s (`recognise_reductions`), and is sharper where accesses are
     known to be in range (`check_bounds`).
 
-    A loop that is independent for some arguments passes where they can be tested at the call:
-    `version_loops` makes the test.
+    A loop that is independent for some arguments, or for some values of an index array, passes
+    where that can be tested at the call: `version_loops` makes the test.
 
     Does not handle: copying an array to break a false dependence, reductions into array
     elements other than atomic ones.
@@ -50,6 +64,9 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
             continue
         sworn = clauses is not None and clauses.independent
         verdict = legality.judge(loop, _all_arrays(fn) if sworn else frozenset())
+        around = _around(loop, loops, ctx)
+        if not (verdict.may_run_in_any_order or verdict.guard is not None or around):
+            verdict = _inspected(loop, legality, verdict, asked=clauses is not None)
         ctx.verdicts[loop.var] = verdict
         if clauses is not None:
             _insist(loop, clauses, verdict)
@@ -107,6 +124,46 @@ def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
         )
     _check_reduction_clause(loop, clauses, verdict)
     _check_private_clause(loop, clauses, verdict)
+
+
+def _around(loop: For, loops: list[For], ctx: PassContext) -> bool:
+    """Whether the loop is inside one that takes the threads already; outer loops are judged first."""
+    outer = (n for n in loops if n is not loop and any(inner is loop for inner in walk(n.body)))
+    return any(n.var in ctx.verdicts and ctx.verdicts[n.var].may_run_in_any_order for n in outer)
+
+
+def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bool) -> LoopVerdict:
+    """The verdict with an inspector's condition, where a look at an index array can decide.
+
+    A loop that nobody asked for must do more at each iteration than the look costs. Updates
+    that iterations share are no question of the data: they are meant to meet, and need `atomic`.
+    """
+    if verdict.verdict is not Verdict.UNKNOWN or not (asked or any(isinstance(n, For | While) for n in walk(loop.body))):
+        return verdict
+    looks = inspections(loop)
+    free = legality.judge(loop, frozenset(looks)) if looks else verdict
+    if not free.may_run_in_any_order:
+        return verdict
+    needed = {a: look for a, look in looks.items() if not _is_free_without(loop, legality, looks, a)}
+    first, *others = list[Expr](needed.values())
+    guard = reduce(lambda a, b: Logical("and", a, b, loc=loop.loc), others, first)
+    names = ", ".join(f"'{name}'" for name in sorted({look.array.name for look in needed.values()}))
+    targets = ", ".join(f"'{name}'" for name in sorted(a.name for a in needed))
+    condition = f"the values that it reads in {names} are distinct"
+    reason = f"loop over '{loop.var.name}': iterations touch one element of {targets}, unless {condition}"
+    return replace(
+        free,
+        verdict=Verdict.CONDITIONAL,
+        reason=reason,
+        notes=verdict.notes,
+        condition=condition,
+        guard=guard,
+    )
+
+
+def _is_free_without(loop: For, legality: Legality, looks: dict[Symbol, Distinct], array: Symbol) -> bool:
+    """Whether the loop is free if nothing is known of this one array."""
+    return legality.judge(loop, frozenset(looks) - {array}).may_run_in_any_order
 
 
 def _sentence(verdict: LoopVerdict) -> str:

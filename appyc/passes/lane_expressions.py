@@ -14,8 +14,9 @@ becomes, for lanes i that `mask` lets act (`ok` is a new bool, `record` a `Fault
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import assert_never
 
-from appyc.errors import Loc
+from appyc.errors import InternalError, Loc
 from appyc.ir.kernels import Fault, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -25,6 +26,7 @@ from appyc.ir.nodes import (
     Cast,
     Compare,
     Const,
+    Distinct,
     Expr,
     Extent,
     Intrinsic,
@@ -104,6 +106,10 @@ class ExpressionLowering:
                 return replace(e, lhs=self.expr(e.lhs, where, out), rhs=self.expr(e.rhs, where, out))
             case Intrinsic():
                 return replace(e, args=tuple(self.expr(arg, where, out) for arg in e.args))
+            case Distinct():
+                raise InternalError("predicate_lanes", "an inspector inside a kernel")
+            case _:
+                assert_never(e)
 
     def load(self, e: Load, where: Where, out: list[ScheduledStmt]) -> Load:
         index, here = self.index(e.array, e.index, e.checked, e.loc, where, out)

@@ -29,6 +29,7 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
+    Distinct,
     Expr,
     Extent,
     Fail,
@@ -158,6 +159,9 @@ class _Splitter:
                 return self._real_cast(e, out)
             case Intrinsic():
                 return self._real_function(e, out)
+            case Distinct():
+                lo, hi, extent = (self.expr(part, out) for part in (e.lo, e.hi, e.extent))
+                return replace(e, lo=lo, hi=hi, extent=extent)
             case _:
                 assert_never(e)
 

@@ -18,6 +18,7 @@ from appyc.ir.nodes import (
     Cast,
     Compare,
     Const,
+    Distinct,
     Expr,
     Extent,
     Intrinsic,
@@ -87,6 +88,8 @@ class ExpressionEmitter:
                 return self._intrinsic(e)
             case AnyLane():
                 return self.call("any_lane", self.expr(e.arg)) if self.is_varying(e.arg) else self.expr(e.arg)
+            case Distinct():
+                raise InternalError("triton_gen", "an inspector inside a kernel")
             case _:
                 assert_never(e)
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from appyc.ir.abi import FaultSite
 from appyc.ir.kernels import GpuProgram, Kernel
-from appyc.ir.nodes import Symbol
+from appyc.ir.nodes import Distinct, Symbol
+from appyc.ir.printer import DISTINCT
 from appyc.ir.visit import arrays_written, walk
 from appyc.options import Options
 from appyc.triton_gen.helpers import helper_text
@@ -44,7 +45,9 @@ def generate(program: GpuProgram, options: Options) -> TritonProgram:
     """The program's text."""
     kernels = {k.name: emit_kernel(k) for k in _kernels_of(program)}
     used = {helper for kernel in kernels.values() for helper in kernel.helpers}
-    parts = [_HEAD, helper_text(used), *(k.text for k in kernels.values()), emit_host(program, kernels)]
+    inspector = DISTINCT if any(isinstance(n, Distinct) for n in walk(program)) else ""
+    texts = [k.text for k in kernels.values()]
+    parts = [_HEAD, helper_text(used), *texts, inspector, emit_host(program, kernels)]
     written = arrays_written(program.body)
     return TritonProgram(
         program.name,

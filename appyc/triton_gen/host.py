@@ -28,7 +28,20 @@ from appyc.ir.visit import symbols_of
 from appyc.triton_gen.kernel import KernelText, Param
 from appyc.triton_gen.writer import Writer
 
-_RESERVED = {*keyword.kwlist, "np", "math", "rt", "range", "min", "max", "bool", "int", "float", "complex"}
+_RESERVED = {
+    *keyword.kwlist,
+    "np",
+    "math",
+    "rt",
+    "distinct",
+    "range",
+    "min",
+    "max",
+    "bool",
+    "int",
+    "float",
+    "complex",
+}
 
 
 def emit_host(program: GpuProgram, kernels: dict[str, KernelText]) -> str:

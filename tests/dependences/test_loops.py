@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import appyc
 from appyc.ir.printer import print_function
 from tests.dependences.corpus import Function, Loop
 from tests.dependences.outcome import SMALL, all_loops, outcome, unordered
@@ -98,7 +99,10 @@ def test_results_are_those_of_plain_python(loop: Loop, target: str) -> None:
     if loop.pragma and outcome(loop).refused:
         pytest.skip("refused")
     for size in SIZES:
-        run_everywhere(loop.fn, *loop.arguments(size), targets=(target,))
+        try:
+            run_everywhere(loop.fn, *loop.arguments(size), targets=(target,))
+        except appyc.DependenceError:
+            assert loop.pragma == "wrong", "a right pragma was refused at the call"
 
 
 # ---------------------------------------------------------------- order

@@ -8,7 +8,7 @@ import pytest
 
 from appyc.analysis.verdicts import Verdict
 from appyc.errors import DependenceError, PragmaError, UnsupportedError
-from appyc.ir.nodes import For, Function, LoopMode, Reduction, Stmt
+from appyc.ir.nodes import Distinct, For, Function, LoopMode, Reduction, Stmt
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of
 from appyc.options import Options
@@ -280,9 +280,18 @@ def test_early_exit():
     assert "may end early" in c.refuse(c.over(*body)).summary
 
 
+def test_indirect_write_is_left_to_an_inspector():
+    c = Case()
+    c.check(c.over(store(c.a, [load(c.idx, c.i)], 1.0)))
+    verdict = c.context.verdicts[c.i]
+    assert verdict.verdict is Verdict.CONDITIONAL
+    assert isinstance(verdict.guard, Distinct)
+    assert verdict.guard.array == c.idx
+
+
 def test_indirect_write_cannot_be_told_from_the_source():
     c = Case()
-    error = c.refuse(c.over(store(c.a, [load(c.idx, c.i)], 1.0)))
+    error = c.refuse(c.over(store(c.a, [load(c.idx, load(c.idx, c.i))], 1.0)))
     assert "cannot be told from the source" in error.summary
     assert any("independent" in hint for hint in error.hints)
     assert c.context.verdicts[c.i].verdict is Verdict.UNKNOWN
