@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.verdicts import Verdict
-from appyc.ir.nodes import For, Function, LoopMode, Node, Stmt
+from appyc.ir.nodes import Fail, For, Function, LoopMode, Node, Stmt
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import PassContext
@@ -69,6 +69,8 @@ def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
         return False
     if ctx.options.exact and rounds_differently(found):
         return False
+    if any(isinstance(n, Fail) for n in walk(loop.body)):
+        return False  # what comes after the iteration that raises must not have happened
     inner = [n for n in walk(loop.body) if isinstance(n, For)]
     if inside:
         return bool(inner) and found.verdict is Verdict.INDEPENDENT
