@@ -11,6 +11,7 @@ seconds together.
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -43,6 +44,9 @@ T = TypeVar("T")
 
 LARGE_CALL = 100_000
 PATIENCE = 0.05
+
+_STEP_ASIDE = 1000
+"""Calls in Python of a function of which nothing could be compiled, after which it is put back."""
 
 _NOT_COMPILED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_VARARGS | CO_VARKEYWORDS
 
@@ -106,15 +110,26 @@ class AutoFunction(JitFunction):
         self._fields = frozenset(fn.__code__.co_names)
         self._seconds = 0.0
         self._calls = 0
+        self._vain = 0
         self._in_python: dict[tuple[object, ...], str] = {}
         self._refused: list[tuple[int, str]] = []
         self._inner: list[AutoFunction] = []
+
+    def __eq__(self, other: object) -> bool:
+        """Equal to its function, so that a table of functions finds either (see `_step_aside`)."""
+        return self is other or self.py_func is getattr(other, "py_func", other)
+
+    def __hash__(self) -> int:
+        return hash(self.py_func)
 
     # ------------------------------------------------------------ calls
 
     def _call(self, *args: object, **keywords: object) -> object:
         kind = _kind_of_call(args, keywords)
         if self.options.target == "python" or kind in self._in_python:
+            self._vain += 1
+            if self._vain == _STEP_ASIDE and self.has_given_up:
+                self._step_aside()
             return self.py_func(*args, **keywords)
         start = time.perf_counter()
         named = self._named(args, keywords)
@@ -156,7 +171,29 @@ class AutoFunction(JitFunction):
                 raise
             self._give_up(kind, error)
             return None
+        hosted = self._regions.get(wanted.key)
+        if version is not None and hosted is not None:
+            inner = [r for r in hosted.regions if isinstance(r, AutoFunction)]
+            if all(r.has_given_up for r in inner):
+                self._in_python[kind] = f"line {hosted.part.line}: {hosted.part.reason}"
+                del self._versions[wanted.key]
+                return None
         return version
+
+    @property
+    def has_given_up(self) -> bool:
+        """Whether nothing of the function is compiled, and what was tried was in vain."""
+        return bool(self._in_python) and not self._versions
+
+    def _step_aside(self) -> None:
+        """Puts the Python function back where this one is found: a small function's calls then cost as before."""
+        owner: object = sys.modules.get(self.py_func.__module__)
+        *path, name = self.__qualname__.split(".")
+        for step in path:
+            owner = getattr(owner, step, None)
+        attributes = {key for key in vars(self) if not key.startswith("_")} - {"py_func", "options"}
+        if owner is not None and vars(owner).get(name) is self and not attributes:
+            setattr(owner, name, self.py_func)
 
     def _compiled(self, wanted: Request, named: Mapping[str, object]) -> Version:
         try:
@@ -234,9 +271,10 @@ class AutoFunction(JitFunction):
     def summary(self) -> str:
         """What was compiled, what was not and why, in lines for reading."""
         out = [f"{self.__qualname__} ({self._snippet.file}:{self._snippet.first_line})"]
-        if self._last is not None:
-            text = str(self.explain())
-            out += ["  compiled", *(f"  {line}" for line in text.splitlines()[2:])]
+        if self._last is not None and not self.has_given_up:
+            report = self.explain()
+            lines = [line for line in str(report).splitlines()[2:] if line != "  no loops"]
+            out += [*(["  compiled"] if report.loops else []), *(f"  {line}" for line in lines)]
         out += [f"  pragma in line {line} not followed: {reason}" for line, reason in self._refused]
         for inner in self._inner:
             out += [f"  {line}" for line in inner.summary().splitlines()[1:] if inner._last is None]

@@ -29,7 +29,7 @@ SIZES = {
     "floyd_warshall": ["300"],
     "conjugate_gradient": ["120"],
     "life": ["300", "30"],
-    "mandelbrot": ["700"],
+    "mandelbrot": ["2000"],
 }
 
 

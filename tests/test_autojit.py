@@ -416,3 +416,50 @@ def test_recursion_and_closures():
 
     g = appyc.autojit(f)
     assert g(np.ones(LARGE), 2) == math.sqrt(27.0)
+
+
+def test_a_function_in_vain_steps_aside(tmp_path, monkeypatch):
+    (tmp_path / "vain.py").write_text(
+        "def total(values):\n    t = 0\n    for v in values:\n        t += v\n    return t\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import vain
+
+    monkeypatch.setitem(sys.modules, "vain", vain)
+    appyc.autojit(vain)
+    assert vain.total([0.5] * LARGE) == 0.5 * LARGE
+    table = {vain.total: "found"}
+    for _ in range(2000):
+        assert vain.total([1, 2]) == 3
+    assert isinstance(vain.total, types.FunctionType)
+    assert table[vain.total] == "found"
+
+
+def test_a_function_with_attributes_of_its_own_keeps_them(tmp_path, monkeypatch):
+    (tmp_path / "counting.py").write_text(
+        "def f(values):\n    for v in values:\n        f.calls += 1\n    return f.calls\nf.calls = 0\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import counting
+
+    monkeypatch.setitem(sys.modules, "counting", counting)
+    appyc.autojit(counting)
+    counting.f([1] * LARGE)
+    for _ in range(2000):
+        counting.f("x")
+    counting.f.more = 1
+    assert counting.f("x") == LARGE + 2001
+
+
+def test_a_function_whose_parts_cannot_be_compiled_either_runs_whole_in_python():
+    def grow(depth):
+        items = []
+        if depth:
+            for _ in range(3):
+                items.append(grow_automatic(depth - 1))
+        return 1 + sum(items)
+
+    grow_automatic = appyc.autojit(grow)
+    for _ in range(60):
+        assert grow_automatic(5) == 364
+    assert grow_automatic.has_given_up

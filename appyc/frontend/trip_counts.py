@@ -66,7 +66,9 @@ class _Estimate:
             case ast.For():
                 return self._repeated(self._trips(stmt), stmt)
             case ast.While():
-                return self._repeated(UNKNOWN, stmt)
+                named = [self._value(n) for n in ast.walk(stmt.test) if isinstance(n, ast.Name)]
+                arrays = [v.size for v in named if isinstance(v, np.ndarray)]
+                return self._repeated(max([UNKNOWN, *arrays]), stmt)
             case ast.If() | ast.With():
                 return sum(self.of_block(getattr(stmt, name, ())) for name in ("body", "orelse"))
             case ast.Try():
@@ -130,6 +132,8 @@ class _Estimate:
             case ast.Subscript(value=owner, slice=ast.Constant(value=int(at))):
                 items = self._value(owner)
                 return items[at] if isinstance(items, tuple) and -len(items) <= at < len(items) else None
+            case ast.Subscript(value=owner, slice=ast.Slice()):
+                return self._value(owner)
             case ast.Call(func=ast.Name(id="len"), args=[arg]):
                 return _length(self._value(arg))
             case ast.Call(func=ast.Name(id="int"), args=[arg]):

@@ -201,21 +201,17 @@ class _Magnitudes:
                 masks = [s.value for s in (expr.lhs, expr.rhs) if isinstance(s, Const)]
                 return min((m for m in masks if isinstance(m, int) and m >= 0), default=2 * max(left, right))
             case "**":
-                return _power(left, expr.rhs)
+                return _power(left, right)
             case "<<":
-                return left * _power(2, expr.rhs)
+                return left * _power(2, right)
             case "min" | "max" | "minimum" | "maximum":
                 return max(left, right)
             case _:
                 return 2 * max(left, right)
 
 
-def _power(base: float, exponent: Expr) -> float:
-    if not isinstance(exponent, Const) or not isinstance(exponent.value, int):
-        return math.inf
-    if base == math.inf or not 0 <= exponent.value < 64:
-        return math.inf
-    return base**exponent.value
+def _power(base: float, exponent: float) -> float:
+    return base**exponent if base < math.inf and exponent < 64 else math.inf
 
 
 def _added(node: Assign) -> Expr | None:

@@ -111,7 +111,12 @@ def floats(a):
         a[i] = f
 
 
-@pytest.mark.parametrize("fn", [counter, generator, masked, floats])
+def bounded_powers(a):
+    for i in range(a.shape[0]):
+        a[i] += 2 ** (i % 10) + (1 << (i % 8))
+
+
+@pytest.mark.parametrize("fn", [bounded_powers, counter, generator, masked, floats])
 def test_bounded_integers_pass(fn):
     compile_exactly(fn, np.zeros(3))
 
