@@ -29,6 +29,7 @@ from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.peel_wrap_around import peel_wrap_around
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
+from appyc.passes.reduce_to_positions import reduce_to_positions
 from appyc.passes.remove_dead_code import remove_dead_code
 from appyc.passes.substitute_induction import substitute_induction
 from appyc.passes.version_loops import version_loops
@@ -45,6 +46,7 @@ ANALYSE: tuple[Pass, ...] = (
     substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
     peel_wrap_around,  # after it, since a counter wraps around nothing
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
+    reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     distribute_loops,  # before verdicts: each of its loops gets its own
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one

@@ -241,7 +241,7 @@ def leaves_early(a, b):
         b[i] = a[i]
 
 
-@LOOPS.add("pragma", "reduction", pragma="wrong")
+@LOOPS.add("pragma", "reduction", pragma="right")
 def largest_and_place(a):
     best = a[0]
     where = 0
