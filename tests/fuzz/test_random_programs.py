@@ -24,7 +24,7 @@ def test_random_programs_do_what_python_does(seed: int, count: int, targets: tup
     if found.failure is not None:
         message, program = found.failure
         pytest.fail(f"{message}\n\n{program}")
-    assert found.outcomes["same"] > found.outcomes["refused"]
+    assert found.outcomes["same"] > 0
 
 
 def test_a_wrong_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
