@@ -380,6 +380,22 @@ def test_a_wrong_pragma_is_not_followed_and_reported():
     assert "not followed: loop over 'i' carries a dependence" in automatic.summary()
 
 
+def test_a_pragma_that_holds_for_some_arguments_is_followed_for_those():
+    def scatter(a, index):
+        # pragma parallel for
+        for i in range(len(index)):
+            a[index[i]] = i
+
+    index = np.arange(LARGE)[::-1].copy()
+    automatic = same(scatter, np.zeros(LARGE), index)
+    assert is_compiled(automatic)
+    twice = index // 2
+    found, wanted = np.zeros(LARGE), np.zeros(LARGE)
+    automatic(found, twice)
+    scatter(wanted, twice)
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_a_pragma_that_cannot_be_read_is_reported():
     def f(a):
         # pragma parallel for colapse(2)

@@ -15,6 +15,8 @@ compiler would have raised, had it known the arguments:
     for i in range(0, n - k):    ->         raise DependenceError("... independent if k == 0 ...")
         a[i] = a[i + k]                 for i in range(0, n - k):       # parallel
 
+With `exact` a pragma too gets a second version, which runs in order.
+
 Requires: `check_parallel` has judged the loops, and let a pragma on a testable one pass.
 
 Does not handle: a loop inside one that got two versions; conditions on values that are
@@ -27,8 +29,8 @@ from dataclasses import replace
 
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Fail, For, Function, If, Stmt, Symbol, Unary
-from appyc.ir.visit import loops_of, rename
+from appyc.ir.nodes import Fail, For, Function, If, LoopMode, Node, Stmt, Symbol, Unary
+from appyc.ir.visit import loops_of, rename, rewrite_all
 from appyc.passes.context import PassContext
 
 
@@ -55,6 +57,8 @@ def _statement(stmt: Stmt, ctx: PassContext, supply: NameSupply) -> list[Stmt]:
     if isinstance(stmt, For):
         verdict = ctx.verdicts.get(stmt.var)
         if verdict is not None and _is_testable(verdict):
+            if _is_asked(stmt) and ctx.options.exact:
+                return [_or_in_order(stmt, verdict, ctx, supply)]
             if _is_asked(stmt):
                 return [_refusal(stmt, verdict), stmt]
             if (
@@ -80,6 +84,18 @@ def _refusal(loop: For, verdict: LoopVerdict) -> If:
     place = loop.clauses.loc if loop.clauses is not None else loop.loc
     fail = Fail("DependenceError", verdict.reason, loc=place)
     return If(Unary("~", verdict.guard, loc=loop.loc), (fail,), loc=loop.loc)
+
+
+def _or_in_order(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:
+    """As asked, or in order where that may not be: a program that runs in Python raises nothing here."""
+
+    def in_order(node: Node) -> Node:
+        if not isinstance(node, For):
+            return node
+        return replace(node, mode=LoopMode.SEQUENTIAL, clauses=None, private=(), last=(), reductions=())
+
+    both = _two_versions(loop, verdict, ctx, supply)
+    return replace(both, orelse=rewrite_all(both.orelse, in_order))
 
 
 def _two_versions(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:
