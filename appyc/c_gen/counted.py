@@ -1,4 +1,4 @@
-"""One counted loop on one thread: plain, in lanes by `omp simd`, or in lanes around its inner loops."""
+"""One counted loop on one thread: plain, in lanes by `omp simd`, in lanes around its inner loops, or jammed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from appyc.c_gen.context import FunctionContext
+from appyc.c_gen.dot_plan import plan_dots
+from appyc.c_gen.dots import emit_dots
 from appyc.c_gen.lane_plan import plan_lanes
 from appyc.c_gen.lanes import emit_lanes
 from appyc.c_gen.simd import declare_scalars, simd_directive, simd_private, why_not_simd
@@ -20,6 +22,11 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
     if plan is not None:
         with ctx.writer.block():
             emit_lanes(ctx, plan, lo, hi)
+        return
+    dots = None if ctx.module.sequential else plan_dots(loop)
+    if dots is not None:
+        with ctx.writer.block():
+            emit_dots(ctx, dots, lo, hi, body)
         return
     simd = not ctx.module.sequential and why_not_simd(loop) is None
     if simd:

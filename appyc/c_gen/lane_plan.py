@@ -79,7 +79,10 @@ def plan_lanes(loop: For) -> LanePlan | None:
 
 
 def is_independent(loop: For) -> bool:
-    return loop.mode is not LoopMode.SEQUENTIAL and loop.step == 1 and not loop.reductions and not loop.last
+    """True where the iterations may be done in any order, or side by side, and leave nothing behind."""
+    if loop.mode is LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step:
+        return False
+    return loop.step == 1 and not loop.reductions and not loop.last
 
 
 def _can_be_jammed(rows: For, lanes: For) -> bool:
