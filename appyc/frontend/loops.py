@@ -244,9 +244,7 @@ def without_tail_continue(block: list[Stmt]) -> list[Stmt]:
     if isinstance(last, If):
         then = tuple(without_tail_continue(list(last.then)))
         orelse = tuple(without_tail_continue(list(last.orelse)))
-        if not then and not orelse:
-            return block[:-1]
-        if not then:
+        if not then and orelse:
             cond = arithmetic.logical_not(Number(last.cond, True), last.loc).expr
             return [*block[:-1], If(cond, orelse, loc=last.loc)]
         return [*block[:-1], replace(last, then=then, orelse=orelse)]

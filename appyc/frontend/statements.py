@@ -105,7 +105,9 @@ def lower_statement(scope: Scope, node: ast.stmt) -> None:
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             return
         case ast.Expr(value=value):
-            lower_expression(scope, value)
+            unused = lower_expression(scope, value)
+            if isinstance(unused, Number):
+                scope.temp("unused", unused.expr)  # which may raise
         case ast.Assert(test=test, msg=msg):
             _assert(scope, test, msg, loc)
         case ast.Raise(exc=exc):
@@ -315,9 +317,9 @@ def lower_branches(scope: Scope, cond: Expr, body: list[ast.stmt], orelse: list[
     scope.live = True
     scope.merge_branches(arms, loc)
     then, other = tuple(arms[0][1]), tuple(arms[1][1])
-    if then:
+    if then or not other:  # an empty one is kept: its condition may raise
         scope.emit(If(cond, then, other, loc=loc))
-    elif other:
+    else:
         scope.emit(If(arithmetic.logical_not(Number(cond, True), loc).expr, other, loc=loc))
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.programs.registry import Programs
+from tests.programs.registry import Programs, floats
 
 PROGRAMS = Programs()
 
@@ -38,3 +38,28 @@ def read_of_a_bool_that_an_earlier_iteration_assigned(n):
             out += 1 if flag else 10
         flag = i == 0
     return out, flag
+
+
+@PROGRAMS.on(floats(3))
+@PROGRAMS.on(floats(6))
+def condition_of_nothing_may_raise(a):
+    """A branch that holds only `continue` or `pass` was dropped together with its condition."""
+    #pragma parallel for
+    for i in range(3):
+        if a[2 * i] > 0.25:
+            continue
+
+
+@PROGRAMS.on(floats(3))
+@PROGRAMS.on(floats(6))
+def condition_of_pass_may_raise(a):
+    """As above."""
+    if a[4] > 0:
+        pass
+
+
+@PROGRAMS.on(floats(3))
+@PROGRAMS.on(floats(6))
+def unused_value_may_raise(a):
+    """An expression that stands alone was dropped."""
+    a[4]
