@@ -9,7 +9,8 @@ After, a block of rows by a strip of lanes, with the block's sums in registers:
     for i in blocks of rows: for j in strips of vectors: for k: s[rows] += A[i + rows, k] * B[k, j lanes]
 
 The lanes' loop must be independent, and its varying accesses stride one (stores may have any
-stride). The loop around it is jammed where it is independent too and nothing else is in it.
+stride). The loop around it is jammed where it is independent too and nothing else is in it;
+of inner loops with other bounds in each row (`for k in range(i + 1)`) the common part is.
 Does not handle: conditions or indices that vary with the lane, functions other than
 arithmetic, more than one element type, atomics, checked accesses.
 """
@@ -86,16 +87,28 @@ def is_independent(loop: For) -> bool:
 
 
 def _can_be_jammed(rows: For, lanes: For) -> bool:
-    """True where all rows of a block run the inner loops the same number of times."""
+    """True where the rows of a block can run the inner loops together, at least over a common part."""
     written = scalars_written(lanes.body)
     if not is_invariant(lanes.lo, written) or not is_invariant(lanes.hi, written):
         return False
     for node in walk(lanes.body):
         if isinstance(node, If):
             return False
-        if isinstance(node, For) and not all(is_invariant(e, {rows.var}) for e in (node.lo, node.hi)):
+        if isinstance(node, For) and node.step != 1 and _has_bounds_of(node, rows.var):
             return False
     return True
+
+
+def has_uneven_rows(plan: LanePlan) -> bool:
+    """True where loops inside the lanes have other bounds in each row: what is not common is written for each."""
+    rows = plan.rows
+    return rows is not None and any(
+        isinstance(node, For) and _has_bounds_of(node, rows.var) for node in walk(plan.lanes.body)
+    )
+
+
+def _has_bounds_of(loop: For, symbol: Symbol) -> bool:
+    return any(isinstance(n, Var) and n.symbol == symbol for n in walk((loop.lo, loop.hi)))
 
 
 def _plan(loop: For) -> LanePlan | None:

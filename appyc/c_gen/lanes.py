@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import element, expression
-from appyc.c_gen.lane_plan import GROUPS, LONE_GROUPS, ROWS, WIDE_ROWS, LanePlan, is_unit_stride
+from appyc.c_gen.lane_plan import (
+    GROUPS,
+    LONE_GROUPS,
+    ROWS,
+    WIDE_ROWS,
+    LanePlan,
+    has_uneven_rows,
+    is_unit_stride,
+)
 from appyc.c_gen.row_blocks import emit_row_blocks
 from appyc.c_gen.scalars import c_type
 from appyc.c_gen.vector_text import Vectors
@@ -21,10 +29,14 @@ from appyc.ir.nodes import Assign, For, If, Stmt, Store, Update
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """A block being written. copies: one context for each, which spells symbols as this copy's."""
+    """A block being written. rows: for each row its copies, a context each, which spells symbols as this copy's."""
 
     vectors: Vectors
-    copies: tuple[FunctionContext, ...]
+    rows: tuple[tuple[FunctionContext, ...], ...]
+
+    @property
+    def copies(self) -> tuple[FunctionContext, ...]:
+        return tuple(copy for row in self.rows for copy in row)
 
 
 def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str) -> None:
@@ -36,7 +48,8 @@ def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str) -> None:
     def strips(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
         _emit_strips(ctx, plan, rows, first, last, (1,) if short else (GROUPS, 1))
 
-    emit_row_blocks(ctx, plan.rows, plan.lanes, lo, hi, (WIDE_ROWS, ROWS), strips)
+    counts = (ROWS if has_uneven_rows(plan) else WIDE_ROWS, ROWS)
+    emit_row_blocks(ctx, plan.rows, plan.lanes, lo, hi, counts, strips)
 
 
 def _emit_strips(
@@ -71,8 +84,9 @@ def _emit_tile(
     for group, column in enumerate(columns):
         offset = f" + {group} * {lanes}" if group else ""
         writer.line(f"const int64_t {column} = {var}{offset};")
-    copies: list[FunctionContext] = []
+    block: list[tuple[FunctionContext, ...]] = []
     for row in rows or (None,):
+        copies: list[FunctionContext] = []
         for column in columns:
             renamed = {**ctx.renamed, plan.lanes.var: column}
             if row is not None and plan.rows is not None:
@@ -81,8 +95,9 @@ def _emit_tile(
                 renamed[symbol] = fresh(symbol.name)
                 writer.line(f"{vector} {renamed[symbol]} = {{0}};")
             copies.append(replace(ctx, renamed=renamed))
+        block.append(tuple(copies))
     vectors = Vectors(plan.lanes.var, frozenset(plan.scalars), vector, lanes)
-    _emit_body(_Tile(vectors, tuple(copies)), plan.lanes.body)
+    _emit_body(_Tile(vectors, tuple(block)), plan.lanes.body)
 
 
 def _emit_body(tile: _Tile, body: tuple[Stmt, ...]) -> None:
@@ -108,11 +123,7 @@ def _emit_statement(tile: _Tile, stmt: Stmt) -> None:
             for copy in tile.copies:
                 _emit_store(tile, copy, stmt)
         case For():
-            var = any_copy.name(stmt.var)
-            lo, hi = expression(any_copy, stmt.lo), expression(any_copy, stmt.hi)
-            relation = "<" if stmt.step > 0 else ">"
-            with writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {stmt.step})"):
-                _emit_body(tile, stmt.body)
+            _emit_loop(tile, stmt)
         case If():
             with writer.block(f"if ({expression(any_copy, stmt.cond)})"):
                 _emit_body(tile, stmt.then)
@@ -120,6 +131,42 @@ def _emit_statement(tile: _Tile, stmt: Stmt) -> None:
                 _emit_body(tile, stmt.orelse)
         case _:
             raise InternalError("c_gen", f"{type(stmt).__name__} in lanes")
+
+
+def _emit_loop(tile: _Tile, loop: For) -> None:
+    """A loop inside the lanes. Rows in which its bounds differ share the part that is common.
+
+    Each row does its iterations in order: those before the common part, the common, those after.
+    """
+    writer, helpers = tile.copies[0].writer, tile.copies[0].module.helpers
+    lows = [expression(row[0], loop.lo) for row in tile.rows]
+    highs = [expression(row[0], loop.hi) for row in tile.rows]
+    if len(set(lows)) == len(set(highs)) == 1:
+        _emit_iterations(tile, loop, lows[0], highs[0])
+        return
+    fresh = tile.copies[0].module.names.fresh
+    larger, smaller = helpers.plain("larger"), helpers.plain("smaller")
+    first, last = fresh("first"), fresh("last")
+    low, high = lows[0], highs[0]
+    for next_low, next_high in zip(lows[1:], highs[1:], strict=True):
+        low, high = f"{larger}({low}, {next_low})", f"{smaller}({high}, {next_high})"
+    with writer.block():
+        writer.line(f"const int64_t {first} = {low};")
+        writer.line(f"const int64_t {last} = {larger}({first}, {high});")
+        for row, low, high in zip(tile.rows, lows, highs, strict=True):
+            if len(set(lows)) > 1:
+                _emit_iterations(replace(tile, rows=(row,)), loop, low, f"{smaller}({first}, {high})")
+        _emit_iterations(tile, loop, first, last)
+        for row, high in zip(tile.rows, highs, strict=True):
+            if len(set(highs)) > 1:
+                _emit_iterations(replace(tile, rows=(row,)), loop, last, high)
+
+
+def _emit_iterations(tile: _Tile, loop: For, lo: str, hi: str) -> None:
+    first = tile.copies[0]
+    var, relation = first.name(loop.var), "<" if loop.step > 0 else ">"
+    with first.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"):
+        _emit_body(tile, loop.body)
 
 
 def _emit_store(tile: _Tile, copy: FunctionContext, stmt: Store) -> None:

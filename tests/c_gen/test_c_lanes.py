@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from appyc.c_gen.generate import generate
-from appyc.c_gen.lane_plan import plan_lanes
+from appyc.c_gen.lane_plan import has_uneven_rows, plan_lanes
 from appyc.ir.nodes import Const, Expr, Function, Load, LoopMode, Symbol
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import loops_of, rename
@@ -111,6 +111,36 @@ def test_a_sequential_loop_between_the_lanes_and_their_sum() -> None:
         want[row] += x[row + 1 :, row] @ want[row + 1 :] - (row > 2)
     run_c(fn, x, y)
     np.testing.assert_array_equal(y, want)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("below", "above"), [(None, 1), (0, None), (-2, 3), (5, 9), (3, -3)])
+def test_rows_whose_sums_have_different_bounds(
+    size: tuple[int, int, int], below: int | None, above: int | None
+) -> None:
+    p = Program()
+    a, b, c = (p.array(name, 2) for name in "abc")
+    i, j, k, s = p.index("i"), p.index("j"), p.index("k"), p.local("s")
+    length = extent(a, 1)
+    lo = add(0, 0) if below is None else binary("max", add(0, 0), add(i, below))
+    hi = length if above is None else binary("min", length, add(i, above))
+    body = [
+        assign(s, 0.0),
+        for_(k, lo, hi, [update(s, [], "+", mul(at(a, i, k), at(b, k, j)))]),
+        store(c, [i, j], s, checked=False),
+    ]
+    fn = p.function(for_(i, 0, extent(c, 0), [for_(j, 0, extent(c, 1), body)]))
+    fn = with_mode(fn, {i: PARALLEL, j: PARALLEL}, private={i: (s,), j: (s,)})
+    plan = plan_lanes(loops_of(fn)[0])
+    assert plan is not None
+    assert has_uneven_rows(plan)
+    m, n, k_ = size
+    x, y = RNG.integers(-9, 9, (m, k_)).astype(float), RNG.integers(-9, 9, (k_, n)).astype(float)
+    row, at_ = np.ogrid[:m, :k_]
+    used = (at_ >= row + (-m if below is None else below)) & (at_ < (k_ if above is None else row + above))
+    got = np.zeros((m, n))
+    run_c(fn, x, y, got, threads=3)
+    np.testing.assert_array_equal(got, np.where(used, x, 0) @ y)
 
 
 def test_column_sums_without_a_scalar() -> None:
