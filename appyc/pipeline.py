@@ -31,6 +31,7 @@ from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
 from appyc.passes.reduce_to_positions import reduce_to_positions
 from appyc.passes.remove_dead_code import remove_dead_code
+from appyc.passes.split_ranges import split_ranges
 from appyc.passes.substitute_induction import substitute_induction
 from appyc.passes.version_loops import version_loops
 
@@ -49,6 +50,7 @@ ANALYSE: tuple[Pass, ...] = (
     reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     distribute_loops,  # before verdicts: each of its loops gets its own
+    split_ranges,  # the same, for loops that distribution has left in one piece
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen

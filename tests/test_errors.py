@@ -415,11 +415,12 @@ find(np.ones(4), 1.0)
     "scalar_set_in_some_iterations": """
 @appyc.jit
 def last_positive(a):
-    last = -1
+    last = 0.0
     #pragma parallel for
     for i in range(a.shape[0]):
         if a[i] > 0:
-            last = i
+            last = a[i]
+            a[i] = 0.0
     return last
 
 last_positive(np.ones(4))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from appyc.analysis.affine import Affine
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Logical
+from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Logical, Var
 from appyc.ir.printer import print_expr
 from appyc.ir.types import DType
 
@@ -31,6 +31,17 @@ def cases_of(points: isl.Set, affine: Affine, loc: Loc) -> Cases | None:
     return _Writer(affine, loc).cases(points)
 
 
+def expression_of(value: isl.PwAff, affine: Affine, loc: Loc) -> Expr | None:
+    """The value in terms of parameters and loop variables, wherever it is defined.
+
+    None where it has several cases, or speaks of what the program has no name for.
+    """
+    pieces = value.get_pieces()
+    if len(pieces) != 1:
+        return None
+    return _Writer(affine, loc, in_loops=True).quotient(pieces[0][1])
+
+
 def condition_of(cases: Cases, loc: Loc) -> Expr:
     """The cases as one expression."""
     return _join("or", [_join("and", case, True, loc) for case in cases], False, loc)
@@ -48,9 +59,10 @@ def _join(op: str, parts: list[Expr], empty: bool, loc: Loc) -> Expr:
 
 
 class _Writer:
-    def __init__(self, affine: Affine, loc: Loc) -> None:
+    def __init__(self, affine: Affine, loc: Loc, in_loops: bool = False) -> None:
         self.affine = affine
         self.loc = loc
+        self.in_loops = in_loops
         self.terms = 0
 
     def cases(self, points: isl.Set) -> Cases | None:
@@ -93,7 +105,10 @@ class _Writer:
         return terms
 
     def parameter(self, name: str) -> Expr | None:
-        origin = self.affine.names[name].origin
+        known = self.affine.names[name]
+        if self.in_loops and known.loop is not None:
+            return Var(known.loop.var, loc=self.loc)
+        origin = known.origin
         if origin is None or origin.dtype is DType.INT64:
             return origin
         return Cast(origin, DType.INT64, loc=self.loc)
@@ -104,6 +119,8 @@ class _Writer:
         if terms is None:
             return None
         offset, scale = self.affine.sets.constant_term(affine)
+        if scale == 1:
+            return self.total(terms, offset)
         return Binary("//", self.total(terms, offset), self.integer(scale), loc=self.loc)
 
     def total(self, terms: list[tuple[int, Expr]], offset: int) -> Expr:

@@ -163,6 +163,35 @@ class Dependences:
 
         return self.sets.bounded(question, True)
 
+    def turning_points(self, loop: For, conflicts: list[Conflict]) -> tuple[isl.PwAff, isl.PwAff] | None:
+        """An iteration that no later one of a conflict comes before, and one that no earlier one
+        of a conflict comes after, where these are known and are at most one iteration apart."""
+        return self.sets.bounded(lambda: self._turning_points(loop, conflicts), None)
+
+    def _turning_points(self, loop: For, conflicts: list[Conflict]) -> tuple[isl.PwAff, isl.PwAff] | None:
+        var = self.found.variables[loop.var]
+        depth = len(self.found.around[loop.var])
+        names = self.found.affine.names
+        points = self.sets.nothing
+        for conflict in conflicts:
+            assert conflict.instances is not None
+            inner = [
+                name
+                for name in self.sets.names(conflict.instances)
+                if name not in (var, var + SECOND) and names[name.removesuffix(SECOND)].depth > depth
+            ]
+            points = points.union(self.sets.project_out(conflict.instances, inner))
+        later = self.sets.least(self.sets.project_out(points, [var]), var + SECOND)
+        earlier = self.sets.least(self.sets.project_out(points, [var + SECOND]), var, greatest=True)
+        if later is None or earlier is None:
+            return None
+        where = later.domain().intersect(self.found.affine.context)
+        for first in self.sets.bounding_cases(later, above=False):
+            for last in self.sets.bounding_cases(earlier, above=True):
+                if last.gt_set(first).intersect(where).is_empty():
+                    return first.intersect_domain(where), last.intersect_domain(where)
+        return None
+
     # ---- about a conflict
 
     def distances(self, conflict: Conflict) -> tuple[int | None, int | None]:

@@ -167,6 +167,25 @@ class Presburger:
             int(high.to_python()) if high.is_int() else None,
         )
 
+    def least(self, points: isl.Set, name: str, *, greatest: bool = False) -> isl.PwAff | None:
+        """The least (greatest) value of one parameter over a set, in terms of the others; None
+        where it has no bound."""
+        kind = self._isl.dim_type.param
+        position = points.find_dim_by_name(kind, name)
+        if position < 0:
+            return None
+        line = points.move_dims(self._isl.dim_type.set, 0, kind, position, 1).coalesce()
+        end = self._isl.dim_type.set
+        if not (line.dim_has_upper_bound(end, 0) if greatest else line.dim_has_lower_bound(end, 0)):
+            return None
+        return (line.dim_max(0) if greatest else line.dim_min(0)).coalesce()
+
+    def bounding_cases(self, value: isl.PwAff, *, above: bool) -> list[isl.PwAff]:
+        """Those cases of an expression that, taken everywhere, are nowhere larger (`above`:
+        smaller) than the expression itself."""
+        cases = [self._isl.PwAff.from_aff(piece) for _, piece in value.get_pieces()]
+        return [c for c in cases if value.domain().is_subset(c.ge_set(value) if above else c.le_set(value))]
+
     # ---- parts
 
     def terms(self, affine: isl.Aff) -> list[tuple[int, str | isl.Aff]]:

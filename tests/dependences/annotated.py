@@ -253,7 +253,7 @@ def largest_and_place(a):
     return best, where
 
 
-@LOOPS.add("pragma", "after change", "splitting at the middle", pragma="wrong")
+@LOOPS.add("pragma", "after change", "splitting at the middle", pragma="right")
 def ends_swapped(a):
     n = len(a)
     # pragma parallel for

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 
 from tests.dependences.corpus import AFTER_CHANGE, CALL_DECIDES, Loop
@@ -40,7 +41,9 @@ def row(loop: Loop, found: Outcome) -> str:
 
 
 def _joined(words: Iterable[str]) -> str:
-    return ", ".join(words)
+    """The words, with how often where one comes several times in a row."""
+    runs = [(word, len(list(same))) for word, same in groupby(words)]
+    return ", ".join(word if count == 1 else f"{count} {word}" for word, count in runs)
 
 
 def _missing(loop: Loop, found: Outcome) -> str:

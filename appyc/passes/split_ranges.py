@@ -1,0 +1,156 @@
+"""Cuts a loop's range where the one iteration is that the others conflict with, or at its middle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses import own_statements
+from appyc.analysis.conditions import expression_of
+from appyc.analysis.dependences import Conflict
+from appyc.analysis.legality import Legality
+from appyc.analysis.verdicts import Verdict
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Assign, Binary, Break, Expr, For, Function, Stmt, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import loops_of, map_loops, rename, walk
+from appyc.passes.build import shifted
+from appyc.passes.context import PassContext
+from appyc.passes.plain_loops import has_fixed_bounds
+
+MAX_NODES = 200
+"""A larger body is not written three times."""
+
+MAX_CONFLICTS = 24
+
+
+def split_ranges(fn: Function, ctx: PassContext) -> Function:
+    """A loop that is free but for its conflicts with one iteration, or between its halves, is cut there.
+
+    Before:                                   After:
+        for i in range(n):                        cut = min(max(k, 0), n)
+            a[i, j] += a[i, k] * a[k, j]          end = min(max(k + 1, cut), n)
+                                                  for i in range(0, cut): ...        # free
+                                                  for i_2 in range(cut, end): ...    # iteration k
+                                                  for i_3 in range(end, n): ...      # free
+
+        for i in range(n):                        cut = min(max((n + 1) // 2, 0), n)
+            a[i] = a[n - 1 - i]                   for i in range(0, cut): ...        # free
+                                                  for i_2 in range(cut, n): ...      # free
+
+    Of all conflicts between two iterations, the least later one and the greatest earlier one
+    are functions of the parameters and of the loops around. What comes before the first of
+    them, and after the second, has no conflict; it is worth it where no more than one
+    iteration is left between.
+
+    Runs before `check_parallel`, which finds the parts free, and a pragma on the loop kept.
+
+    Does not handle: steps other than 1; scalars that iterations hand on; several such places.
+    """
+    for depth in range(_deepest(fn.body), -1, -1):
+        new = _split_at(fn, depth, ctx)
+        fn = fn if new is None else new
+    return fn
+
+
+def _deepest(body: tuple[Stmt, ...]) -> int:
+    return max((_depth_in(loop) for loop in loops_of(body)), default=0)
+
+
+def _depth_in(loop: For) -> int:
+    """How many loops are nested inside; 0 for an innermost one."""
+    return max((1 + _depth_in(inner) for inner in loops_of(loop.body)), default=0)
+
+
+def _split_at(fn: Function, depth: int, ctx: PassContext) -> Function | None:
+    """The function with those loops cut that have so many loops inside them, if there are any."""
+    height = _deepest(fn.body) - depth
+    candidates = [
+        loop for loop in loops_of(fn.body) if _depth_in(loop) == height and _is_candidate(loop, ctx)
+    ]
+    if not candidates:
+        return None
+    legality = Legality.of(fn)
+    names = NameSupply.after(fn)
+    parts: dict[Symbol, tuple[Stmt, ...]] = {}
+    for loop in candidates:
+        cuts = _cuts(legality, loop)
+        if cuts is not None:
+            parts[loop.var] = _parts(loop, cuts, names)
+            ctx.remark(loop.loc, f"loop over '{loop.var.name}': its range is cut where iterations conflict")
+    return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else None
+
+
+def _is_candidate(loop: For, ctx: PassContext) -> bool:
+    clauses = loop.clauses
+    if clauses is None:
+        wanted = ctx.options.auto
+    else:
+        asked = clauses.request in ("parallel", "simd")
+        wanted = asked and not clauses.independent and clauses.collapse == 1
+    if not wanted or loop.step != 1 or not has_fixed_bounds(loop):
+        return False
+    if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
+        return False
+    return sum(1 for _ in walk(loop.body)) <= MAX_NODES
+
+
+@dataclass(frozen=True, slots=True)
+class _Cuts:
+    """first: where the second part begins. second: where the third does, if there is one."""
+
+    first: Expr
+    second: Expr | None
+
+
+def _cuts(legality: Legality, loop: For) -> _Cuts | None:
+    if legality.scalars[loop.var].carried:
+        return None
+    if legality.judge(loop).verdict is not Verdict.CARRIED:
+        return None
+    conflicts: list[Conflict] = []
+    for conflict in legality.dependences.conflicts(loop):
+        conflicts.append(conflict)
+        if conflict.instances is None or conflict.kind == "reduction" or len(conflicts) > MAX_CONFLICTS:
+            return None
+    points = legality.dependences.turning_points(loop, conflicts)
+    if points is None:
+        return None
+    later, earlier = points
+    affine = legality.dependences.found.affine
+    first = expression_of(later, affine, loop.loc)
+    second = expression_of(earlier, affine, loop.loc)
+    if first is None or second is None:
+        return None
+    apart = earlier.ge_set(later).intersect(affine.context).is_empty()
+    return _Cuts(first, None if apart else shifted(second, 1))
+
+
+def _parts(loop: For, cuts: _Cuts, names: NameSupply) -> tuple[Stmt, ...]:
+    """The declarations of the cuts, and the loop once for each part."""
+    before: list[Stmt] = []
+    ends: list[Expr] = []
+    lo: Expr = loop.lo
+    for name, cut in (("cut", cuts.first), ("end", cuts.second)):
+        if cut is not None:
+            symbol = names.fresh(name, DType.INT64)
+            before.append(Assign(symbol, _between(lo, cut, loop.hi), loc=loop.loc))
+            lo = Var(symbol, loc=loop.loc)
+            ends.append(lo)
+    out: list[Stmt] = list(before)
+    start: Expr = loop.lo
+    for number, end in enumerate((*ends, loop.hi)):
+        part = replace(loop, lo=start, hi=end)
+        out.append(part if number == 0 else _renamed(part, names))
+        start = end
+    return tuple(out)
+
+
+def _between(lo: Expr, value: Expr, hi: Expr) -> Expr:
+    above = Binary("max", value, lo, loc=value.loc)
+    return Binary("max", Binary("min", above, hi, loc=value.loc), lo, loc=value.loc)
+
+
+def _renamed(loop: For, names: NameSupply) -> For:
+    """A copy whose loops have variables of their own."""
+    bound = [inner.var for inner in (loop, *loops_of(loop.body))]
+    return rename(loop, {var: names.fresh(var.name, DType.INT64) for var in bound})
