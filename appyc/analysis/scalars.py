@@ -76,10 +76,10 @@ def _classify(loop: For, live_after: frozenset[Symbol]) -> LoopScalars:
     last: list[Symbol] = []
     reductions: list[Reduction] = []
     carried: list[CarriedScalar] = []
+    operators = _only_operators(loop.body)
     for symbol, write in _writes(loop.body).items():
-        op = _only_operator(loop.body, symbol)
-        if op is not None:
-            reductions.append(Reduction(op, symbol))
+        if symbol in operators:
+            reductions.append(Reduction(operators[symbol], symbol))
         elif symbol in flow.exposed:
             carried.append(CarriedScalar(symbol, write, flow.exposed[symbol]))
         elif symbol not in live_after:
@@ -100,17 +100,19 @@ def _writes(body: Iterable[Stmt]) -> dict[Symbol, Loc]:
     return out
 
 
-def _only_operator(body: tuple[Stmt, ...], symbol: Symbol) -> str | None:
-    """The operator, where the body touches a scalar in updates by one operator and nowhere else."""
-    ops: set[str] = set()
+def _only_operators(body: tuple[Stmt, ...]) -> dict[Symbol, str]:
+    """The operator of each scalar that the body touches in updates by that one, and nowhere else."""
+    operators: dict[Symbol, set[str]] = {}
+    elsewhere: set[Symbol] = set()
     for node in walk(body):
-        if isinstance(node, Update) and node.target == symbol:
-            ops.add(node.op)
-        elif isinstance(node, Assign) and node.target == symbol:
-            return None
-        elif isinstance(node, Var) and node.symbol == symbol:
-            return None
-    return ops.pop() if len(ops) == 1 else None
+        match node:
+            case Update(target=target) if not target.is_array:
+                operators.setdefault(target, set()).add(node.op)
+            case Assign(target=target):
+                elsewhere.add(target)
+            case Var(symbol=symbol):
+                elsewhere.add(symbol)
+    return {s: ops.pop() for s, ops in operators.items() if len(ops) == 1 and s not in elsewhere}
 
 
 # ---------------------------------------------------------------- within one iteration

@@ -15,7 +15,7 @@ from appyc.c_gen.expressions import expression
 from appyc.c_gen.function import emit_function
 from appyc.c_gen.names import Names
 from appyc.c_gen.scalars import TYPEDEFS, c_type
-from appyc.c_gen.simd import declare_scalars, is_private_to_lanes
+from appyc.c_gen.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.statements import emit_statements
 from appyc.c_gen.threads import outside_symbols, runs_in_threads
 from appyc.c_gen.writer import Writer
@@ -108,17 +108,13 @@ def _locals(module: ModuleContext) -> list[Symbol]:
             below = {s for child in children(stmt) if isinstance(child, Stmt) for s in symbols_of(child)}
             own = set(symbols_of(stmt))
             needed |= own - below if not isinstance(stmt, For) else own
+    if not module.sequential:
+        needed &= named_outside_lanes(fn.body)
     for result in fn.results:
         needed |= set(symbols_of(result))
     bound = {n.var for n in walk(fn.body) if isinstance(n, For)}
     return [
-        s
-        for s in symbols_of(fn)
-        if s in needed
-        and not s.is_array
-        and s not in fn.params
-        and s not in bound
-        and not is_private_to_lanes(s, fn.body, module.sequential)
+        s for s in symbols_of(fn) if s in needed and not s.is_array and s not in fn.params and s not in bound
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from appyc.c_gen.context import FunctionContext, can_fault
 from appyc.c_gen.scalars import c_type, constant
-from appyc.ir.nodes import Alloc, Assign, Break, For, LoopMode, Reduction, Stmt, Symbol, Update, While
+from appyc.ir.nodes import Alloc, Break, For, LoopMode, Reduction, Stmt, Symbol, Update, While
 from appyc.ir.visit import scalars_written, symbols_of, walk
 
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
@@ -65,20 +65,18 @@ def declare_scalars(ctx: FunctionContext, symbols: Iterable[Symbol]) -> None:
         ctx.writer.line(f"{c_type(symbol.dtype)} {ctx.module.names.of(symbol)} = {zero};")
 
 
-def is_private_to_lanes(symbol: Symbol, body: tuple[Stmt, ...], sequential: bool) -> bool:
-    """True where every place that names the scalar is in a SIMD loop that declares it inside."""
-    if sequential:
-        return False
-    return all(_owned(symbol, stmt) for stmt in body)
-
-
-def _owned(symbol: Symbol, stmt: Stmt) -> bool:
-    match stmt:
-        case For() if why_not_simd(stmt) is None and symbol in simd_private(stmt):
-            return symbol not in symbols_of((stmt.lo, stmt.hi))
-        case For() if symbol not in symbols_of((stmt.lo, stmt.hi)):
-            return all(_owned(symbol, inner) for inner in stmt.body)
-        case Assign() if stmt.target == symbol:
-            return False
-        case _:
-            return symbol not in symbols_of(stmt)
+def named_outside_lanes(body: Iterable[Stmt]) -> set[Symbol]:
+    """The symbols that some place names which is in no SIMD loop that declares them inside."""
+    out: set[Symbol] = set()
+    for stmt in body:
+        match stmt:
+            case For():
+                inside = named_outside_lanes(stmt.body)
+                own = simd_private(stmt)
+                if own and why_not_simd(stmt) is None:
+                    inside.difference_update(own)
+                out |= inside
+                out.update(symbols_of((stmt.lo, stmt.hi)))
+            case _:
+                out.update(symbols_of(stmt))
+    return out

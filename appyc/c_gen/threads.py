@@ -24,7 +24,7 @@ from appyc.c_gen.counted import Body, emit_counted
 from appyc.c_gen.expressions import combine, expression
 from appyc.c_gen.function import emit_function
 from appyc.c_gen.scalars import c_type, partial_start
-from appyc.c_gen.simd import declare_scalars, is_private_to_lanes
+from appyc.c_gen.simd import declare_scalars, named_outside_lanes
 from appyc.ir.nodes import Alloc, For, LoopMode, Reduction, Symbol, Update, Var, While
 from appyc.ir.visit import scalars_written, symbols_of, walk
 
@@ -135,8 +135,8 @@ def _emit_piece(ctx: FunctionContext, nest: tuple[For, ...], captures: Captures,
 
     def iterations() -> None:
         writer = inner.writer
-        own = [s for s in captures.private if not is_private_to_lanes(s, (nest[-1],), module.sequential)]
-        declare_scalars(inner, own)
+        outside = set(captures.private) if module.sequential else named_outside_lanes((nest[-1],))
+        declare_scalars(inner, [s for s in captures.private if s in outside])
         for reduction in captures.reductions:
             symbol = reduction.symbol
             writer.line(f"{c_type(symbol.dtype)} {names.of(symbol)} = *{names.of(symbol)}_out;")

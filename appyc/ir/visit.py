@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import TypeAlias, TypeVar, cast
 
 from appyc.ir.nodes import (
@@ -32,6 +33,7 @@ N = TypeVar("N", bound=Node)
 Rule: TypeAlias = Callable[[Node], "Node | tuple[Node, ...]"]
 
 
+@cache
 def _field_names(kind: type[Node]) -> tuple[str, ...]:
     return tuple(name for name in kind.__dataclass_fields__ if name != "loc")
 

@@ -58,16 +58,20 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
         return fn
     legality = Legality.of(fn)
     decided: dict[Symbol, For] = {}
+    inside: set[Symbol] = (
+        set()
+    )  # loops within one that takes the threads already; outer ones are judged first
     for loop in loops:
         clauses = asked.get(loop.var)
         if clauses is None and not ctx.options.auto:
             continue
         sworn = clauses is not None and clauses.independent
         verdict = legality.judge(loop, _all_arrays(fn) if sworn else frozenset())
-        around = _around(loop, loops, ctx)
-        if not (verdict.may_run_in_any_order or verdict.guard is not None or around):
+        if not (verdict.may_run_in_any_order or verdict.guard is not None or loop.var in inside):
             verdict = _inspected(loop, legality, verdict, asked=clauses is not None)
         ctx.verdicts[loop.var] = verdict
+        if verdict.may_run_in_any_order:
+            inside.update(inner.var for inner in loops_of(loop.body))
         if clauses is not None:
             _insist(loop, clauses, verdict)
         decided[loop.var] = _decided(loop, clauses, verdict, ctx)
@@ -126,19 +130,15 @@ def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     _check_private_clause(loop, clauses, verdict)
 
 
-def _around(loop: For, loops: list[For], ctx: PassContext) -> bool:
-    """Whether the loop is inside one that takes the threads already; outer loops are judged first."""
-    outer = (n for n in loops if n is not loop and any(inner is loop for inner in walk(n.body)))
-    return any(n.var in ctx.verdicts and ctx.verdicts[n.var].may_run_in_any_order for n in outer)
-
-
 def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bool) -> LoopVerdict:
     """The verdict with an inspector's condition, where a look at an index array can decide.
 
     A loop that nobody asked for must do more at each iteration than the look costs. Updates
     that iterations share are no question of the data: they are meant to meet, and need `atomic`.
     """
-    if verdict.verdict is not Verdict.UNKNOWN or not (asked or any(isinstance(n, For | While) for n in walk(loop.body))):
+    if verdict.verdict is not Verdict.UNKNOWN or not (
+        asked or any(isinstance(n, For | While) for n in walk(loop.body))
+    ):
         return verdict
     looks = inspections(loop)
     free = legality.judge(loop, frozenset(looks)) if looks else verdict
