@@ -32,6 +32,10 @@ from appyc.passes.plain_loops import has_fixed_bounds
 MIRRORED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
+MAX_SIZE = 24
+"""Nodes of a scalar's value that is put in its place; a larger one is not had again."""
+
+
 def reduce_to_positions(fn: Function, ctx: PassContext) -> Function:
     """Conditional assignments whose value counts after the loop become reductions of a position.
 
@@ -123,7 +127,8 @@ class _Again:
                 others = (*loop.body[:number], *loop.body[number + 1 :])
                 value = self.of(stmt.value)
                 exposed = stmt.target in scalars_read(loop.body[:number])
-                if value is not None and not exposed and stmt.target not in scalars_written(others):
+                fits = value is not None and sum(1 for _ in walk(value)) <= MAX_SIZE
+                if value is not None and fits and not exposed and stmt.target not in scalars_written(others):
                     self.values[stmt.target] = value
 
     def of(self, expr: Expr) -> Expr | None:

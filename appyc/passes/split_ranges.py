@@ -46,30 +46,30 @@ def split_ranges(fn: Function, ctx: PassContext) -> Function:
 
     Does not handle: steps other than 1; scalars that iterations hand on; several such places.
     """
-    for depth in range(_deepest(fn.body), -1, -1):
-        new = _split_at(fn, depth, ctx)
-        fn = fn if new is None else new
+    legality: Legality | None = None
+    for height in range(_deepest(fn.body) + 1):
+        candidates = [
+            loop for loop in loops_of(fn.body) if _height(loop) == height and _is_candidate(loop, ctx)
+        ]
+        if candidates:
+            legality = legality or Legality.of(fn)
+            new = _split(fn, candidates, legality, ctx)
+            legality = legality if new is fn else None
+            fn = new
     return fn
 
 
 def _deepest(body: tuple[Stmt, ...]) -> int:
-    return max((_depth_in(loop) for loop in loops_of(body)), default=0)
+    return max((_height(loop) for loop in loops_of(body)), default=0)
 
 
-def _depth_in(loop: For) -> int:
+def _height(loop: For) -> int:
     """How many loops are nested inside; 0 for an innermost one."""
-    return max((1 + _depth_in(inner) for inner in loops_of(loop.body)), default=0)
+    return max((1 + _height(inner) for inner in loops_of(loop.body)), default=0)
 
 
-def _split_at(fn: Function, depth: int, ctx: PassContext) -> Function | None:
-    """The function with those loops cut that have so many loops inside them, if there are any."""
-    height = _deepest(fn.body) - depth
-    candidates = [
-        loop for loop in loops_of(fn.body) if _depth_in(loop) == height and _is_candidate(loop, ctx)
-    ]
-    if not candidates:
-        return None
-    legality = Legality.of(fn)
+def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassContext) -> Function:
+    """The function with those of the loops cut that this helps."""
     names = NameSupply.after(fn)
     parts: dict[Symbol, tuple[Stmt, ...]] = {}
     for loop in candidates:
@@ -77,21 +77,25 @@ def _split_at(fn: Function, depth: int, ctx: PassContext) -> Function | None:
         if cuts is not None:
             parts[loop.var] = _parts(loop, cuts, names)
             ctx.remark(loop.loc, f"loop over '{loop.var.name}': its range is cut where iterations conflict")
-    return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else None
+    return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn
 
 
 def _is_candidate(loop: For, ctx: PassContext) -> bool:
     clauses = loop.clauses
     if clauses is None:
-        wanted = ctx.options.auto
+        # Around a loop that was asked to run in parallel nothing else does.
+        wanted = ctx.options.auto and not any(_is_asked(inner) for inner in loops_of(loop.body))
     else:
-        asked = clauses.request in ("parallel", "simd")
-        wanted = asked and not clauses.independent and clauses.collapse == 1
+        wanted = _is_asked(loop) and not clauses.independent and clauses.collapse == 1
     if not wanted or loop.step != 1 or not has_fixed_bounds(loop):
         return False
     if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
         return False
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
+
+
+def _is_asked(loop: For) -> bool:
+    return loop.clauses is not None and loop.clauses.request in ("parallel", "simd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,8 @@ def _cuts(legality: Legality, loop: For) -> _Cuts | None:
         conflicts.append(conflict)
         if conflict.instances is None or conflict.kind == "reduction" or len(conflicts) > MAX_CONFLICTS:
             return None
+        if len(conflicts) == 1 and legality.dependences.turning_points(loop, conflicts) is None:
+            return None  # others can only move the points further apart
     points = legality.dependences.turning_points(loop, conflicts)
     if points is None:
         return None
