@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cache
 from typing import TypeAlias, TypeVar, cast
 
 from appyc.ir.nodes import (
@@ -33,9 +32,9 @@ N = TypeVar("N", bound=Node)
 Rule: TypeAlias = Callable[[Node], "Node | tuple[Node, ...]"]
 
 
-@cache
 def _field_names(kind: type[Node]) -> tuple[str, ...]:
-    return tuple(name for name in kind.__dataclass_fields__ if name != "loc")
+    """All but `loc`, which is the one field that a node's pattern does not match by position."""
+    return kind.__match_args__
 
 
 def children(node: Node) -> Iterator[Node]:
