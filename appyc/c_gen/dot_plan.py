@@ -14,24 +14,28 @@ Before, each sum a SIMD reduction of its own, with two loads for every product:
 After, the sums of a block of i by a block of j together (here 2 by 2), half the loads:
 
     for (; k + width <= m; k += width) {
-        sum_0 += (*(vector *)&A[i_0 * m + k]) * (*(vector *)&A[j_0 * m + k]);
-        sum_1 += (*(vector *)&A[i_0 * m + k]) * (*(vector *)&A[j_1 * m + k]);
-        sum_2 += (*(vector *)&A[i_1 * m + k]) * (*(vector *)&A[j_0 * m + k]);
-        sum_3 += (*(vector *)&A[i_1 * m + k]) * (*(vector *)&A[j_1 * m + k]);
+        const vector A_i0 = A[i_0 * m + k ...], A_j0 = A[j_0 * m + k ...];
+        sum_0 += A_i0 * A_j0;
+        const vector A_j1 = A[j_1 * m + k ...];
+        sum_1 += A_i0 * A_j1;
+        const vector A_i1 = A[i_1 * m + k ...];
+        sum_2 += A_i1 * A_j0;
+        sum_3 += A_i1 * A_j1;
     }
-    acc_0 += sum_float64(sum_0); ...
-    for (; k < m; k += 1) { acc_0 = (acc_0 + (A[i_0 * m + k] * A[j_0 * m + k])); ... }
+    acc_0 += vector_sum_float64(sum_0); ...
+    for (; k < m; k += 1) { acc_0 += (A[i_0 * m + k] * A[j_0 * m + k]); ... }
     C[i_0 * n + j_0] = acc_0; ...
 
-With 16 sums and two operands, a core that multiplies two vectors and loads two in a cycle
-waits for its multipliers, no longer for its loads.
+A core that loads two vectors in a cycle and multiplies two waits for its loads before: two for
+every product. In a block of 4 by 4 it is one for two products, and the multipliers are busy.
 
 The jammed loops must be independent. The loops inside that may be run in lanes must be sums
 of arithmetic on one type of float, over loads that are stride one or the same in all lanes;
 any other statement is done for each iteration by itself. Order: lanes first, then the halves
 of a vector, then what is left, whatever the number of threads.
-Does not handle: bounds of a sum that depend on the jammed loops, other operators than +,
-conversions inside a sum, strided arrays.
+Does not handle: bounds of a sum that depend on the columns (where they depend on the rows,
+columns alone are jammed), other operators than +, conversions inside a sum, strided arrays,
+blocks for the caches.
 """
 
 from __future__ import annotations
