@@ -58,6 +58,8 @@ def peel_wrap_around(fn: Function, ctx: PassContext) -> Function:
     Runs after `substitute_induction`, and before `check_bounds`, which can tell where `b[i - 1]`
     is and not where `b[before]` is.
 
+    A loop in which another scalar is handed on stays as it is.
+
     Does not handle: scalars that are set under a condition; loops with loops in them, or with
     `break` or `continue`; loops that a pragma's clause says more about than to run in parallel.
     """
@@ -81,22 +83,34 @@ def _is_candidate(loop: For) -> bool:
     return not any(isinstance(n, For | While | Alloc | Break | Continue | Fail) for n in walk(loop.body))
 
 
-def _peeled(loop: For, ctx: PassContext) -> tuple[Stmt, ...]:
+def _peeled(original: For, ctx: PassContext) -> tuple[Stmt, ...]:
+    loop = original
     first: list[Stmt] = []
+    names: list[str] = []
     for _ in range(ROUNDS):
         values = _wrapping(loop)
         if not values:
             break
-        for symbol in values:
-            ctx.remark(loop.loc, f"'{symbol.name}' wraps around the loop over '{loop.var.name}': "
-                       "the first iteration runs apart")  # fmt: skip
+        names += [symbol.name for symbol in values]
         first.append(_once(loop))
-        before = {
-            s: substitute(v, {loop.var: shifted(Var(loop.var, loc=loop.loc), -loop.step)})
-            for s, v in values.items()
-        }
+        earlier: Expr = shifted(Var(loop.var, loc=loop.loc), -loop.step)
+        before = {symbol: substitute(value, {loop.var: earlier}) for symbol, value in values.items()}
         loop = replace(loop, lo=shifted(loop.lo, loop.step), body=_with_values(loop.body, before))
+    if not first or _still_waits(loop):
+        return (original,)
+    for name in names:
+        text = f"'{name}' wraps around the loop over '{loop.var.name}': the first iteration runs apart"
+        ctx.remark(loop.loc, text)
     return (*first, loop)
+
+
+def _still_waits(loop: For) -> bool:
+    """Whether some scalar is read before it is set: then an iteration waits for the one before
+    it anyway. One that is only accumulated into is read where it is set."""
+    return any(
+        isinstance(stmt, Assign) and stmt.target in scalars_read(loop.body[:number])
+        for number, stmt in enumerate(loop.body)
+    )
 
 
 def _wrapping(loop: For) -> dict[Symbol, Expr]:

@@ -119,8 +119,18 @@ def test_under_a_pragma():
         [assign(x, load(b, i)), put(x)],
         [put(x), if_(compare(">", i, 3), [continue_()]), assign(x, load(b, i))],
         [for_(j, 0, 2, [put(x)]), assign(x, load(b, i))],
+        [put(add(expr(x), expr(s))), assign(s, mul(expr(s), expr(x))), assign(x, load(b, i))],
     ],
-    ids=["written array", "itself", "condition", "twice", "private", "continue", "loop inside"],
+    ids=[
+        "written array",
+        "itself",
+        "condition",
+        "twice",
+        "private",
+        "continue",
+        "loop inside",
+        "another one",
+    ],
 )
 def test_stays(body):
     assert not Case(*body).changed
