@@ -28,7 +28,26 @@ no loop which appyc runs on lanes or threads has iterations that may not change 
   `carried`: no way is known, or none that keeps the results.
 - *verdict*, *mode*: of each loop of the function after all passes, outer ones first; a pass
   may have made several of one. `refused` is an error at the pragma, with the reason.
+  `simd in step`: lanes that finish each statement before the next; `simd up to 16`: no more
+  lanes than that.
 - *missing*: what would have to be done for the loop to run in parallel, where it does not.
+
+What is changed about a loop so that it may run in parallel, each by a pass of this name in
+`appyc/passes`, whose text says what it does not handle:
+
+| pass | what it does |
+|---|---|
+| `substitute_induction` | counters that every iteration moves alike get a closed form |
+| `peel_wrap_around` | the first iteration runs apart where a scalar holds a value of the one before |
+| `reduce_to_positions` | argmax, argmin and conditional last values become reductions of a position |
+| `recognise_reductions` | assignments that combine become updates |
+| `distribute_loops` | statements are put in order, and recurrences get loops of their own |
+| `split_ranges` | the range is cut around the iteration that all conflict with, or at its middle |
+| `find_lanes` | lanes up to the distance of a dependence, or in step, with reads moved up |
+| `version_loops` | a condition on the arguments, or a look at an index array, decides at the call |
+
+How fast the code is that comes out: `python -m benchmarks.vectorise` times these loops beside
+the same in C, compiled with gcc -O3 -march=native -ffast-math, at 32,000 float32 on one thread.
 """
 
 
