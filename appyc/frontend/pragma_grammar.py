@@ -91,7 +91,7 @@ def _reduction(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
     op = reader.choice("reduction operator", PRAGMA_REDUCTION_OPS, hints=(hint,) if hint else ())
     if not reader.accept(":"):
         word = reader.next()
-        reader.fail(f"expected ':' after {op!r}, found {word.text or 'nothing'!r}", word)
+        reader.fail(f"expected ':' after {op!r}, found {word.shown}", word)
     names = reader.names(clause)
     reader.close(clause)
     return replace(pragma, reductions=(*pragma.reductions, ReductionClause(op, names)))
@@ -159,9 +159,8 @@ def parse_pragma(pragma: PragmaText) -> Pragma:
         case "parallel" | "sequential":
             follower = reader.next()
             if follower.text != "for":
-                found = follower.text or "nothing"
                 at = follower if follower.text else word
-                reader.fail(f"expected 'for' after {word.text!r}, found {found!r}", at)
+                reader.fail(f"expected 'for' after {word.text!r}, found {follower.shown}", at)
             return _loop(reader, word.text)
         case "simd" | "auto":
             return _loop(reader, word.text)
@@ -253,7 +252,7 @@ def _slice(reader: Reader, start: int) -> ast.Slice:
     if not isinstance(tree, ast.Slice):
         lead = len(text) - len(text.lstrip())
         word = Word(text.strip(), start + lead, start + max(lead + 1, len(text.rstrip())))
-        reader.fail(f"expected a slice before '=>', found {word.text or 'nothing'!r}", word)
+        reader.fail(f"expected a slice before '=>', found {word.shown}", word)
     return tree
 
 

@@ -66,6 +66,11 @@ class Word:
     start: int
     end: int
 
+    @property
+    def shown(self) -> str:
+        """As an error message names it."""
+        return repr(self.text) if self.text else "the end of the pragma"
+
 
 _WORD = re.compile(r"=>|&&|\|\||[^\W\d]\w*|\d\w*|\S")
 
@@ -122,13 +127,14 @@ class Reader:
         word = self.next()
         if not word.text:
             self.fail(f"{clause.text!r} lacks its closing ')'", clause)
-        self.fail(f"expected ')' or ',' in {clause.text!r}, found {word.text!r}", word)
+        self.fail(f"expected ')' or ',' in {clause.text!r}, found {word.shown}", word)
 
     def integer(self, clause: Word) -> int:
         word = self.next()
         if not word.text.isdecimal() or int(word.text) == 0:
             found = word.text + (self.peek() if word.text == "-" else "")
-            self.fail(f"{clause.text!r} takes a positive whole number, not {found or 'nothing'!r}", word)
+            shown = repr(found) if found else word.shown
+            self.fail(f"{clause.text!r} takes a positive whole number, not {shown}", word)
         return int(word.text)
 
     def choice(self, what: str, choices: Iterable[str], *, hints: Iterable[str] = ()) -> str:
@@ -143,7 +149,7 @@ class Reader:
         while True:
             word = self.next()
             if not word.text.isidentifier() or keyword.iskeyword(word.text):
-                self.fail(f"{clause.text!r} takes names of variables, not {word.text or 'nothing'!r}", word)
+                self.fail(f"{clause.text!r} takes names of variables, not {word.shown}", word)
             if word.text in out:
                 self.fail(f"{word.text!r} is named twice in {clause.text!r}", word)
             out[word.text] = Name(word.text, self.loc(word))

@@ -1,8 +1,8 @@
 """Reading the pragmas of a function: which comments are pragmas, and which statement each is for.
 
 A pragma is a comment line of its own, `#pragma ...` or `# pragma ...`; a `\\` at its end
-continues it on the next comment line. It is for the statement that follows in the same
-block, and stands in the same column:
+continues it on the next comment line, and a second `#` begins a remark. It is for the
+statement that follows in the same block, and stands in the same column:
 
     #pragma parallel for \\
     #    reduction(+: total)
@@ -30,6 +30,7 @@ from appyc.frontend.source import Part, Source
 _COMMENT = re.compile(r"#\s*([^\W\d]\w*)(.*)", re.DOTALL)
 _DIRECTIVE = re.compile(r"\s*(parallel\s+for|sequential\s+for|simd|auto|atomic|once)\b|.*=>")
 _COVERAGE = re.compile(r"\s*no\s+(cover|branch)\b", re.IGNORECASE)
+_TEXT_OR_REMARK = re.compile(r"""'[^']*'|"[^"]*"|#""")
 _NOT_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 _EXCERPT = 40
 
@@ -130,13 +131,14 @@ def _joined(source: Source, tokens: list[tokenize.TokenInfo], at: int, body: int
     """The text of the pragma that starts with tokens[at], and the position after its last comment."""
     comment = tokens[at]
     first_line, first_col = _line(source, comment), comment.start[1]
-    head = Loc(source.file, first_line, first_col, first_col + len(comment.string.rstrip("\\ ")))
+    first = _without_remark(comment.string, body).rstrip("\\ ")
+    head = Loc(source.file, first_line, first_col, first_col + len(first))
     text = ""
     places: list[tuple[int, int]] = []
     while True:
         string = comment.string.rstrip()
         continued = string.endswith("\\")
-        part = string[body : -1 if continued else None] + " "
+        part = _without_remark(string.removesuffix("\\"), body)[body:] + " "
         text += part
         line, col = _line(source, comment), comment.start[1]
         places += [(line, col + body + i) for i in range(len(part))]
@@ -153,6 +155,14 @@ def _joined(source: Source, tokens: list[tokenize.TokenInfo], at: int, body: int
                 hints=("remove the backslash, or go on in a line that starts with '#'",),
             )
         comment, body = tokens[at], 1
+
+
+def _without_remark(comment: str, body: int) -> str:
+    """The comment up to a second `#`, unless that is in a text: `if(kind == "#1")`."""
+    for found in _TEXT_OR_REMARK.finditer(comment, body):
+        if found.group() == "#":
+            return comment[: found.start()]
+    return comment
 
 
 # ---------------------------------------------------------------- binding

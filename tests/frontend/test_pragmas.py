@@ -52,6 +52,35 @@ def pointed_at(error: PragmaError) -> str:
 # ---------------------------------------------------------------- what a pragma says
 
 
+@pytest.mark.parametrize("text", ["#pragma parallel for # fast", "#pragma parallel for#it's 'fast'"])
+def test_a_second_hash_begins_a_remark(text: str) -> None:
+    pragma = loop(text)
+    assert (pragma.request, pragma.clause_locs) == ("parallel", ())
+    assert (pragma.loc.source_line() or "")[pragma.loc.col : pragma.loc.end_col] == "#pragma parallel for"
+
+
+def test_a_remark_does_not_end_a_pragma_that_is_continued() -> None:
+    pragma = loop("#pragma parallel for # fast \\\n#  reduction(+: total) # all of it")
+    assert [name.text for clause in pragma.reductions for name in clause.names] == ["total"]
+
+
+def test_a_hash_in_a_text_is_no_remark() -> None:
+    pragma = loop('#pragma parallel for if(kind == "#1") simd')
+    assert pragma.condition is not None
+    assert ast.unparse(pragma.condition) == "kind == '#1'"
+    assert pragma.simd
+
+
+def test_an_error_at_a_word_before_a_remark_points_at_the_word() -> None:
+    error = error_of("#pragma parallel for smd # fast\nfor i in range(n):\n    a[i] = 0")
+    assert pointed_at(error) == "smd"
+
+
+def test_a_pragma_that_ends_too_early_says_so() -> None:
+    error = error_of("#pragma parallel\nfor i in range(n):\n    a[i] = 0")
+    assert error.summary == "expected 'for' after 'parallel', found the end of the pragma"
+
+
 @pytest.mark.parametrize(
     ("text", "request_"),
     [
