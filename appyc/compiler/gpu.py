@@ -34,9 +34,13 @@ def triton_text(analysed: Analysed) -> str:
 
 
 def cubins(analysed: Analysed, target: str) -> list[CompiledKernel]:
-    """Every kernel compiled for "cuda:<compute capability>"; no GPU is needed."""
-    from appyc.runtime.triton_build import compile_cubin  # noqa: PLC0415  (imports Triton)
+    """Every kernel compiled for "cuda:<compute capability>"; no GPU is needed.
 
+    Raises ValueError for a capability that is not known.
+    """
+    from appyc.runtime.triton_build import check_target, compile_cubin  # noqa: PLC0415  (imports Triton)
+
+    check_target(target)
     _require_triton()
     return compile_cubin(triton_program(analysed.function, analysed), target)
 

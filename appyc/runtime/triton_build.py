@@ -14,6 +14,9 @@ from appyc.runtime.triton_source import load_source
 from appyc.triton_gen.generate import TritonProgram
 from appyc.triton_gen.kernel import KernelText
 
+CAPABILITIES = (75, 80, 86, 87, 89, 90, 100, 103, 120, 121)
+"""The compute capabilities that Triton and the assembler with it compile for."""
+
 _USAGE = re.compile(r"REG:(\d+) STACK:(\d+).*?LOCAL:(\d+)")
 
 
@@ -35,6 +38,13 @@ class CompiledKernel:
     registers: int
     stack_bytes: int
     spill_bytes: int
+
+
+def check_target(target: str) -> None:
+    """Raises ValueError for a target that a user wrote, and that no kernel can be compiled for."""
+    known = [f"cuda:{capability}" for capability in CAPABILITIES]
+    if target not in known:
+        raise ValueError(f"no GPU is known as {target!r}: the targets are {', '.join(known)}")
 
 
 def compile_cubin(program: TritonProgram, target: str) -> list[CompiledKernel]:
