@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.compiler.versions import Request, Version, make_version, request
-from appyc.errors import CompileError, UnsupportedError
+from appyc.errors import CompileError, TypeInferenceError, UnsupportedError
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
 from appyc.options import TARGETS, Options, from_environment
@@ -141,7 +141,9 @@ class JitFunction(Entry):
     def _make(self, wanted: Request) -> Version:
         try:
             version = make_version(self.py_func, self._text(), wanted, self.options)
-        except UnsupportedError as error:
+        except (UnsupportedError, TypeInferenceError) as error:
+            if isinstance(error, TypeInferenceError) and self._part is None:
+                raise
             version = self._split(wanted, error)
         on_cpu = self.options.target in ("auto", "cpu")
         if version.kernel is not None and on_cpu and self._takes_positional:
@@ -167,9 +169,10 @@ class JitFunction(Entry):
             regions.append(self._region(region))
             return regions[-1]
 
-        host = split(self.py_func, source, pragmas, error, compiled)
+        left: list[PythonPart] = []
+        host = split(self.py_func, source, pragmas, error, compiled, left)
         part = PythonPart(error.loc.line, error.summary)
-        self._regions[wanted.key] = _Hosted(tuple(regions), part)
+        self._regions[wanted.key] = _Hosted(tuple(regions), part, tuple(left))
         body = host if host is not None else self.py_func
         # What the Python part looks up, it looks up anew; the regions watch what they use.
         return Version(CompiledFor((), (), ()), lambda named: _run(body, named))
@@ -223,7 +226,7 @@ class JitFunction(Entry):
         hosted = self._regions.get(wanted.key)
         if hosted is not None:
             inner = [r.explain() for r in hosted.regions if r._last is not None]
-            return joined(self._text(), wanted, inner, hosted.part)
+            return joined(self._text(), wanted, inner, (hosted.part, *hosted.left))
         return report(self._analyse(wanted), self._text(), wanted.target)
 
     def _analyse(self, wanted: Request) -> Analysed:
@@ -242,9 +245,13 @@ class JitFunction(Entry):
 class _Hosted:
     """A function that runs in Python but for its regions."""
 
-    def __init__(self, regions: tuple[JitFunction, ...], part: PythonPart) -> None:
+    def __init__(
+        self, regions: tuple[JitFunction, ...], part: PythonPart, left: tuple[PythonPart, ...]
+    ) -> None:
         self.regions = regions
         self.part = part
+        self.left = left
+        """Loops that stay in Python."""
 
 
 def _run(fn: FunctionType, named: Mapping[str, object]) -> object:

@@ -19,9 +19,14 @@ class _Exits:
     at_continue: frozenset[str] = frozenset()
 
 
-def live_before(body: Iterable[ast.stmt], after: frozenset[str]) -> frozenset[str]:
-    """Names that may be read, from the start of `body` on, before they are assigned."""
-    return _block(list(body), after, _Exits())
+def live_before(
+    body: Iterable[ast.stmt], after: frozenset[str], at_jump: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """Names that may be read, from the start of `body` on, before they are assigned.
+
+    at_jump: names live where a break or continue of `body` itself leads.
+    """
+    return _block(list(body), after, _Exits(at_jump, at_jump))
 
 
 def names_read(node: ast.AST) -> frozenset[str]:
@@ -29,10 +34,31 @@ def names_read(node: ast.AST) -> frozenset[str]:
 
 
 def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
-    """Names that some statement in `body` binds."""
-    return frozenset(
-        n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-    )
+    """Names that some statement in `body` binds: by assignment, `def`, `class` or import."""
+    return frozenset(name for s in body for n in ast.walk(s) for name in _bound_by(n))
+
+
+def _bound_by(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return (name,)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return tuple(a.asname or a.name.partition(".")[0] for a in names)
+        case ast.ExceptHandler(name=str(name)):
+            return (name,)
+        case _:
+            return ()
+
+
+def names_captured(function: ast.FunctionDef) -> frozenset[str]:
+    """Names that nested functions, lambdas and generators may read, at any time after their making."""
+    inner = (n for s in function.body for n in ast.walk(s) if isinstance(n, _LATE))
+    return frozenset(name for n in inner for name in names_read(n))
+
+
+_LATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
 
 
 def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
@@ -50,6 +76,8 @@ def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
                 out |= surely_assigned(then) & surely_assigned(orelse)
             case ast.With(body=inner):
                 out |= surely_assigned(inner)
+            case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
+                out |= frozenset(_bound_by(stmt))
             case _:
                 pass
     return out

@@ -13,8 +13,10 @@ parameters are the names live before it, results the names that it assigns and t
 live after it. Lines and columns stay those of the file. A region that cannot be compiled
 either is split again when it is called.
 
-Not outlined, and so run in Python: statements that jump out of the region (return, break),
-and regions whose parameters or results may be unassigned.
+A result that the region may leave unassigned (a loop's variable after the loop, say) comes
+back with a flag. Not outlined, and so run in Python: statements that jump out of the region
+(return, break), regions whose parameters may be unassigned, and regions that assign what a
+nested function reads. Loops that stay in Python are reported.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
 
 from appyc.errors import CompileError, Loc
-from appyc.frontend.liveness import live_before, names_assigned, surely_assigned
+from appyc.frontend.access import closure_cells
+from appyc.frontend.liveness import live_before, names_assigned, names_captured, surely_assigned
 from appyc.frontend.pragma_nodes import LoopPragma, Pragma
 from appyc.frontend.source import Part, Source
 
@@ -56,7 +59,13 @@ class _Work:
     fault: ast.stmt
     bound: frozenset[str]
     """Names of the function's parameters."""
+    captured: frozenset[str]
+    """Names that nested functions read: what they see must be the function's own variables."""
     definitions: dict[str, ast.FunctionDef] = field(default_factory=dict)
+    copies: dict[ast.stmt, ast.stmt] = field(default_factory=dict)
+    """Statements that were copied to hold flags, with the originals, which have the pragmas."""
+    reasons: dict[int, str] = field(default_factory=dict)
+    """Why loops stay in Python, by line."""
 
 
 def split(
@@ -65,23 +74,27 @@ def split(
     pragmas: dict[ast.stmt, Pragma],
     error: CompileError,
     compiled: Callable[[Region], object],
+    left: list[PythonPart] | None = None,
 ) -> FunctionType | None:
     """`fn` with its compilable regions replaced by calls of what `compiled` makes of them.
 
     None where the fault is in an annotated loop (it is an error then), or nothing that is
-    worth compiling is left.
+    worth compiling is left. Loops that stay in Python are added to `left`.
     """
     path = _path_to(source.ast, _line_of(error, source))
     if path is None or any(_is_annotated(s, pragmas) for s in path):
         return None
     arguments = source.ast.args
     parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    work = _Work(source, path[-1], frozenset(a.arg for a in parameters))
-    body = _split_block(work, source.ast.body, path, frozenset(), work.bound, in_loop=False)
+    bound = frozenset(a.arg for a in parameters)
+    work = _Work(source, path[-1], bound, names_captured(source.ast))
+    body = _split_block(work, source.ast.body, path, frozenset(), bound, frozenset())
+    if left is not None:
+        left += [PythonPart(line, reason) for line, reason in sorted(work.reasons.items())]
     if not work.definitions:
         return None
     regions = {
-        name: compiled(Region(name, _function(fn, node, {}), _part(source, node, pragmas)))
+        name: compiled(Region(name, _function(fn, node, {}), _part(work, node, pragmas)))
         for name, node in work.definitions.items()
     }
     host = copy.copy(source.ast)
@@ -137,21 +150,24 @@ def _split_block(
     path: list[ast.stmt],
     after: frozenset[str],
     before: frozenset[str],
-    *,
-    in_loop: bool,
+    at_jump: frozenset[str],
 ) -> list[ast.stmt]:
-    """The block with its regions outlined. `before`: names surely assigned when it starts."""
+    """The block with its regions outlined.
+
+    before: names surely assigned when it starts. after, at_jump: names live behind it, and
+    where a break or continue in it leads.
+    """
     at = next(k for k, s in enumerate(body) if s is path[0])
     left, fault, right = body[:at], body[at], body[at + 1 :]
-    live_right = live_before(right, after)
-    live_fault = live_before([fault], live_right)
+    live_right = live_before(right, after, at_jump)
+    live_fault = live_before([fault], live_right, at_jump)
     assigned = before | surely_assigned(left)
-    middle = _python_statement(work, fault, path[1:], live_right, assigned, in_loop=in_loop)
+    middle = _python_statement(work, fault, path[1:], live_right, assigned, at_jump)
     past = assigned | surely_assigned([fault])
     return [
-        *_outlined(work, left, live_fault, before),
+        *_outlined(work, left, live_fault, before, at_jump),
         middle,
-        *_outlined(work, right, after, past),
+        *_outlined(work, right, after, past, at_jump),
     ]
 
 
@@ -161,51 +177,140 @@ def _python_statement(
     path: list[ast.stmt],
     after: frozenset[str],
     before: frozenset[str],
-    *,
-    in_loop: bool,
+    at_jump: frozenset[str],
 ) -> ast.stmt:
-    """The statement at fault, to run in Python, with what is in it outlined."""
+    """A statement that runs in Python, with what is in it outlined."""
     if not isinstance(stmt, ast.For | ast.While | ast.If):
         return stmt
     out = copy.copy(stmt)
     is_loop = not isinstance(stmt, ast.If)
     bound = names_assigned([stmt.target]) if isinstance(stmt, ast.For) else frozenset()
-    around = after | (live_before([stmt], after) if is_loop else frozenset())
+    around = after | (live_before([stmt], after, at_jump) if is_loop else frozenset())
+    jump = around if is_loop else at_jump
+    known = len(work.definitions)
     for name in ("body", "orelse"):
         block: list[ast.stmt] = getattr(stmt, name)
         start = before | (bound if name == "body" else frozenset())
         if path and any(s is path[0] for s in block):
-            new = _split_block(work, block, path, around, start, in_loop=in_loop or is_loop)
+            new = _split_block(work, block, path, around, start, jump)
         else:
-            new = _outlined(work, block, around, start)
+            new = _outlined(work, block, around, start, jump)
         setattr(out, name, new)
+    if is_loop and len(work.definitions) == known:
+        work.reasons.setdefault(stmt.lineno, _why_in_python(work, stmt))
     return out
 
 
+def _why_in_python(work: _Work, stmt: ast.stmt) -> str:
+    inside = any(n is work.fault for n in ast.walk(stmt))
+    what = f"line {work.fault.lineno} cannot be compiled" if inside else "it is left by return or break"
+    return f"a loop, since {what}"
+
+
 def _outlined(
+    work: _Work, body: list[ast.stmt], after: frozenset[str], before: frozenset[str], at_jump: frozenset[str]
+) -> list[ast.stmt]:
+    """Calls in place of the statements, as far as that can be and pays."""
+    at = next((k for k, s in enumerate(body) if jumps_out(s)), None)
+    if at is not None:
+        left, stmt, right = body[:at], body[at], body[at + 1 :]
+        live_right = live_before(right, after, at_jump)
+        live_stmt = live_before([stmt], live_right, at_jump)
+        assigned = before | surely_assigned(left)
+        middle = _python_statement(work, stmt, [], live_right, assigned, at_jump)
+        past = assigned | surely_assigned([stmt])
+        return [
+            *_outlined(work, left, live_stmt, before, at_jump),
+            middle,
+            *_outlined(work, right, after, past, at_jump),
+        ]
+    while body and not _has_loop(body[0]):
+        return [body[0], *_outlined(work, body[1:], after, before | surely_assigned(body[:1]), at_jump)]
+    while body and not _has_loop(body[-1]):
+        rest = _outlined(work, body[:-1], live_before(body[-1:], after), before, at_jump)
+        return [*rest, body[-1]]
+    return _region(work, body, after, before) if body else body
+
+
+def _region(
     work: _Work, body: list[ast.stmt], after: frozenset[str], before: frozenset[str]
 ) -> list[ast.stmt]:
-    """A call in place of the statements, or the statements where that cannot be or does not pay."""
-    while body and not _has_loop(body[0]):
-        return [body[0], *_outlined(work, body[1:], after, before | surely_assigned(body[:1]))]
-    while body and not _has_loop(body[-1]):
-        rest = _outlined(work, body[:-1], live_before(body[-1:], after), before)
-        return [*rest, body[-1]]
-    if not body or any(jumps_out(s) for s in body):
-        return body
-    inputs = sorted(live_before(body, frozenset()) & (work.bound | names_assigned([work.source.ast])))
-    surely = surely_assigned(body)
+    """A call of the statements as a function; the statements where that cannot be."""
+    local = work.bound | names_assigned([work.source.ast])
+    inputs = sorted(live_before(body, frozenset()) & local)
     outputs = sorted(names_assigned(body) & after)
-    if not set(inputs) <= before or not set(outputs) <= surely | set(inputs):
+    uncertain = sorted(set(outputs) - surely_assigned(body) - set(inputs))
+    unbound = sorted(set(inputs) - before)
+    seen = sorted(names_assigned(body) & work.captured)
+    if unbound or seen:
+        why = (
+            f"'{unbound[0]}' may not be assigned before it"
+            if unbound
+            else f"a nested function reads '{seen[0]}'"
+        )
+        for stmt in body:
+            if isinstance(stmt, ast.For | ast.While):
+                work.reasons[stmt.lineno] = f"a loop, since {why}"
         return body
     name = f"{work.source.name}_lines_{body[0].lineno}_{body[-1].end_lineno}"
-    work.definitions[name] = region_definition(name, inputs, outputs, body)
-    return [region_call(ast.Name(name, ast.Load()), inputs, outputs, body[0])]
+    if isinstance(work.source, Part) and any(n is work.fault for s in body for n in ast.walk(s)):
+        return body  # it is this very region that cannot be compiled
+    callee = ast.Name(name, ast.Load())
+    if not uncertain:
+        work.definitions[name] = region_definition(name, inputs, outputs, body)
+        return [region_call(callee, inputs, outputs, body[0])]
+    # A variable that the region may leave unassigned comes back beside a flag that tells.
+    flags = {n: f"{n}_is_assigned" for n in uncertain}
+    place = body[0]
+    starts = [_set(work, n, False) for pair in flags.items() for n in pair]
+    flagged = [*starts, *_flagged(work, body, flags)]
+    work.definitions[name] = region_definition(name, inputs, [*outputs, *flags.values()], flagged)
+    received = [f"{n}_received" if n in flags else n for n in outputs]
+    call = region_call(callee, inputs, [*received, *flags.values()], place)
+    return [call, *(_taken(work, n, flag) for n, flag in flags.items())]
 
 
-def _part(source: Source, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -> Part:
-    inside = set(ast.walk(node))
-    here = {stmt: pragma for stmt, pragma in pragmas.items() if stmt in inside}
+def _flagged(work: _Work, body: list[ast.stmt], flags: dict[str, str]) -> list[ast.stmt]:
+    """The statements, with a flag set wherever one of the names is assigned."""
+    out: list[ast.stmt] = []
+    for stmt in body:
+        if isinstance(stmt, ast.For | ast.While | ast.If):
+            new = copy.copy(stmt)
+            work.copies[new] = stmt
+            bound = names_assigned([stmt.target]) if isinstance(stmt, ast.For) else frozenset()
+            new.body = [*(_set(work, flags[n], True) for n in sorted(bound & flags.keys())),
+                        *_flagged(work, stmt.body, flags)]  # fmt: skip
+            new.orelse = _flagged(work, stmt.orelse, flags)
+            out.append(new)
+        else:
+            out.append(stmt)
+            out += [_set(work, flags[n], True) for n in sorted(names_assigned([stmt]) & flags.keys())]
+    return out
+
+
+def _set(work: _Work, name: str, value: bool) -> ast.stmt:
+    return _placed(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), work)
+
+
+def _taken(work: _Work, name: str, flag: str) -> ast.stmt:
+    """`if flag: name = name_received`"""
+    take = ast.Assign([ast.Name(name, ast.Store())], ast.Name(f"{name}_received", ast.Load()))
+    return _placed(ast.If(ast.Name(flag, ast.Load()), [take], []), work)
+
+
+def _placed(stmt: ast.stmt, work: _Work) -> ast.stmt:
+    """The statement at the function's first line: it stands for no line of the body, and cannot fail."""
+    for node in ast.walk(stmt):
+        if isinstance(node, ast.stmt | ast.expr):
+            node.lineno = node.end_lineno = work.source.first_line
+            node.col_offset = node.end_col_offset = 0
+    return stmt
+
+
+def _part(work: _Work, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -> Part:
+    source = work.source
+    inside = [n for n in ast.walk(node) if isinstance(n, ast.stmt)]
+    here = {s: pragmas[o] for s in inside if (o := work.copies.get(s, s)) in pragmas}
     return Part(node.name, source.file, source.lines, source.first_line, source.indent, node, here)
 
 
@@ -254,21 +359,28 @@ def region_call(callee: ast.expr, inputs: list[str], outputs: list[str], place: 
     return ast.fix_missing_locations(ast.copy_location(out, place))
 
 
+_ANY_NAME = "defined_inside"
+
+
 def _function(fn: FunctionType, node: ast.FunctionDef, extra: dict[str, object]) -> FunctionType:
     """The definition as a function with `fn`'s globals and closure, and more free names."""
-    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-    cells |= {name: CellType(value) for name, value in extra.items()}
+    cells = closure_cells(fn) | {name: CellType(value) for name, value in extra.items()}
+    named = copy.copy(node)
+    named.name = _ANY_NAME  # its own name must go on meaning what it means outside
     outer = ast.FunctionDef(
-        "outer", ast.arguments([], [ast.arg(n) for n in cells], None, [], [], None, []), [node], []
+        "outer", ast.arguments([], [ast.arg(n) for n in cells], None, [], [], None, []), [named], []
     )
     ast.copy_location(outer, node)
     module = ast.fix_missing_locations(ast.Module([outer], []))
-    code = _inner_code(_inner_code(compile(module, fn.__code__.co_filename, "exec"), "outer"), node.name)
+    code = _inner_code(_inner_code(compile(module, fn.__code__.co_filename, "exec"), "outer"), _ANY_NAME)
+    is_host = node.name == fn.__name__
+    qualname = fn.__qualname__ if is_host else f"{fn.__qualname__}.{node.name}"
+    code = code.replace(co_name=node.name, co_qualname=qualname)
     closure = tuple(cells[name] for name in code.co_freevars)
-    out = FunctionType(
-        code, fn.__globals__, node.name, fn.__defaults__ if node.name == fn.__name__ else None, closure
-    )
-    out.__qualname__ = f"{fn.__qualname__}.{node.name}" if node.name != fn.__name__ else fn.__qualname__
+    out = FunctionType(code, fn.__globals__, node.name, fn.__defaults__ if is_host else None, closure)
+    if is_host:
+        out.__kwdefaults__ = fn.__kwdefaults__
+    out.__qualname__ = qualname
     out.__module__ = fn.__module__
     return out
 

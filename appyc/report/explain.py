@@ -81,9 +81,9 @@ def report(analysed: Analysed, source: Source, target: str) -> Report:
     )
 
 
-def joined(source: Source, wanted: Request, inner: list[Report], part: PythonPart) -> Report:
+def joined(source: Source, wanted: Request, inner: list[Report], parts: tuple[PythonPart, ...]) -> Report:
     """The report of a function that runs in Python but for its regions."""
-    own = ((part.line, part.reason),)
+    own = tuple((part.line, part.reason) for part in parts)
     return Report(
         function=source.name,
         file=source.file,

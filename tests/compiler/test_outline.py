@@ -165,3 +165,136 @@ def test_two_arrays_that_swap_between_time_steps():
     report = same(f, np.arange(6.0), np.zeros(6), 3).explain()
     assert [r.mode for r in report.loops] == ["parallel"]
     assert "another array" in str(report)
+
+
+def test_names_defined_inside_hide_those_outside():
+    def f(a):
+        def scale(x):
+            return 2.0 * x
+
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += scale(a[i])
+        return s
+
+    same(f, np.ones(3))
+
+
+def scale(x):
+    return 1000.0 * x
+
+
+def test_builtins_and_imports_hidden_by_local_names():
+    def f(a):
+        from math import floor as abs
+
+        def min(x, y):
+            return x + y
+
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += abs(a[i]) + min(a[i], 1.0)
+        return s
+
+    same(f, np.array([-1.5, 2.5]))
+
+
+def test_a_nested_function_sees_what_loops_assign():
+    def f(a):
+        total = 0.0
+
+        def report():
+            return f"total {total}"
+
+        for i in range(a.shape[0]):
+            total += a[i]
+        return report()
+
+    assert "a nested function reads 'total'" in str(same(f, np.ones(3)).explain())
+
+
+def test_the_loop_variable_and_what_may_be_unassigned_go_on_after_a_region():
+    def f(a, limit):
+        items = []
+        for i in range(a.shape[0]):
+            if a[i] > limit:
+                last = a[i]
+            a[i] = a[i] * 0.5
+        items.append(i)
+        if limit < 3.0:
+            items.append(float(last))
+        return items, i
+
+    jitted = same(f, np.arange(6.0), 2.0)
+    same(f, np.arange(6.0), 99.0)
+    assert [r.mode for r in jitted.explain().loops] != []
+    with pytest.raises(UnboundLocalError):
+        appyc.jit(f)(np.arange(2.0), 2.5)
+
+
+def test_an_illegal_pragma_is_refused_beside_a_python_part():
+    def f(a):
+        out = []
+        # pragma parallel for
+        for i in range(1, a.shape[0]):
+            a[i] = a[i - 1] * 2.0
+        out.append(a[0])
+        return out, i
+
+    with pytest.raises(appyc.DependenceError):
+        appyc.jit(f)(np.ones(30))
+
+
+def test_a_time_loop_that_is_left_by_break_has_compiled_loops_inside():
+    def f(a, steps):
+        history = []
+        for t in range(steps):  # noqa: B007
+            # pragma parallel for
+            for i in range(a.shape[0]):
+                a[i] = a[i] * 0.5
+            history.append(a[0])
+            if a[0] < 1e-3:
+                break
+        return [float(h) for h in history], t
+
+    report = same(f, np.ones(5), 100).explain()
+    assert [(r.index, r.mode) for r in report.loops] == [("i", "parallel")]
+
+
+def test_an_early_return_leaves_other_loops_compiled():
+    def f(a, x):
+        names = ["a"]
+        for i in range(a.shape[0]):
+            a[i] += 1.0
+        for i in range(a.shape[0]):
+            if a[i] == x:
+                return names, i
+        return names, -1
+
+    report = same(f, np.arange(4.0), 3.0).explain()
+    same(f, np.arange(4.0), 30.0)
+    assert len(report.loops) == 1
+    assert "left by return or break" in str(report)
+
+
+def test_a_recursive_function_with_a_loop_runs_in_python():
+    assert appyc.jit(hanoi)(4) == hanoi(4)
+
+
+def hanoi(n):
+    c = 0
+    for _ in range(n):
+        c += 1
+    if n > 0:
+        c += hanoi(n - 1)
+    return c
+
+
+def test_keyword_only_defaults_are_kept():
+    def f(a, *, n=3):
+        items = [1]
+        for i in range(n):
+            a[i] = 1.0
+        return items
+
+    same(f, np.zeros(4))
