@@ -847,3 +847,45 @@ def test_error_leaves_no_trace_for_the_next_call():
     with pytest.raises(IndexError):
         pick(np.ones(2), 2)
     assert pick(np.ones(2), 0) == 1.0
+
+
+def test_an_unsigned_index_beyond_int64_does_not_count_from_the_end():
+    @appyc.jit
+    def f(a, at):
+        a[at[0]] = 1.0
+
+    a = np.zeros(4)
+    with pytest.raises(IndexError):
+        f(a, np.array([2**64 - 1], np.uint64))
+    assert not a.any()
+
+
+def test_a_property_is_read_where_it_stands():
+    class Counter:
+        def __init__(self):
+            self.a, self.b = np.zeros(2), np.zeros(4)
+
+        @property
+        def top(self):
+            return float(self.a[0])
+
+        @appyc.jit
+        def run(self):
+            for i in range(4):
+                self.a[0] += 1
+                self.b[i] = self.top
+
+    counter = Counter()
+    counter.run()
+    assert counter.b.tolist() == [1, 2, 3, 4]
+
+
+def test_returning_a_value_on_some_paths_only_runs_in_python():
+    @appyc.jit
+    def find(a, x):
+        for i in range(len(a)):
+            if a[i] == x:
+                return i
+
+    assert find(np.arange(3.0), 2.0) == 2
+    assert find(np.arange(3.0), 7.0) is None

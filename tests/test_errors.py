@@ -964,7 +964,7 @@ scale(np.ones(4), {"factor": 2.0})
     "list_in_global": """
 WEIGHTS = [1.0, 2.0]
 
-@appyc.jit
+@appyc.jit(strict=True)
 def scale(a):
     for i in range(a.shape[0]):
         a[i] *= WEIGHTS[i]

@@ -88,6 +88,8 @@ def _through(place: Expr, loop: For, written: set[Symbol]) -> tuple[Symbol, Expr
     """For a place that is `idx[i + c]`: idx, and the range of it that the loop reads."""
     while isinstance(place, Cast) and place.dtype is DType.INT64:
         place = place.arg
+    if isinstance(place, Binary) and place.op == "min" and isinstance(place.rhs, Const):
+        place = place.lhs  # an unsigned index, kept from turning negative
     if not isinstance(place, Load) or place.array in written or place.array.array.ndim != 1:
         return None
     if not place.dtype.is_integer or place.mask is not None:

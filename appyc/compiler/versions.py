@@ -13,7 +13,7 @@ import numpy as np
 from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.access import AccessPath, closure_cells, fetch
+from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, python_function
 from appyc.frontend.source import Source
 from appyc.ir.arguments import ArgType, NoneArg, writeable
 from appyc.options import Options
@@ -72,7 +72,14 @@ _NOWHERE = Loc("<closure>", 0)
 def _same(now: object, before: object) -> bool:
     if isinstance(now, MethodType) and isinstance(before, MethodType):
         return now.__func__ is before.__func__  # each look-up makes a new method object
+    if isinstance(now, FunctionType) and isinstance(before, FunctionType):
+        return now is before or _is_same_code(now, before)  # so does each pass of a nested `def`
     return now is before
+
+
+def _is_same_code(now: FunctionType, before: FunctionType) -> bool:
+    parts = [(f.__defaults__, f.__kwdefaults__, closure_of(f)) for f in (now, before)]
+    return now.__code__ is before.__code__ and parts[0] == parts[1] and not parts[0][2]
 
 
 def request(
@@ -102,6 +109,8 @@ def request(
 
 def _is_plain_object(value: object) -> bool:
     """An instance of a class of the user's own, or such a class (the first argument of a class method)."""
+    if python_function(value) is not None:
+        return True  # it is inlined where it is called
     if isinstance(value, type):
         return value.__module__.partition(".")[0] not in ("builtins", "numpy")
     known = isinstance(value, np.ndarray | np.generic | int | float | complex | tuple) or value is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 
@@ -297,9 +298,32 @@ def _compare_integers(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
     return Logical("and", Compare(">=", b, zero, loc=loc), both, loc=loc)
 
 
+def common_type(a: Number, b: Number) -> NumberType | None:
+    """The type for a value that is one of the two, not a result of both: it holds either."""
+    t = promote(a.type, b.type)
+    for number in (a, b):
+        if t is not None and number.python:
+            t = holding(t, number.constant)
+    return t
+
+
+def holding(t: NumberType, literal: bool | int | float | complex | None) -> NumberType:
+    """`t`, or the widest type of its kind where it cannot hold a literal: -1 beside uint8."""
+    if t.python or literal is None:
+        return t
+    if t.dtype.is_integer and isinstance(literal, int) and not holds(t.dtype, literal):
+        return NumberType(DType.INT64, python=False)
+    if t.dtype is DType.FLOAT32 and isinstance(literal, float) and math.isfinite(literal):
+        return NumberType(DType.FLOAT64, python=False) if abs(literal) > _LARGEST_FLOAT32 else t
+    return t
+
+
+_LARGEST_FLOAT32 = 3.4028234663852886e38
+
+
 def select(cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
     """`a if cond else b`, in the type that both meet in."""
-    t = _known(promote(a.type, b.type), "or", a, b, loc)
+    t = _known(common_type(a, b), "or", a, b, loc)
     if isinstance(cond, Const):
         return to_type(a if cond.value else b, t)
     return Number(Select(cond, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), t.python)
@@ -307,7 +331,8 @@ def select(cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
 
 def extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
     """op "min", "max" (Python's) or "minimum", "maximum" (NumPy's) of two numbers."""
-    t = _known(promote(a.type, b.type), op, a, b, loc)
+    builtin = op in ("min", "max")
+    t = _known(common_type(a, b) if builtin else promote(a.type, b.type), op, a, b, loc)
     if t.dtype.is_complex:
         raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
     if op in ("minimum", "maximum"):

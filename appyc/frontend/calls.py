@@ -7,10 +7,13 @@ import inspect
 from collections.abc import Callable
 from types import FunctionType, MethodType
 
+import numpy as np
+
 from appyc.errors import CompileError, Loc, Note, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, expressions
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.functions import FUNCTIONS, as_dtype, number_method
+from appyc.frontend.numbers import holds
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import capture, read_source
@@ -82,16 +85,34 @@ def _from_table(
     loc: Loc,
 ) -> Value:
     counts, make = entry
-    values = expressions.lower_operands(scope, _positional(scope, node, loc))
+    nodes = _positional(scope, node, loc)
+    if (literal := _from_literal(obj, nodes, loc)) is not None:
+        return literal
+    values = expressions.lower_operands(scope, nodes)
     if len(values) == 1 and isinstance(values[0], TupleValue) and obj in (min, max):
         values = list(values[0].items)
     if len(values) not in counts:
         expected = f"{counts.start}" if len(counts) == 1 else f"{counts.start} to {counts.stop - 1}"
-        raise TypeInferenceError(
-            f"{ast.unparse(node.func)} takes {expected} arguments, not {len(values)}", loc
+        raise UnsupportedError(
+            f"{ast.unparse(node.func)} with {len(values)} arguments cannot be compiled, with {expected} it can",
+            loc,
         )
     numbers = [expressions.number(v, loc, f"an argument of {ast.unparse(node.func)}") for v in values]
     return make(numbers, loc)
+
+
+def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None:
+    """`float("inf")`, and `np.uint64(...)` of a literal beyond int64."""
+    match nodes:
+        case [ast.Constant(value=str(text))] if obj in (float, int, complex):
+            try:
+                return arithmetic.python_number(obj(text), loc)
+            except ValueError as error:
+                raise TypeInferenceError(str(error), loc) from None
+        case [ast.Constant(value=int(value))] if obj is np.uint64 and holds(DType.UINT64, value):
+            return Number(arithmetic.const(value, DType.UINT64, loc), python=False)
+        case _:
+            return None
 
 
 def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:

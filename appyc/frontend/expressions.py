@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import CompileError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, integer, truth_of
 from appyc.frontend.calls import lower_call
@@ -132,6 +132,11 @@ def _kept(scope: Scope, value: Value) -> Value:
             return value
 
 
+def wrong_kind(value: Value) -> type[CompileError]:
+    """The error for a value that does not fit: what Python may do with an object is Python's to say."""
+    return UnsupportedError if isinstance(value, Opaque) else TypeInferenceError
+
+
 def number(value: Value, loc: Loc, what: str = "this") -> Number:
     """The value as a number; a 0-dimensional array is read. Raises TypeInferenceError."""
     match value:
@@ -146,7 +151,7 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
             raise TypeInferenceError(f"{what} is text, where a number is needed", loc,
                                      hints=("work with text outside the compiled function",))  # fmt: skip
         case _:
-            raise TypeInferenceError(f"{what} is {describe(value)}, where a number is needed", loc)
+            raise wrong_kind(value)(f"{what} is {describe(value)}, where a number is needed", loc)
 
 
 def _index_fully(array: ArrayRef) -> str:
@@ -386,7 +391,7 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
                 if isinstance(owner, Opaque)
                 else "only arrays and tuples can be"
             )
-            raise TypeInferenceError(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
+            raise wrong_kind(owner)(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
 
 
 def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
@@ -448,6 +453,10 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
             f"this index is {describe(position)}; arrays are indexed by integers", loc,
             hints=("convert it with int(...)",),
         )  # fmt: skip
+    if position.type.dtype is DType.UINT64:
+        # Beyond int64 it would turn negative, and count from the end.
+        largest = Const(2**63 - 1, DType.UINT64, loc=loc)
+        position = Number(Binary("min", position.expr, largest, loc=loc), position.python)
     out = cast(position.expr, DType.INT64)
     if isinstance(out, Const) and isinstance(out.value, int) and out.value < 0:
         # Counting from the end is decided here, so that the access stays affine and unchecked.
@@ -465,7 +474,7 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
         case Number():
             return _number_attribute(owner, name, loc)
         case TupleValue():
-            raise TypeInferenceError(f"a tuple has no attribute {name!r} here", loc)
+            raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
 
 
 def shape_of(owner: ArrayRef, loc: Loc) -> TupleValue:

@@ -108,6 +108,10 @@ def _to_python(target: NumberType) -> Maker:
 def _make_complex(args: list[Number], loc: Loc) -> Number:
     if len(args) == 1:
         return to_type(args[0], PY_COMPLEX)
+    if any(a.type.dtype.is_complex for a in args):
+        raise UnsupportedError(
+            "complex(...) of complex parts is not compiled", loc, hints=("write a + 1j * b",)
+        )
     parts = tuple(cast(a.expr, DType.FLOAT64) for a in args)
     return Number(Intrinsic("complex", parts, DType.COMPLEX128, loc=loc), python=True)
 
@@ -239,6 +243,14 @@ def _math_scaled(factor: float) -> Maker:
     )
 
 
+def _fmod(args: list[Number], loc: Loc) -> Number:
+    if all(a.type.dtype.kind in "biu" for a in args):
+        raise UnsupportedError(
+            "np.fmod of integers is not compiled", loc, hints=("use %, which rounds down",)
+        )
+    return _intrinsic("fmod", python=False)(args, loc)
+
+
 def _rounding(name: str) -> Maker:
     """np.floor and its kin leave integers alone."""
     inner = _intrinsic(name, python=False)
@@ -356,7 +368,7 @@ def _table() -> dict[object, tuple[range, Maker]]:
         np.maximum: (two, _extremum("maximum")),
         np.fmin: (two, _ignoring_nan("fmin")),
         np.fmax: (two, _ignoring_nan("fmax")),
-        np.fmod: (two, _intrinsic("fmod", python=False)),
+        np.fmod: (two, _fmod),
         np.where: (three, _where),
         np.clip: (three, _clip),
         np.sign: (one, _sign),

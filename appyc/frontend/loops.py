@@ -15,7 +15,7 @@ from appyc.errors import Loc, Note, PragmaError, TypeInferenceError, Unsupported
 from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast, const, integer
 from appyc.frontend.clauses import loop_clauses, prange_clauses
-from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number
+from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number, wrong_kind
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
 from appyc.frontend.scope import Env, LoopFrame, Scope, constant_truth
@@ -272,7 +272,7 @@ def _what_it_runs_over(scope: Scope, node: ast.expr) -> _Range | TupleValue:
         return value
     if isinstance(value, ArrayRef) and value.ndim > 0:
         return _over_array(value, loc)
-    raise TypeInferenceError(
+    raise wrong_kind(value)(
         f"a loop cannot run over {describe(value)}", loc,
         hints=("loop over range(...), an array, enumerate(...) or zip(...)",),
     )  # fmt: skip
@@ -330,15 +330,18 @@ def _bound(value: Value, loc: Loc) -> Expr:
 def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, parallel: bool) -> _Range:
     """A step known at run time only: the loop counts its iterations, and the value follows."""
     first, stop, stride = scope.temp("first", lo), scope.temp("stop", hi), scope.temp("stride", step)
-    zero, one = integer(0, loc), integer(1, loc)
+    zero = integer(0, loc)
     fail = Fail("ValueError", "range() arg 3 must not be zero", loc=loc)
     scope.emit(If(Compare("==", stride, zero, loc=loc), (fail,), loc=loc))
     up = Compare(">", stride, zero, loc=loc)
-    toward = Select(up, one, integer(-1, loc), loc=loc)
-    # ceil((stop - first) / stride), for either sign
-    span = Binary("-", Binary("+", Binary("-", stop, first, loc=loc), stride, loc=loc), toward, loc=loc)
-    divisor = Select(Compare("==", stride, zero, loc=loc), one, stride, loc=loc)
-    count = scope.temp("count", Binary("//", span, divisor, loc=loc))
+    low, high = (Select(up, a, b, loc=loc) for a, b in ((first, stop), (stop, first)))
+    # Distances of int64 numbers fit into uint64, and so do their quotients' successors into int64.
+    span = Binary("-", cast(high, DType.UINT64), cast(low, DType.UINT64), loc=loc)
+    size = Select(up, stride, Unary("-", stride, loc=loc), loc=loc)
+    unit = Const(1, DType.UINT64, loc=loc)
+    whole = Binary("//", Binary("-", span, unit, loc=loc), cast(size, DType.UINT64), loc=loc)
+    some = cast(Binary("+", whole, unit, loc=loc), DType.INT64)
+    count = scope.temp("count", Select(Compare("<", low, high, loc=loc), some, zero, loc=loc))
 
     def item(var: Var) -> Value:
         return Number(Binary("+", first, Binary("*", var, stride, loc=loc), loc=loc), python=True)

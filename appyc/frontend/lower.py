@@ -10,8 +10,8 @@ from types import FunctionType
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import returns
-from appyc.frontend.access import AccessPath
-from appyc.frontend.arithmetic import const
+from appyc.frontend.access import AccessPath, python_function
+from appyc.frontend.arithmetic import cast, const
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
 from appyc.frontend.source import Source
@@ -127,7 +127,10 @@ def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[S
         case NoneArg():
             return Opaque(None)
         case ObjectArg():
-            return Opaque(arg.value, AccessPath((("param", name),)))
+            path = AccessPath((("param", name),))
+            if python_function(arg.value) is not None or isinstance(arg.value, type):
+                scope.names.environment.depend(path, arg.value)  # its code is built in
+            return Opaque(arg.value, path)
 
 
 def _as_binding(value: Value) -> Slot | TupleSlots | ArrayRef | Opaque:
@@ -174,6 +177,11 @@ def lower_inline(
             value = returns.final_value(scope, loc)
         except Restart:
             continue
+        if scope.returned is not None and scope.result is not None:
+            # Every way through the callee sets them, but only its flag would tell.
+            for slot in scope.result.slots:
+                start = cast(const(0, DType.INT64, loc), slot.symbol.dtype)
+                caller.emit(Assign(slot.symbol, start, loc=loc))
         caller.block.extend(scope.block)
         return value
     raise AssertionError("lowering does not settle")

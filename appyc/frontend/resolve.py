@@ -9,6 +9,8 @@ so are the arrays and numbers found in attributes of an object that was passed i
 from __future__ import annotations
 
 import builtins
+import functools
+import inspect
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -110,6 +112,15 @@ class Names:
             label = _did_you_mean(name, [n for n in dir(owner.obj) if not n.startswith("_")])
             raise TypeInferenceError(str(error), loc, label=label) from None
         path = owner.root.step("attr", name) if owner.root is not None else None
+        if (
+            path is not None
+            and not isinstance(owner.obj, ModuleType | type)
+            and _is_computed(owner.obj, name)
+        ):
+            raise UnsupportedError(
+                f"{name!r} is computed each time it is read", loc,
+                hints=("read it into a variable before the loop",),
+            )  # fmt: skip
         is_field = path is not None and not isinstance(owner.obj, ModuleType | type | FunctionType)
         if is_field and isinstance(value, np.ndarray | np.generic | int | float | complex):
             # An object's fields may change between calls; its class's methods are code.
@@ -153,6 +164,12 @@ _LIBRARIES = ("numpy", "math", "cmath", "builtins", "appyc")
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, known, 1, 0.7)
     return f"did you mean {close[0]!r}?" if close else ""
+
+
+def _is_computed(obj: object, name: str) -> bool:
+    """Whether reading the attribute runs code of the user's: a property, or `__getattr__`."""
+    found = inspect.getattr_static(obj, name, None)
+    return found is None or isinstance(found, property | functools.cached_property)
 
 
 def is_library(value: object, path: AccessPath) -> bool:

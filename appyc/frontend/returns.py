@@ -15,7 +15,7 @@ from appyc.frontend.expressions import lower_expression
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Restart, Result, Scope
 from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, TupleValue, Value, describe
-from appyc.ir.nodes import Assign, Break, Fail, If, Stmt, Unary, Var
+from appyc.ir.nodes import Assign, Break, If, Stmt, Var
 from appyc.ir.types import DType
 
 
@@ -77,7 +77,7 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         slots = tuple(Slot(scope.supply.fresh(f"result_{k}", t.dtype), t.python) for k, t in enumerate(known))
         scope.result = Result(value, slots)
     if _shape(value) != _shape(scope.result.value):
-        raise TypeInferenceError(
+        raise UnsupportedError(
             f"this returns {describe(value)}, and another path returns {describe(scope.result.value)}", loc,
             hints=("return values of one kind on every path",),
         )  # fmt: skip
@@ -128,14 +128,8 @@ def final_value(scope: Scope, loc: Loc) -> Value:
     if scope.result is None:
         return Opaque(None)
     if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):
-        if scope.returned is not None:
-            # Falling off the end returns None in Python, which the other returns do not allow.
-            ended = Unary("~", Var(scope.returned, loc=loc), loc=loc)
-            message = "the function ended without a return, and other paths return a value"
-            scope.emit(If(ended, (Fail("TypeError", message, loc=loc),), loc=loc))
-        elif scope.result is not None:
-            raise TypeInferenceError("not every path returns a value", loc,
-                                     hints=("end the function with a return",))  # fmt: skip
+        raise UnsupportedError("not every path returns a value", loc,
+                               hints=("end the function with a return",))  # fmt: skip
     homes = iter(scope.result.slots)
     return _rebuilt(scope.result.value, homes, loc)
 
@@ -145,6 +139,8 @@ def _always_jumps(body: list[ast.stmt]) -> bool:
     match body[-1]:
         case ast.Return() | ast.Raise():
             return True
+        case ast.While(test=ast.Constant(value=test), body=inner):
+            return bool(test) and not any(isinstance(n, ast.Break) for s in inner for n in ast.walk(s))
         case ast.If(body=then, orelse=orelse):
             return bool(orelse) and _always_jumps(then) and _always_jumps(orelse)
         case _:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arithmetic import cast, const, to_type
+from appyc.frontend.arithmetic import cast, const, holding, to_type
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
@@ -192,7 +192,7 @@ class Scope:
                 else:
                     symbol = self.supply.fresh(name, value.type.dtype)
                 self.emit(Assign(symbol, value.expr, loc=loc))
-                return Slot(symbol, value.python)
+                return Slot(symbol, value.python, literal=value.constant if value.python else None)
             case TupleValue():
                 olds = old.items if isinstance(old, TupleSlots) else ()
                 # Items are read before any is written: `a, b` may be bound to `(b, a)`.
@@ -240,6 +240,8 @@ class Scope:
                 if t is None:
                     return Conflict(f"{describe(a)} on one path and {describe(b)} on another")
                 maybe = a.maybe or b.maybe
+                for slot in (a, b):
+                    t = holding(t, slot.literal) if slot.python else t
                 for slot in (a, b):
                     if slot.type == t:
                         return Slot(slot.symbol, t.python, maybe)

@@ -201,6 +201,8 @@ def _block_length(lines: Sequence[str]) -> int:
                     in_decorator = not header_done and token.string == "@"
                 at_line_start = False
                 end = token.end[0]
+    except IndentationError:
+        return end  # a line that is less indented than `def`, in a block that began before it
     except (tokenize.TokenError, SyntaxError):
         return len(lines)  # not Python: parsing will say so
     return end

@@ -14,6 +14,7 @@ from appyc.frontend.expressions import (
     lower_condition,
     lower_expression,
     number,
+    wrong_kind,
 )
 from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_while
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
@@ -165,7 +166,7 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
         if isinstance(e, ast.Starred):
             raise UnsupportedError("a starred target cannot be compiled", scope.loc(e))
     if not isinstance(value, TupleValue):
-        raise TypeInferenceError(f"{describe(value)} cannot be unpacked", loc,
+        raise wrong_kind(value)(f"{describe(value)} cannot be unpacked", loc,
                                  hints=("only tuples can be; index the elements",))  # fmt: skip
     if len(value.items) != len(elts):
         raise TypeInferenceError(
@@ -180,7 +181,7 @@ def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
     loc = scope.loc(target)
     owner = lower_expression(scope, target.value)
     if not isinstance(owner, ArrayRef):
-        raise TypeInferenceError(f"{describe(owner)} cannot be assigned to by index", loc)
+        raise wrong_kind(owner)(f"{describe(owner)} cannot be assigned to by index", loc)
     ref = element(scope, owner, target.slice, loc)
     if ref.ndim:
         raise UnsupportedError(

@@ -60,11 +60,16 @@ Value: TypeAlias = Number | ArrayRef | TupleValue | Opaque
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A scalar variable's current home. maybe: some path here has not assigned it."""
+    """A scalar variable's current home.
+
+    maybe: some path here has not assigned it. literal: the number that it was just assigned,
+    where that stands in the program.
+    """
 
     symbol: Symbol
     python: bool
     maybe: bool = False
+    literal: bool | int | float | complex | None = None
 
     @property
     def type(self) -> NumberType:

@@ -284,3 +284,15 @@ def _read_terminal(leader: int) -> bytes:
         return os.read(leader, 4096)
     except OSError:  # the other end is closed
         return b""
+
+
+def test_last_method_of_a_class_in_a_function():
+    class Inner:
+        def method(self):
+            for i in range(4):
+                self.a[0] += i
+
+    after = Inner
+    source = read_source(after.method)
+    assert source.ast.name == "method"
+    assert source.lines[-1].strip() in ("self.a[0] += i", "")

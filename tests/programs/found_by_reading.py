@@ -1,0 +1,114 @@
+"""Programs that a sceptical reader found to go wrong. The docstring says how."""
+
+import numpy as np
+
+from tests.programs.registry import Programs, floats
+
+PROGRAMS = Programs()
+
+
+@PROGRAMS.on(np.array([3, 9, 4], np.uint8))
+@PROGRAMS.on(np.array([], np.uint8))
+def start_below_what_the_array_holds(img):
+    """-1 was wrapped into uint8, and 255 was the largest."""
+    m = -1
+    for i in range(len(img)):
+        if img[i] > m:
+            m = img[i]
+    return int(m)
+
+
+@PROGRAMS.on(np.array([3, 9, 4], np.uint8))
+def start_below_with_max(img):
+    """As above."""
+    m = -1
+    for i in range(len(img)):
+        m = max(m, img[i])
+    return int(m)
+
+
+@PROGRAMS.on(np.array([100, 127], np.int8))
+def start_above_what_the_array_holds(x):
+    """999 was wrapped into int8."""
+    s = 999
+    for i in range(len(x)):
+        if x[i] < s:
+            s = x[i]
+    return int(s)
+
+
+@PROGRAMS.on(np.array([], np.float32))
+@PROGRAMS.on(np.array([2.0, 1.0], np.float32))
+def start_above_float32(x):
+    """1e300 became inf."""
+    m = 1e300
+    for i in range(len(x)):
+        if x[i] < m:
+            m = x[i]
+    return float(m)
+
+
+@PROGRAMS.on(np.array([5], np.uint8), 0)
+@PROGRAMS.on(np.array([5], np.uint8), 1)
+def branch_that_may_not_assign(a, c):
+    """-1 was wrapped where the branches meet."""
+    x = -1
+    if c:
+        x = a[0]
+    return bool(x < 0)
+
+
+@PROGRAMS.on(0, 5, 2**63 - 1)
+@PROGRAMS.on(-(2**62), 2**62 + 5, 2**61)
+@PROGRAMS.on(5, -7, -3)
+@PROGRAMS.on(5, -7, 3)
+@PROGRAMS.on(5, 5, 2)
+def count_with_a_variable_step(lo, hi, step):
+    """The trip count overflowed."""
+    n = 0
+    for _ in range(lo, hi, step):
+        n += 1
+    return n
+
+
+@PROGRAMS.on(floats(5))
+def minimum_from_infinity(a):
+    """float("inf") was refused."""
+    m = float("inf")
+    for i in range(len(a)):
+        m = min(m, a[i])
+    return float(m)
+
+
+def first_above(x):
+    for k in range(10):
+        if x < k:
+            return k
+    return -1
+
+
+@PROGRAMS.on(np.array([0.5, 3.5, 99.0]), np.zeros(3, np.int64))
+def early_return_in_a_parallel_loop(a, b):
+    """Refused: the returned value was taken to be carried from iteration to iteration."""
+    #pragma parallel for
+    for i in range(len(a)):
+        b[i] = first_above(a[i])
+
+
+@PROGRAMS.on(np.zeros(3, np.uint64))
+def literal_beyond_int64(h):
+    """np.uint64 of such a literal was refused, with the advice to use np.uint64."""
+    for i in range(len(h)):
+        h[i] = np.uint64(0xCBF29CE484222325)
+
+
+def twice(x):
+    return 2.0 * x
+
+
+@PROGRAMS.on(twice, floats(4))
+@PROGRAMS.on(first_above, floats(4))
+def function_as_an_argument(f, a):
+    """Refused as an argument."""
+    for i in range(len(a)):
+        a[i] = f(a[i])
