@@ -16,6 +16,10 @@ import appyc
 from benchmarks.machine import Peaks
 from benchmarks.polybench.kernel import Arguments, Kernel
 
+QUIET_SECONDS = 0.1
+"""Before each timed run: the threads of NumPy's BLAS spin for a while after a product (the one that
+validated the run before, say), and would take the cores from whatever is timed next."""
+
 Progress = Callable[[str], None]
 """Told what comes next, in a word or two."""
 
@@ -102,6 +106,7 @@ def _time_numpy(kernel: Kernel, given: Arguments, settings: Settings) -> tuple[l
     seconds: list[float] = []
     while not seconds or (len(seconds) < settings.repeat and sum(seconds) < settings.numpy_limit):
         arguments = copied(given)
+        time.sleep(QUIET_SECONDS)
         with np.errstate(divide="ignore", invalid="ignore"):  # gramschmidt, on PolyBench's matrix
             start = time.perf_counter()
             kernel.numpy_version(**arguments)
@@ -184,6 +189,7 @@ class Device:
         """Seconds of one call on fresh copies, and the arguments after it, as NumPy's arrays."""
         arguments = self.arguments(kernel, given)
         self._wait()
+        time.sleep(QUIET_SECONDS)
         start = time.perf_counter()
         function(*arguments)
         self._wait()
