@@ -881,7 +881,7 @@ def test_a_property_is_read_where_it_stands():
 
 
 def test_returning_a_value_on_some_paths_only_runs_in_python():
-    @appyc.jit
+    @appyc.jit  # noqa: RET503
     def find(a, x):
         for i in range(len(a)):
             if a[i] == x:

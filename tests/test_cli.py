@@ -13,7 +13,13 @@ from appyc.cli import main
 
 SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("*.py"))
 
-SIZES = {"conjugate_gradient": ["32"], "floyd_warshall": ["60"], "heat": ["60", "40"], "kmeans": ["1200"], "mandelbrot": ["64"]}
+SIZES = {
+    "conjugate_gradient": ["32"],
+    "floyd_warshall": ["60"],
+    "heat": ["60", "40"],
+    "kmeans": ["1200"],
+    "mandelbrot": ["64"],
+}
 """Arguments that make a script large enough for something to be compiled."""
 
 
