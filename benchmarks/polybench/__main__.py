@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if result.failure is not None:
             console.print(f"[red]{result.kernel}[/red]: {escape(result.failure)}", highlight=False)
     if given.json is not None:
-        command = [sys.executable, "-m", "benchmarks.polybench", *(arguments or sys.argv[1:])]
+        command = ["python", "-m", "benchmarks.polybench", *(arguments or sys.argv[1:])]
         report.write_json(given.json, results, settings, described, peaks, load, command)
     return 1 if any(result.failure is not None for result in results) else 0
 
