@@ -130,10 +130,13 @@ def _from_sum(target: _Target, value: Binary, loc: Loc) -> tuple[Stmt, ...] | No
     rest: Expr = value
     while isinstance(rest, Binary) and rest.op in ("+", "-"):
         term = rest.rhs if rest.op == "+" else Unary("-", rest.rhs, loc=rest.rhs.loc)
-        if target.is_read_within(term) or (terms and target.index and _reads(term, target.symbol)):
+        if target.is_read_within(term):
             return None
         terms.append(term)
         if target.is_read_by(rest.lhs):
+            # All terms but the innermost are evaluated after an update: none may read the element.
+            if target.index and any(_reads(t, target.symbol) for t in terms[:-1]):
+                return None
             return tuple(target.update("+", term, loc) for term in reversed(terms))
         rest = rest.lhs
     return None

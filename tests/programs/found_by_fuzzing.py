@@ -63,3 +63,11 @@ def condition_of_pass_may_raise(a):
 def unused_value_may_raise(a):
     """An expression that stands alone was dropped."""
     a[4]
+
+
+@PROGRAMS.on(np.array([1.5]), 1, 1, 0.5)
+@PROGRAMS.on(np.array([1.5, 2.5, 3.5]), 2, 3, 0.5)
+def sum_that_reads_the_element_twice(a, n, m, x):
+    """The sum was cut into two updates, and the second read what the first had written."""
+    for i in range(m):
+        a[0] = a[0] + 0.5 + (a[i % max(n, 1)] + x)
