@@ -213,7 +213,3 @@ def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: Opaque | None, 
         if name not in out:
             out[name] = scope.names.constant(parameter.default, None, loc)
     return out
-
-
-def dtype_of_symbol(value: ArrayRef) -> DType:
-    return value.symbol.dtype

@@ -190,12 +190,6 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
             return truth_of(number(value, loc, "this condition").expr)
 
 
-def lower_index(scope: Scope, node: ast.expr) -> Expr:
-    """An integer expression, as int64."""
-    value = number(lower_expression(scope, node), scope.loc(node))
-    return as_index(value, scope.loc(node))
-
-
 def as_index(value: Number, loc: Loc) -> Expr:
     """A number as an int64 index or loop bound."""
     if not value.type.dtype.is_integer and value.type != PY_BOOL:

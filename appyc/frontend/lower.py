@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
@@ -19,7 +18,7 @@ from appyc.frontend.statements import lower_block
 from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, TupleSlots, TupleValue, Value
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Expr, Function, Result, ResultTree, Symbol, Var
+from appyc.ir.nodes import Assign, Function, Result, ResultTree, Symbol, Var
 from appyc.ir.types import ArrayType, DType
 
 _MAX_ATTEMPTS = 50
@@ -185,14 +184,3 @@ def lower_inline(
         caller.block.extend(scope.block)
         return value
     raise AssertionError("lowering does not settle")
-
-
-def parameter_names(fn: FunctionType) -> tuple[str, ...]:
-    """The names of a function's parameters, in order."""
-    return tuple(inspect.signature(fn).parameters)
-
-
-def expression_symbols(expr: Expr) -> list[Symbol]:
-    from appyc.ir.visit import symbols_of  # noqa: PLC0415
-
-    return symbols_of(expr)

@@ -7,7 +7,7 @@ import builtins
 
 from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, returns
-from appyc.frontend.arithmetic import cast, const
+from appyc.frontend.arithmetic import cast
 from appyc.frontend.expressions import (
     binary_symbol,
     element,
@@ -20,7 +20,7 @@ from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_w
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
-from appyc.ir.nodes import Assign, Const, Expr, Fail, If, Load, Store, Unary, Update, Var
+from appyc.ir.nodes import Const, Expr, Fail, If, Load, Store, Unary, Update, Var
 from appyc.ir.types import DType
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -347,7 +347,3 @@ def _raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:
             return
     raise UnsupportedError("this raise cannot be compiled", loc,
                            hints=("raise a builtin exception with a constant text",))  # fmt: skip
-
-
-def set_true(scope: Scope, name: str, loc: Loc) -> None:
-    scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))
