@@ -79,4 +79,5 @@ def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: boo
             raise InternalError(transform.__name__, f"{type(error).__name__}: {error}") from error
         if verify:
             check(fn, transform.__name__)
+    ctx.facts.forget()
     return fn

@@ -111,8 +111,12 @@ class FunctionAccesses:
 
     def within(self, loop: For) -> list[Access]:
         """The accesses in a loop's body."""
+        return [access for access in self.accesses if self.is_in(loop, access.loops)]
+
+    def is_in(self, loop: For, loops: tuple[For | While, ...]) -> bool:
+        """Whether the loop, known by its variable, is one of those around a place."""
         depth = len(self.around[loop.var])
-        return [a for a in self.accesses if len(a.loops) > depth and a.loops[depth] is loop]
+        return len(loops) > depth and isinstance(at := loops[depth], For) and at.var == loop.var
 
 
 def accesses_of(fn: Function, sets: Presburger, wary: bool = False) -> FunctionAccesses:

@@ -67,6 +67,7 @@ class Dependences:
         self.found = found
         self.sets = found.sets
         self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
+        self._known: dict[tuple[Symbol, int, int], Conflict | None] = {}
 
     def conflicts(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> Iterator[Conflict]:
         """The conflicts that the loop carries, found as they are asked for.
@@ -89,23 +90,30 @@ class Dependences:
         """Whether every iteration has its own copy: allocated in it, before any use, and not used
         outside."""
         loops, start = self.found.allocated.get(array, ((), 0))
-        if array in self.found.returned or not any(around is loop for around in loops):
+        if array in self.found.returned or not self.found.is_in(loop, loops):
             return False
-        depth = len(self.found.around[loop.var])
         return all(
-            access.array != array
-            or (at >= start and len(access.loops) > depth and access.loops[depth] is loop)
+            access.array != array or (at >= start and self.found.is_in(loop, access.loops))
             for at, access in enumerate(self.found.accesses)
         )
 
     def _between(self, loop: For, first: Access, second: Access) -> Iterator[Conflict]:
         orders = ((first, second),) if first is second else ((first, second), (second, first))
         for source, sink in orders:
-            instances = self.sets.bounded(partial(self._instances, loop, source, sink), None)
-            if instances is None:
-                yield Conflict(loop, source, sink, None, False)
-            elif not instances.is_empty():
-                yield Conflict(loop, source, sink, instances, self._is_exact(loop, source, sink, instances))
+            key = (loop.var, id(source), id(sink))
+            if key not in self._known:
+                self._known[key] = self._conflict(loop, source, sink)
+            known = self._known[key]
+            if known is not None:
+                yield known
+
+    def _conflict(self, loop: For, source: Access, sink: Access) -> Conflict | None:
+        instances = self.sets.bounded(partial(self._instances, loop, source, sink), None)
+        if instances is None:
+            return Conflict(loop, source, sink, None, False)
+        if instances.is_empty():
+            return None
+        return Conflict(loop, source, sink, instances, self._is_exact(loop, source, sink, instances))
 
     def _instances(self, loop: For, source: Access, sink: Access) -> isl.Set:
         depth = len(self.found.around[loop.var])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -35,10 +35,11 @@ ATOMIC = "put `#pragma atomic` before the update, if the order of the additions 
 
 @dataclass(frozen=True, slots=True)
 class Legality:
-    """The facts about one function, asked loop by loop."""
+    """The facts about one function, asked loop by loop. judged: the answers so far."""
 
     dependences: Dependences
     scalars: dict[Symbol, LoopScalars]
+    judged: dict[tuple[Symbol, frozenset[Symbol]], LoopVerdict] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, fn: Function) -> Legality:
@@ -46,6 +47,12 @@ class Legality:
 
     def judge(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> LoopVerdict:
         """The verdict on one loop. Arrays in `skip` are taken to be in nobody's way."""
+        known = self.judged.get((loop.var, skip))
+        if known is None:
+            known = self.judged[loop.var, skip] = self._judge(loop, skip)
+        return known
+
+    def _judge(self, loop: For, skip: frozenset[Symbol]) -> LoopVerdict:
         for stmt in own_statements(loop.body):
             if isinstance(stmt, Break):
                 return self._answer(

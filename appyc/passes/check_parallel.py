@@ -56,7 +56,7 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
     asked = _requests(loops)
     if not asked and not ctx.options.auto:
         return fn
-    legality = Legality.of(fn)
+    legality = ctx.legality(fn)
     decided: dict[Symbol, For] = {}
     inside: set[Symbol] = (
         set()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from appyc.analysis.legality import Legality
 from appyc.analysis.verdicts import LoopVerdict
 from appyc.errors import Loc
-from appyc.ir.nodes import Symbol
+from appyc.ir.nodes import For, Function, LoopMode, Node, Symbol
+from appyc.ir.visit import rewrite
 from appyc.options import Options
 
 
@@ -22,16 +24,63 @@ class Remark:
     kind: str = "note"
 
 
+@dataclass(slots=True)
+class Facts:
+    """What is known about one function, the last one that a pass asked about.
+
+    fn: as it was asked about. bare: the same without the modes of its loops.
+    """
+
+    fn: Function | None = None
+    bare: Function | None = None
+    legality: Legality | None = None
+
+    def about(self, fn: Function) -> Legality:
+        if self.legality is None or self.fn is not fn:
+            bare = _without_modes(fn)
+            if self.legality is None or self.bare != bare:
+                self.legality = Legality.of(fn)
+            self.fn, self.bare = fn, bare
+        return self.legality
+
+    def forget(self) -> None:
+        """Lets go of the sets, which no one needs once the passes are done."""
+        self.fn = self.bare = self.legality = None
+
+
+def _without_modes(fn: Function) -> Function:
+    """The function with all that a pass decides about loops, and that changes nothing for others, left out."""
+
+    def rule(node: Node) -> Node:
+        if not isinstance(node, For):
+            return node
+        return replace(
+            node, mode=LoopMode.SEQUENTIAL, private=(), last=(), reductions=(), safelen=None, in_step=False
+        )
+
+    return rewrite(fn, rule)
+
+
 @dataclass(frozen=True, slots=True)
 class PassContext:
     """One compilation's settings and findings. Passes read the options and append to the rest.
 
-    verdicts: what dependence analysis said about each loop, by the loop's variable.
+    verdicts: what dependence analysis said about each loop, by the loop's variable. facts: what
+    `legality` has found out.
     """
 
     options: Options = field(default_factory=Options)
     remarks: list[Remark] = field(default_factory=list)
     verdicts: dict[Symbol, LoopVerdict] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts, compare=False, repr=False)
 
     def remark(self, loc: Loc, text: str, kind: str = "note") -> None:
         self.remarks.append(Remark(loc, text, kind))
+
+    def legality(self, fn: Function) -> Legality:
+        """The facts about the loops of a function.
+
+        Made anew only if the function is not the one last asked about, but for the modes of its
+        loops: passes in a row that change nothing else share one analysis, and what it remembers.
+        """
+        return self.facts.about(fn)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from appyc.analysis.legality import Legality
 from appyc.analysis.statement_graph import StatementGraph, statement_graph
 from appyc.analysis.verdicts import Verdict
 from appyc.ir.names import NameSupply
@@ -47,7 +46,7 @@ def distribute_loops(fn: Function, ctx: PassContext) -> Function:
     candidates = [loop for loop in loops_of(fn.body) if _is_candidate(loop)]
     if not candidates or not ctx.options.auto:
         return fn
-    legality = Legality.of(fn)
+    legality = ctx.legality(fn)
     names = NameSupply.after(fn)
     parts: dict[Symbol, tuple[For, ...]] = {}
     for loop in candidates:

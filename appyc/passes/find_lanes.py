@@ -57,7 +57,7 @@ def find_lanes(fn: Function, ctx: PassContext) -> Function:
     candidates = [loop for loop in loops_of(fn.body) if _is_candidate(loop, ctx)]
     if not candidates:
         return fn
-    legality = Legality.of(fn)
+    legality = ctx.legality(fn)
     names = NameSupply.after(fn)
     changed: dict[Symbol, For] = {}
     for loop in candidates:

@@ -46,16 +46,12 @@ def split_ranges(fn: Function, ctx: PassContext) -> Function:
 
     Does not handle: steps other than 1; scalars that iterations hand on; several such places.
     """
-    legality: Legality | None = None
     for height in range(_deepest(fn.body) + 1):
         candidates = [
             loop for loop in loops_of(fn.body) if _height(loop) == height and _is_candidate(loop, ctx)
         ]
         if candidates:
-            legality = legality or Legality.of(fn)
-            new = _split(fn, candidates, legality, ctx)
-            legality = legality if new is fn else None
-            fn = new
+            fn = _split(fn, candidates, ctx.legality(fn), ctx)
     return fn
 
 
