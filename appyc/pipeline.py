@@ -27,6 +27,7 @@ from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.find_lanes import find_lanes
 from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.peel_wrap_around import peel_wrap_around
+from appyc.passes.promote_elements import promote_elements
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
 from appyc.passes.reduce_to_positions import reduce_to_positions
@@ -51,6 +52,7 @@ ANALYSE: tuple[Pass, ...] = (
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     distribute_loops,  # before verdicts: each of its loops gets its own
     split_ranges,  # the same, for loops that distribution has left in one piece
+    promote_elements,  # before verdicts, which it changes; after distribution, whose loops it works on
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen

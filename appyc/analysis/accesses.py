@@ -19,6 +19,7 @@ to nodes by counting.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, assert_never
 
 from appyc.analysis.affine import Affine, Name, State, Truth, Value
@@ -95,7 +96,8 @@ class FunctionAccesses:
 
     variables: the name of each loop's variable. around: the loops around each loop.
     allocated: the loops around the `Alloc` of each local array, and how many accesses come
-    before it. returned: arrays that the function returns.
+    before it. returned: arrays that the function returns. entries: for each loop when it is
+    reached. guards: the function's own, which say for which parameters it runs.
     """
 
     affine: Affine
@@ -104,6 +106,13 @@ class FunctionAccesses:
     allocated: dict[Symbol, tuple[tuple[For | While, ...], int]] = field(default_factory=dict)
     returned: set[Symbol] = field(default_factory=set)
     around: dict[Symbol, tuple[For | While, ...]] = field(default_factory=dict)
+    entries: dict[Symbol, isl.Set] = field(default_factory=dict)
+    guards: list[Truth] = field(default_factory=list)
+
+    @property
+    def guarded(self) -> isl.Set:
+        """The parameters for which all guards hold, or more."""
+        return reduce(lambda known, truth: known.intersect(truth.may_hold), self.guards, self.sets.everything)
 
     @property
     def sets(self) -> Presburger:
@@ -127,6 +136,7 @@ def accesses_of(fn: Function, sets: Presburger, wary: bool = False) -> FunctionA
     collector = _Collector(FunctionAccesses(Affine(sets, arrays_written(fn), wary)))
     for symbol in fn.params:
         collector.declare_parameter(symbol)
+    collector.found.guards += [collector._truth(guard.holds) for guard in fn.guards]
     collector.block(fn.body, sets.everything)
     for result in fn.results:
         if isinstance(result.value, Symbol):
@@ -341,6 +351,7 @@ class _Collector:
         self.expression(loop.hi, domain)
         lo, hi = self._value(loop.lo), self._value(loop.hi)
         self.found.around[loop.var] = self.loops
+        self.found.entries[loop.var] = domain
         key = str(loop.var)
         self.found.variables[loop.var] = key
         within = frozenset(self.sets.names(lo)) | frozenset(self.sets.names(hi))

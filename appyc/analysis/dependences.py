@@ -116,6 +116,14 @@ class Dependences:
         return Conflict(loop, source, sink, instances, self._is_exact(loop, source, sink, instances))
 
     def _instances(self, loop: For, source: Access, sink: Access) -> isl.Set:
+        meet = self._meetings(loop, source, sink)
+        var = self.found.variables[loop.var]
+        earlier, later = self.sets.parameter(var), self.sets.parameter(var + SECOND)
+        meet = meet.intersect(earlier.lt_set(later) if loop.step > 0 else earlier.gt_set(later))
+        return meet if not meet.is_empty() else self.sets.nothing
+
+    def _meetings(self, loop: For, source: Access, sink: Access) -> isl.Set:
+        """The pairs of instances, of any two iterations, that touch one element."""
         depth = len(self.found.around[loop.var])
         names = self.found.affine.names
 
@@ -125,13 +133,9 @@ class Dependences:
         domain, element = self._element(source)
         other_domain, other_element = self._element(sink)
         meet = domain.intersect(self.sets.rename(other_domain, apart))
-        var = self.found.variables[loop.var]
-        earlier, later = self.sets.parameter(var), self.sets.parameter(var + SECOND)
-        meet = meet.intersect(earlier.lt_set(later) if loop.step > 0 else earlier.gt_set(later))
         for mine, other in zip(element, other_element, strict=True):
             meet = meet.intersect(mine.eq_set(self.sets.rename(other, apart)))
-        meet = meet.intersect(self.found.affine.context)
-        return meet if not meet.is_empty() else self.sets.nothing
+        return meet.intersect(self.found.affine.context)
 
     def _element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
         """The element touched, and the iterations that reach it: an access outside raises instead."""
@@ -170,6 +174,25 @@ class Dependences:
             return not meet.is_empty()
 
         return self.sets.bounded(question, True)
+
+    def may_ever_meet(self, loop: For, first: Access, second: Access) -> bool:
+        """Whether two accesses in the body of a loop may touch one element, in any two iterations."""
+        return self.sets.bounded(lambda: not self._meetings(loop, first, second).is_empty(), True)
+
+    def exists_before(self, loop: For, access: Access) -> bool:
+        """Whether the element of an access is in its array wherever the loop is reached, even if
+        it then does not run. The access is one of the loop's, and the function's guards hold."""
+
+        def question() -> bool:
+            reached = self.found.entries[loop.var].intersect(self.found.affine.context)
+            reached = reached.intersect(self.found.guarded)
+            zero = self.sets.constant(0)
+            return all(
+                reached.intersect(index.lt_set(zero).union(index.ge_set(extent))).is_empty()
+                for index, extent in zip(access.index, access.extents, strict=True)
+            )
+
+        return self.sets.bounded(question, False)
 
     def turning_points(self, loop: For, conflicts: list[Conflict]) -> tuple[isl.PwAff, isl.PwAff] | None:
         """An iteration that no later one of a conflict comes before, and one that no earlier one

@@ -72,6 +72,13 @@ def _range(dtype: DType) -> tuple[bool | int | float, bool | int | float]:
             return -math.inf, math.inf
 
 
+def start_of_sum(op: str, dtype: DType, loc: Loc) -> Const:
+    """The neutral element, of sums of floats the negative zero: that changes no sign of a zero."""
+    if op == "+" and not dtype.is_integer and dtype is not DType.BOOL:
+        return Const(complex(-0.0, -0.0) if dtype.is_complex else -0.0, dtype, loc=loc)
+    return identity(op, dtype, loc)
+
+
 def trip_count(lo: Expr, hi: Expr, step: int) -> Expr:
     """How often `range(lo, hi, step)` runs; 0 or less for never."""
     loc = hi.loc

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from appyc.errors import Loc
 from appyc.ir.kernels import Branch, Kernel, LaneReduce, Lanes, Launch, ProgramIndex, ReadBack, ScheduledStmt
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, spellings
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -182,8 +182,9 @@ class GridKernel:
             part, integer(0, loc), programs, 1, (update,), LoopMode.SIMD, reductions=(reduction,), loc=loc
         )
         lower = KernelLowering(self.names, self.sites, STRIP_LANES, frozenset({part}))
+        spelled = spellings(r.symbol for r in self._reductions())[symbol]
         return finish_kernel(
-            f"{self.name}_{symbol.name}", lower, lower.block((combine,), Where()), (symbol,), loc
+            f"{self.name}_{spelled}", lower, lower.block((combine,), Where()), (symbol,), loc
         )
 
     def _last(

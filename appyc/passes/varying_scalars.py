@@ -5,6 +5,7 @@ from __future__ import annotations
 from appyc.ir.nodes import (
     Assign,
     Binary,
+    Const,
     Fail,
     For,
     If,
@@ -63,12 +64,22 @@ def _pass(body: tuple[Stmt, ...], varying: set[Symbol], masked: bool) -> set[Sym
 
 def may_fault(node: Node) -> bool:
     """Whether running a statement can raise."""
-    return any(
-        isinstance(n, Fail)
-        or (isinstance(n, Binary) and n.trap)
-        or (isinstance(n, Load | Store | Update) and n.checked and bool(n.index))
-        for n in walk(node)
-    )
+    return any(raises_itself(n) for n in walk(node))
+
+
+def raises_itself(node: Node) -> bool:
+    """Whether a node can raise, be its parts what they may."""
+    match node:
+        case Fail():
+            return True
+        case Binary("**", _, exponent) if node.dtype.kind == "i":
+            return not (isinstance(exponent, Const) and int(exponent.value.real) >= 0)
+        case Binary():
+            return node.trap
+        case Load() | Store() | Update():
+            return node.checked and bool(node.index)
+        case _:
+            return False
 
 
 def _varies(node: Node, varying: set[Symbol]) -> bool:

@@ -64,7 +64,7 @@ def value_of_before(a, b):
         x = x * 0.5 + a[i] * b[i]
 
 
-@LOOPS.add("pragma", "after change", "expansion of the element", pragma="wrong")
+@LOOPS.add("pragma", "after change", "expansion of the element", pragma="right")
 def shared_cell(a, last):
     # pragma parallel for
     for i in range(len(a)):
