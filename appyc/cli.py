@@ -3,6 +3,7 @@
     appyc run [--report] [--target T] [--strict] script.py [args ...]
     appyc run [...] -m module [args ...]
     appyc check [--json] file.py ...
+    appyc machine [--again]
 
 What a subcommand needs is imported when it is asked for: `appyc --help` is quick.
 """
@@ -40,6 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("files", nargs="+", type=Path, metavar="file.py")
     check.add_argument("--json", action="store_true", help="findings as a JSON list")
     check.set_defaults(command=_check)
+    machine = commands.add_parser("machine", help="print what decides between one thread and several")
+    machine.add_argument("--again", action="store_true", help="measure, though that has been done")
+    machine.set_defaults(command=_machine)
     return parser
 
 
@@ -70,3 +74,10 @@ def _check(given: argparse.Namespace) -> int:
     result = check_files(given.files)
     print(result.as_json() if given.json else result.as_text())
     return result.exit_code
+
+
+def _machine(given: argparse.Namespace) -> int:
+    from appyc.report.machine import describe_machine  # noqa: PLC0415
+
+    print(describe_machine(again=given.again))
+    return 0

@@ -104,6 +104,16 @@ def num_threads(environ: Mapping[str, str] | None = None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def machine_is_measured(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether the machine's speed is to be measured (APPYC_MACHINE=measured, as it is without),
+    or taken to be an ordinary one's (APPYC_MACHINE=default)."""
+    env = os.environ if environ is None else environ
+    text = env.get("APPYC_MACHINE") or "measured"
+    if text not in ("measured", "default"):
+        raise ValueError(f"APPYC_MACHINE must be measured or default, not {text!r}")
+    return text == "measured"
+
+
 def c_compiler(environ: Mapping[str, str] | None = None) -> str | None:
     """The C compiler that the user named in APPYC_CC or CC, if any."""
     env = os.environ if environ is None else environ

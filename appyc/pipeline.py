@@ -24,6 +24,7 @@ from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.context import PassContext
 from appyc.passes.distribute_loops import distribute_loops
+from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.find_lanes import find_lanes
 from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.peel_wrap_around import peel_wrap_around
@@ -56,7 +57,8 @@ ANALYSE: tuple[Pass, ...] = (
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen
-    choose_threads,  # last: it asks the verdicts which loops without a pragma threads may share
+    choose_threads,  # after all others: it asks the verdicts which loops without a pragma threads may share
+    estimate_costs,  # last: what a loop costs depends on the modes of those inside it
 )
 
 UNCHECKED: tuple[Pass, ...] = (

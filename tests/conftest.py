@@ -16,8 +16,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests neither read nor fill the user's cache."""
+    """Tests neither read nor fill the user's cache, and none measures the machine but those about that."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("APPYC_MACHINE", "default")
         patch.setenv("APPYC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
 

@@ -29,12 +29,16 @@ from appyc.options import Options
 
 @dataclass(frozen=True, slots=True)
 class CModule:
-    """C text, the name of the function to call, what a fault's number means, and the frame."""
+    """C text, the name of the function to call, what a fault's number means, and the frame.
+
+    threaded: it holds a loop that threads may share.
+    """
 
     text: str
     entry: str
     faults: tuple[FaultSite, ...]
     layout: FrameLayout
+    threaded: bool = False
 
 
 def generate(fn: Function, options: Options, *, sequential: bool = False) -> CModule:
@@ -49,7 +53,8 @@ def generate(fn: Function, options: Options, *, sequential: bool = False) -> CMo
     entry = module.names.fresh(f"kernel_{fn.name}")
     entry_text = _entry(module, layout, entry, program)
     text = "\n\n".join([TYPEDEFS, module.helpers.text(), *module.functions, entry_text]) + "\n"
-    return CModule(text, entry, module.faults(), layout)
+    threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))
+    return CModule(text, entry, module.faults(), layout, threaded)
 
 
 def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:

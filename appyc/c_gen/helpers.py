@@ -7,12 +7,14 @@ suffix of math functions, R a complex type's real one, D the dtype's name.
 
 from __future__ import annotations
 
+from appyc.c_gen import threads_pay
 from appyc.c_gen.scalars import c_type, real_suffix
 from appyc.ir.types import DType
 
 _FAULT = "const int64_t site, int64_t *fault, bool *failed"
 
 PLAIN: dict[str, tuple[tuple[str, ...], str]] = {
+    **threads_pay.HELPERS,
     # The cold path of every check. The first fault of all threads is the one that is kept.
     "raise_fault": (
         (),
@@ -41,13 +43,6 @@ static inline int64_t at(const int64_t index, const int64_t extent, {_FAULT}) {{
         """static inline int64_t trip_count(const int64_t lo, const int64_t hi, const int64_t step) {
     if (step > 0) return hi > lo ? (int64_t)(((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)step) + 1 : 0;
     return lo > hi ? (int64_t)(((uint64_t)lo - (uint64_t)hi - 1) / (0 - (uint64_t)step)) + 1 : 0;
-}""",
-    ),
-    "trips_between": (
-        (),
-        """static inline double trips_between(const int64_t lo, const int64_t hi, const double step) {
-    const double trips = ((double)hi - (double)lo) / step;
-    return trips > 0 ? trips : 0;
 }""",
     ),
     "larger": (
@@ -320,7 +315,7 @@ _VECTOR_SUM = """static inline T vector_sum_D(const vector_D lanes) {
 
 def reserved_names() -> set[str]:
     """Every name that this module can put into a C file."""
-    names = set(PLAIN)
+    names = {*PLAIN, *threads_pay.NAMES}
     names |= {f"{operation}_{dtype}" for operation in TEMPLATES for dtype in DType}
     names |= {"vector_bytes"} | {
         f"{prefix}_{dtype}" for prefix in ("vector", "vector_sum") for dtype in DType

@@ -2,7 +2,8 @@
 
 Such a loop becomes a C function of its own, a *piece*, which runs a part of the iterations.
 What it captures are parameters: pointers keep `restrict`, which compilers drop when they
-outline an OpenMP region, and a loop that is too small for threads is one direct call.
+outline an OpenMP region, and a loop that is too small for threads is one direct call. Whether
+it is, its cost and the machine's table tell (`threads_pay`).
 
     static void kernel_loop_3(begin, end, trips, fault, i_lo, a, a_n0, s_partial) {
         double s = *s_partial;
@@ -10,15 +11,16 @@ outline an OpenMP region, and a loop that is too small for threads is one direct
         *s_partial = s;
     }
 
-How the iterations are cut depends on nothing but their number and that of the threads, and
-partial results are combined in the pieces' order: two runs give the same bits.
+Where that matters to the result, how the iterations are cut depends on nothing but their number
+and that of the threads, and partial results are combined in the pieces' order: two runs give the
+same bits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appyc.c_gen.bounds import is_invariant, work_text
+from appyc.c_gen.bounds import is_invariant
 from appyc.c_gen.context import FunctionContext, can_fault, parameters_of_array
 from appyc.c_gen.counted import Body, emit_counted
 from appyc.c_gen.expressions import combine, expression
@@ -28,8 +30,9 @@ from appyc.c_gen.simd import declare_scalars, named_outside_lanes
 from appyc.ir.nodes import Alloc, For, LoopMode, Reduction, Symbol, Update, Var, While
 from appyc.ir.visit import scalars_written, symbols_of, walk
 
-MIN_WORK = 20_000
-"""Operations below which threads cost more than they bring: waking them takes a few microseconds."""
+CUT_WORK = 20_000
+"""Operations above which a sum that rounds is cut into pieces, on one thread too. No measurement takes
+part in that, so that two runs, and two days, give the same bits."""
 
 MAX_PIECES = 4096
 PIECES_PER_THREAD = 16
@@ -210,13 +213,21 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
         rest = ", ".join([*arguments, *partials, *lasts])
         with writer.block("if (pieces == 1)"):
             writer.line(f"{piece}(0, trips, trips, {rest.format(piece='0')});")
-        with writer.block("else"):
+
+        def all_pieces() -> None:
             start = ctx.module.helpers.plain("piece_start")
-            writer.line(f"#pragma omp parallel for num_threads((int)threads) schedule({schedule}, 1)")
             with writer.block("for (int64_t piece = 0; piece < pieces; piece += 1)"):
                 writer.line(f"const int64_t begin = {start}(trips, piece, pieces);")
                 writer.line(f"const int64_t end = {start}(trips, piece + 1, pieces);")
                 writer.line(f"{piece}(begin, end, trips, {rest.format(piece='piece')});")
+
+        with writer.block("else if (shared)"):
+            writer.line(f"#pragma omp parallel for num_threads((int)threads) schedule({schedule}, 1)")
+            all_pieces()
+            writer.line(f"{ctx.module.helpers.plain('threads_used')}();")
+        if _rounds(nest):
+            with writer.block("else"):
+                all_pieces()
         if can_fault(nest[-1].body):
             writer.line("failed = fault[0] >= 0;")
             ctx.leave_if_failed()
@@ -246,12 +257,12 @@ def _emit_trips(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
 
 
 def _emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
-    """Declares the number of `pieces`; returns OpenMP's word for how threads take them."""
+    """Declares the number of `pieces`, and whether they are `shared`; returns OpenMP's word for how."""
     writer = ctx.writer
     clauses = nest[0].clauses
-    worth = f"threads > 1 && (double)trips * ({work_text(ctx, nest)}) > {MIN_WORK}.0"
+    worth = ["threads > 1", "pieces > 1"]
     if clauses is not None and clauses.condition is not None:
-        worth = f"{worth} && {expression(ctx, clauses.condition)}"
+        worth.append(expression(ctx, clauses.condition))
     schedule = clauses.schedule if clauses is not None else None
     chunk = clauses.chunk if clauses is not None else None
     if schedule == "dynamic" or chunk is not None:
@@ -265,8 +276,27 @@ def _emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
         writer.line("int64_t pieces = threads;")
         schedule = "static"
     writer.line("if (pieces > trips) pieces = trips;")
-    writer.line(f"if (pieces < 1 || !({worth})) pieces = 1;")
+    cost = nest[0].cost
+    outer_trips = "trips" if len(nest) == 1 else f"{ctx.name(nest[0].var)}_trips"
+    if _rounds(nest):
+        if cost is not None:
+            operations = f"{expression(ctx, cost.vector)} + {expression(ctx, cost.scalar)}"
+            worth.append(f"(double){outer_trips} * ({operations}) > {CUT_WORK}.0")
+        writer.line(f"if (!({' && '.join(worth)})) pieces = 1;")
+        worth = ["pieces > 1"]
+    if cost is not None:
+        parts = (cost.vector, cost.scalar, cost.gathers, cost.bytes, cost.bytes_each)
+        numbers = ", ".join(expression(ctx, part) for part in parts)
+        worth.append(f"{ctx.module.helpers.plain('threads_pay')}(threads, {outer_trips}, {numbers})")
+    writer.line(f"const bool shared = {' && '.join(worth)};")
+    if not _rounds(nest):
+        writer.line("if (!shared) pieces = 1;")
     return schedule
+
+
+def _rounds(nest: tuple[For, ...]) -> bool:
+    """Whether the result depends on how the iterations are cut, in its last bits."""
+    return any(r.op in ("+", "*") and not r.symbol.dtype.is_integer for loop in nest for r in loop.reductions)
 
 
 def _is_uneven(nest: tuple[For, ...]) -> bool:

@@ -26,6 +26,7 @@ from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
 from appyc.runtime.index import Dependency, Found, Index, index_key
 from appyc.runtime.interface_json import Place, from_json, to_json
+from appyc.runtime.machine import attach
 from appyc.runtime.openmp import load_library
 from appyc.runtime.signature import typeof
 
@@ -87,7 +88,7 @@ class CpuCompiler:
         from tempfile import TemporaryDirectory  # noqa: PLC0415  (nor is this)
 
         from appyc.c_gen.generate import generate  # noqa: PLC0415  (not needed on a warm start)
-        from appyc.runtime import toolchain  # noqa: PLC0415
+        from appyc.runtime import machine, toolchain  # noqa: PLC0415
         from appyc.runtime.describe import describe  # noqa: PLC0415
 
         function = analysed.plain if plain else analysed.function
@@ -100,6 +101,8 @@ class CpuCompiler:
             with TemporaryDirectory(prefix="appyc-") as folder:
                 built = Path(folder, "kernel.so")
                 toolchain.build(module.text, built, self.options)
+                if module.threaded:
+                    machine.ensure_measured()
                 files = {"kernel.so": built.read_bytes(), "kernel.c": module.text.encode()}
             entry = cache_.store(entry_key, files, {})
         meta: dict[str, object] = {
@@ -141,6 +144,7 @@ def _place(source: Source) -> Place:
 def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
     try:
         library = load_library(str(entry.path("kernel.so")))
+        attach(library)
     except OSError as error:
         raise ToolchainError(f"compiled code cannot be loaded: {error}") from error
     address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value

@@ -278,6 +278,23 @@ class Clauses(Node):
     independent: bool = False  # the user's oath: nothing is checked
 
 
+@dataclass(frozen=True, slots=True)
+class LoopCost:
+    """An estimate of what a loop is to the machine, in float64 expressions that have a value before it.
+
+    Of one iteration, with all loops inside it: vector, the operations done in lanes, in units of
+    one on 8 bytes; scalar, those that are done one by one; gathers, accesses that each come to
+    another line of memory. Of all memory that is touched: `bytes`, and `bytes_each` for every
+    iteration; a place counts once, however often it is used, and twice if it is written.
+    """
+
+    vector: Expr
+    scalar: Expr
+    gathers: Expr
+    bytes: Expr
+    bytes_each: Expr
+
+
 class LoopMode(Enum):
     SEQUENTIAL = "sequential"
     PARALLEL = "parallel"  # iterations may run in any order, at the same time
@@ -334,6 +351,8 @@ class For(Node):
     Of lanes (SIMD) only, where iterations do depend on each other: safelen, how many in a row
     may be lanes of one vector; in_step, that any number may, if every statement is done for
     all lanes before the next one, and reads before it writes.
+
+    cost: of a loop that threads may share, for the choice between them and one.
     """
 
     var: Symbol
@@ -348,6 +367,7 @@ class For(Node):
     reductions: tuple[Reduction, ...] = ()
     safelen: int | None = None
     in_step: bool = False
+    cost: LoopCost | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ import numpy as np
 
 import appyc
 from appyc import pipeline
+from appyc.ir.machine import Machine
+from appyc.runtime.machine import using
 from appyc.runtime.threads import get_num_threads, set_num_threads
 
 TARGETS = ("cpu", "threads", "interpret")
@@ -39,6 +41,9 @@ LOOSE = Tolerance(single=1e-3, double=1e-9, floor=1.0)
 """For programs that nobody has looked at: they may cancel all digits that are right."""
 
 Scalar = bool | int | float | complex | np.generic
+
+EAGER = Machine(fork=-1e30, wake=-1e30)
+"""Starting threads brings time, so that they share every loop."""
 
 _THREADS = 3
 """Odd, so that pieces are of unequal size."""
@@ -93,7 +98,7 @@ def settings(target: str) -> Iterator[None]:
         before = get_num_threads()
         set_num_threads(_THREADS)
         try:
-            with mock.patch("appyc.c_gen.threads.MIN_WORK", -1):
+            with mock.patch("appyc.c_gen.threads.CUT_WORK", -1), using(EAGER):
                 yield
         finally:
             set_num_threads(before)

@@ -1,0 +1,221 @@
+"""What a loop costs: how many operations, of which kind, and how much memory they touch.
+
+    for i in range(n):                      vector     m * 5               (in lanes over j)
+        for j in range(m):                  scalar     m * 0.25 + 12       (the loops themselves)
+            b[i, j] = a[i, j] + c[j]        bytes_each m * 8 + m * 16      (a row of a; one of b, written)
+                                            bytes      m * 8               (c, used again for every i)
+
+Trip counts enter as the expressions that they are, so that the estimate is made when the loop runs,
+by a few multiplications. An inner loop whose bounds vary with an outer one counts with that one in
+the middle of its range, which is half of a square for a triangle.
+
+The result has an idea of what machines are like (lanes, lines of memory), none of this one's speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from appyc.analysis.amounts import NONE, number, product, total, trips_between
+from appyc.analysis.footprint import Touched, footprint
+from appyc.analysis.lanes import lanes_of
+from appyc.analysis.strides import Pace, Strides
+from appyc.errors import GENERATED
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Intrinsic,
+    Load,
+    LoopCost,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import children, scalars_written, substitute, walk
+
+UNKNOWN_TRIPS = 16
+"""Where a trip count cannot be had before the loop runs."""
+
+LOOP_START = 12
+"""Scalar operations to set a loop up, and to do what is left of it after whole vectors."""
+
+CHAIN = 8
+"""Scalar operations in the time until a sum can be added to again."""
+
+CALL = 40
+"""Scalar operations in the time of a function of the C library, which is not called on vectors."""
+
+_DEAR = {"/": (16, 8), "//": (20, 20), "%": (20, 20), "**": (CALL, CALL), "sqrt": (16, 8)}
+"""What costs more than one operation: in lanes, and one by one."""
+
+_CHEAP = frozenset({"abs", "sign", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite",
+                    "real", "imag", "conj", "complex", "copysign"})  # fmt: skip
+"""Functions that are an instruction or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """As the fields of LoopCost."""
+
+    vector: Expr = NONE
+    scalar: Expr = NONE
+    gathers: Expr = NONE
+
+    def plus(self, other: Counts) -> Counts:
+        return Counts(
+            total(self.vector, other.vector),
+            total(self.scalar, other.scalar),
+            total(self.gathers, other.gathers),
+        )
+
+    def times(self, factor: Expr) -> Counts:
+        return Counts(
+            product(factor, self.vector), product(factor, self.scalar), product(factor, self.gathers)
+        )
+
+
+def cost_of(loop: For) -> LoopCost:
+    """The estimate for a loop; its expressions read nothing that the loop changes."""
+    counter = _Counter(loop)
+    counts = counter.body(loop.body, (loop,))
+    once, each = footprint(loop, counter.touched, counter.trips, counter.strides)
+    return LoopCost(counts.vector, counts.scalar, counts.gathers, once, each)
+
+
+class _Counter:
+    """One walk over a loop nest: the counts, the trip counts of its loops, the accesses in it."""
+
+    def __init__(self, loop: For) -> None:
+        self.strides = Strides.of(loop)
+        self.trips: dict[Symbol, Expr] = {}
+        self.touched: list[Touched] = []
+        self._inside = scalars_written(loop.body) | {n.var for n in walk(loop) if isinstance(n, For)}
+        self._middle: dict[Symbol, Expr] = {}
+        """Loop variables at the middle of their ranges, where these are known."""
+        self._enter(loop)
+
+    def _enter(self, loop: For) -> Expr:
+        """The trip count of a loop, whose variable then has a value for the bounds of loops inside."""
+        lo, hi = (substitute(bound, self._middle) for bound in (loop.lo, loop.hi))
+        if not (self._is_known(lo) and self._is_known(hi)):
+            return number(UNKNOWN_TRIPS)
+        two = Const(2, DType.INT64, loc=GENERATED)
+        self._middle[loop.var] = Binary("//", Binary("+", lo, hi, loc=GENERATED), two, loc=GENERATED)
+        self.trips[loop.var] = trips_between(lo, hi, loop.step)
+        return self.trips[loop.var]
+
+    def _is_known(self, expr: Expr) -> bool:
+        """Whether the value is there before the loop runs, and cannot fail to be."""
+        return not any(
+            isinstance(n, Load | Intrinsic)
+            or (isinstance(n, Binary) and n.trap)
+            or (isinstance(n, Var) and n.symbol in self._inside)
+            for n in walk(expr)
+        )
+
+    def body(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> Counts:
+        """around: the loops that the statements are in, from the one asked about inwards."""
+        lanes = lanes_of(around, self.strides)
+        counts = Counts(vector=number(0.25)) if lanes is not None else Counts(scalar=number(1))
+        for stmt in body:
+            counts = counts.plus(self._statement(stmt, around, lanes))
+        return counts
+
+    def _statement(self, stmt: Stmt, around: tuple[For, ...], lanes: For | None) -> Counts:
+        match stmt:
+            case For():
+                trips = self._enter(stmt)
+                below = self.body(stmt.body, (*around, stmt)).times(trips)
+                return below.plus(Counts(scalar=number(LOOP_START)))
+            case While():
+                inner = self._single(stmt.cond, around, None).plus(self.body(stmt.body, around))
+                return inner.times(number(UNKNOWN_TRIPS))
+            case If():
+                condition = self._single(stmt.cond, around, lanes)
+                return condition.plus(self.body(stmt.then, around)).plus(self.body(stmt.orelse, around))
+            case _:
+                return self._single(stmt, around, lanes)
+
+    def _single(self, node: Stmt | Expr, around: tuple[For, ...], lanes: For | None) -> Counts:
+        """A statement without others in it, or a condition."""
+        vector, scalar, gathers = 0.0, 0.0, 0
+        # An element that is read twice is loaded once.
+        for part in dict.fromkeys(_computed(node)):
+            in_lanes, alone = _weights(part)
+            if (access := _access(part)) is not None:
+                array, index = access
+                self.touched.append(Touched(array, index, isinstance(part, Store | Update)))
+                pace = self.strides.pace(array, index, (lanes or around[-1]).var)
+                if pace is Pace.STILL and lanes is None:
+                    continue  # the C compiler keeps it in a register
+                gathers += pace is Pace.FAR
+            if lanes is None or in_lanes is None:
+                scalar += alone
+            else:
+                vector += in_lanes * _width(part)
+        return Counts(number(vector), number(scalar), number(gathers))
+
+
+def _computed(node: Node) -> Iterator[Node]:
+    """The parts of a statement or an expression that take time. Of indices, only what is read for them."""
+    match node:
+        case Var() | Const() | Extent():
+            return
+        case Load() | Store() | Update():
+            yield node
+            for index in node.index:
+                yield from (n for n in walk(index) if isinstance(n, Load))
+            if not isinstance(node, Load):
+                yield from _computed(node.value)
+            return
+        case Assign():
+            pass
+        case _:
+            yield node
+    for child in children(node):
+        yield from _computed(child)
+
+
+def _weights(node: Node) -> tuple[float | None, float]:
+    """The operations that a node is: in lanes (None: there are no lanes for it), and one by one."""
+    match node:
+        case Binary():
+            return _DEAR.get(node.op, (1, 1))
+        case Intrinsic():
+            return _DEAR.get(node.name, (1, 1) if node.name in _CHEAP else (None, CALL))
+        case Update():
+            return 2, CHAIN if not node.index else 2
+        case _:
+            return 1, 1
+
+
+def _access(node: Node) -> tuple[Symbol, tuple[Expr, ...]] | None:
+    match node:
+        case Load() | Store():
+            return node.array, node.index
+        case Update() if node.target.is_array:
+            return node.target, node.index
+        case _:
+            return None
+
+
+def _width(node: Node) -> float:
+    """Bytes of a value, by those of a double."""
+    match node:
+        case Store():
+            return node.array.dtype.itemsize / 8
+        case Update():
+            return node.target.dtype.itemsize / 8
+        case _:
+            return max(node.dtype.itemsize, 1) / 8  # type: ignore[attr-defined,no-any-return]

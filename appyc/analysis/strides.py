@@ -1,0 +1,116 @@
+"""How an access moves through memory from one iteration of a loop to the next, by its text.
+
+`a[i, j + 1]` comes to the next element with each j, and to another row with each i. This is for
+estimates: where nothing can be told, the answer is the dearer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import cast
+
+from appyc.ir.nodes import Assign, Binary, Cast, Const, Expr, For, Symbol, Unary, Update, Var
+from appyc.ir.types import Layout
+from appyc.ir.visit import children, walk
+
+NEARBY = 4
+"""Elements from one access to the next that leave most of each line of memory used."""
+
+
+class Pace(Enum):
+    """What consecutive iterations find: the same place, the next one (or one nearby), or one far away."""
+
+    STILL = "still"
+    STEADY = "steady"
+    FAR = "far"
+
+
+@dataclass(frozen=True, slots=True)
+class Strides:
+    """Of the accesses in one loop nest.
+
+    defined: scalars with one assignment in the nest, and its value. changing: all others that it
+    assigns.
+    """
+
+    defined: Mapping[Symbol, Expr]
+    changing: frozenset[Symbol]
+
+    @classmethod
+    def of(cls, loop: For) -> Strides:
+        values: dict[Symbol, list[Expr]] = {}
+        for node in walk(loop.body):
+            match node:
+                case Assign():
+                    values.setdefault(node.target, []).append(node.value)
+                case Update() if not node.target.is_array:
+                    values.setdefault(node.target, []).extend((node.value, node.value))
+                case _:
+                    pass
+        defined = {symbol: found[0] for symbol, found in values.items() if len(found) == 1}
+        return cls(defined, frozenset(values.keys() - defined.keys()))
+
+    def pace(self, array: Symbol, index: tuple[Expr, ...], var: Symbol) -> Pace:
+        """How an access moves with the loop variable `var`."""
+        order = range(len(index)) if array.array.layout is not Layout.F else range(len(index) - 1, -1, -1)
+        *outer, last = (index[axis] for axis in order) if index else (None,)
+        if last is None:
+            return Pace.STILL
+        if any(self.coefficient(i, var) != 0 for i in outer):
+            return Pace.FAR
+        step = self.coefficient(last, var)
+        if step == 0:
+            return Pace.STILL
+        return Pace.STEADY if step is not None and abs(step) <= NEARBY else Pace.FAR
+
+    def coefficient(self, expr: Expr, var: Symbol) -> int | None:
+        """By how much an index grows with each step of `var`; None where that is no constant."""
+        match expr:
+            case Var() if expr.symbol == var:
+                return 1
+            case Var() if expr.symbol in self.defined:
+                return self._narrowed(expr.symbol).coefficient(self.defined[expr.symbol], var)
+            case Var():
+                return None if expr.symbol in self.changing else 0
+            case Unary(op="-"):
+                inner = self.coefficient(expr.arg, var)
+                return None if inner is None else -inner
+            case Cast():
+                return self.coefficient(expr.arg, var)
+            case Binary(op="+" | "-"):
+                lhs, rhs = self.coefficient(expr.lhs, var), self.coefficient(expr.rhs, var)
+                if lhs is None or rhs is None:
+                    return None
+                return lhs + rhs if expr.op == "+" else lhs - rhs
+            case Binary(op="*", rhs=Const(value=int(factor))):
+                inner = self.coefficient(expr.lhs, var)
+                return None if inner is None else inner * factor
+            case Binary(op="*", lhs=Const(value=int(factor))):
+                inner = self.coefficient(expr.rhs, var)
+                return None if inner is None else inner * factor
+            case _:
+                parts = [self.coefficient(e, var) for e in _operands(expr)]
+                return 0 if all(part == 0 for part in parts) else None
+
+    def depends_on(self, expr: Expr, variables: frozenset[Symbol]) -> set[Symbol]:
+        """The loop variables and changing scalars that a value depends on."""
+        out: set[Symbol] = set()
+        for node in walk(expr):
+            if isinstance(node, Var):
+                if node.symbol in self.defined:
+                    out |= self._narrowed(node.symbol).depends_on(self.defined[node.symbol], variables)
+                elif node.symbol in variables or node.symbol in self.changing:
+                    out.add(node.symbol)
+        return out
+
+    def _narrowed(self, symbol: Symbol) -> Strides:
+        """The same without one definition, which is being looked into: `k = k + 1` ends there."""
+        rest = {s: value for s, value in self.defined.items() if s != symbol}
+        return Strides(rest, self.changing | {symbol})
+
+
+def _operands(expr: Expr) -> Iterator[Expr]:
+    for child in children(expr):
+        yield cast(Expr, child)

@@ -1,0 +1,64 @@
+"""What is known of the speed of a machine, and what that makes of a loop's cost.
+
+The numbers are measured (`appyc.runtime.measure`); those here are of an ordinary machine, and serve
+until then. Generated C holds the same arithmetic (`appyc.c_gen.threads_pay`) over the same numbers,
+which it finds in a table in the order of the fields.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Nanoseconds, unless a name says bytes.
+
+    vector, scalar: for an operation on 8 bytes in lanes, and for one on its own. gather_near,
+    gather_far: for coming to another line of memory, in the cache and outside. near_bytes: what a
+    core's own cache holds. byte_near, byte_far: for a byte of a stream on one thread; byte_shared:
+    outside of the cache with all threads at it. fork: to start threads that wait for work, and to
+    wait for the last of them. wake: the same where they sleep. awake: for how long they wait
+    before they do.
+    """
+
+    vector: float = 0.1
+    scalar: float = 0.3
+    gather_near: float = 1.5
+    gather_far: float = 8.0
+    near_bytes: float = 1 << 20
+    byte_near: float = 0.02
+    byte_far: float = 0.1
+    byte_shared: float = 0.05
+    fork: float = 3_000.0
+    wake: float = 30_000.0
+    awake: float = 500_000.0
+
+    def alone(self, work: Work) -> float:
+        """The time on one thread."""
+        near = work.bytes <= self.near_bytes
+        moving = work.bytes * (self.byte_near if near else self.byte_far)
+        return max(self._computing(work), moving)
+
+    def together(self, work: Work, threads: int) -> float:
+        """The time on several threads that are running already."""
+        each = work.bytes / threads
+        if each <= self.near_bytes:
+            moving = each * self.byte_near
+        else:
+            moving = work.bytes * max(self.byte_shared, self.byte_far / threads)
+        return max(self._computing(work) / threads, moving)
+
+    def _computing(self, work: Work) -> float:
+        gather = self.gather_near if work.bytes <= self.near_bytes else self.gather_far
+        return work.vector * self.vector + work.scalar * self.scalar + work.gathers * gather
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A loop's cost in numbers: operations in lanes and one by one, lines come to, bytes touched."""
+
+    vector: float
+    scalar: float
+    gathers: float
+    bytes: float

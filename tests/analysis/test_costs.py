@@ -1,0 +1,159 @@
+"""What a loop is said to cost: operations in lanes and one by one, lines come to, memory touched once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from appyc.analysis.amounts import value_of
+from appyc.analysis.costs import CALL, CHAIN, UNKNOWN_TRIPS, cost_of
+from appyc.ir.nodes import For, Intrinsic, LoopCost, LoopMode
+from appyc.ir.types import DType
+from tests.ir_makers import (
+    Program,
+    add,
+    assign,
+    binary,
+    expr,
+    for_,
+    here,
+    if_,
+    load,
+    mul,
+    store,
+    update,
+    while_,
+)
+
+
+def lanes(loop: For, **fields) -> For:
+    return replace(loop, mode=LoopMode.SIMD, **fields)
+
+
+def numbers(cost: LoopCost) -> tuple[float | None, ...]:
+    return tuple(
+        value_of(getattr(cost, name)) for name in ("vector", "scalar", "gathers", "bytes", "bytes_each")
+    )
+
+
+def u(array, *index):
+    """An element that bounds checks have been done for."""
+    return load(array, *index, checked=False)
+
+
+def put(array, index, value):
+    return store(array, index, value, checked=False)
+
+
+@pytest.fixture
+def p():
+    return Program()
+
+
+def test_stream_in_lanes_is_vector_operations_and_bytes_of_each_iteration(p):
+    a, b, i = p.array("a", 1), p.array("b", 1), p.index("i")
+    loop = lanes(for_(i, 0, 100, [put(b, [i], mul(u(a, i), 2.0))]))
+    vector, scalar, gathers, once, each = numbers(cost_of(loop))
+    assert (vector, scalar, gathers) == (3.25, 0, 0)
+    assert (once, each) == (0, 8 + 16)  # read, and written
+
+
+def test_same_loop_one_by_one_is_scalar_operations(p):
+    a, b, i = p.array("a", 1), p.array("b", 1), p.index("i")
+    loop = for_(i, 0, 100, [put(b, [i], mul(u(a, i), 2.0))])
+    assert numbers(cost_of(loop))[:2] == (0, 4)
+
+
+def test_smaller_elements_are_less_of_a_vector(p):
+    a, b, i = p.array("a", 1, DType.FLOAT32), p.array("b", 1, DType.FLOAT32), p.index("i")
+    loop = lanes(for_(i, 0, 100, [put(b, [i], u(a, i))]))
+    assert numbers(cost_of(loop)) == (1.25, 0, 0, 0, 4 + 8)
+
+
+def test_column_of_a_matrix_comes_to_a_line_each_time(p):
+    a, b, i = p.array("a", 2), p.array("b", 1), p.index("i")
+    loop = lanes(for_(i, 0, 100, [put(b, [i], u(a, i, 3))]))
+    assert value_of(cost_of(loop).gathers) == 1
+
+
+def test_gather_through_an_index_array_and_through_a_scalar_that_holds_the_index(p):
+    a, k, b, i = p.array("a", 1), p.array("k", 1, DType.INT64), p.array("b", 1), p.index("i")
+    at = p.local("at", DType.INT64)
+    direct = lanes(for_(i, 0, 100, [put(b, [i], u(a, u(k, i)))]))
+    assert value_of(cost_of(direct).gathers) == 1
+    by_scalar = lanes(for_(i, 0, 100, [assign(at, u(k, i)), put(b, [i], u(a, at))]), private=(at,))
+    assert value_of(cost_of(by_scalar).gathers) == 1
+
+
+def test_index_held_in_a_scalar_is_looked_into(p):
+    a, b, i, at = p.array("a", 1), p.array("b", 1), p.index("i"), p.local("at", DType.INT64)
+    loop = lanes(for_(i, 0, 100, [assign(at, add(i, 1)), put(b, [i], u(a, at))]), private=(at,))
+    assert value_of(cost_of(loop).gathers) == 0
+
+
+def test_element_read_twice_is_loaded_once(p):
+    a, b, i = p.array("a", 1), p.array("b", 1), p.index("i")
+    once = lanes(for_(i, 0, 100, [put(b, [i], u(a, i))]))
+    twice = lanes(for_(i, 0, 100, [put(b, [i], add(u(a, i), u(a, i)))]))
+    assert value_of(cost_of(twice).vector) == value_of(cost_of(once).vector) + 1
+
+
+def test_row_that_all_iterations_share_is_touched_once(p):
+    a, b, i, j = p.array("a", 1), p.array("b", 2), p.index("i"), p.index("j")
+    inner = lanes(for_(j, 0, 50, [put(b, [i, j], u(a, j))]))
+    cost = cost_of(for_(i, 0, 100, [inner]))
+    assert value_of(cost.bytes) == 50 * 8
+    assert value_of(cost.bytes_each) == 50 * 16
+
+
+def test_triangle_counts_by_half(p):
+    b, i, j = p.array("b", 2), p.index("i"), p.index("j")
+    full = for_(i, 0, 100, [lanes(for_(j, 0, 100, [put(b, [i, j], 0.0)]))])
+    half = for_(i, 0, 100, [lanes(for_(j, 0, i, [put(b, [i, j], 0.0)]))])
+    whole, part = cost_of(full), cost_of(half)
+    assert value_of(whole.vector) == pytest.approx(125)
+    # The bound is `(0 + 100) // 2`, an expression that nobody folds.
+    assert value_of(part.vector) is None
+
+
+def test_lanes_may_be_of_a_loop_around_the_innermost(p):
+    a, b, c, s = p.array("a", 2), p.array("b", 2), p.array("c", 2), p.local("s")
+    i, j, k = p.index("i"), p.index("j"), p.index("k")
+    product = lanes(for_(k, 0, 10, [update(s, [], "+", mul(u(a, i, k), u(b, k, j)))]))
+    columns = lanes(for_(j, 0, 10, [assign(s, 0.0), product, put(c, [i, j], expr(s))]), private=(s,))
+    assert value_of(cost_of(for_(i, 0, 10, [columns])).gathers) == 0
+    alone = for_(j, 0, 10, [assign(s, 0.0), product, put(c, [i, j], expr(s))])
+    assert value_of(cost_of(for_(i, 0, 10, [alone])).gathers) == 100
+
+
+def test_chain_of_sums_and_calls_are_dear(p):
+    a, b, s, i = p.array("a", 1), p.array("b", 1), p.local("s"), p.index("i")
+    chain = for_(i, 0, 100, [update(s, [], "+", u(a, i))])
+    assert value_of(cost_of(chain).scalar) == 1 + 1 + CHAIN
+    call = Intrinsic("exp", (u(a, i),), DType.FLOAT64, loc=here())
+    loop = lanes(for_(i, 0, 100, [put(b, [i], call)]))
+    assert value_of(cost_of(loop).scalar) == CALL
+
+
+def test_trips_that_the_data_decide_are_guessed(p):
+    a, n, i, j = p.array("a", 1, DType.INT64), p.array("n", 1, DType.INT64), p.index("i"), p.index("j")
+    loop = for_(i, 0, 100, [for_(j, 0, u(n, i), [put(a, [j], 0)])])
+    fixed = for_(i, 0, 100, [for_(j, 0, UNKNOWN_TRIPS, [put(a, [j], 0)])])
+    assert value_of(cost_of(loop).scalar) == value_of(cost_of(fixed).scalar)
+    again = for_(i, 0, 100, [while_(binary("<", u(a, i), 3), [put(a, [i], 0)])])
+    assert value_of(cost_of(again).scalar) > UNKNOWN_TRIPS
+
+
+def test_bound_that_the_loop_changes_is_no_part_of_the_cost(p):
+    a, n, i, j = p.array("a", 1), p.local("n", DType.INT64), p.index("i"), p.index("j")
+    inner = for_(j, 0, n, [put(a, [j], 0.0)])
+    loop = for_(i, 0, 100, [assign(n, add(i, 3)), inner])
+    assert all(number is not None for number in numbers(cost_of(loop))[:3])
+
+
+def test_both_branches_count_and_an_empty_body_is_next_to_nothing(p):
+    a, c, i = p.array("a", 1), p.local("c", DType.BOOL), p.index("i")
+    loop = lanes(for_(i, 0, 100, [if_(expr(c), [put(a, [i], 0.0)], [put(a, [i], 1.0)])]))
+    assert value_of(cost_of(loop).vector) == 0.25 * 3 + 2
+    assert numbers(cost_of(for_(i, 0, 0, []))) == (0, 1, 0, 0, 0)
