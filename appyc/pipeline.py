@@ -29,10 +29,12 @@ from appyc.passes.find_lanes import find_lanes
 from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.peel_wrap_around import peel_wrap_around
 from appyc.passes.promote_elements import promote_elements
+from appyc.passes.privatise_arrays import privatise_arrays
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
 from appyc.passes.reduce_to_positions import reduce_to_positions
 from appyc.passes.remove_dead_code import remove_dead_code
+from appyc.passes.rename_arrays import rename_arrays
 from appyc.passes.split_ranges import split_ranges
 from appyc.passes.substitute_induction import substitute_induction
 from appyc.passes.version_loops import version_loops
@@ -54,6 +56,8 @@ ANALYSE: tuple[Pass, ...] = (
     distribute_loops,  # before verdicts: each of its loops gets its own
     split_ranges,  # the same, for loops that distribution has left in one piece
     promote_elements,  # before verdicts, which it changes; after distribution, whose loops it works on
+    privatise_arrays,  # before verdicts, after what frees loops without any memory
+    rename_arrays,  # after it, for what is no scratch, and for loops that need both
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen

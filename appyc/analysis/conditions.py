@@ -22,13 +22,13 @@ Cases = list[list[Expr]]
 """Comparisons: all of an inner list, for any of the outer one."""
 
 
-def cases_of(points: isl.Set, affine: Affine, loc: Loc) -> Cases | None:
+def cases_of(points: isl.Set, affine: Affine, loc: Loc, *, in_loops: bool = False) -> Cases | None:
     """Comparisons over the function's parameters that hold exactly on the set.
 
     None where the set speaks of values that are not known when the function starts, or where
-    there would be too many.
+    there would be too many. in_loops: the variables of loops may be spoken of too.
     """
-    return _Writer(affine, loc).cases(points)
+    return _Writer(affine, loc, in_loops).cases(points)
 
 
 def expression_of(value: isl.PwAff, affine: Affine, loc: Loc) -> Expr | None:

@@ -130,14 +130,14 @@ class Dependences:
         def apart(name: str) -> str:
             return name + SECOND if names[name].depth > depth else name
 
-        domain, element = self._element(source)
-        other_domain, other_element = self._element(sink)
+        domain, element = self.element(source)
+        other_domain, other_element = self.element(sink)
         meet = domain.intersect(self.sets.rename(other_domain, apart))
         for mine, other in zip(element, other_element, strict=True):
             meet = meet.intersect(mine.eq_set(self.sets.rename(other, apart)))
         return meet.intersect(self.found.affine.context)
 
-    def _element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
+    def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
         """The element touched, and the iterations that reach it: an access outside raises instead."""
         known = self._elements.get(id(access))
         if known is not None:
@@ -166,8 +166,8 @@ class Dependences:
         """Whether two accesses in the body of one loop may touch one element in one iteration."""
 
         def question() -> bool:
-            domain, element = self._element(first)
-            other_domain, other_element = self._element(second)
+            domain, element = self.element(first)
+            other_domain, other_element = self.element(second)
             meet = domain.intersect(other_domain).intersect(self.found.affine.context)
             for mine, other in zip(element, other_element, strict=True):
                 meet = meet.intersect(mine.eq_set(other))
@@ -246,7 +246,7 @@ class Dependences:
             return None
         var = self.found.variables[conflict.loop.var]
         points = conflict.instances
-        _, element = self._element(conflict.source)
+        _, element = self.element(conflict.source)
         marks = [f"{_ELEMENT}{axis}" for axis in range(len(element))]
         for mark, index in zip(marks, element, strict=True):
             points = points.intersect(self.sets.parameter(mark).eq_set(index))
@@ -278,8 +278,8 @@ class Dependences:
             return affine.settled(self.sets.project_out(points, second))
 
         depth = len(self.found.around[conflict.loop.var])
-        domain, _ = self._element(conflict.source)
-        other, _ = self._element(conflict.sink)
+        domain, _ = self.element(conflict.source)
+        other, _ = self.element(conflict.sink)
         other = self.sets.rename(other, lambda n: n + SECOND if names[n].depth > depth else n)
         first, second = self.sets.parameter(var), self.sets.parameter(var + SECOND)
         both = domain.intersect(other).intersect(first.ne_set(second)).intersect(self.found.affine.context)

@@ -261,7 +261,7 @@ def ends_swapped(a):
         a[i] = a[n - 1 - i] + 1.0
 
 
-@LOOPS.add("pragma", "carried", pragma="wrong")
+@LOOPS.add("pragma", "after change", "only the last write of each element", pragma="wrong")
 def output_twice(a, b):
     # pragma parallel for
     for i in range(len(a)):

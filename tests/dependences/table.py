@@ -44,6 +44,8 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 | `distribute_loops` | statements are put in order, and recurrences get loops of their own |
 | `split_ranges` | the range is cut around the iteration that all conflict with, or at its middle |
 | `promote_elements` | an array element that stays the same is held in a scalar |
+| `privatise_arrays` | scratch arrays, and elements, become each iteration's own |
+| `rename_arrays` | reads of what is overwritten later see a copy; writes that are overwritten are left out |
 | `find_lanes` | lanes up to the distance of a dependence, or in step, with reads moved up |
 | `version_loops` | a condition on the arguments, or a look at an index array, decides at the call |
 
