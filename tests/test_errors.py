@@ -221,7 +221,8 @@ count(np.zeros(4), np.zeros(4, np.int64))
 def scale(a, row):
     #pragma parallel for private(row)
     for i in range(a.shape[0]):
-        row[0] = a[i]
+        if a[i] > 0.0:
+            row[0] = a[i]
         a[i] = 2.0 * row[0]
 
 scale(np.ones(4), np.ones(1))
@@ -315,22 +316,25 @@ running(np.ones(4))
 """,
     "carries_anti": """
 @appyc.jit
-def shift(a):
+def shift(a, b):
     #pragma parallel for
     for i in range(a.shape[0] - 1):
-        a[i] = a[i + 1]
+        if b[i] > 0.0:
+            a[i + 1] = 1.0
+        b[i] = a[i + 1]
+        a[i] = 2.0
 
-shift(np.ones(4))
+shift(np.ones(4), np.ones(4))
 """,
     "carries_output": """
 @appyc.jit
-def spread(a, b):
+def spread(a, b, k):
     #pragma parallel for
     for i in range(a.shape[0] - 1):
-        b[i] = a[i]
+        b[i] = a[k[i]]
         b[i + 1] = a[i]
 
-spread(np.ones(4), np.ones(4))
+spread(np.ones(4), np.ones(4), np.arange(4))
 """,
     "carries_scalar": """
 @appyc.jit

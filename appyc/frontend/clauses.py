@@ -36,7 +36,7 @@ def loop_clauses(scope: Scope, pragma: LoopPragma, head: Env) -> Clauses:
         block=pragma.block,
         num_warps=pragma.num_warps,
         reductions=reductions,
-        private=tuple(s for n in pragma.private for s in _scalars(scope, head, n, "private")),
+        private=tuple(s for n in pragma.private for s in _private(scope, head, n)),
         shared=tuple(s for n in pragma.shared for s in _any(scope, head, n, "shared")),
         to=tuple(s for n in pragma.to for s in _arrays(scope, head, n, "to")),
         from_=tuple(s for n in pragma.from_ for s in _arrays(scope, head, n, "from")),
@@ -70,8 +70,12 @@ def _lookup(scope: Scope, head: Env, name: Name, clause: str) -> Binding:
 
 _INSTEAD_OF_ARRAYS = {
     "reduction": "array elements that a loop adds to need `#pragma atomic`, or a scalar that is stored at the end",
-    "private": "give the array a dimension more, and let every iteration use its own part",
 }
+
+
+def _private(scope: Scope, head: Env, name: Name) -> list[Symbol]:
+    found = _lookup(scope, head, name, "private")
+    return [found.symbol] if isinstance(found, ArrayRef) else _scalars(scope, head, name, "private")
 
 
 def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:

@@ -30,7 +30,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.passes.build import integer
+from appyc.passes.build import integer, shifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,9 @@ def part_of(
         first: Expr = zero
         if axis.first is not None and axis.size is not None:
             first = axis.first
-            if not _is_zero(first):
+            if _number(first) is None:
                 first = _named(f"{what}_first", _max(first, zero), firsts, names)
-            rest = extent if moves or _is_zero(first) else Binary("-", extent, first, loc=loc)
+            rest = extent if moves or _number(first) == 0 else Binary("-", extent, first, loc=loc)
             extent = _named(f"{what}_size", _max(_min(axis.size, rest), zero), sizes, names)
         axes.append((number, first))
         shape.append(extent)
@@ -125,13 +125,20 @@ def _min(lhs: Expr, rhs: Expr) -> Expr:
     return Binary("min", lhs, rhs, loc=lhs.loc)
 
 
-def _is_zero(value: Expr) -> bool:
-    return isinstance(value, Const) and value.value == 0
+def _number(value: Expr) -> int | None:
+    """A constant that is not negative."""
+    match value:
+        case Const(value=int(number)) if number >= 0:
+            return number
+        case _:
+            return None
 
 
 def _from(index: Expr, first: Expr) -> Expr:
-    return index if _is_zero(first) else Binary("-", index, first, loc=index.loc)
+    number = _number(first)
+    return Binary("-", index, first, loc=index.loc) if number is None else shifted(index, -number)
 
 
 def _plus(first: Expr, at: Expr) -> Expr:
-    return at if _is_zero(first) else Binary("+", first, at, loc=at.loc)
+    number = _number(first)
+    return Binary("+", first, at, loc=at.loc) if number is None else shifted(at, number)

@@ -195,12 +195,6 @@ def _check_reduction_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -
 
 def _check_private_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     for symbol in clauses.private:
-        if symbol.is_array:
-            raise UnsupportedError(
-                f"the array '{symbol.name}' cannot be private",
-                clauses.loc,
-                hints=("allocate it inside the loop",),
-            )
         if any(reduction.symbol == symbol for reduction in verdict.reductions):
             raise PragmaError(
                 f"'{symbol.name}' is not private: iterations combine into it",

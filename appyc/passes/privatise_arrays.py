@@ -8,8 +8,9 @@ from appyc.analysis.accesses import Access
 from appyc.analysis.dependences import Conflict
 from appyc.analysis.iteration_flow import IterationFlow, Sees
 from appyc.analysis.legality import Legality
+from appyc.errors import DependenceError, Loc, Note
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.visit import loops_of
 from appyc.passes.array_parts import Part, part_of
 from appyc.passes.context import PassContext
@@ -17,7 +18,6 @@ from appyc.passes.expansion import (
     can_raise,
     conflicts_by_array,
     each_candidate,
-    hands_on,
     is_asked,
     lasting_writes,
     loop_over,
@@ -49,7 +49,8 @@ def privatise_arrays(fn: Function, ctx: PassContext) -> Function:
 
     Requires: `check_bounds` has run, for a body that may raise is left alone: what it had written
     would show. Runs before `check_parallel`, which finds the loop free. `rename_arrays` follows,
-    for loops with a pragma that need both.
+    for loops with a pragma that need both. An array that a `private` clause names and that cannot
+    be private raises DependenceError.
 
     Does not handle: loops with `break`, with `collapse`; plain loops without loops inside that need
     more than scalars, which would cost them their lanes; arrays whose lasting elements isl cannot tell.
@@ -77,20 +78,29 @@ class _Plan:
         return (self.part.written(node), *where(self.lasts.get(number, False), kept))
 
 
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why an array cannot belong to each iteration, and the place that shows it."""
+
+    reason: str
+    loc: Loc
+
+
 def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
     legality = ctx.legality(fn)
-    if legality.scalars[loop.var].carried or can_raise(loop.body):
+    if legality.scalars[loop.var].carried:
         return None
     found = conflicts_by_array(legality, loop)
     if found is None:
         return None
     names = NameSupply.after(fn)
-    flows = {array: IterationFlow(legality.dependences, loop, array) for array in found}
-    plans = [
-        plan
-        for array, conflicts in found.items()
-        if (plan := _plan(fn, flows[array], conflicts, names)) is not None
-    ]
+    plans: list[_Plan] = []
+    for array, conflicts in found.items():
+        plan = _plan(fn, IterationFlow(legality.dependences, loop, array), conflicts, names)
+        if isinstance(plan, _Plan):
+            plans.append(plan)
+        elif loop.clauses is not None and array in loop.clauses.private:
+            raise _not_private(array, loop.clauses, plan)
     if not plans or not (is_asked(loop) or loops_of(loop.body) or all(_is_scalar(plan) for plan in plans)):
         return None
     new = _with_parts(fn, loop, plans)
@@ -104,25 +114,43 @@ def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
     return new
 
 
-def _plan(fn: Function, flow: IterationFlow, conflicts: list[Conflict], names: NameSupply) -> _Plan | None:
-    """How one array is taken apart; None where it cannot be, or need not."""
-    involved = {id(a): a for c in conflicts for a in (c.source, c.sink) if a.op != "write"}
-    sees = {key: flow.sees(access) for key, access in involved.items()}
-    if Sees.OWN not in sees.values() or Sees.EITHER in sees.values() or hands_on(flow, conflicts):
-        return None
-    own = [read for read in flow.reads if flow.sees(read) is Sees.OWN]
-    mine = [*own, *(write for write in flow.writes if all(write is not read for read in own))]
-    if any(access.checked for access in mine):
-        return None
-    lasts: dict[int, Expr | bool] | None = {}
-    if not _is_dead(fn, flow, own):
-        lasts = lasting_writes(flow, conflicts, flow.loop)
-    if lasts is None:
-        return None
-    loc = flow.loop.loc
-    part = part_of(
-        flow.array, flow.box(mine, each=True, loc=loc), f"{flow.array.name}_own", names, loc, moves=True
+def _not_private(array: Symbol, clauses: Clauses, refusal: _Refusal) -> DependenceError:
+    return DependenceError(
+        f"'{array.name}' cannot be private: {refusal.reason}",
+        clauses.loc,
+        label="asked for here",
+        related=(Note(refusal.loc, "here"),),
+        hints=("an iteration must write every element that it reads, before it reads it",),
     )
+
+
+def _plan(
+    fn: Function, flow: IterationFlow, conflicts: list[Conflict], names: NameSupply
+) -> _Plan | _Refusal:
+    """How one array is taken apart, or why not."""
+    for access in {id(a): a for c in conflicts for a in (c.source, c.sink) if a.op != "write"}.values():
+        if flow.sees(access) is Sees.EITHER:
+            return _Refusal("an iteration may read an element that it has not written", access.loc)
+    for conflict in conflicts:
+        if conflict.source.writes and conflict.sink.op != "write" and flow.sees(conflict.sink) is Sees.OLD:
+            return _Refusal("an iteration reads what an earlier one wrote", conflict.sink.loc)
+    own = [read for read in flow.reads if flow.sees(read) is Sees.OWN]
+    if not own:
+        return _Refusal("no iteration reads what it has written", flow.loop.loc)
+    mine = [*own, *(write for write in flow.writes if all(write is not read for read in own))]
+    for access in mine:
+        if access.updates and flow.sees(access) is not Sees.OWN:
+            return _Refusal("an iteration updates an element that it has not written", access.loc)
+    if can_raise(flow.loop.body):
+        return _Refusal(
+            "an iteration may raise an exception, which would show what was written", flow.loop.loc
+        )
+    lasts = {} if _is_dead(fn, flow, own) else lasting_writes(flow, conflicts, flow.loop)
+    if lasts is None:
+        return _Refusal("which iteration writes an element last cannot be told", flow.loop.loc)
+    loc = flow.loop.loc
+    box = flow.box(mine, each=True, loc=loc)
+    part = part_of(flow.array, box, f"{flow.array.name}_own", names, loc, moves=True)
     return _Plan(part, frozenset(place_of(flow, access) for access in mine), lasts)
 
 

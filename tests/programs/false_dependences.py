@@ -1,0 +1,254 @@
+"""Loops whose iterations share memory and no values: copies, scratch arrays, overwritten writes."""
+
+import numpy as np
+
+from tests.programs.registry import Programs, complexes, floats, ints
+
+PROGRAMS = Programs()
+
+
+# ---------------------------------------------------------------- reads of what is overwritten later
+
+
+@PROGRAMS.on(floats(11))
+@PROGRAMS.on(floats(2))
+@PROGRAMS.on(floats(1))
+@PROGRAMS.on(floats(0))
+@PROGRAMS.on(floats(23)[::2])
+@PROGRAMS.on(floats(23)[::-1])
+@PROGRAMS.on(floats(13, dtype=np.float32))
+@PROGRAMS.on(ints(13))
+@PROGRAMS.on(ints(13, dtype=np.int32))
+@PROGRAMS.on(complexes(7))
+def doubles_the_next(a):
+    #pragma parallel for
+    for i in range(a.shape[0] - 1):
+        a[i] = a[i + 1] * 2
+
+
+@PROGRAMS.on(floats(12), 3)
+@PROGRAMS.on(floats(12), 12)
+@PROGRAMS.on(floats(12), 11)
+@PROGRAMS.on(floats(12), 0)
+def downwards_by_two(a, k):
+    #pragma parallel for
+    for i in range(a.shape[0] - 1, k, -2):
+        a[i] = a[i - 1] + a[i] - (a[i - 2] if i > 1 else 0.0)
+
+
+@PROGRAMS.on(floats(6, 5))
+@PROGRAMS.on(floats(1, 5))
+@PROGRAMS.on(floats(6, 1))
+@PROGRAMS.on(np.asfortranarray(floats(6, 5)))
+def each_row_from_the_next(a):
+    #pragma parallel for
+    for i in range(a.shape[0] - 1):
+        for j in range(a.shape[1]):
+            a[i, j] = a[i, j] + 0.5 * a[i + 1, a.shape[1] - 1 - j]
+
+
+@PROGRAMS.on(floats(7, 6), 4)
+@PROGRAMS.on(floats(7, 6), 0)
+def old_rows_in_a_time_loop(a, steps):
+    for _t in range(steps):
+        #pragma parallel for
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1]):
+                a[i, j] = 0.3 * a[i + 1, j] + 0.2 * a[i, j - 1]
+
+
+@PROGRAMS.on(floats(9), 4)
+@PROGRAMS.on(floats(3), 4)
+def only_where_asked(a, k):
+    # What the copy would hold does not exist where k is small.
+    #pragma parallel for
+    for i in range(k):
+        if k < 4:
+            a[i] = a[i + 6] + a[i + 5]
+
+
+@PROGRAMS.on(floats(9), floats(9), floats(9))
+def reads_under_a_condition(a, b, c):
+    #pragma parallel for
+    for i in range(a.shape[0] - 2):
+        if b[i] > 0.0:
+            c[i] = a[i + 1]
+        a[i] = b[i] + a[i + 2]
+
+
+# ---------------------------------------------------------------- writes that are overwritten
+
+
+@PROGRAMS.on(floats(8), floats(8))
+@PROGRAMS.on(floats(8), floats(7))
+@PROGRAMS.on(floats(8), floats(1))
+@PROGRAMS.on(floats(8), floats(0))
+@PROGRAMS.on(ints(8, dtype=np.int8), ints(8, dtype=np.int8))
+def pairs_into_one(a, x):
+    #pragma parallel for
+    for i in range(x.shape[0]):
+        a[i // 2] = x[i]
+
+
+@PROGRAMS.on(floats(3), floats(8))
+@PROGRAMS.on(floats(3), floats(0))
+def all_into_one(a, x):
+    #pragma parallel for
+    for i in range(x.shape[0] - 1, -1, -1):
+        a[1] = x[i]
+
+
+@PROGRAMS.on(floats(9), floats(9), floats(9), floats(9))
+@PROGRAMS.on(floats(2), floats(2), floats(2), floats(2))
+@PROGRAMS.on(floats(1), floats(1), floats(1), floats(1))
+def ahead_and_again(a, b, c, d):
+    for i in range(len(a) - 1):
+        a[i] = b[i] + c[i] * d[i]
+        b[i] = c[i] + b[i]
+        a[i + 1] = b[i] + a[i + 1] * d[i]
+
+
+@PROGRAMS.on(floats(5), floats(6, 5))
+@PROGRAMS.on(floats(5), floats(0, 5))
+def a_triangle_onto_a_row(row, a):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        for j in range(min(i, a.shape[1])):
+            row[j] = a[i, j] * 2.0
+
+
+# ---------------------------------------------------------------- scratch
+
+
+@PROGRAMS.on(floats(5, 6), np.zeros((5, 6)), np.zeros(6))
+@PROGRAMS.on(floats(5, 6), np.zeros((5, 6)), np.zeros(9))
+@PROGRAMS.on(floats(5, 6), np.zeros((5, 6)), np.zeros(12)[::2])
+@PROGRAMS.on(floats(0, 6), np.zeros((0, 6)), np.ones(6))
+@PROGRAMS.on(floats(5, 0), np.zeros((5, 0)), np.ones(6))
+@PROGRAMS.on(floats(1, 1), np.zeros((1, 1)), np.ones(1))
+@PROGRAMS.on(floats(5, 6, dtype=np.float32), np.zeros((5, 6)), np.zeros(6, np.float32))
+@PROGRAMS.on(ints(5, 6), np.zeros((5, 6)), np.zeros(6, np.int32))
+def scratch_row(x, y, t):
+    #pragma parallel for
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            t[j] = x[i, j] * 2
+        for j in range(x.shape[1]):
+            y[i, j] = t[x.shape[1] - 1 - j] + t[j]
+
+
+@PROGRAMS.on(complexes(4, 5), np.zeros((4, 5), complex), np.zeros(5, complex))
+def scratch_of_complex_numbers(x, y, t):
+    #pragma parallel for private(t)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            t[j] = x[i, j] * 2j
+        for j in range(x.shape[1]):
+            y[i, j] = t[x.shape[1] - 1 - j] + t[j]
+
+
+@PROGRAMS.on(floats(6, 6), np.zeros((6, 6)), np.ones(8))
+@PROGRAMS.on(floats(1, 1), np.zeros((1, 1)), np.ones(8))
+def triangular_scratch(x, y, t):
+    n = x.shape[0]
+    for i in range(n - 1, -1, -1):
+        for j in range(i, n):
+            t[j + 1] = x[i, j] - 1.0
+        for j in range(n - 1, i - 1, -1):
+            y[i, j] = t[j + 1] * t[i + 1]
+
+
+@PROGRAMS.on(floats(5, 4), np.zeros((5, 4)), np.zeros((4, 4)))
+def scratch_square(x, y, t):
+    for i in range(x.shape[0]):
+        for j in range(4):
+            for k in range(4):
+                t[j, k] = x[i, j] * x[i, k]
+        for j in range(4):
+            s = 0.0
+            for k in range(4):
+                s += t[k, j]
+            y[i, j] = s
+
+
+@PROGRAMS.on(floats(5, 4), np.zeros(5), np.zeros(4))
+@PROGRAMS.on(floats(5, 0), np.zeros(5), np.ones(4))
+def scratch_that_is_added_to(x, y, t):
+    for i in range(x.shape[0]):
+        for j in range(4):
+            t[j] = 1.0
+        for k in range(x.shape[1]):
+            for j in range(4):
+                t[j] += x[i, k] * j
+        y[i] = t[0] - t[3]
+
+
+@PROGRAMS.on(floats(8), np.zeros(2))
+@PROGRAMS.on(floats(1), np.zeros(2))
+@PROGRAMS.on(floats(0), np.ones(2))
+def two_cells(a, t):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        t[0] = a[i] * 2.0
+        t[1] = a[i] * t[0]
+        a[i] = t[0] - t[1]
+
+
+@PROGRAMS.on(floats(9, 8), floats(9), np.zeros(20))
+def a_block_that_moves(x, y, t):
+    #pragma parallel for
+    for i in range(9):
+        for j in range(i, i + 8):
+            t[j] = x[i, j - i]
+        s = 0.0
+        for j in range(i, i + 8):
+            s += t[j] * t[2 * i + 7 - j]
+        y[i] = s
+
+
+@PROGRAMS.on(floats(4, 5), np.zeros((4, 5)), np.zeros(5), 3)
+def scratch_in_a_time_loop(x, y, t, steps):
+    for _s in range(steps):
+        #pragma parallel for
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                t[j] = x[i, j] + y[i, j]
+            for j in range(x.shape[1]):
+                y[i, j] = 0.5 * t[x.shape[1] - 1 - j]
+
+
+@PROGRAMS.on(floats(6, 5), np.zeros((6, 5)), np.ones(5))
+def written_under_a_condition(x, y, t):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if j % 2 == 0:
+                t[j] = x[i, j]
+        for j in range(x.shape[1]):
+            y[i, j] = t[j]
+
+
+@PROGRAMS.on(floats(6, 5), np.zeros((6, 5)), np.ones(5))
+def written_under_the_same_condition(x, y, t):
+    #pragma parallel for
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if i % 3 != 1:
+                t[j] = x[i, j]
+        for j in range(x.shape[1]):
+            if i % 3 == 0:
+                y[i, j] = t[j] + 1.0
+
+
+def _shared() -> tuple[np.ndarray, ...]:
+    base = floats(30)
+    return base[:25].reshape(5, 5), base[5:].reshape(5, 5), np.zeros(5)
+
+
+@PROGRAMS.on(*_shared())
+def scratch_beside_arrays_that_overlap(x, y, t):
+    #pragma parallel for
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            t[j] = x[i, j] * 2.0
+        for j in range(x.shape[1]):
+            y[i, j] = t[x.shape[1] - 1 - j]
