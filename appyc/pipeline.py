@@ -28,8 +28,8 @@ from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.find_lanes import find_lanes
 from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.peel_wrap_around import peel_wrap_around
-from appyc.passes.promote_elements import promote_elements
 from appyc.passes.privatise_arrays import privatise_arrays
+from appyc.passes.promote_elements import promote_elements
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
 from appyc.passes.reduce_to_positions import reduce_to_positions
