@@ -393,8 +393,8 @@ def test_private_clause_is_checked():
     c.refuse(c.over(store(c.b, [c.i], c.t), assign(c.t, load(c.a, c.i)), private=[c.t]))
     with pytest.raises(PragmaError, match="combine into it"):
         c.check(c.over(update(c.s, [], "+", 1.0), private=[c.s]), results=[c.s])
-    with pytest.raises(UnsupportedError, match="cannot be private"):
-        c.check(c.over(store(c.b, [c.i], 1.0), private=[c.a]))
+    c.check(c.over(store(c.b, [c.i], 1.0), private=[c.b]))  # iterations have their own elements
+    c.refuse(c.over(store(c.b, [c.n], 1.0), private=[c.b]))
 
 
 def test_sequential_request_stays_sequential():
