@@ -26,6 +26,7 @@ from appyc.passes.context import PassContext
 from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.find_lanes import find_lanes
+from appyc.passes.interchange_loops import interchange_loops
 from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.peel_wrap_around import peel_wrap_around
 from appyc.passes.privatise_arrays import privatise_arrays
@@ -54,6 +55,7 @@ ANALYSE: tuple[Pass, ...] = (
     reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     distribute_loops,  # before verdicts: each of its loops gets its own
+    interchange_loops,  # before ranges are cut, which ends a perfect nest, and before verdicts, which it changes
     split_ranges,  # the same, for loops that distribution has left in one piece
     promote_elements,  # before verdicts, which it changes; after distribution, whose loops it works on
     privatise_arrays,  # before verdicts, after what frees loops without any memory

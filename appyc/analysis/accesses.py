@@ -94,7 +94,8 @@ class Access:
 class FunctionAccesses:
     """The accesses of a function and the names that their sets speak of.
 
-    variables: the name of each loop's variable. around: the loops around each loop.
+    variables: the name of each loop's variable. around: the loops around each loop. ranges: the
+    values of each loop's variable between its bounds, whatever stands around the loop.
     allocated: the loops around the `Alloc` of each local array, and how many accesses come
     before it. returned: arrays that the function returns. entries: for each loop when it is
     reached. guards: the function's own, which say for which parameters it runs.
@@ -106,6 +107,7 @@ class FunctionAccesses:
     allocated: dict[Symbol, tuple[tuple[For | While, ...], int]] = field(default_factory=dict)
     returned: set[Symbol] = field(default_factory=set)
     around: dict[Symbol, tuple[For | While, ...]] = field(default_factory=dict)
+    ranges: dict[Symbol, isl.Set] = field(default_factory=dict)
     entries: dict[Symbol, isl.Set] = field(default_factory=dict)
     guards: list[Truth] = field(default_factory=list)
 
@@ -364,6 +366,7 @@ class _Collector:
         if abs(loop.step) > 1:
             passed = self.sets.modulo(var.sub(lo), abs(loop.step))
             inside = inside.intersect(passed.eq_set(self.sets.constant(0)))
+        self.found.ranges[loop.var] = inside
         cut = any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
         self.state.scalars[loop.var] = Value(self.affine.version(), self.depth + 1, var)
         self._loop_body(loop, loop.body, domain.intersect(inside), doubts=int(cut))

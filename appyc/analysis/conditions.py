@@ -42,6 +42,16 @@ def expression_of(value: isl.PwAff, affine: Affine, loc: Loc) -> Expr | None:
     return _Writer(affine, loc, in_loops=True).quotient(pieces[0][1])
 
 
+def bounds_of(demands: isl.BasicSet, name: str, affine: Affine, loc: Loc) -> tuple[Expr, Expr] | None:
+    """The least value of a loop variable, and one more than its greatest, given the values of all
+    other names.
+
+    demands: constraints on the variable. None where they bound it on one side only, or speak of
+    what the program has no name for.
+    """
+    return _Writer(affine, loc, in_loops=True).bounds(demands, name)
+
+
 def condition_of(cases: Cases, loc: Loc) -> Expr:
     """The cases as one expression."""
     return _join("or", [_join("and", case, True, loc) for case in cases], False, loc)
@@ -93,6 +103,55 @@ class _Writer:
         larger = self.total([(c, e) for c, e in terms if c > 0], max(offset, 0))
         smaller = self.total([(-c, e) for c, e in terms if c < 0], max(-offset, 0))
         return Compare("==" if equal else ">" if strict else ">=", larger, smaller, loc=self.loc)
+
+    def bounds(self, demands: isl.BasicSet, name: str) -> tuple[Expr, Expr] | None:
+        lows: list[Expr] = []
+        ends: list[Expr] = []
+        for constraint in demands.get_constraints():
+            affine = constraint.get_aff()
+            factor = next(f for f, part in self.affine.sets.terms(affine) if part == name)
+            for sign in (1, -1) if constraint.is_equality() else (1,):
+                bound = self.bound(affine, name, factor, sign)
+                if bound is None:
+                    return None
+                (lows if sign * factor > 0 else ends).append(bound)
+        if not lows or not ends:
+            return None
+        return self.extreme("max", lows), self.extreme("min", ends)
+
+    def bound(self, affine: isl.Aff, name: str, factor: int, sign: int) -> Expr | None:
+        """What `sign * affine >= 0` says of the variable with that factor: its least value, or one
+        more than its greatest."""
+        is_low, size = sign * factor > 0, abs(factor)
+        turn = -sign if is_low else sign
+        offset, _ = self.affine.sets.constant_term(affine)
+        offset = turn * offset + (size - 1 if is_low else size)
+        terms: list[tuple[int, Expr]] = []
+        for weight, part in self.affine.sets.terms(affine):
+            written = self.parameter(part) if isinstance(part, str) else None
+            if written is None:
+                return None
+            if part != name:
+                terms.append((turn * weight, written))
+        total = self.difference(terms, offset)
+        return total if size == 1 else Binary("//", total, self.integer(size), loc=self.loc)
+
+    def difference(self, terms: list[tuple[int, Expr]], offset: int) -> Expr:
+        """`2*n - m + 3`, for terms with factors of either sign."""
+        plus = [(c, e) for c, e in terms if c > 0]
+        minus = [(-c, e) for c, e in terms if c < 0]
+        if not plus:
+            return self.total(plus, offset) if not minus else self.less(self.integer(offset), minus)
+        value = self.less(self.total(plus, 0), minus) if minus else self.total(plus, 0)
+        if offset == 0:
+            return value
+        return Binary("+" if offset > 0 else "-", value, self.integer(abs(offset)), loc=self.loc)
+
+    def less(self, value: Expr, terms: list[tuple[int, Expr]]) -> Expr:
+        return Binary("-", value, self.total(terms, 0), loc=self.loc)
+
+    def extreme(self, op: str, parts: list[Expr]) -> Expr:
+        return reduce(lambda a, b: Binary(op, a, b, loc=self.loc), parts)
 
     def weighted(self, affine: isl.Aff) -> list[tuple[int, Expr]] | None:
         """The terms of an affine expression, without its constant, times its denominator."""

@@ -188,6 +188,20 @@ class Presburger:
 
     # ---- parts
 
+    def constraints_on(self, points: isl.Set, name: str) -> isl.BasicSet | None:
+        """Inequalities between one parameter and the others that hold on the set: those of a
+        polyhedron around it. None for a set that does not speak of the parameter."""
+        kind = self._isl.dim_type.param
+        around = points.remove_divs().simple_hull().remove_redundancies()
+        position = around.get_space().find_dim_by_name(kind, name)
+        if position < 0:
+            return None
+        kept = self._isl.BasicSet.universe(around.get_space())
+        for constraint in around.get_constraints():
+            if constraint.involves_dims(kind, position, 1):
+                kept = kept.add_constraint(constraint)
+        return kept
+
     def terms(self, affine: isl.Aff) -> list[tuple[int, str | isl.Aff]]:
         """An affine expression times its denominator, without the constant: factors, each of a
         parameter (its name) or of the floor of another such expression."""

@@ -65,13 +65,15 @@ def _without_modes(fn: Function) -> Function:
 class PassContext:
     """One compilation's settings and findings. Passes read the options and append to the rest.
 
-    verdicts: what dependence analysis said about each loop, by the loop's variable. facts: what
-    `legality` has found out.
+    verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what
+    was done to a loop before that, in words that follow the verdict. facts: what `legality` has
+    found out.
     """
 
     options: Options = field(default_factory=Options)
     remarks: list[Remark] = field(default_factory=list)
     verdicts: dict[Symbol, LoopVerdict] = field(default_factory=dict)
+    changes: dict[Symbol, str] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
 
     def remark(self, loc: Loc, text: str, kind: str = "note") -> None:

@@ -102,6 +102,8 @@ def _record(loop: For, depth: int, analysed: Analysed) -> LoopRecord:
     reason = found.reason if found is not None else "not analysed"
     if loop.clauses is not None and loop.clauses.independent:
         reason = "independent on your word; array accesses were not checked"
+    if (change := analysed.context.changes.get(loop.var)) is not None:
+        reason = f"{change}, {reason}"
     if loop.mode is LoopMode.SEQUENTIAL and found is not None and found.may_run_in_any_order:
         reason = f"{reason}; not marked parallel"
     return LoopRecord(loop.loc.line, loop.var.name, verdict, loop.mode.value, reason, depth)

@@ -57,10 +57,11 @@ def outcome(loop: Loop) -> Outcome:
     except appyc.CompileError as error:
         return Outcome(loop, refused=f"{error.code}: {error.summary}")
     analysed = jitted._analyse(jitted._wanted(arguments, {}))
+    loops = loops_of(analysed.function)
     return Outcome(
         loop,
-        tuple(r.verdict for r in found.loops),
-        tuple(_mode_text(f) for f in loops_of(analysed.function)),
+        tuple(_verdict_text(r.verdict, f, analysed) for r, f in zip(found.loops, loops, strict=True)),
+        tuple(_mode_text(f) for f in loops),
         tuple(r.reason for r in found.loops),
         analysed=analysed,
     )
@@ -79,3 +80,8 @@ def _mode_text(loop: For) -> str:
     if loop.in_step:
         return "simd in step"
     return loop.mode.value + ("" if loop.safelen is None else f" up to {loop.safelen}")
+
+
+def _verdict_text(verdict: str, loop: For, analysed: Analysed) -> str:
+    change = analysed.context.changes.get(loop.var)
+    return verdict if change is None else f"{verdict} {change}"

@@ -42,6 +42,7 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 | `reduce_to_positions` | argmax, argmin and conditional last values become reductions of a position |
 | `recognise_reductions` | assignments that combine become updates |
 | `distribute_loops` | statements are put in order, and recurrences get loops of their own |
+| `interchange_loops` | the loops of a nest change places, for memory, threads and lanes |
 | `split_ranges` | the range is cut around the iteration that all conflict with, or at its middle |
 | `promote_elements` | an array element that stays the same is held in a scalar |
 | `privatise_arrays` | scratch arrays, and elements, become each iteration's own |
