@@ -7,18 +7,18 @@ import inspect
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
-from appyc.compiler.versions import Request, Version, make_version, request
-from appyc.errors import CompileError, TypeInferenceError, UnsupportedError
+from appyc.compiler.versions import Request, Version, call_values, make_version, request
+from appyc.errors import CompileError, DependenceError, TypeInferenceError, UnsupportedError
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
 from appyc.options import TARGETS, Options, from_environment
 from appyc.runtime.dispatch import Entry
-from appyc.runtime.frame import raise_fault
+from appyc.runtime.frame import Kernel, raise_fault
 from appyc.runtime.signature import Residence, residence_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class JitFunction(Entry):
     """Whether an argument of a type that cannot be compiled may be passed on to a part in Python."""
 
     def __init__(self, fn: FunctionType, options: Options, source: Source | None = None) -> None:
-        super().__init__(self._call, raise_fault)
+        super().__init__(self._call, self._raise_fault)
         functools.update_wrapper(self, fn)
         self.py_func = fn
         self.options = options
@@ -85,11 +85,34 @@ class JitFunction(Entry):
             return self(*self._bind(args, keywords).values())
         named = self._bind(args, keywords)
         try:
-            version = self._version(self._request(named), named)
+            wanted = self._request(named)
+            version = self._version(wanted, named)
         except CompileError as error:
             # The user's fault, at the place that the message shows: our own frames tell nothing.
             raise error.with_traceback(None) from None
-        return version.run(named)
+        try:
+            return version.run(named)
+        except DependenceError as error:
+            if wanted.key in self._regions:
+                raise  # a region's, which has explained it
+            raise self._explained(error, named) from None
+
+    def _raise_fault(
+        self, kernel: Kernel, site: int, value: int, extent: int, args: Sequence[object]
+    ) -> None:
+        """For the dispatcher: a kernel has raised."""
+        try:
+            raise_fault(kernel, site, value, extent)
+        except DependenceError as error:
+            raise self._explained(error, self._bind(tuple(args), {})) from None
+
+    def _explained(self, error: DependenceError, named: Mapping[str, object]) -> DependenceError:
+        """What a guard or an inspector refused at this call, with the values that made it do so."""
+        from appyc.report.second_look import second_look  # noqa: PLC0415  (only where a call is refused)
+
+        wanted = self._request(named)
+        analysed = self._analyse(wanted)
+        return second_look(error, analysed, call_values(self.py_func, analysed.outside, wanted, named))
 
     def _bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
         try:

@@ -383,6 +383,35 @@ def scatter(a, at, b):
 
 scatter(np.ones(4), np.array([0, 2, 2]), np.ones(4))
 """,
+    "index_read_and_written": """
+@appyc.jit
+def move(a, to, start):
+    #pragma parallel for
+    for i in range(to.shape[0]):
+        a[to[i]] = a[start[i]]
+
+move(np.ones(9), np.array([0, 2, 4]), np.array([1, 3, 2]))
+""",
+    "segments_that_overlap": """
+@appyc.jit
+def scale(y, ptr, w):
+    #pragma parallel for
+    for r in range(ptr.shape[0] - 1):
+        for k in range(ptr[r], ptr[r + 1]):
+            y[k] = 2.0 * w[r]
+
+scale(np.ones(9), np.array([0, 5, 3, 9]), np.ones(3))
+""",
+    "shift_that_overlaps": """
+@appyc.jit
+def shift(a, k):
+    n = a.shape[0]
+    #pragma parallel for
+    for i in range(n - k):
+        a[i] = a[i + k]
+
+shift(np.ones(100), 3)
+""",
     "update_of_one_element": """
 @appyc.jit
 def total(out, a):

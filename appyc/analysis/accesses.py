@@ -28,6 +28,8 @@ from appyc.errors import GENERATED, Loc
 from appyc.ir.nodes import (
     Alloc,
     AnyLane,
+    Apart,
+    Ascending,
     Assign,
     Binary,
     Break,
@@ -35,7 +37,6 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
-    Distinct,
     Expr,
     Extent,
     Fail,
@@ -190,8 +191,8 @@ class _Collector:
             case Intrinsic():
                 for arg in expr.args:
                     self.expression(arg, domain)
-            case Distinct():
-                raise AssertionError("inspectors are put in after accesses were asked for")
+            case Apart() | Ascending():
+                pass  # what it reads, nobody writes in the loop that it is about, and no pass follows
             case Logical():
                 self.expression(expr.lhs, domain)
                 if _has_load(expr.rhs):

@@ -23,11 +23,12 @@ from appyc.analysis.presburger import MAX_PIECES, Presburger
 from appyc.errors import GENERATED
 from appyc.ir.nodes import (
     AnyLane,
+    Apart,
+    Ascending,
     Binary,
     Cast,
     Compare,
     Const,
-    Distinct,
     Expr,
     Extent,
     For,
@@ -209,7 +210,7 @@ class Affine:
                     arg = self.value(expr.args[0], state, depth)
                     return arg.max(arg.neg()) if self._adds_up(arg) else None
                 return None
-            case Compare() | Logical() | AnyLane() | Load() | Distinct():
+            case Compare() | Logical() | AnyLane() | Load() | Apart() | Ascending():
                 return None
             case _:
                 assert_never(expr)

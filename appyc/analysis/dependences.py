@@ -9,7 +9,7 @@ everything shallower is shared, and the set is empty or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -244,8 +244,15 @@ class Dependences:
         """Two concrete iterations and the element where they meet."""
         if conflict.instances is None:
             return None
+        return self._witness(conflict, conflict.instances, self.sets.smallest_point)
+
+    def _witness(
+        self,
+        conflict: Conflict,
+        points: isl.Set,
+        choose: Callable[[isl.Set, Sequence[str]], dict[str, int] | None],
+    ) -> Witness | None:
         var = self.found.variables[conflict.loop.var]
-        points = conflict.instances
         _, element = self.element(conflict.source)
         marks = [f"{_ELEMENT}{axis}" for axis in range(len(element))]
         for mark, index in zip(marks, element, strict=True):
@@ -254,10 +261,20 @@ class Dependences:
             self.found.variables[around.var] for around in conflict.source.loops if isinstance(around, For)
         ]
         order = [*outer, var + SECOND, *marks]
-        point = self.sets.bounded(lambda: self.sets.smallest_point(points, order), None)
+        point = self.sets.bounded(lambda: choose(points, order), None)
         if point is None or var not in point:
             return None
         return Witness(point[var], point[var + SECOND], tuple(point[mark] for mark in marks))
+
+    def meeting(self, conflict: Conflict, known: Mapping[str, int]) -> Witness | None:
+        """The first two iterations that meet where parameters, by name, have these values."""
+        if conflict.instances is None:
+            return None
+        points, names = conflict.instances, self.sets.names(conflict.instances)
+        for name, value in known.items():
+            if name in names:
+                points = points.intersect(self.sets.parameter(name).eq_set(self.sets.constant(value)))
+        return self._witness(conflict, points, self.sets.first_point)
 
     def clear_of(self, conflict: Conflict) -> isl.Set | None:
         """The parameter values without the conflict, given that the loop has two iterations.

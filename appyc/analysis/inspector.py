@@ -1,119 +1,271 @@
-"""What a look at an index array would tell of a loop: conditions for an inspector.
+"""What a look at index arrays would tell of a loop: conditions for an inspector.
 
     for i in range(n):
-        a[idx[i]] = b[i]        independent where idx[0:n] holds no value twice
+        a[idx[i]] = b[i]                      free where idx[0:n] holds no value twice
 
-Every access to `a` in the loop goes through the same element of `idx`, so two iterations meet
-in `a` only where `idx` has one value at both. (Saltz and others, "Run-time parallelization
-and scheduling of loops", 1991.)
+    for i in range(n):
+        a[idx[i]] = a[jdx[i]] + a[i]          free where no iteration writes a place that another reads
+
+    for r in range(n):
+        for k in range(ptr[r], ptr[r + 1]):
+            y[k] = x[k] * w[r]                free where ptr[0:n + 1] ascends
+
+Each access to `a` names its place on one axis by an element of an index array, or by the
+loop's variable itself; which iterations share a place is then seen from the arrays alone.
+(Saltz and others, "Run-time parallelization and scheduling of loops", 1991.)
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from appyc.ir.nodes import (
+    Apart,
+    Ascending,
     Assign,
     Binary,
     Cast,
     Const,
-    Distinct,
     Expr,
     Extent,
     For,
     Load,
     Node,
+    Places,
     Store,
     Symbol,
     Update,
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, rewrite, scalars_written, walk
+from appyc.ir.visit import arrays_written, loops_of, rewrite, scalars_written, walk
+
+Look: TypeAlias = Apart | Ascending
 
 
-def inspections(loop: For) -> dict[Symbol, Distinct]:
+def inspections(loop: For, *, optional: bool = False) -> dict[Symbol, Look]:
     """Arrays written in the loop, with a condition that keeps its iterations apart in them.
 
-    Only the index array's values at the loop's own iterations matter. None is offered where
-    the loop steps other than by 1, where its bounds are read from arrays, or where the index
-    array is written in the loop.
+    Index arrays are one-dimensional and not written in the loop; an element of theirs is
+    named by the loop's variable, plus what does not change in the loop. None is offered where
+    the loop's bounds are read from arrays, or where all places are in plain sight. optional: as in `Apart`.
     """
-    if loop.step != 1 or any(isinstance(n, Load) for bound in (loop.lo, loop.hi) for n in walk(bound)):
+    if any(isinstance(n, Load) for bound in (loop.lo, loop.hi) for n in walk(bound)):
         return {}
-    written = arrays_written(loop.body)
-    known = _definitions(loop)
-    out: dict[Symbol, Distinct] = {}
-    for array in written:
-        places = [tuple(_resolved(i, known) for i in index) for index in _indices(loop, array)]
+    found = _Loop.of(loop)
+    out: dict[Symbol, Look] = {}
+    for array in found.written:
         for axis in range(array.array.ndim):
-            common = {place[axis] for place in places}
-            found = _through(common.pop(), loop, written) if len(common) == 1 else None
-            if found is not None:
-                index, lo, hi = found
-                out[array] = Distinct(index, lo, hi, Extent(array, axis, loc=loop.loc), loc=loop.loc)
+            look = found.segments(array, axis) or found.apart(array, axis, optional)
+            if look is not None:
+                out[array] = look
                 break
     return out
 
 
-def _definitions(loop: For) -> dict[Symbol, Expr]:
-    """Scalars that the body's own statements assign, once and first: `j = idx[i]`."""
-    times = Counter(n.target for n in walk(loop.body) if isinstance(n, Assign | Update))
-    seen: set[Symbol] = set()
-    out: dict[Symbol, Expr] = {}
-    for stmt in loop.body:
-        if isinstance(stmt, Assign) and times[stmt.target] == 1 and stmt.target not in seen:
-            out[stmt.target] = stmt.value
-        seen |= {n.symbol for n in walk(stmt) if isinstance(n, Var)}
-    return out
+def condition_text(looks: dict[Symbol, Look]) -> str:
+    """What the looks establish, for a reader: `the values that it reads in 'idx' are distinct`."""
+    said: dict[str, set[str]] = {}
+    for array, look in looks.items():
+        if isinstance(look, Ascending):
+            said.setdefault("the values that it reads in {} ascend", set()).add(look.array.name)
+        elif look.reads or len(look.writes) > 1:
+            text = f"no iteration touches an element of '{array.name}' that another one writes, by the values in {{}}"
+            said.setdefault(text, set()).update(names_of(look))
+        else:
+            said.setdefault("the values that it reads in {} are distinct", set()).update(names_of(look))
+    return " and ".join(
+        text.format(", ".join(f"'{name}'" for name in sorted(names))) for text, names in said.items()
+    )
 
 
-def _resolved(expr: Expr, known: dict[Symbol, Expr]) -> Expr:
+def names_of(look: Apart) -> set[str]:
+    """The index arrays that are looked at."""
+    return {p.array.name for p in (*look.writes, *look.reads) if p.array is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop, and what its body does to names.
+
+    known: scalars that the body's own statements assign, once and before any use: `j = idx[i]`.
+    changed: scalars that have another value in each iteration, the loops' variables included.
+    """
+
+    loop: For
+    written: set[Symbol]
+    known: dict[Symbol, Expr]
+    changed: set[Symbol]
+
+    @classmethod
+    def of(cls, loop: For) -> _Loop:
+        times = Counter(n.target for n in walk(loop.body) if isinstance(n, Assign | Update))
+        seen: set[Symbol] = set()
+        known: dict[Symbol, Expr] = {}
+        for stmt in loop.body:
+            if isinstance(stmt, Assign) and times[stmt.target] == 1 and stmt.target not in seen:
+                known[stmt.target] = _with_known(stmt.value, known)
+            seen |= {n.symbol for n in walk(stmt) if isinstance(n, Var)}
+        variables = {inner.var for inner in loops_of(loop)}
+        return cls(loop, arrays_written(loop.body), known, scalars_written(loop.body) | variables)
+
+    def _accesses(self, array: Symbol, axis: int) -> Iterator[tuple[bool, Expr]]:
+        """Whether it writes, and the index on this axis, for each access."""
+        for node in walk(self.loop.body):
+            if isinstance(node, Load | Store) and node.array == array:
+                yield isinstance(node, Store), _with_known(node.index[axis], self.known)
+            elif isinstance(node, Update) and node.target == array:
+                yield True, _with_known(node.index[axis], self.known)
+
+    # ---- places named one by one
+
+    def apart(self, array: Symbol, axis: int, optional: bool) -> Apart | None:
+        writes: dict[Places, None] = {}
+        reads: dict[Places, None] = {}
+        for is_write, index in self._accesses(array, axis):
+            place = self._place(index)
+            if place is None:
+                return None
+            (writes if is_write else reads).setdefault(place)
+        reads = {place: None for place in reads if place not in writes}
+        if not any(place.array is not None for place in (*writes, *reads)):
+            return None
+        loop = self.loop
+        extent = Extent(array, axis, loc=loop.loc)
+        return Apart(loop.lo, loop.hi, loop.step, tuple(writes), tuple(reads), extent, optional, loc=loop.loc)
+
+    def _place(self, index: Expr) -> Places | None:
+        index, holds_all = _unwrapped(index)
+        if not isinstance(index, Load):
+            offset = self._offset(index)
+            return None if offset is None else Places(None, offset, loc=index.loc)
+        if not self._is_index_array(index) or not (holds_all or index.dtype is not DType.UINT64):
+            return None
+        offset = self._offset(index.index[0])
+        return None if offset is None else Places(index.array, offset, loc=index.loc)
+
+    def _is_index_array(self, load: Load) -> bool:
+        array = load.array
+        return (
+            array not in self.written
+            and array.array.ndim == 1
+            and load.dtype.is_integer
+            and load.mask is None
+        )
+
+    def _offset(self, index: Expr) -> Expr | None:
+        """What has to be added to the loop's variable to get the index."""
+        match index:
+            case Var(symbol=symbol) if symbol == self.loop.var:
+                return Const(0, DType.INT64, loc=index.loc)
+            case Binary(op="+", lhs=lhs, rhs=rhs) if self._is_fixed(rhs):
+                return _sum(self._offset(lhs), "+", rhs)
+            case Binary(op="+", lhs=lhs, rhs=rhs) if self._is_fixed(lhs):
+                return _sum(self._offset(rhs), "+", lhs)
+            case Binary(op="-", lhs=lhs, rhs=rhs) if self._is_fixed(rhs):
+                return _sum(self._offset(lhs), "-", rhs)
+            case _:
+                return None
+
+    def _is_fixed(self, expr: Expr) -> bool:
+        """Whether it has one value throughout the loop, and may be computed before it."""
+        return expr.dtype is DType.INT64 and all(
+            isinstance(n, Const | Extent)
+            or (isinstance(n, Var) and n.symbol not in self.changed)
+            or (isinstance(n, Binary) and n.op in ("+", "-", "*"))
+            for n in walk(expr)
+        )
+
+    # ---- places in segments, one segment an iteration
+
+    def segments(self, array: Symbol, axis: int) -> Ascending | None:
+        """`ptr` where each access is in the segment from ptr[i + c] to ptr[i + c + 1]."""
+        inner = {n.var: n for n in loops_of(self.loop.body)}
+        found: set[tuple[Symbol, Expr]] = set()
+        for _, index in self._accesses(array, axis):
+            around = inner.get(index.symbol) if isinstance(index, Var) else None
+            segment = None if around is None else self._segment(around)
+            if segment is None:
+                return None
+            found.add(segment)
+        if len(found) != 1 or self.loop.step < 1:
+            return None
+        ((pointers, offset),) = found
+        lo, hi = (_sum(bound, "+", offset) for bound in (self.loop.lo, self.loop.hi))
+        assert lo is not None
+        assert hi is not None
+        return Ascending(pointers, lo, hi, loc=self.loop.loc)
+
+    def _segment(self, inner: For) -> tuple[Symbol, Expr] | None:
+        """ptr and c where the loop runs within ptr[i + c] to ptr[i + c + 1], if these ascend."""
+        lo, hi = (_with_known(bound, self.known) for bound in (inner.lo, inner.hi))
+        if inner.step < 1:
+            return None
+        for load in (n for n in walk(lo) if isinstance(n, Load)):
+            first = self._element(load)
+            if first is None:
+                continue
+            array, offset = first
+            last = (array, _sum(offset, "+", Const(1, DType.INT64, loc=offset.loc)))
+            ends = (first, last)
+            if self._is_bound(lo, ends, "max", "min") and self._is_bound(hi, ends, "min", "max"):
+                return first
+        return None
+
+    def _is_bound(self, bound: Expr, ends: tuple[object, object], either: str, both: str) -> bool:
+        """Whether a bound lies on the right side of the ends: not before the first (`either` is "max"),
+        or not behind the last ("min")."""
+        match _unwrapped(bound)[0]:
+            case Load() as load:
+                return self._element(load) in ends
+            case Binary(op=op, lhs=lhs, rhs=rhs) if op in (either, both):
+                sides = [self._is_bound(side, ends, either, both) for side in (lhs, rhs)]
+                return any(sides) if op == either else all(sides)
+            case _:
+                return False
+
+    def _element(self, load: Load) -> tuple[Symbol, Expr] | None:
+        """`ptr` and c of ptr[i + c]."""
+        if not self._is_index_array(load) or load.dtype is DType.UINT64:
+            return None
+        offset = self._offset(load.index[0])
+        return None if offset is None else (load.array, offset)
+
+
+def _with_known(expr: Expr, known: dict[Symbol, Expr]) -> Expr:
     def rule(node: Node) -> Node:
         return known.get(node.symbol, node) if isinstance(node, Var) else node
 
     return rewrite(expr, rule)
 
 
-def _indices(loop: For, array: Symbol) -> Iterator[tuple[Expr, ...]]:
-    for node in walk(loop.body):
-        if isinstance(node, Load | Store) and node.array == array:
-            yield node.index
-        elif isinstance(node, Update) and node.target == array:
-            yield node.index
+def _unwrapped(index: Expr) -> tuple[Expr, bool]:
+    """The index without conversions that keep its value; whether one of them kept a large unsigned
+    number from turning negative."""
+    kept = False
+    while True:
+        match index:
+            case Cast(arg=arg, dtype=DType.INT64) if arg.dtype.is_integer:
+                index = arg
+            case Binary(op="min", lhs=lhs, rhs=Const()) if lhs.dtype is DType.UINT64:
+                index, kept = lhs, True
+            case _:
+                return index, kept
 
 
-def _through(place: Expr, loop: For, written: set[Symbol]) -> tuple[Symbol, Expr, Expr] | None:
-    """For a place that is `idx[i + c]`: idx, and the range of it that the loop reads."""
-    while isinstance(place, Cast) and place.dtype is DType.INT64:
-        place = place.arg
-    if isinstance(place, Binary) and place.op == "min" and isinstance(place.rhs, Const):
-        place = place.lhs  # an unsigned index, kept from turning negative
-    if not isinstance(place, Load) or place.array in written or place.array.array.ndim != 1:
-        return None
-    if not place.dtype.is_integer or place.mask is not None:
-        return None
-    offset = _offset(place.index[0], loop.var)
-    if offset is None or scalars_written(loop.body) & {n.symbol for n in walk(loop.hi) if isinstance(n, Var)}:
-        return None
-    lo, hi = (_shifted(bound, offset) for bound in (loop.lo, loop.hi))
-    return place.array, lo, hi
-
-
-def _offset(index: Expr, var: Symbol) -> int | None:
-    match index:
-        case Var(symbol=symbol) if symbol == var:
-            return 0
-        case Binary(op="+", lhs=Var(symbol=symbol), rhs=Const(value=int() as c)) if symbol == var:
-            return c
-        case Binary(op="-", lhs=Var(symbol=symbol), rhs=Const(value=int() as c)) if symbol == var:
-            return -c
-        case _:
+def _sum(lhs: Expr | None, op: str, rhs: Expr) -> Expr | None:
+    """`lhs op rhs`, with constants added up."""
+    match lhs, rhs:
+        case None, _:
             return None
-
-
-def _shifted(bound: Expr, offset: int) -> Expr:
-    if offset == 0:
-        return bound
-    return Binary("+", bound, Const(offset, DType.INT64, loc=bound.loc), loc=bound.loc)
+        case _, Const(value=0):
+            return lhs
+        case Const(value=int(a)), Const(value=int(b)):
+            return Const(a + b if op == "+" else a - b, DType.INT64, loc=lhs.loc)
+        case Const(value=0), _ if op == "+":
+            return rhs
+        case _:
+            return Binary(op, lhs, rhs, loc=lhs.loc)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses import Access, accesses_of, own_statements
 from appyc.analysis.conditions import cases_of, condition_of, text_of
-from appyc.analysis.dependences import Conflict, Dependences
+from appyc.analysis.dependences import Conflict, Dependences, Witness
 from appyc.analysis.presburger import Presburger
 from appyc.analysis.scalars import CarriedScalar, LoopScalars, scalars_of
 from appyc.analysis.verdicts import LoopVerdict, Verdict
@@ -137,7 +137,7 @@ class Legality:
             if len(serious) > MAX_CONFLICTS:
                 complete = False
                 break
-        serious.sort(key=_gravity)
+        serious.sort(key=gravity)
         for conflict in serious:
             if conflict.exact and self._is_definite(conflict):
                 return self._carried(loop, conflict)
@@ -173,7 +173,7 @@ class Legality:
         hints: tuple[str, ...] = (OTHER_LOOP,)
         if conflict.source.updates or conflict.sink.updates:
             hints = ("an element that iterations combine into may not be read or set in the loop", *hints)
-        return self._answer(loop, Verdict.CARRIED, reason, _notes(conflict), hints, distance=low)
+        return self._answer(loop, Verdict.CARRIED, reason, notes_of(conflict), hints, distance=low)
 
     def _unknown(self, loop: For, conflict: Conflict) -> LoopVerdict:
         name, var = conflict.source.array.name, loop.var.name
@@ -189,7 +189,7 @@ class Legality:
         hints: tuple[str, ...] = (OATH,)
         if conflict.source.writes and not conflict.source.updates:
             hints += ("if iterations add up in the element, write `x[k] += ...` under `#pragma atomic`",)
-        return self._answer(loop, Verdict.UNKNOWN, reason, _notes(conflict), hints)
+        return self._answer(loop, Verdict.UNKNOWN, reason, notes_of(conflict), hints)
 
     def _conditional(self, loop: For, conflicts: list[Conflict], *, testable: bool) -> LoopVerdict:
         """testable: these are all the conflicts there are, so that a call without them is free."""
@@ -205,7 +205,7 @@ class Legality:
         hints = ("if the arguments always rule that out, say `independent` in the pragma", OTHER_LOOP)
         guard = condition_of(cases, loop.loc) if cases is not None and testable else None
         found = self._answer(
-            loop, Verdict.CONDITIONAL, reason, _notes(conflicts[0]), hints, condition=condition
+            loop, Verdict.CONDITIONAL, reason, notes_of(conflicts[0]), hints, condition=condition
         )
         return replace(found, guard=guard)
 
@@ -219,15 +219,19 @@ class Legality:
 
     def _meeting(self, conflict: Conflict) -> str:
         """`iteration i=3 writes a[4], iteration i=4 reads a[4]`."""
-        var, name = conflict.loop.var.name, conflict.source.array.name
-        witness = self.dependences.witness(conflict)
-        if witness is None:
-            return f"iterations {_deed(conflict.source)} and {_deed(conflict.sink)} elements of '{name}'"
-        element = f"{name}[{', '.join(map(str, witness.element))}]"
-        return (
-            f"iteration {var}={witness.first} {_deed(conflict.source)} {element}, "
-            f"iteration {var}={witness.second} {_deed(conflict.sink)} {element}"
-        )
+        return meeting_text(conflict, self.dependences.witness(conflict))
+
+
+def meeting_text(conflict: Conflict, witness: Witness | None) -> str:
+    """Which iterations touch which element, in words."""
+    var, name = conflict.loop.var.name, conflict.source.array.name
+    if witness is None:
+        return f"iterations {_deed(conflict.source)} and {_deed(conflict.sink)} elements of '{name}'"
+    element = f"{name}[{', '.join(map(str, witness.element))}]"
+    return (
+        f"iteration {var}={witness.first} {_deed(conflict.source)} {element}, "
+        f"iteration {var}={witness.second} {_deed(conflict.sink)} {element}"
+    )
 
 
 def _swapped(loop: For, symbol: Symbol) -> str | None:
@@ -244,12 +248,12 @@ def _deed(access: Access) -> str:
     return _DEEDS.get(access.op, "updates")
 
 
-def _gravity(conflict: Conflict) -> int:
+def gravity(conflict: Conflict) -> int:
     """Which conflict to show: a value that flows says more than a place that is used twice."""
     return ("flow", "anti", "output", "reduction").index(conflict.kind)
 
 
-def _notes(conflict: Conflict) -> tuple[Note, ...]:
+def notes_of(conflict: Conflict) -> tuple[Note, ...]:
     source, sink = conflict.source, conflict.sink
     if source is sink:
         return (Note(source.loc, f"every iteration {_deed(source)} it here"),)

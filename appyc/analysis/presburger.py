@@ -147,12 +147,25 @@ class Presburger:
                 points = points.intersect(value.eq_set(self.constant(int(least.to_python()))))
         elif points.is_empty():
             return None
+        return self._sample(points, named)
+
+    def _sample(self, points: isl.Set, named: Sequence[str]) -> dict[str, int]:
+        kind = self._isl.dim_type.param
         point = points.sample_point()
         return {
             name: int(point.get_coordinate_val(kind, position).to_python())
             for name in named
             if (position := point.get_space().find_dim_by_name(kind, name)) >= 0
         }
+
+    def first_point(self, points: isl.Set, order: Sequence[str]) -> dict[str, int] | None:
+        """The point that is lexicographically least in `order`; None for an empty set."""
+        named = self.names(points)
+        for name in [n for n in order if n in named]:
+            low, _ = self.value_range(points, name)
+            if low is not None:
+                points = points.intersect(self.parameter(name).eq_set(self.constant(low)))
+        return None if points.is_empty() else self._sample(points, named)
 
     def value_range(self, points: isl.Set, name: str) -> tuple[int | None, int | None]:
         """The least and the greatest value of one parameter over a set; None where unbounded."""

@@ -14,16 +14,18 @@ from appyc.c_gen.scalars import c_type, constant, is_promoted, storage_type
 from appyc.errors import InternalError, Loc
 from appyc.ir.nodes import (
     AnyLane,
+    Apart,
+    Ascending,
     Binary,
     Cast,
     Compare,
     Const,
-    Distinct,
     Expr,
     Extent,
     Intrinsic,
     Load,
     Logical,
+    Places,
     Select,
     Symbol,
     Unary,
@@ -70,8 +72,10 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             return _intrinsic(ctx, expr)
         case AnyLane():
             return expression(ctx, expr.arg)  # here a lane is an iteration of its own
-        case Distinct():
-            return _distinct(ctx, expr)
+        case Apart():
+            return _apart(ctx, expr)
+        case Ascending():
+            return _ascending(ctx, expr)
         case _:
             assert_never(expr)
 
@@ -95,14 +99,41 @@ def element(ctx: FunctionContext, array: Symbol, places: Sequence[str]) -> str:
     return f"{data}[{offset[1:-1] if len(places) > 1 else offset}]"
 
 
-def _distinct(ctx: FunctionContext, expr: Distinct) -> str:
-    """A call of the inspector: the array's address, stride in bytes, the range to look at, both extents."""
-    inspector = ctx.module.helpers.typed("distinct", expr.array.dtype)
-    strided = expr.array.array.layout is Layout.STRIDED
-    stride = ctx.module.names.stride(expr.array, 0) if strided else str(expr.array.dtype.itemsize)
+def _apart(ctx: FunctionContext, expr: Apart) -> str:
+    """A call of the inspector with two lists of places; none to read is one that is not looked at."""
+    inspector = ctx.module.helpers.plain("apart")
+    writes, reads = (", ".join(_places(ctx, p) for p in group) for group in (expr.writes, expr.reads))
     lo, hi, extent = (expression(ctx, e) for e in (expr.lo, expr.hi, expr.extent))
-    data = f"(const char *){ctx.name(expr.array)}"
-    return f"{inspector}({data}, {stride}, {lo}, {hi}, {ctx.extent(expr.array, 0)}, {extent})"
+    threads = "1" if ctx.in_piece or ctx.module.sequential else "threads"
+    return (
+        f"{inspector}((const struct places[]){{{writes}}}, {len(expr.writes)}, "
+        f"(const struct places[]){{{reads or '{0}'}}}, {len(expr.reads)}, "
+        f"{lo}, {hi}, {expr.step}, {extent}, {threads}, {str(expr.optional).lower()})"
+    )
+
+
+def _places(ctx: FunctionContext, places: Places) -> str:
+    array, offset = places.array, expression(ctx, places.offset)
+    dtype = DType.INT64 if array is None else array.dtype
+    mark, place = (ctx.module.helpers.typed(name, dtype) for name in ("mark", "place"))
+    if array is None:
+        return f"{{0, 0, 0, {offset}, {mark}, {place}}}"
+    data, stride = _bytes_of(ctx, array)
+    return f"{{{data}, {stride}, {ctx.extent(array, 0)}, {offset}, {mark}, {place}}}"
+
+
+def _ascending(ctx: FunctionContext, expr: Ascending) -> str:
+    inspector = ctx.module.helpers.typed("ascending", expr.array.dtype)
+    lo, hi = (expression(ctx, e) for e in (expr.lo, expr.hi))
+    data, stride = _bytes_of(ctx, expr.array)
+    return f"{inspector}({data}, {stride}, {ctx.extent(expr.array, 0)}, {lo}, {hi})"
+
+
+def _bytes_of(ctx: FunctionContext, array: Symbol) -> tuple[str, str]:
+    """A vector's address, and its stride in bytes."""
+    strided = array.array.layout is Layout.STRIDED
+    stride = ctx.module.names.stride(array, 0) if strided else str(array.dtype.itemsize)
+    return f"(const char *){ctx.name(array)}", stride
 
 
 def checked_places(

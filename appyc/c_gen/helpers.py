@@ -8,6 +8,7 @@ suffix of math functions, R a complex type's real one, D the dtype's name.
 from __future__ import annotations
 
 from appyc.c_gen import threads_pay
+from appyc.c_gen.inspectors import PLAIN_INSPECTORS, TYPED_INSPECTORS
 from appyc.c_gen.scalars import c_type, real_suffix
 from appyc.ir.types import DType
 
@@ -15,6 +16,7 @@ _FAULT = "const int64_t site, int64_t *fault, bool *failed"
 
 PLAIN: dict[str, tuple[tuple[str, ...], str]] = {
     **threads_pay.HELPERS,
+    **PLAIN_INSPECTORS,
     # The cold path of every check. The first fault of all threads is the one that is kept.
     "raise_fault": (
         (),
@@ -105,6 +107,7 @@ static void *allocate(const int64_t *sizes, const int64_t count, const bool zero
 }
 
 TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
+    **TYPED_INSPECTORS,
     # Python's builtins, which keep the left side when a NaN is on either.
     "min": ((), "static inline T min_D(const T a, const T b) { return b < a ? b : a; }"),
     "max": ((), "static inline T max_D(const T a, const T b) { return b > a ? b : a; }"),
@@ -244,39 +247,6 @@ static inline T cpow__D(const T a, const T b) {
 }""",
     ),
 }
-
-TEMPLATES["distinct"] = (
-    (),
-    """/* Whether the indices in [lo, hi) of an array name no place of an axis twice: by a bit for each
- * place where that takes little memory, else by a hash table. One that is out of range names none;
- * its access raises. */
-static bool distinct_D(const char *data, const int64_t stride, const int64_t lo, const int64_t hi,
-                       const int64_t length, const int64_t extent) {
-    const int64_t begin = lo < 0 ? 0 : lo, end = hi < length ? hi : length, n = end - begin;
-    if (n <= 1) return true;
-    const bool few = extent / 64 < n * 2 + 1024;
-    uint64_t size = few ? (uint64_t)extent / 64 + 1 : 64;
-    while (!few && size < (uint64_t)n * 2) size *= 2;
-    uint64_t *seen = __builtin_calloc(size, 8);
-    bool all = seen != 0;
-    for (int64_t k = begin; all && k < end; k++) {
-        const T value = *(const T *)(data + k * stride);
-        const uint64_t place = value < 0 ? (uint64_t)value + (uint64_t)extent : (uint64_t)value;
-        if (place >= (uint64_t)extent) continue;
-        if (few) {
-            all = !(seen[place / 64] >> (place % 64) & 1);
-            seen[place / 64] |= (uint64_t)1 << (place % 64);
-        } else {
-            uint64_t at = place * 0x9E3779B97F4A7C15u & (size - 1);
-            while (seen[at] != 0 && seen[at] != place + 1) at = (at + 1) & (size - 1);
-            all = seen[at] == 0;
-            seen[at] = place + 1;
-        }
-    }
-    __builtin_free(seen);
-    return all;
-}""",
-)
 
 _UNARY_MATH = """
     fabs sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh

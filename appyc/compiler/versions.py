@@ -126,9 +126,10 @@ def make_version(fn: FunctionType, source: Source, wanted: Request, options: Opt
     return _gpu_version(fn, source, wanted, options)
 
 
-def _values(
+def call_values(
     fn: FunctionType, outside: CompiledFor, wanted: Request, named: Mapping[str, object]
 ) -> tuple[object, ...]:
+    """A call's arguments by position, captures at the end; None for an object."""
     given = (None if n in wanted.objects else v for n, v in named.items())
     return (*given, *(fetch(fn, path, named) for path in outside.captures))
 
@@ -143,7 +144,7 @@ def _cpu_version(fn: FunctionType, source: Source, wanted: Request, options: Opt
         return compiler.version(wanted.types, wanted.objects, plain=True)
 
     def run(named: Mapping[str, object]) -> object:
-        values = _values(fn, usual.outside, wanted, named)
+        values = call_values(fn, usual.outside, wanted, named)
         flat = flat_values(face.arguments, values)
         if _holds_readonly(flat, face.written):
             _refuse_readonly(fn, source, named, wanted, options)
@@ -211,7 +212,7 @@ def _gpu_version(fn: FunctionType, source: Source, wanted: Request, options: Opt
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)
 
     def run(named: Mapping[str, object]) -> object:
-        values = _values(fn, analysed.outside, wanted, named)
+        values = call_values(fn, analysed.outside, wanted, named)
         if _holds_readonly(flat_values(analysed.arguments, values), written):
             _refuse_readonly(fn, source, named, wanted, options)
         return runner(values)

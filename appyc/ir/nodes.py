@@ -210,18 +210,43 @@ class AnyLane(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct(Node):
-    """True where `array[lo:hi]`, integers, names no place of an axis twice: an inspector.
+class Places(Node):
+    """The place of an axis that iteration i touches: `array[i + offset]`, or `i + offset` without one."""
 
-    extent: of that axis; a negative number counts from its end, and one out of range is not
-    looked at, for the access itself raises. For loops whose iterations meet in an array
-    only where an index array repeats itself.
+    array: Symbol | None
+    offset: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Apart(Node):
+    """True where no iteration of range(lo, hi, step) touches a place that another one writes: an inspector.
+
+    extent: of the axis that the places are in. A negative number counts from its end, and one
+    that is out of range is not looked at (nor one that an index array has no element for), for
+    the access itself raises. optional: the answer may be False unseen, where looking would cost
+    more than it brings.
     """
+
+    lo: Expr
+    hi: Expr
+    step: int
+    writes: tuple[Places, ...]
+    reads: tuple[Places, ...]
+    extent: Expr
+    optional: bool = False
+
+    @property
+    def dtype(self) -> DType:
+        return DType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Ascending(Node):
+    """True where 0 <= array[lo] <= array[lo + 1] <= ... <= array[hi], as far as there are such elements."""
 
     array: Symbol
     lo: Expr
     hi: Expr
-    extent: Expr
 
     @property
     def dtype(self) -> DType:
@@ -241,7 +266,8 @@ Expr: TypeAlias = (
     | Cast
     | Intrinsic
     | AnyLane
-    | Distinct
+    | Apart
+    | Ascending
 )
 
 

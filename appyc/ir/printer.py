@@ -30,6 +30,8 @@ from appyc.ir.nodes import (
     OWN_ERRORS,
     Alloc,
     AnyLane,
+    Apart,
+    Ascending,
     Assign,
     Binary,
     Break,
@@ -38,7 +40,6 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
-    Distinct,
     Expr,
     Extent,
     Fail,
@@ -49,6 +50,7 @@ from appyc.ir.nodes import (
     Load,
     Logical,
     LoopMode,
+    Places,
     Reduction,
     Result,
     ResultTree,
@@ -66,6 +68,7 @@ from appyc.ir.visit import symbols_of, walk
 
 _OWN_NAMES = (
     "np", "math", "range", "min", "max", "bool", "int", "float", "complex", "any_lane",
+    "apart", "places_of", "is_any", "ascending",
 )  # fmt: skip
 _PYTHON_TYPES = {
     DType.BOOL: "bool",
@@ -80,13 +83,44 @@ _CALLED_OPS = {"min": "min", "max": "max", "minimum": "np.minimum", "maximum": "
 _DIVISIONS = ("/", "//", "%")
 
 
-DISTINCT = """\
-def distinct(values, extent):
-    places = np.sort(np.where(values < 0, values.astype("int64") + extent, values))
-    places = places[(places >= 0) & (places < extent)]
-    return bool((places[1:] != places[:-1]).all())
+INSPECTORS = """\
+def apart(iterations, writes, reads, extent):
+    like = next(array for array, _ in (*writes, *reads) if array is not None)
+    own = [places_of(iterations, *w, extent, like) for w in writes]
+    others = [places_of(iterations, *r, extent, like) for r in reads]
+    first = [np.where(is_any(place, own[:k]), extent, place) for k, place in enumerate(own)]
+    seen = np.zeros_like(like, shape=extent + 1, dtype=bool)  # the last for what is no place
+    seen[np.concatenate(first)] = True
+    seen[extent] = False
+    if int(seen.sum()) != sum(int((place < extent).sum()) for place in first):
+        return False
+    return all(bool((is_any(place, own) | ~seen[place]).all()) for place in others)
+
+
+def is_any(place, others):
+    return sum((place == other for other in others), place != place)
+
+
+def places_of(iterations, array, offset, extent, like):
+    place = np.arange(iterations.start, iterations.stop, iterations.step, like=like) + offset
+    if array is not None and len(array):
+        place = np.where(place < 0, place + len(array), place)
+        there = (place >= 0) & (place < len(array))
+        found = array[np.where(there, place, 0)]
+        place = np.where(there & (found <= 2**63 - 1), found.astype("int64"), extent)
+    elif array is not None:
+        place = place * 0 + extent
+    place = np.where(place < 0, place + extent, place)
+    return np.where((place >= 0) & (place < extent), place, extent)
+
+
+def ascending(array, lo, hi):
+    part = array[max(lo, 0) : max(hi + 1, 0)]
+    if lo >= hi or (lo >= 0 and len(part) == 0):
+        return True
+    return lo >= 0 and bool(part[0] >= 0) and bool((part[1:] >= part[:-1]).all())
 """
-"""What a `Distinct` prints a call of."""
+"""What an `Apart` and an `Ascending` print calls of."""
 
 
 def print_function(fn: Function) -> str:
@@ -97,8 +131,8 @@ def print_function(fn: Function) -> str:
     lines = ["import math", "import numpy as np", ""]
     if any(isinstance(n, AnyLane) for n in walk(fn)):
         lines += ["any_lane = bool  # here lanes run one after the other", ""]
-    if any(isinstance(n, Distinct) for n in walk(fn)):
-        lines += [*DISTINCT.splitlines(), ""]
+    if any(isinstance(n, Apart | Ascending) for n in walk(fn)):
+        lines += [*INSPECTORS.splitlines(), ""]
     for error in sorted(fails & set(OWN_ERRORS)):
         lines += [f"class {error}(Exception):", "    pass", ""]
     lines += printer.function(fn)
@@ -161,11 +195,20 @@ class _Printer:
                 return self.intrinsic(expr)
             case AnyLane():
                 return f"any_lane({self.bare(expr.arg)})"
-            case Distinct():
-                lo, hi = (f"max({self.bare(e)}, 0)" for e in (expr.lo, expr.hi))
-                return f"distinct({self.name(expr.array)}[{lo}:{hi}], {self.bare(expr.extent)})"
+            case Apart():
+                iterations = f"range({self.bare(expr.lo)}, {self.bare(expr.hi)}, {expr.step})"
+                writes, reads = (self.places(group) for group in (expr.writes, expr.reads))
+                return f"apart({iterations}, {writes}, {reads}, {self.bare(expr.extent)})"
+            case Ascending():
+                return f"ascending({self.name(expr.array)}, {self.bare(expr.lo)}, {self.bare(expr.hi)})"
             case _:
                 assert_never(expr)
+
+    def places(self, group: tuple[Places, ...]) -> str:
+        terms = [
+            f"({'None' if p.array is None else self.name(p.array)}, {self.bare(p.offset)}), " for p in group
+        ]
+        return f"({''.join(terms).rstrip()})"
 
     def element(self, array: Symbol, index: tuple[Expr, ...]) -> str:
         return f"{self.name(array)}[{', '.join(self.bare(i) for i in index) or '()'}]"
@@ -375,7 +418,7 @@ def _is_numpy(expr: Expr) -> bool:
             return expr.op in _CALLED_OPS or _is_numpy(expr.lhs) or _is_numpy(expr.rhs)
         case Select():
             return _is_numpy(expr.then) and _is_numpy(expr.orelse)
-        case Compare() | Logical() | AnyLane() | Distinct():
+        case Compare() | Logical() | AnyLane() | Apart() | Ascending():
             return False
         case Const() | Var() | Extent():
             return expr.dtype not in _PYTHON_TYPES

@@ -20,6 +20,8 @@ from appyc.ir.nodes import (
     REDUCTION_OPS,
     Alloc,
     AnyLane,
+    Apart,
+    Ascending,
     Assign,
     Binary,
     Break,
@@ -27,7 +29,6 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
-    Distinct,
     Expr,
     Extent,
     Fail,
@@ -137,6 +138,11 @@ class _Verifier:
         if mask is not None:
             self.condition(mask)
 
+    def index_array(self, array: Symbol, node: Node) -> None:
+        if self.use(array, node, array=True):
+            fits = array.array.ndim == 1 and array.dtype.is_integer
+            self.expect(fits, node, f"{array} is no one-dimensional array of integers")
+
     def expr(self, expr: Expr, wanted: DType | None = None) -> None:
         """Checks an expression, and that it has the type wanted, if any."""
         match expr:
@@ -148,11 +154,16 @@ class _Verifier:
                 if self.use(expr.array, expr, array=True):
                     in_range = 0 <= expr.axis < expr.array.array.ndim
                     self.expect(in_range, expr, f"{expr.array} has no axis {expr.axis}")
-            case Distinct():
-                if self.use(expr.array, expr, array=True):
-                    fits = expr.array.array.ndim == 1 and expr.array.dtype.is_integer
-                    self.expect(fits, expr, f"{expr.array} is no one-dimensional array of integers")
-                for part in (expr.lo, expr.hi, expr.extent):
+            case Apart():
+                self.expect(bool(expr.writes), expr, "iterations that write nowhere")
+                for places in (*expr.writes, *expr.reads):
+                    if places.array is not None:
+                        self.index_array(places.array, places)
+                for part in (expr.lo, expr.hi, *(p.offset for p in (*expr.writes, *expr.reads)), expr.extent):
+                    self.expr(part, DType.INT64)
+            case Ascending():
+                self.index_array(expr.array, expr)
+                for part in (expr.lo, expr.hi):
                     self.expr(part, DType.INT64)
             case Load():
                 self.index(expr.array, expr.index, expr)

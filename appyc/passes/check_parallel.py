@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
-from appyc.analysis.inspector import inspections
+from appyc.analysis.inspector import Look, condition_text, inspections
 from appyc.analysis.legality import Legality
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.errors import DependenceError, Note, PragmaError, UnsupportedError
 from appyc.ir.nodes import (
     Alloc,
+    Ascending,
     Clauses,
-    Distinct,
     Expr,
     For,
     Function,
@@ -133,23 +133,24 @@ def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
 def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bool) -> LoopVerdict:
     """The verdict with an inspector's condition, where a look at an index array can decide.
 
-    A loop that nobody asked for must do more at each iteration than the look costs. Updates
-    that iterations share are no question of the data: they are meant to meet, and need `atomic`.
+    For a loop that nobody asked for, and that does little in an iteration, the look is
+    optional. Updates through an index array are no question of the data: they are meant to
+    meet, and need `atomic`.
     """
-    if verdict.verdict is not Verdict.UNKNOWN or not (
-        asked or any(isinstance(n, For | While) for n in walk(loop.body))
-    ):
+    if verdict.verdict not in (Verdict.UNKNOWN, Verdict.REDUCTION):
         return verdict
-    looks = inspections(loop)
+    is_light = not any(isinstance(n, For | While) for n in walk(loop.body))
+    looks = inspections(loop, optional=is_light and not asked)
+    if verdict.arrays:
+        looks = {array: look for array, look in looks.items() if isinstance(look, Ascending)}
     free = legality.judge(loop, frozenset(looks)) if looks else verdict
     if not free.may_run_in_any_order:
         return verdict
     needed = {a: look for a, look in looks.items() if not _is_free_without(loop, legality, looks, a)}
     first, *others = list[Expr](needed.values())
     guard = reduce(lambda a, b: Logical("and", a, b, loc=loop.loc), others, first)
-    names = ", ".join(f"'{name}'" for name in sorted({look.array.name for look in needed.values()}))
     targets = ", ".join(f"'{name}'" for name in sorted(a.name for a in needed))
-    condition = f"the values that it reads in {names} are distinct"
+    condition = condition_text(needed)
     reason = f"loop over '{loop.var.name}': iterations touch one element of {targets}, unless {condition}"
     return replace(
         free,
@@ -161,7 +162,7 @@ def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bo
     )
 
 
-def _is_free_without(loop: For, legality: Legality, looks: dict[Symbol, Distinct], array: Symbol) -> bool:
+def _is_free_without(loop: For, legality: Legality, looks: dict[Symbol, Look], array: Symbol) -> bool:
     """Whether the loop is free if nothing is known of this one array."""
     return legality.judge(loop, frozenset(looks) - {array}).may_run_in_any_order
 

@@ -21,12 +21,13 @@ from appyc.ir.kernels import Fault, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     AnyLane,
+    Apart,
+    Ascending,
     Assign,
     Binary,
     Cast,
     Compare,
     Const,
-    Distinct,
     Expr,
     Extent,
     Intrinsic,
@@ -106,7 +107,7 @@ class ExpressionLowering:
                 return replace(e, lhs=self.expr(e.lhs, where, out), rhs=self.expr(e.rhs, where, out))
             case Intrinsic():
                 return replace(e, args=tuple(self.expr(arg, where, out) for arg in e.args))
-            case Distinct():
+            case Apart() | Ascending():
                 raise InternalError("predicate_lanes", "an inspector inside a kernel")
             case _:
                 assert_never(e)

@@ -22,6 +22,8 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
     AnyLane,
+    Apart,
+    Ascending,
     Assign,
     Binary,
     Break,
@@ -29,7 +31,6 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
-    Distinct,
     Expr,
     Extent,
     Fail,
@@ -159,9 +160,8 @@ class _Splitter:
                 return self._real_cast(e, out)
             case Intrinsic():
                 return self._real_function(e, out)
-            case Distinct():
-                lo, hi, extent = (self.expr(part, out) for part in (e.lo, e.hi, e.extent))
-                return replace(e, lo=lo, hi=hi, extent=extent)
+            case Apart() | Ascending():
+                return e  # integers throughout
             case _:
                 assert_never(e)
 

@@ -176,10 +176,16 @@ static int32_t run(const Specialisation *s, int64_t *frame)
     return status;
 }
 
-static PyObject *fault(const Entry *self, const Specialisation *s, const int64_t *at)
+static PyObject *fault(const Entry *self, const Specialisation *s, const int64_t *at, PyObject *const *args,
+                       Py_ssize_t count)
 {
-    PyObject *out = PyObject_CallFunction(self->on_fault, "OLLL", s->kernel, (long long)at[0], (long long)at[1],
-                                          (long long)at[2]);
+    PyObject *given = PyTuple_New(count);
+    for (Py_ssize_t i = 0; given && i < count; i++)
+        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+    if (!given)
+        return NULL;
+    PyObject *out = PyObject_CallFunction(self->on_fault, "OLLLN", s->kernel, (long long)at[0], (long long)at[1],
+                                          (long long)at[2], given);
     if (out) {
         Py_DECREF(out);
         PyErr_SetString(PyExc_SystemError, "on_fault returned without an exception");
@@ -209,7 +215,7 @@ static int try_call(const Entry *self, const Specialisation *s, PyObject *const 
             if (status == STATUS_OK)
                 *out = build(s, s->tree, frame, leaves);
             else if (status == STATUS_FAULT)
-                *out = fault(self, s, frame + s->fault_slot);
+                *out = fault(self, s, frame + s->fault_slot, args, count);
             else if (called)
                 *out = PyErr_Format(PyExc_SystemError, "a kernel returned the unknown status %d", (int)status);
         }

@@ -7,8 +7,7 @@ import builtins
 from appyc.errors import DependenceError, Loc, snippet
 from appyc.ir.abi import FaultSite
 
-_FOR_DEPENDENCES = ("the arguments of this call make iterations depend on each other; leave the pragma out, "
-                    "and the loop runs in parallel where it may",)  # fmt: skip
+WITHOUT_PRAGMA = "leave the pragma out, and the loop runs in parallel where the arguments allow it"
 
 
 def located_error(site: FaultSite, value: int, extent: int) -> Exception:
@@ -23,7 +22,7 @@ def located_error(site: FaultSite, value: int, extent: int) -> Exception:
     place = Loc(site.file, site.line, site.col, site.end_col)
     message = site.message.format(value=value, extent=extent)
     if site.error == DependenceError.__name__:
-        return DependenceError(message, place, label="asked for here", hints=_FOR_DEPENDENCES)
+        return DependenceError(message, place, label="asked for here", hints=(WITHOUT_PRAGMA,))
     if "{value}" in site.message.replace("{{", ""):
         message += f" (line {site.line})"
     kind = getattr(builtins, site.error)

@@ -85,8 +85,8 @@ class Kernel:
                 face.layout.fault, face.layout.size, self.watched)  # fmt: skip
 
 
-OnFault: TypeAlias = Callable[[Kernel, int, int, int], object]
-"""Called with the kernel, the fault's site, value and extent; raises."""
+OnFault: TypeAlias = Callable[[Kernel, int, int, int, Sequence[object]], object]
+"""Called with the kernel, the fault's site, value and extent, and the call's arguments; raises."""
 
 
 class GuardFailure(Exception):  # noqa: N818  (a signal to the caller, who then takes another version)
@@ -140,7 +140,7 @@ def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[obje
     return out
 
 
-def raise_fault(kernel: Kernel, site: int, value: int, extent: int) -> NoReturn:
+def raise_fault(kernel: Kernel, site: int, value: int, extent: int, _args: Sequence[object] = ()) -> NoReturn:
     """Raises what the program raised, with the line that raised it."""
     faults = kernel.interface.faults
     if not 0 <= site < len(faults):
@@ -167,7 +167,7 @@ def invoke(kernel: Kernel, args: Sequence[object], threads: int, on_fault: OnFau
         raise GuardFailure
     if status == Status.FAULT:
         site, value, extent = frame[face.layout.fault : face.layout.fault + 3]
-        on_fault(kernel, site, value, extent)
+        on_fault(kernel, site, value, extent, args)
         raise InternalError("runtime", "on_fault returned without an exception")
     raise InternalError("runtime", f"a kernel returned the unknown status {status}")
 

@@ -14,11 +14,12 @@ from typing import assert_never
 from appyc.errors import InternalError
 from appyc.ir.nodes import (
     AnyLane,
+    Apart,
+    Ascending,
     Binary,
     Cast,
     Compare,
     Const,
-    Distinct,
     Expr,
     Extent,
     Intrinsic,
@@ -88,7 +89,7 @@ class ExpressionEmitter:
                 return self._intrinsic(e)
             case AnyLane():
                 return self.call("any_lane", self.expr(e.arg)) if self.is_varying(e.arg) else self.expr(e.arg)
-            case Distinct():
+            case Apart() | Ascending():
                 raise InternalError("triton_gen", "an inspector inside a kernel")
             case _:
                 assert_never(e)

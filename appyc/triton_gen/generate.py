@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from appyc.ir.abi import FaultSite
 from appyc.ir.kernels import GpuProgram, Kernel
-from appyc.ir.nodes import Distinct, Symbol
-from appyc.ir.printer import DISTINCT
+from appyc.ir.nodes import Apart, Ascending, Symbol
+from appyc.ir.printer import INSPECTORS
 from appyc.ir.visit import arrays_written, walk
 from appyc.options import Options
 from appyc.triton_gen.helpers import helper_text
@@ -45,7 +45,7 @@ def generate(program: GpuProgram, options: Options) -> TritonProgram:
     """The program's text."""
     kernels = {k.name: emit_kernel(k) for k in _kernels_of(program)}
     used = {helper for kernel in kernels.values() for helper in kernel.helpers}
-    inspector = DISTINCT if any(isinstance(n, Distinct) for n in walk(program)) else ""
+    inspector = INSPECTORS if any(isinstance(n, Apart | Ascending) for n in walk(program)) else ""
     texts = [k.text for k in kernels.values()]
     parts = [_HEAD, helper_text(used), *texts, inspector, emit_host(program, kernels)]
     written = arrays_written(program.body)

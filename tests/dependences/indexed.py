@@ -248,6 +248,22 @@ def two_gathers(a, b, c, perm, some):
         a[i] = b[perm[i]] + c[some[i]] * b[i]
 
 
+@LOOPS.add("indirect", "data", "a look at the index array", ptr=lambda n: np.arange(0, n + 1, 3))
+def in_segments(a, b, ptr):
+    for r in range(len(ptr) - 1):
+        for k in range(ptr[r], ptr[r + 1]):
+            a[k] = a[k] * b[r]
+
+
+@LOOPS.add("indirect", "reduction", ptr=lambda n: np.arange(0, n + 1, 3))
+def sparse_rows(a, b, c, some, ptr):
+    for r in range(len(ptr) - 1):
+        s = np.float32(0)
+        for k in range(ptr[r], ptr[r + 1]):
+            s += b[k] * c[some[k]]
+        a[r] = s
+
+
 # ---------------------------------------------------------------- overlapping memory
 
 _BASE = np.arange(4096, dtype=np.float32) / 4096

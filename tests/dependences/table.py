@@ -48,7 +48,7 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 | `privatise_arrays` | scratch arrays, and elements, become each iteration's own |
 | `rename_arrays` | reads of what is overwritten later see a copy; writes that are overwritten are left out |
 | `find_lanes` | lanes up to the distance of a dependence, or in step, with reads moved up |
-| `version_loops` | a condition on the arguments, or a look at an index array, decides at the call |
+| `version_loops` | a condition on the arguments, or a look at index arrays, decides at the call |
 
 How fast the code is that comes out: `python -m benchmarks.vectorise` times these loops beside
 the same in C, compiled with gcc -O3 -march=native -ffast-math, at 32,000 float32 on one thread.

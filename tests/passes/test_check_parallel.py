@@ -8,7 +8,7 @@ import pytest
 
 from appyc.analysis.verdicts import Verdict
 from appyc.errors import DependenceError, PragmaError, UnsupportedError
-from appyc.ir.nodes import Distinct, For, Function, LoopMode, Reduction, Stmt
+from appyc.ir.nodes import Apart, For, Function, LoopMode, Reduction, Stmt
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of
 from appyc.options import Options
@@ -285,8 +285,8 @@ def test_indirect_write_is_left_to_an_inspector():
     c.check(c.over(store(c.a, [load(c.idx, c.i)], 1.0)))
     verdict = c.context.verdicts[c.i]
     assert verdict.verdict is Verdict.CONDITIONAL
-    assert isinstance(verdict.guard, Distinct)
-    assert verdict.guard.array == c.idx
+    assert isinstance(verdict.guard, Apart)
+    assert [p.array for p in verdict.guard.writes] == [c.idx]
 
 
 def test_indirect_write_cannot_be_told_from_the_source():

@@ -1,0 +1,221 @@
+"""Why a call was refused, with its values: a slow look at the arguments, after the quick test failed.
+
+    DependenceError: loop over 'i' carries a dependence where k = 3 and a.shape[0] = 100:
+    iteration i=0 reads a[3], iteration i=3 writes a[3]
+
+The test itself (a guard's condition, an inspector) says only that iterations are in each
+other's way. Here the function is analysed again, and asked which ones with these arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appyc.analysis.dependences import Conflict
+from appyc.analysis.evaluate import NOWHERE, element_of, evaluate, places_of
+from appyc.analysis.legality import Legality, gravity, meeting_text, notes_of
+from appyc.analysis.verdicts import LoopVerdict
+from appyc.compiler.analyse import Analysed
+from appyc.errors import DependenceError
+from appyc.ir.nodes import Apart, Ascending, Extent, Fail, For, Function, If, Node, Places, Symbol
+from appyc.ir.printer import print_expr
+from appyc.ir.visit import loops_of, rewrite, walk
+from appyc.runtime.faults import WITHOUT_PRAGMA
+from appyc.runtime.frame import flat_values
+
+
+def second_look(error: DependenceError, analysed: Analysed, values: Sequence[object]) -> DependenceError:
+    """The error with the iterations that meet, or as it was where they cannot be found.
+
+    values: those of the call, in the order of `analysed.arguments`. The arrays are as the
+    function left them, which is what the test saw: it raised before the loop.
+    """
+    function = rewrite(analysed.function, _without_refusal)
+    known: dict[Symbol, Any] = dict(
+        zip(function.params, flat_values(analysed.arguments, values), strict=True)
+    )
+    for loop in loops_of(function.body):
+        if loop.clauses is None or loop.clauses.loc != error.loc:
+            continue
+        verdict = analysed.context.verdicts.get(loop.var)
+        if verdict is None or verdict.guard is None:
+            continue
+        looks = any(isinstance(n, Apart | Ascending) for n in walk(verdict.guard))
+        found = _by_index(loop, verdict, known) if looks else _meeting(function, loop, verdict, known)
+        if found is not None:
+            return _said(error, found)
+    return error
+
+
+def _without_refusal(node: Node) -> Node | tuple[Node, ...]:
+    """Deletes the tests that refuse: behind one, no iterations would meet."""
+    match node:
+        case If(then=(Fail(error=DependenceError.__name__),)):
+            return ()
+        case _:
+            return node
+
+
+def _said(error: DependenceError, found: DependenceError) -> DependenceError:
+    """What was found, at the place where the error is."""
+    return DependenceError(
+        found.summary, error.loc, label=error.label, related=found.related, hints=found.hints
+    )
+
+
+def _meeting(
+    function: Function, loop: For, verdict: LoopVerdict, known: Mapping[Symbol, Any]
+) -> DependenceError | None:
+    """The first conflict that there is with these arguments, the most serious kind before others."""
+    dependences = Legality.of(function).dependences
+    names = dependences.found.affine.names
+    origins = {name: entry.origin for name, entry in names.items() if entry.origin is not None}
+    numbers = {name: int(evaluate(origin, known)) for name, origin in origins.items()}
+    for conflict in sorted(dependences.conflicts(loop), key=gravity):
+        witness = dependences.meeting(conflict, numbers)
+        if witness is not None:
+            assert conflict.instances is not None
+            used = [n for n in dependences.sets.names(conflict.instances) if n in numbers]
+            values = [f"{print_expr(origins[n])} = {numbers[n]}" for n in used]
+            return DependenceError(
+                f"loop over '{loop.var.name}' carries a dependence{_where(values)}: "
+                f"{meeting_text(conflict, witness)}",
+                loop.loc,
+                related=notes_of(conflict),
+                hints=(*_condition(verdict), *_other_array(conflict), WITHOUT_PRAGMA),
+            )
+    return None
+
+
+def _where(values: list[str]) -> str:
+    if not values:
+        return ""
+    *others, last = values
+    return f" where {', '.join(others)}{' and ' if others else ''}{last}"
+
+
+def _condition(verdict: LoopVerdict) -> tuple[str, ...]:
+    return () if verdict.condition is None else (f"the iterations are independent if {verdict.condition}",)
+
+
+def _other_array(conflict: Conflict) -> tuple[str, ...]:
+    """For an element that is read before a later iteration writes it: nothing flows."""
+    if conflict.kind != "anti":
+        return ()
+    return (f"write into another array than '{conflict.source.array.name}'",)
+
+
+# ---------------------------------------------------------------- index arrays
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    """An array's axis, as the iterations of a loop touch it in one way.
+
+    places: one for each iteration, the axis's extent where there is none. source: the index array's name,
+    "" for the loop's variable itself; elements: which element each iteration reads there.
+    """
+
+    places: NDArray[np.int64]
+    source: str
+    elements: NDArray[np.int64]
+
+    def said(self, k: int) -> str:
+        """`idx[4]`, of the k-th iteration."""
+        return f"{self.source}[{self.elements[k]}]"
+
+
+def _by_index(loop: For, verdict: LoopVerdict, known: Mapping[Symbol, Any]) -> DependenceError | None:
+    """Which elements of an index array bring two iterations together."""
+    looks = [n for n in walk(verdict.guard or ()) if isinstance(n, Apart | Ascending)]
+    for look in looks:
+        try:
+            found = _twice(loop, look, known) if isinstance(look, Apart) else _descent(loop, look, known)
+        except LookupError:
+            continue  # bounds that the function computed itself
+        if found is not None:
+            hints = (_DISTINCT if isinstance(look, Apart) else _SORTED, WITHOUT_PRAGMA)
+            return DependenceError(found, loop.loc, related=verdict.notes, hints=hints)
+    return None
+
+
+_DISTINCT = (
+    "where several iterations belong to one element, let one iteration do them all, "
+    "or add up under `#pragma atomic`"
+)
+_SORTED = "sort the segments, so that each one begins where the one before it ends"
+
+
+def _twice(loop: For, look: Apart, known: Mapping[Symbol, Any]) -> str | None:
+    assert isinstance(look.extent, Extent)
+    array, axis = look.extent.array, look.extent.axis
+    extent = int(evaluate(look.extent, known))
+    lo, hi = (int(evaluate(bound, known)) for bound in (look.lo, look.hi))
+    at = np.arange(lo, hi, look.step)
+    writes = [_touch(p, at, extent, known) for p in look.writes]
+    reads = [_touch(p, at, extent, known) for p in look.reads]
+    owner = np.full(extent + 1, -1)
+    for touch in writes:
+        # Of several iterations that write a place, the first one owns it.
+        np.maximum.at(owner, touch.places, len(at) - 1 - np.arange(len(at)))
+    owner = np.where(owner < 0, -1, len(at) - 1 - owner)
+    for deed, touches in (("writes", writes), ("reads", reads)):
+        for touch in touches:
+            owners = owner[touch.places]
+            meet = (touch.places < extent) & (owners >= 0) & (owners != np.arange(len(at)))
+            if meet.any():
+                second = int(meet.argmax())
+                first, place = int(owners[second]), int(touch.places[second])
+                other = next(w for w in writes if w.places[first] == place)
+                element = ", ".join(str(place) if n == axis else ":" for n in range(array.array.ndim))
+                return (
+                    f"loop over '{loop.var.name}' carries a dependence: {_both(other, first, touch, second)}"
+                    f"iteration {loop.var.name}={at[first]} writes {array.name}[{element}], "
+                    f"iteration {loop.var.name}={at[second]} {deed} {array.name}[{element}]"
+                )
+    return None
+
+
+def _touch(places: Places, at: NDArray[np.int64], extent: int, known: Mapping[Symbol, Any]) -> _Touch:
+    elements = at + int(evaluate(places.offset, known))
+    if places.array is None:
+        return _Touch(_or_extent(elements, extent), "", elements)
+    values = element_of(known[places.array], [elements])
+    length = known[places.array].shape[0]
+    return _Touch(
+        _or_extent(values, extent), places.array.name, np.where(elements < 0, elements + length, elements)
+    )
+
+
+def _or_extent(values: Any, extent: int) -> NDArray[np.int64]:
+    places = places_of(values, extent)
+    return np.where(places == NOWHERE, extent, places)
+
+
+def _both(first: _Touch, k: int, second: _Touch, m: int) -> str:
+    """`idx[4] and idx[17] are both 9, so `, or what one of them is."""
+    if first.source and second.source:
+        return f"{first.said(k)} and {second.said(m)} are both {first.places[k]}, so "
+    touch, n = (first, k) if first.source else (second, m)
+    return f"{touch.said(n)} is {touch.places[n]}, so " if touch.source else ""
+
+
+def _descent(loop: For, look: Ascending, known: Mapping[Symbol, Any]) -> str | None:
+    lo, hi = (int(evaluate(bound, known)) for bound in (look.lo, look.hi))
+    name, var = look.array.name, loop.var.name
+    said = f"loop over '{var}' may carry a dependence: its segments overlap where "
+    if lo < 0:
+        return f"{said}'{name}' is read from its end"
+    values = np.asarray(element_of(known[look.array], [np.arange(lo, hi + 1)]))
+    if len(values) and NOWHERE < values[0] < 0:
+        return f"{said}{name}[{lo}] = {values[0]} counts from the end"
+    falls = (values[1:] < values[:-1]) & (values[1:] != NOWHERE)
+    if not falls.any():
+        return None
+    k = int(falls.argmax())
+    return f"{said}{name}[{lo + k}] = {values[k]} and {name}[{lo + k + 1}] = {values[k + 1]} descend"
