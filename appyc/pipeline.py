@@ -36,6 +36,7 @@ from appyc.passes.recognise_reductions import recognise_reductions
 from appyc.passes.reduce_to_positions import reduce_to_positions
 from appyc.passes.remove_dead_code import remove_dead_code
 from appyc.passes.rename_arrays import rename_arrays
+from appyc.passes.search_in_blocks import search_in_blocks
 from appyc.passes.split_ranges import split_ranges
 from appyc.passes.substitute_induction import substitute_induction
 from appyc.passes.version_loops import version_loops
@@ -52,6 +53,7 @@ ANALYSE: tuple[Pass, ...] = (
     substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
     peel_wrap_around,  # after it, since a counter wraps around nothing
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
+    search_in_blocks,  # needs to know what may raise; what it makes are loops for all that follow
     reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     distribute_loops,  # before verdicts: each of its loops gets its own

@@ -425,9 +425,11 @@ total(np.zeros(1), np.ones(4))
 @appyc.jit
 def find(a, x):
     at = -1
+    total = 0.0
     #pragma parallel for
     for i in range(a.shape[0]):
-        if a[i] == x:
+        total += a[i]
+        if total > x:
             at = i
             break
     return at
@@ -439,11 +441,12 @@ find(np.ones(4), 1.0)
 def find(a, x):
     #pragma parallel for
     for i in range(a.shape[0]):
-        if a[i] == x:
-            return i
+        for j in range(a.shape[1]):
+            if a[i, j] == x:
+                return i
     return -1
 
-find(np.ones(4), 1.0)
+find(np.ones((4, 4)), 1.0)
 """,
     "scalar_set_in_some_iterations": """
 @appyc.jit

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from appyc.analysis.accesses import Access, accesses_of, own_statements
+from appyc.analysis.accesses import Access, accesses_of
 from appyc.analysis.conditions import cases_of, condition_of, text_of
 from appyc.analysis.dependences import Conflict, Dependences, Witness
+from appyc.analysis.early_exits import Refusal, early_exit, leaves_early, place_of_exit
 from appyc.analysis.presburger import Presburger
 from appyc.analysis.scalars import CarriedScalar, LoopScalars, scalars_of
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.errors import Note
-from appyc.ir.nodes import Assign, Binary, Break, Extent, For, Function, Symbol, Var
+from appyc.ir.nodes import Assign, Binary, Extent, For, Function, Symbol, Var
 from appyc.ir.visit import walk
 
 if TYPE_CHECKING:
@@ -53,20 +54,28 @@ class Legality:
         return known
 
     def _judge(self, loop: For, skip: frozenset[Symbol]) -> LoopVerdict:
-        for stmt in own_statements(loop.body):
-            if isinstance(stmt, Break):
-                return self._answer(
-                    loop,
-                    Verdict.CARRIED,
-                    f"loop over '{loop.var.name}' may end early: whether an iteration runs depends on "
-                    "those before it",
-                    notes=(Note(stmt.loc, "the loop ends here"),),
-                    hints=("let every iteration run, and skip its work with `if`",),
-                )
+        if leaves_early(loop):
+            return self._early(loop)
         carried = self.scalars[loop.var].carried
         if carried:
             return self._scalar_carried(loop, carried[0])
         return self._arrays(loop, self.dependences.conflicts(loop, skip))
+
+    def _early(self, loop: For) -> LoopVerdict:
+        """A loop that ends early waits for each of its iterations; a search is made another loop
+        of before it is judged (`search_in_blocks`)."""
+        found = early_exit(loop)
+        why = ""
+        notes: tuple[Note, ...] = (Note(place_of_exit(loop), "the loop ends here"),)
+        if isinstance(found, Refusal):
+            why, notes = f", and {found.reason}", (*notes, *found.notes)
+        return self._answer(
+            loop,
+            Verdict.CARRIED,
+            f"loop over '{loop.var.name}' may end early: whether an iteration runs depends on those before it{why}",
+            notes=notes,
+            hints=("let every iteration run, and skip its work with `if`",),
+        )
 
     def _answer(
         self,

@@ -141,6 +141,16 @@ def _flow(body: tuple[Stmt, ...]) -> _Flow:
     return flow
 
 
+def exposed(body: tuple[Stmt, ...]) -> dict[Symbol, Loc]:
+    """The scalars that an iteration reads before it has surely assigned them, and where."""
+    return _flow(body).exposed
+
+
+def surely_assigned(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
+    """The scalars that an iteration assigns on every path to its end."""
+    return frozenset(_flow(body).always or ())
+
+
 def _meet(one: set[Symbol] | None, other: set[Symbol] | None) -> set[Symbol] | None:
     if one is None or other is None:
         return other if one is None else one

@@ -74,15 +74,12 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         return
     if pragma is not None and pragma.collapse > 1:
         _check_collapse(scope, node, pragma)
-    annotated = None
     if (pragma is not None and pragma.request in ("parallel", "simd")) or source.parallel:
-        annotated = pragma.loc if pragma is not None else loc
-        _check_jumps(scope, node, annotated)
+        _check_jumps(scope, node)
     var = scope.supply.fresh(_variable_name(node.target), DType.INT64)
     hidden = _local_target(scope, node)
 
     def body(frame: LoopFrame) -> None:
-        frame.annotated = annotated
         _bind_target(scope, node.target, source.item(Var(var, loc=scope.loc(node.target))), hidden)
         lower_statements(scope, node.body)
 
@@ -469,21 +466,16 @@ def _unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
 # ---------------------------------------------------------------- checks of annotated loops
 
 
-def _check_jumps(scope: Scope, node: ast.For, pragma: Loc) -> None:
-    """A parallel loop runs all its iterations: no break and no return may leave it."""
-    stack: list[ast.AST] = list(node.body)
-    while stack:
-        n = stack.pop()
-        if isinstance(n, ast.Break | ast.Return):
-            word = "break" if isinstance(n, ast.Break) else "return"
-            raise UnsupportedError(f"a parallel loop cannot be left by {word}", scope.loc(n),
-                                   hints=("keep the result in a variable, and leave after the loop",))  # fmt: skip
-        if isinstance(n, ast.For | ast.While):
-            stack.extend(r for r in ast.walk(n) if isinstance(r, ast.Return))
-        else:
-            stack.extend(ast.iter_child_nodes(n))
-    if node.orelse:
-        raise UnsupportedError("a parallel loop cannot have an else clause", scope.loc(node))
+def _check_jumps(scope: Scope, node: ast.For) -> None:
+    """A parallel loop may be left by a break or a return of its own: it is a search then. From a
+    loop inside it, it may not."""
+    inner = [n for s in node.body for n in ast.walk(s) if isinstance(n, ast.For | ast.While)]
+    for n in (n for loop in inner for n in ast.walk(loop)):
+        if isinstance(n, ast.Return):
+            raise UnsupportedError(
+                "a parallel loop cannot be left by return from a loop inside it", scope.loc(n),
+                hints=("keep the result in a variable, and leave after the inner loop",),
+            )  # fmt: skip
 
 
 def _check_collapse(scope: Scope, node: ast.For, pragma: LoopPragma) -> None:

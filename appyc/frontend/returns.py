@@ -32,10 +32,6 @@ def returns_early(function: ast.FunctionDef) -> bool:
 
 def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     """`return value`: keeps the values, and ends this path."""
-    annotated = next((f.annotated for f in scope.loops if f.annotated is not None), None)
-    if annotated is not None:
-        raise UnsupportedError("a parallel loop cannot be left by return", loc,
-                               hints=("set a variable, and return after the loop",))  # fmt: skip
     out = lower_expression(scope, value) if value is not None else Opaque(None)
     keep(scope, out, loc)
     if scope.returned is not None:

@@ -70,8 +70,6 @@ class LoopFrame:
     """Bindings at each way back to the top or out: iteration ends, continue, break."""
     broke: Symbol | None = None
     """Set by `break` where the loop has an else clause."""
-    annotated: Loc | None = None
-    """The pragma that asks for this loop to run in parallel."""
 
 
 class Scope:

@@ -232,7 +232,7 @@ def lanes_of_a_chain(a, b):
         a[i] = a[i - 2] + b[i]
 
 
-@LOOPS.add("pragma", "search", "blocks of iterations", pragma="wrong")
+@LOOPS.add("pragma", "search", "blocks of iterations", pragma="right")
 def leaves_early(a, b):
     # pragma parallel for
     for i in range(len(a)):

@@ -39,6 +39,7 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 |---|---|
 | `substitute_induction` | counters that every iteration moves alike get a closed form |
 | `peel_wrap_around` | the first iteration runs apart where a scalar holds a value of the one before |
+| `search_in_blocks` | loops that end early are searched block by block, and then do their work up to the end |
 | `reduce_to_positions` | argmax, argmin and conditional last values become reductions of a position |
 | `recognise_reductions` | assignments that combine become updates |
 | `distribute_loops` | statements are put in order, and recurrences get loops of their own |

@@ -46,7 +46,7 @@ def _compared(program: Program, targets: tuple[str, ...]) -> str:
     return "same" if expected.error is None else "raised"
 
 
-REFUSALS = ("is read before it is assigned", "a parallel loop cannot be left by")
+REFUSALS = ("is read before it is assigned", "a parallel loop cannot be left by return from")
 
 
 def is_refusal(error: CompileError) -> bool:

@@ -1,0 +1,242 @@
+"""How a loop that may end early decides that it does: is it a search?
+
+    for i in range(n):              test                     rest             leaving
+        x = a[i] * 2                    x = a[i] * 2             x = a[i] * 2     x = a[i] * 2
+        if x > t:                       if x > t:                b[i] = x         where = i
+            where = i                       break                                 break
+            break
+        b[i] = x
+
+The *test* of an iteration has no effects and can be had for any iteration of the range, in any
+order, because nothing that it reads is changed by the loop: the loop searches for the first
+iteration whose test reaches a `Break`. Iterations before that one do the *rest*, with all
+effects; that one itself is *leaving*. An iteration that raises counts as leaving.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses import own_statements
+from appyc.analysis.scalars import exposed
+from appyc.errors import Loc, Note
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Break,
+    Continue,
+    Fail,
+    For,
+    If,
+    Load,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    While,
+)
+from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
+
+MAX_SIZE = 400
+"""Nodes of a test; what follows a condition with a jump in one arm is written for both."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyExit:
+    """The three parts of an iteration, as above. `rest` may still hold `Continue`."""
+
+    test: tuple[Stmt, ...]
+    rest: tuple[Stmt, ...]
+    leaving: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the loop's iterations have to wait for each other: it is no search."""
+
+    reason: str
+    notes: tuple[Note, ...] = ()
+
+
+def leaves_early(loop: For) -> bool:
+    """Whether some iteration may be the last one before its time."""
+    return any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
+
+
+def early_exit(loop: For) -> EarlyExit | Refusal:
+    """The parts of a loop that `leaves_early`, or why it is no search."""
+    rest, leaving = _without(loop.body, (Break, Fail)), _without(loop.body, (Continue,))
+    if rest is None or leaving is None:
+        return Refusal("its first iteration is its last")
+    tail = _in_tails(loop.body, MAX_SIZE)
+    if tail is None:
+        return Refusal("the conditions under which it ends are too long")
+    test = _test(tail)
+    refusal = _why_not_apart(test, loop) or _why_not_ahead(test)
+    return EarlyExit(test, rest, leaving) if refusal is None else refusal
+
+
+# ---------------------------------------------------------------- the parts
+
+
+def _in_tails(body: tuple[Stmt, ...], size: int) -> tuple[Stmt, ...] | None:
+    """The body with nothing behind a statement that may jump: each path ends where it leaves.
+
+    What raises leaves too. None where the result would have more than `size` nodes.
+    """
+    out: list[Stmt] = []
+    for number, stmt in enumerate(body):
+        match stmt:
+            case Break() | Fail():
+                return (*out, Break(loc=stmt.loc))
+            case Continue():
+                return tuple(out)
+            case If() if _jumps(stmt):
+                behind = body[number + 1 :]
+                then = _in_tails((*stmt.then, *behind), size)
+                orelse = _in_tails((*stmt.orelse, *behind), size)
+                if then is None or orelse is None or sum(1 for _ in walk((*then, *orelse))) > size:
+                    return None
+                return (*out, replace(stmt, then=then, orelse=orelse))
+            case _:
+                out.append(stmt)
+    return tuple(out)
+
+
+def _jumps(stmt: If) -> bool:
+    return any(isinstance(s, Break | Continue | Fail) for s in own_statements((stmt,)))
+
+
+def _without(body: tuple[Stmt, ...], kinds: tuple[type[Stmt], ...]) -> tuple[Stmt, ...] | None:
+    """The statements of an iteration that meets no jump of these kinds; None if each one does."""
+    out: list[Stmt] = []
+    for stmt in body:
+        if isinstance(stmt, kinds):
+            return None
+        if isinstance(stmt, Break | Continue | Fail):
+            return (*out, stmt)
+        if not isinstance(stmt, If):
+            out.append(stmt)
+            continue
+        then, orelse = _without(stmt.then, kinds), _without(stmt.orelse, kinds)
+        if then is not None and orelse is not None:
+            out.append(replace(stmt, then=then, orelse=orelse))
+        elif then is None and orelse is None:
+            return None
+        else:
+            out += then or orelse or ()
+    return tuple(out)
+
+
+def _test(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Of a body with its jumps in tails, what decides whether it reaches one."""
+    return _slice(body, frozenset(), effects=False)
+
+
+def what_shows(body: tuple[Stmt, ...], live: frozenset[Symbol]) -> tuple[Stmt, ...]:
+    """Of a body what can be told from outside: effects, and what sets the scalars in `live`."""
+    return _slice(body, live, effects=True)
+
+
+def _slice(body: tuple[Stmt, ...], wanted: frozenset[Symbol], *, effects: bool) -> tuple[Stmt, ...]:
+    """The statements that jump or set `wanted` scalars, those that have `effects` too if asked
+    for, and those that set what these read."""
+    needed = set(wanted)
+    while True:
+        kept = _part(body, needed, effects)
+        more = scalars_read(kept)
+        if more <= needed:
+            return kept
+        needed |= more
+
+
+def _part(body: tuple[Stmt, ...], needed: set[Symbol], effects: bool) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case If(cond, then, orelse):
+                then, orelse = _part(then, needed, effects), _part(orelse, needed, effects)
+                keep = bool(then or orelse) or (effects and _may_raise(cond))
+                stmt = replace(stmt, then=then, orelse=orelse)
+            case For() | While():
+                stmt = replace(stmt, body=_part(stmt.body, needed, effects))
+                # A loop inside is kept for what it sets, not for its jumps.
+                own = own_statements(stmt.body)
+                keep = any(not isinstance(s, If | Break | Continue) for s in own)
+                keep |= effects and _may_raise(stmt)
+            case Assign():
+                keep = stmt.target in needed or (effects and _may_raise(stmt))
+            case Update() if not stmt.target.is_array:
+                keep = stmt.target in needed or (effects and _may_raise(stmt))
+            case Break() | Continue():
+                keep = True
+            case _:
+                keep = effects
+        if keep:
+            out.append(stmt)
+    return tuple(out)
+
+
+# ---------------------------------------------------------------- why not
+
+
+def _why_not_ahead(test: tuple[Stmt, ...]) -> Refusal | None:
+    """What keeps a test from being had for an iteration that the loop may never get to."""
+    for node in walk(test):
+        match node:
+            case While():
+                what = "a loop in it may never end where Python would not get to"
+            case Load(checked=True) | Binary(trap=True):
+                what = "it may raise in an iteration that Python would not get to"
+            case For() if any(isinstance(n, Fail) for n in walk(node.body)):
+                what = "it may raise in an iteration that Python would not get to"
+            case _:
+                continue
+        return Refusal(f"its condition cannot be tested ahead: {what}", (Note(node.loc, "here"),))
+    return None
+
+
+def _why_not_apart(test: tuple[Stmt, ...], loop: For) -> Refusal | None:
+    """What the test of an iteration learns from iterations before it."""
+    written = scalars_written(loop.body)
+    for symbol, loc in exposed(test).items():
+        if symbol in written:
+            return Refusal(
+                f"its condition needs the value of '{symbol.name}' from the iteration before",
+                _notes(symbol, loc, loop),
+            )
+    arrays = arrays_written(loop.body) | {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
+    for node in walk(test):
+        if isinstance(node, Load) and node.array in arrays:
+            return Refusal(
+                f"its condition reads '{node.array.name}', which the loop writes",
+                (Note(node.loc, f"'{node.array.name}' is read here"),),
+            )
+    return None
+
+
+def _notes(symbol: Symbol, read: Loc, loop: For) -> tuple[Note, ...]:
+    name = symbol.name
+    for node in walk(loop.body):
+        if isinstance(node, Assign | Update) and node.target == symbol:
+            if node.loc == read:
+                return (Note(read, f"'{name}' is read and assigned here"),)
+            return (Note(read, f"'{name}' is read here"), Note(node.loc, "and assigned here"))
+    return ()
+
+
+def _may_raise(node: Node) -> bool:
+    return any(
+        isinstance(n, Fail)
+        or (isinstance(n, Load | Store) and n.checked)
+        or (isinstance(n, Update) and n.checked and n.target.is_array)
+        or (isinstance(n, Binary) and n.trap)
+        for n in walk(node)
+    )
+
+
+def place_of_exit(loop: For) -> Loc:
+    """Where the loop ends early."""
+    return next(stmt.loc for stmt in own_statements(loop.body) if isinstance(stmt, Break))
