@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, assert_never
 
 from appyc.analysis.presburger import MAX_PIECES, Presburger
@@ -119,6 +120,7 @@ class Affine:
         self.combined: set[str] = set()
         self.names: dict[str, Name] = {}
         self.context: isl.Set = sets.everything
+        self._facts: dict[str, isl.Set] = {}
         self._written = written
         self._versions = 0
         self._opaque: dict[tuple[Expr, tuple[int, ...]], isl.PwAff] = {}
@@ -151,6 +153,11 @@ class Affine:
         moving = [name for name in self.sets.names(points) if self.names[name].origin is None]
         return self.sets.project_out(points, moving)
 
+    def possible(self, points: isl.Set) -> isl.Set:
+        """The set, with what is known of the names that it speaks of."""
+        facts = [self._facts[name] for name in self.sets.names(points) if name in self._facts]
+        return points.intersect(reduce(lambda a, b: a.intersect(b), facts)) if facts else points
+
     def roots(self, names: Iterable[str]) -> set[str]:
         """The names, with those that bound the loop variables among them."""
         out: set[str] = set()
@@ -171,7 +178,8 @@ class Affine:
         if key not in self.names:
             origin = Extent(array, axis, loc=GENERATED)
             pieces = self.named(Name(f"{array.name}.shape[{axis}]", 0, origin, small=True), key)
-            self.context = self.context.intersect(pieces.ge_set(self.sets.constant(0)))
+            self._facts[key] = pieces.ge_set(self.sets.constant(0))
+            self.context = self.context.intersect(self._facts[key])
         return self.sets.parameter(key)
 
     # ---- expressions

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses import Access, FunctionAccesses
+from appyc.analysis.subscripts import Linear, Question
 from appyc.ir.nodes import For, Symbol
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Dependences:
         self.sets = found.sets
         self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
         self._known: dict[tuple[Symbol, int, int], Conflict | None] = {}
+        self._numbers: dict[int, tuple[Linear | None, ...]] = {}
 
     def conflicts(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> Iterator[Conflict]:
         """The conflicts that the loop carries, found as they are asked for.
@@ -108,12 +110,33 @@ class Dependences:
                 yield known
 
     def _conflict(self, loop: For, source: Access, sink: Access) -> Conflict | None:
+        if self._are_apart(loop, source, sink):
+            return None
         instances = self.sets.bounded(partial(self._instances, loop, source, sink), None)
         if instances is None:
             return Conflict(loop, source, sink, None, False)
         if instances.is_empty():
             return None
         return Conflict(loop, source, sink, instances, self._is_exact(loop, source, sink, instances))
+
+    def _are_apart(self, loop: For, source: Access, sink: Access) -> bool:
+        """Whether the factors in the indices tell that the accesses do not conflict."""
+        depth = len(self.found.around[loop.var])
+        names = self.found.affine.names
+        question = Question(
+            self.found.variables[loop.var], loop.step, lambda name: names[name].depth <= depth
+        )
+        return any(
+            mine is not None and other is not None and question.never_equal(mine, other)
+            for mine, other in zip(self._linear(source), self._linear(sink), strict=True)
+        )
+
+    def _linear(self, access: Access) -> tuple[Linear | None, ...]:
+        known = self._numbers.get(id(access))
+        if known is None:
+            _, element = self.element(access)
+            known = self._numbers[id(access)] = tuple(self.sets.linear_of(index) for index in element)
+        return known
 
     def _instances(self, loop: For, source: Access, sink: Access) -> isl.Set:
         meet = self._meetings(loop, source, sink)
@@ -135,7 +158,7 @@ class Dependences:
         meet = domain.intersect(self.sets.rename(other_domain, apart))
         for mine, other in zip(element, other_element, strict=True):
             meet = meet.intersect(mine.eq_set(self.sets.rename(other, apart)))
-        return meet.intersect(self.found.affine.context)
+        return self.found.affine.possible(meet)
 
     def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
         """The element touched, and the iterations that reach it: an access outside raises instead."""
@@ -168,10 +191,10 @@ class Dependences:
         def question() -> bool:
             domain, element = self.element(first)
             other_domain, other_element = self.element(second)
-            meet = domain.intersect(other_domain).intersect(self.found.affine.context)
+            meet = domain.intersect(other_domain)
             for mine, other in zip(element, other_element, strict=True):
                 meet = meet.intersect(mine.eq_set(other))
-            return not meet.is_empty()
+            return not self.found.affine.possible(meet).is_empty()
 
         return self.sets.bounded(question, True)
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from appyc.analysis.subscripts import Linear
+
 if TYPE_CHECKING:
     import islpy as isl
 
@@ -77,6 +79,20 @@ class Presburger:
         low, high = value.min_val(), value.max_val()
         return int(low.to_python()) if low.is_int() and low.eq(high) else None
 
+    def linear_of(self, value: isl.PwAff) -> Linear | None:
+        """An expression as numbers; None where it has cases or rounds."""
+        if value.n_piece() != 1:
+            return None
+        domain, piece = value.get_pieces()[0]
+        if not domain.plain_is_universe() or not piece.get_denominator_val().is_one():
+            return None
+        terms: list[tuple[str, int]] = []
+        for factor, part in self.terms(piece):
+            if not isinstance(part, str):
+                return None
+            terms.append((part, factor))
+        return Linear(tuple(sorted(terms)), self.constant_term(piece)[0])
+
     def largest_factor(self, value: isl.PwAff) -> int:
         """The largest factor of a parameter in any of the pieces, in absolute value."""
         return max(
@@ -129,33 +145,27 @@ class Presburger:
 
     def smallest_point(self, points: isl.Set, order: Sequence[str]) -> dict[str, int] | None:
         """A point with small values, lexicographically least in `order`; None for an empty set."""
-        kind = self._isl.dim_type.param
         named = self.names(points)
-        points = points.drop_unused_params()
-        low, high = self.constant(-WITNESS_RANGE), self.constant(WITNESS_RANGE)
-        small = points
-        for name in named:
-            value = self.parameter(name)
-            small = small.intersect(value.ge_set(low)).intersect(value.le_set(high))
+        ordered = [name for name in order if name in named]
+        ordered += [name for name in named if name not in order]
+        shown = sum(name in named for name in order)
+        kind = self._isl.dim_type.set
+        space = self._as_dimensions(points, ordered)
+        small = space
+        for number in range(len(ordered)):
+            small = small.lower_bound_val(kind, number, self._integer(-WITNESS_RANGE))
+            small = small.upper_bound_val(kind, number, self._integer(WITNESS_RANGE))
         if not small.is_empty():
-            points = small
-            for name in [n for n in order if n in named]:
-                value = self.parameter(name)
-                position = points.find_dim_by_name(kind, name)
-                as_set = points.move_dims(self._isl.dim_type.set, 0, kind, position, 1)
-                least = as_set.project_out_all_params().dim_min_val(0)
-                points = points.intersect(value.eq_set(self.constant(int(least.to_python()))))
-        elif points.is_empty():
+            space = small
+            least = space.project_out(kind, shown, len(ordered) - shown).lexmin().sample_point()
+            for number in range(shown):
+                space = space.fix_val(kind, number, least.get_coordinate_val(kind, number))
+        elif space.is_empty():
             return None
-        return self._sample(points, named)
-
-    def _sample(self, points: isl.Set, named: Sequence[str]) -> dict[str, int]:
-        kind = self._isl.dim_type.param
-        point = points.sample_point()
+        point = space.sample_point()
         return {
-            name: int(point.get_coordinate_val(kind, position).to_python())
-            for name in named
-            if (position := point.get_space().find_dim_by_name(kind, name)) >= 0
+            name: int(point.get_coordinate_val(kind, number).to_python())
+            for number, name in enumerate(ordered)
         }
 
     def first_point(self, points: isl.Set, order: Sequence[str]) -> dict[str, int] | None:
@@ -166,6 +176,24 @@ class Presburger:
             if low is not None:
                 points = points.intersect(self.parameter(name).eq_set(self.constant(low)))
         return None if points.is_empty() else self._sample(points, named)
+
+    def _sample(self, points: isl.Set, named: Sequence[str]) -> dict[str, int]:
+        kind = self._isl.dim_type.param
+        point = points.sample_point()
+        return {
+            name: int(point.get_coordinate_val(kind, position).to_python())
+            for name in named
+            if (position := point.get_space().find_dim_by_name(kind, name)) >= 0
+        }
+
+    def _as_dimensions(self, points: isl.Set, order: Sequence[str]) -> isl.Set:
+        """The set with these parameters, all that it depends on, as its dimensions."""
+        kinds = self._isl.dim_type
+        points = points.drop_unused_params()
+        for number, name in enumerate(order):
+            position = points.find_dim_by_name(kinds.param, name)
+            points = points.move_dims(kinds.set, number, kinds.param, position, 1)
+        return points
 
     def value_range(self, points: isl.Set, name: str) -> tuple[int | None, int | None]:
         """The least and the greatest value of one parameter over a set; None where unbounded."""

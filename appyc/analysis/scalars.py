@@ -257,10 +257,18 @@ class _Exits:
 
 
 class _Liveness:
-    """Backward over the program; `after` keeps, for each loop, the largest answer seen."""
+    """Backward over the program; `after` is the answer for each loop.
+
+    A block makes live what it reads before it assigns, and kills what it surely assigns. Run
+    again, it adds nothing to what one run makes live; so the head of a loop has what is live
+    after it and what one run of its body from nothing makes live (`_needs`, remembered for each
+    loop, since every loop around it asks).
+    """
 
     def __init__(self) -> None:
         self.after: dict[Symbol, frozenset[Symbol]] = {}
+        self._needed: dict[int, frozenset[Symbol]] = {}
+        self._recording = True
 
     def block(self, body: tuple[Stmt, ...], live: frozenset[Symbol], exits: _Exits) -> frozenset[Symbol]:
         for stmt in reversed(body):
@@ -279,11 +287,11 @@ class _Liveness:
                 orelse = self.block(stmt.orelse, live, exits)
                 return then | orelse | scalars_read(stmt.cond)
             case For():
-                self.after[stmt.var] = self.after.get(stmt.var, frozenset()) | live
-                bounds = _reads_before(stmt)
-                return bounds | self._loop(stmt.body, live, frozenset())
+                if self._recording:
+                    self.after[stmt.var] = live
+                return _reads_before(stmt) | self._loop(stmt, live, frozenset())
             case While():
-                return self._loop(stmt.body, live, frozenset(scalars_read(stmt.cond)))
+                return self._loop(stmt, live, frozenset(scalars_read(stmt.cond)))
             case Break():
                 return exits.on_break
             case Continue():
@@ -294,15 +302,23 @@ class _Liveness:
                 assert_never(stmt)
 
     def _loop(
-        self, body: tuple[Stmt, ...], after: frozenset[Symbol], head: frozenset[Symbol]
+        self, loop: For | While, after: frozenset[Symbol], head: frozenset[Symbol]
     ) -> frozenset[Symbol]:
         """What is live at the head of a loop, which tests `head` before every iteration."""
-        live = after | head
-        while True:
-            more = live | self.block(body, live, _Exits(after, live))
-            if more == live:
-                return live
-            live = more
+        live = after | head | self._needs(loop)
+        if self._recording:
+            self.block(loop.body, live, _Exits(after, live))
+        return live
+
+    def _needs(self, loop: For | While) -> frozenset[Symbol]:
+        """What an iteration reads before it assigns it."""
+        known = self._needed.get(id(loop))
+        if known is None:
+            recording, self._recording = self._recording, False
+            known = self.block(loop.body, frozenset(), _Exits(frozenset(), frozenset()))
+            self._recording = recording
+            self._needed[id(loop)] = known
+        return known
 
 
 def _reads_before(loop: For) -> frozenset[Symbol]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TypeAlias, TypeVar, cast
+from functools import cache
+from typing import Any, TypeAlias, TypeVar, cast, get_args, get_type_hints
 
 from appyc.ir.nodes import (
     Assign,
@@ -32,18 +33,43 @@ N = TypeVar("N", bound=Node)
 Rule: TypeAlias = Callable[[Node], "Node | tuple[Node, ...]"]
 
 
-def _field_names(kind: type[Node]) -> tuple[str, ...]:
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
     """All but `loc`, which is the one field that a node's pattern does not match by position."""
-    return kind.__match_args__
+    names: tuple[str, ...] = kind.__match_args__
+    return names
 
 
-def children(node: Node) -> Iterator[Node]:
+@cache
+def _parts(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a kind of node that hold nodes, by their types; most nodes have few or none."""
+    hints = get_type_hints(kind)
+    return tuple(name for name in _field_names(kind) if any(_is_node(h) for h in _kinds(hints[name])))
+
+
+def _kinds(hint: object) -> Iterator[object]:
+    """The types that an annotation is made of: `tuple[Expr, ...] | None` has all of `Expr`."""
+    arguments = get_args(hint)
+    if not arguments:
+        yield hint
+    for argument in arguments:
+        yield from _kinds(argument)
+
+
+def _is_node(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Node)
+
+
+def children(node: Node) -> list[Node]:
     """The nodes directly below, in order."""
-    for name in _field_names(type(node)):
+    out: list[Node] = []
+    kind: Any = type(node)
+    for name in _parts(kind):
         value = getattr(node, name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Node):
-                yield item
+        if isinstance(value, tuple):
+            out.extend(value)
+        elif isinstance(value, Node):
+            out.append(value)
+    return out
 
 
 def walk(node: Node | Iterable[Node]) -> Iterator[Node]:
@@ -52,7 +78,7 @@ def walk(node: Node | Iterable[Node]) -> Iterator[Node]:
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(list(children(top))[::-1])
+        stack.extend(children(top)[::-1])
 
 
 def rewrite(node: N, rule: Rule) -> N:
@@ -73,14 +99,15 @@ def rewrite_all(nodes: tuple[N, ...], rule: Rule) -> tuple[N, ...]:
 
 def _rewrite(node: Node, rule: Rule) -> Node | tuple[Node, ...]:
     changes: dict[str, object] = {}
-    for name in _field_names(type(node)):
+    kind: Any = type(node)
+    for name in _parts(kind):
         old = getattr(node, name)
         if isinstance(old, Node):
             new = _rewrite(old, rule)
             assert not isinstance(new, tuple), f"cannot put several nodes into {type(node).__name__}.{name}"
             if new is not old:
                 changes[name] = new
-        elif isinstance(old, tuple) and old and isinstance(old[0], Node):
+        elif isinstance(old, tuple) and old:
             items = rewrite_all(old, rule)
             if len(items) != len(old) or any(a is not b for a, b in zip(items, old, strict=True)):
                 changes[name] = items

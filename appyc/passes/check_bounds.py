@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -97,6 +97,21 @@ class _Needed:
     holds: isl.Set
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A way out of an axis: before its beginning or past its end.
+
+    group: all but the constant part of the index: the iterations, the factors, the extent.
+    """
+
+    group: tuple[Hashable, bool]
+    offset: int
+
+    @property
+    def above(self) -> bool:
+        return self.group[1]
+
+
 class _Bounds:
     """Decides which accesses of one function are in range, and under which guards."""
 
@@ -105,6 +120,15 @@ class _Bounds:
         self.affine = found.affine
         self.sets = found.sets
         self._comparisons = 0
+        self._listed: dict[int, list[_Side]] = {}
+        self._places: dict[_Side, tuple[Access, int]] = {}
+        self._failing: dict[_Side, isl.Set] = {}
+        self._happening: dict[int, isl.Set] = {}
+        self._covered: dict[Symbol, set[_Side]] = {}
+        self._outermost: dict[Hashable, int] = {}
+        for side in (side for access in found.accesses for side in self._sides(access)):
+            seen = self._outermost.get(side.group, side.offset)
+            self._outermost[side.group] = (max if side.above else min)(seen, side.offset)
 
     def decide(self) -> tuple[set[int], tuple[Guard, ...]]:
         """The numbers of the accesses that need no check of their own, and the guards they need."""
@@ -136,32 +160,72 @@ class _Bounds:
         return False
 
     def _also(self, known: isl.Set, access: Access) -> isl.Set | None:
-        """What must hold for this access too; None where it has to be checked in place."""
-        context = self.affine.context
-        zero = self.sets.constant(0)
-        domain = access.domain.intersect(context)
-        outside = self.sets.nothing
-        for index, extent in zip(access.index, access.extents, strict=True):
-            outside = outside.union(index.lt_set(zero)).union(index.ge_set(extent))
-        fails = domain.intersect(outside)
-        if fails.intersect(known).is_empty():
-            return known
-        holds = self._shadow(domain, fails)
-        if holds is None:
-            return None
-        both = known.intersect(holds).gist(context).coalesce()
-        return None if both.n_basic_set() > MAX_CASES or both.intersect(context).is_empty() else both
+        """What must hold for this access too; None where it has to be checked in place.
 
-    def _shadow(self, domain: isl.Set, fails: isl.Set) -> isl.Set | None:
-        """For which parameters no iteration of the domain fails, or fewer; None where all do."""
-        happens, fails = self.affine.settled(domain), self.affine.settled(fails)
+        Of accesses that differ by a constant, `a[i - 1]` and `a[i + 1]`, the outermost speak for
+        all, since each of them asks something of the parameters. Where that is too much, this
+        one is looked at alone.
+        """
+        own = self._sides(access)
+        outermost = [replace(side, offset=self._outermost[side.group]) for side in own]
+        holds = self._with(known, access, outermost)
+        return holds if holds is not None or outermost == own else self._with(known, access, own)
+
+    def _with(self, known: isl.Set, access: Access, sides: list[_Side]) -> isl.Set | None:
+        covered = self._covered.setdefault(access.array, set())
+        new = [side for side in dict.fromkeys(sides) if side not in covered]
+        if not new:
+            return known
+        fails = reduce(lambda one, other: one.union(other), [self._fails(side) for side in new])
+        if not fails.intersect(known).is_empty():
+            holds = self._shadow(access, fails)
+            if holds is None:
+                return None
+            known = known.intersect(holds).gist(self.affine.context).coalesce()
+            if known.n_basic_set() > MAX_CASES or known.intersect(self.affine.context).is_empty():
+                return None
+        covered.update(new)
+        return known
+
+    def _shadow(self, access: Access, fails: isl.Set) -> isl.Set | None:
+        """For which parameters no iteration of the domain fails, or fewer; None where all do.
+
+        "Or the loop is empty" would make guards long, and a guard may fail for an empty loop.
+        """
+        happens = self._happening.get(id(access.domain))
+        if happens is None:
+            happens = self.affine.settled(access.domain.intersect(self.affine.context))
+            self._happening[id(access.domain)] = happens
         if happens.is_subset(fails):
             return None
-        exact = fails.complement().gist(self.affine.context).coalesce()
-        if exact.n_basic_set() == 1:
-            return exact
-        # "or the loop is empty" makes guards long, and a guard may fail for an empty loop.
         return fails.gist(happens).complement().gist(self.affine.context).coalesce()
+
+    def _fails(self, side: _Side) -> isl.Set:
+        """For which parameters some iteration leaves the array on this side."""
+        known = self._failing.get(side)
+        if known is None:
+            access, axis = self._places[side]
+            index, extent = access.index[axis], access.extents[axis]
+            outside = index.ge_set(extent) if side.above else index.lt_set(self.sets.constant(0))
+            points = access.domain.intersect(outside).intersect(self.affine.context)
+            known = self._failing[side] = self.affine.settled(points)
+        return known
+
+    def _sides(self, access: Access) -> list[_Side]:
+        """The two ends of every axis. What is known of them is kept for other accesses."""
+        known = self._listed.get(id(access))
+        if known is None:
+            known = self._listed[id(access)] = []
+            for axis, (index, extent) in enumerate(zip(access.index, access.extents, strict=True)):
+                numbers, length = self.sets.linear_of(index), self.sets.linear_of(extent)
+                what: Hashable = (id(access.domain), id(index), id(extent))
+                if numbers is not None and length is not None:
+                    what = (id(access.domain), numbers.terms, length)
+                for above in (False, True):
+                    side = _Side((what, above), 0 if numbers is None else numbers.constant)
+                    known.append(side)
+                    self._places.setdefault(side, (access, axis))
+        return known
 
     def _sizes(self, guards: list[Guard]) -> list[Guard]:
         """Bounds on the scalars of 64 bits that arithmetic is done with, here or in the program."""
