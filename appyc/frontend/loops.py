@@ -169,6 +169,8 @@ class _Loop:
 
         One that is only ever updated (`s += x`) is not among them: that cannot go well.
         """
+        if not scope.facts.early:
+            return set()
         nodes = list(ast.walk(self.node))
         updated = {n.target for n in nodes if isinstance(n, ast.AugAssign)}
         stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
@@ -421,21 +423,7 @@ def _local_target(scope: Scope, node: ast.For) -> frozenset[str]:
     if any(isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
            for s in node.body for n in ast.walk(s)):  # fmt: skip
         return frozenset()
-    return frozenset() if _read_outside(scope.source.ast, name) else frozenset({name})
-
-
-def _read_outside(root: ast.AST, name: str) -> bool:
-    """Whether `name` is read anywhere but in the bodies of loops that bind it."""
-    stack: list[ast.AST] = [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            return True
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id == name:
-            stack.extend([node.iter, *node.orelse])
-        else:
-            stack.extend(ast.iter_child_nodes(node))
-    return False
+    return frozenset({name}) - scope.read_outside
 
 
 def _bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset[str]) -> None:

@@ -53,7 +53,7 @@ def lower_block(scope: Scope, body: list[ast.stmt]) -> None:
             _if(scope, node.test, node.body, [*node.orelse, *rest], scope.loc(node))
             return
         lower_statement(scope, node)
-        if scope.live and rest and returns.may_return(node) and scope.returned is not None:
+        if scope.live and rest and scope.returned is not None and returns.may_return(node):
             loc = scope.loc(node)
             lower_branches(scope, Unary("~", Var(scope.returned, loc=loc), loc=loc), rest, [], loc)
             return
