@@ -19,9 +19,11 @@ from typing import TypeAlias
 from appyc.errors import CompileError, InternalError
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
+from appyc.passes.carry_in_scalars import carry_in_scalars
 from appyc.passes.check_bounds import check_bounds
 from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
+from appyc.passes.chunk_scans import chunk_scans
 from appyc.passes.context import PassContext
 from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.estimate_costs import estimate_costs
@@ -62,10 +64,12 @@ ANALYSE: tuple[Pass, ...] = (
     promote_elements,  # before verdicts, which it changes; after distribution, whose loops it works on
     privatise_arrays,  # before verdicts, after what frees loops without any memory
     rename_arrays,  # after it, for what is no scratch, and for loops that need both
+    carry_in_scalars,  # for what these have left: an element that iterations hand on may be a scan
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen
-    choose_threads,  # after all others: it asks the verdicts which loops without a pragma threads may share
+    choose_threads,  # it asks the verdicts which loops without a pragma threads may share
+    chunk_scans,  # for loops that threads do not share as they stand
     estimate_costs,  # last: what a loop costs depends on the modes of those inside it
 )
 

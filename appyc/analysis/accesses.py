@@ -54,6 +54,7 @@ from appyc.ir.nodes import (
     Update,
     Var,
     While,
+    Workers,
 )
 from appyc.ir.visit import arrays_written, scalars_written, walk
 
@@ -179,7 +180,7 @@ class _Collector:
     def expression(self, expr: Expr, domain: isl.Set) -> None:
         """Records the loads of an expression, each under the condition that it is evaluated."""
         match expr:
-            case Const() | Var() | Extent():
+            case Const() | Var() | Extent() | Workers():
                 pass
             case Load():
                 self._access(expr, expr.array, "read", domain)

@@ -40,6 +40,7 @@ from appyc.ir.nodes import (
     Symbol,
     Unary,
     Var,
+    Workers,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
@@ -218,7 +219,7 @@ class Affine:
                     arg = self.value(expr.args[0], state, depth)
                     return arg.max(arg.neg()) if self._adds_up(arg) else None
                 return None
-            case Compare() | Logical() | AnyLane() | Load() | Apart() | Ascending():
+            case Compare() | Logical() | AnyLane() | Load() | Apart() | Ascending() | Workers():
                 return None
             case _:
                 assert_never(expr)

@@ -185,6 +185,30 @@ class Dependences:
         involved = [names[name.removesuffix(SECOND)] for name in self.sets.names(instances)]
         return all(name.depth <= depth or name.loop is not None for name in involved)
 
+    def is_of_the_iteration_before(self, loop: For, source: Access, sink: Access) -> bool:
+        """Whether every iteration but the first touches at the sink the very element that the one
+        before it has touched at the source."""
+        return self.sets.bounded(lambda: self._is_of_the_iteration_before(loop, source, sink), False)
+
+    def _is_of_the_iteration_before(self, loop: For, source: Access, sink: Access) -> bool:
+        depth = len(self.found.around[loop.var])
+        names = self.found.affine.names
+
+        def apart(name: str) -> str:
+            return name + SECOND if names[name].depth > depth else name
+
+        domain, element = self._element(source)
+        other_domain, other_element = self._element(sink)
+        var = self.found.variables[loop.var]
+        following = self.sets.parameter(var).add(self.sets.constant(loop.step))
+        pairs = domain.intersect(self.sets.rename(other_domain, apart))
+        pairs = pairs.intersect(self.sets.parameter(var + SECOND).eq_set(following))
+        pairs = pairs.intersect(self.found.affine.context)
+        same = pairs
+        for mine, other in zip(element, other_element, strict=True):
+            same = same.intersect(mine.eq_set(self.sets.rename(other, apart)))
+        return bool(pairs.is_subset(same)) and self._is_exact(loop, source, sink, pairs)
+
     def may_meet(self, first: Access, second: Access) -> bool:
         """Whether two accesses in the body of one loop may touch one element in one iteration."""
 

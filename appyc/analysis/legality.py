@@ -11,8 +11,10 @@ from appyc.analysis.accesses import Access, accesses_of
 from appyc.analysis.conditions import cases_of, condition_of, text_of
 from appyc.analysis.dependences import Conflict, Dependences, Witness
 from appyc.analysis.early_exits import Refusal, early_exit, leaves_early, place_of_exit
+from appyc.analysis.packing import packed_arrays
 from appyc.analysis.presburger import Presburger
 from appyc.analysis.scalars import CarriedScalar, LoopScalars, scalars_of
+from appyc.analysis.scans import LINEAR, scans_of
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.errors import Note
 from appyc.ir.nodes import Assign, Binary, Extent, For, Function, Symbol, Var
@@ -58,7 +60,7 @@ class Legality:
             return self._early(loop)
         carried = self.scalars[loop.var].carried
         if carried:
-            return self._scalar_carried(loop, carried[0])
+            return self._scan(loop, skip) or self._scalar_carried(loop, carried[0])
         return self._arrays(loop, self.dependences.conflicts(loop, skip))
 
     def _early(self, loop: For) -> LoopVerdict:
@@ -95,6 +97,27 @@ class Legality:
         )  # fmt: skip
 
     # ---- scalars
+
+    def _scan(self, loop: For, skip: frozenset[Symbol]) -> LoopVerdict | None:
+        """The verdict on a loop that hands on nothing but what a scan can put together."""
+        scans = scans_of(loop, [scalar.symbol for scalar in self.scalars[loop.var].carried])
+        if scans is None:
+            return None
+        packed = packed_arrays(loop, scans)
+        rest = self._arrays(loop, self.dependences.conflicts(loop, skip | {p.array for p in packed}))
+        if not rest.may_run_in_any_order:
+            return None
+        what = [
+            f"a linear recurrence of '{scan.symbol.name}'"
+            if scan.op == LINEAR
+            else f"a scan ({scan.op}) of '{scan.symbol.name}'"
+            for scan in scans
+        ]
+        reason = " and ".join(what)
+        if packed:
+            names = ", ".join(f"'{p.array.name}'" for p in packed)
+            reason += f"; no two iterations touch one element of {names}, since the counter grows"
+        return replace(rest, verdict=Verdict.SCAN, reason=reason, scans=scans)
 
     def _scalar_carried(self, loop: For, scalar: CarriedScalar) -> LoopVerdict:
         name, var = scalar.symbol.name, loop.var.name

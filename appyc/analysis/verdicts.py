@@ -6,19 +6,21 @@ from dataclasses import dataclass
 from enum import Enum
 
 from appyc.errors import Loc, Note
-from appyc.ir.nodes import Expr, Reduction, Symbol
+from appyc.ir.nodes import Expr, Reduction, Scan, Symbol
 
 
 class Verdict(Enum):
     """May the iterations of a loop run in any order?
 
     INDEPENDENT: yes. REDUCTION: yes, once what they combine into is combined in some order.
+    SCAN: no, but all that goes from one to the next are scalars that a scan puts together.
     CARRIED: no, two iterations are in each other's way. CONDITIONAL: only for some values of
     the parameters. UNKNOWN: the source does not tell.
     """
 
     INDEPENDENT = "independent"
     REDUCTION = "reduction"
+    SCAN = "scan"
     CARRIED = "carried"
     CONDITIONAL = "independent-if"
     UNKNOWN = "unknown"
@@ -35,6 +37,7 @@ class LoopVerdict:
     condition: for CONDITIONAL, on which values the iterations are independent. guard: the
     same as an expression over the function's parameters, where that can be tested at a call.
     distance: the smallest number of iterations between two that conflict, where it is known.
+    scans: of a SCAN, what iterations hand on.
     """
 
     var: Symbol
@@ -50,6 +53,12 @@ class LoopVerdict:
     condition: str | None = None
     distance: int | None = None
     guard: Expr | None = None
+    scans: tuple[Scan, ...] = ()
+
+    @property
+    def combined(self) -> tuple[Reduction | Scan, ...]:
+        """The scalars that go from one iteration to another."""
+        return (*self.reductions, *self.scans)
 
     @property
     def may_run_in_any_order(self) -> bool:

@@ -30,6 +30,7 @@ from appyc.ir.nodes import (
     Symbol,
     Unary,
     Var,
+    Workers,
 )
 from appyc.ir.types import DType, Layout
 
@@ -76,6 +77,8 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             return _apart(ctx, expr)
         case Ascending():
             return _ascending(ctx, expr)
+        case Workers():
+            return "1" if ctx.in_piece else "threads"
         case _:
             assert_never(expr)
 

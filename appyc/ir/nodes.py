@@ -253,6 +253,19 @@ class Ascending(Node):
         return DType.BOOL
 
 
+@dataclass(frozen=True, slots=True)
+class Workers(Node):
+    """How many iterations of a parallel loop the machine has room for at one time; int64, at least 1.
+
+    For cutting a range into parts. What a program computes may depend on it only where sums
+    may be put together in another order.
+    """
+
+    @property
+    def dtype(self) -> DType:
+        return DType.INT64
+
+
 Expr: TypeAlias = (
     Const
     | Var
@@ -268,6 +281,7 @@ Expr: TypeAlias = (
     | AnyLane
     | Apart
     | Ascending
+    | Workers
 )
 
 
@@ -279,6 +293,20 @@ REDUCTION_OPS = ("+", "*", "min", "max", "minimum", "maximum", "&", "|", "^", "a
 @dataclass(frozen=True, slots=True)
 class Reduction:
     """A scalar that iterations combine into, in any order: `symbol = symbol op value`."""
+
+    op: str
+    symbol: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A scalar that iterations hand on, each after a step that can be put together with others.
+
+    op: of REDUCTION_OPS, where every step is `symbol = symbol op value`; "linear" where each is
+    `symbol = factor * symbol + value`. Neither the values nor whether a step is made depend on
+    what any scalar of a scan holds, so that the steps of several iterations together are known
+    before the value they start from.
+    """
 
     op: str
     symbol: Symbol
@@ -379,6 +407,10 @@ class For(Node):
     all lanes before the next one, and reads before it writes.
 
     cost: of a loop that threads may share, for the choice between them and one.
+
+    scans, of sequential loops only: the scalars that iterations hand on, where these and the
+    data of each iteration's own are all that they share. What the iterations do beside handing on may be done in any
+    order, by whoever knows what the scans hold where each starts.
     """
 
     var: Symbol
@@ -394,6 +426,7 @@ class For(Node):
     safelen: int | None = None
     in_step: bool = False
     cost: LoopCost | None = field(default=None, compare=False)
+    scans: tuple[Scan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ from appyc.ir.nodes import (
     Update,
     Var,
     While,
+    Workers,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
@@ -79,6 +80,9 @@ _PYTHON_TYPES = {
 """Types whose constants may be Python's literals, with Python's name for them."""
 
 _PYTHON_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+SOME_WORKERS = 4
+"""What `Workers` is where nothing runs in parallel: any number will do."""
+
 _CALLED_OPS = {"min": "min", "max": "max", "minimum": "np.minimum", "maximum": "np.maximum"}
 _DIVISIONS = ("/", "//", "%")
 
@@ -201,6 +205,8 @@ class _Printer:
                 return f"apart({iterations}, {writes}, {reads}, {self.bare(expr.extent)})"
             case Ascending():
                 return f"ascending({self.name(expr.array)}, {self.bare(expr.lo)}, {self.bare(expr.hi)})"
+            case Workers():
+                return str(SOME_WORKERS)
             case _:
                 assert_never(expr)
 
@@ -310,6 +316,7 @@ class _Printer:
                 limits += ["in_step"] if loop.in_step else []
                 lines.append(" ".join(["#pragma simd", *limits, *facts]))
             case LoopMode.SEQUENTIAL:
+                facts += [f"scan({scan.op}: {self.name(scan.symbol)})" for scan in loop.scans]
                 if facts:
                     lines.append(" ".join(["# sequential", *facts]))
             case _:
@@ -420,7 +427,7 @@ def _is_numpy(expr: Expr) -> bool:
             return _is_numpy(expr.then) and _is_numpy(expr.orelse)
         case Compare() | Logical() | AnyLane() | Apart() | Ascending():
             return False
-        case Const() | Var() | Extent():
+        case Const() | Var() | Extent() | Workers():
             return expr.dtype not in _PYTHON_TYPES
         case _:
             assert_never(expr)

@@ -50,6 +50,7 @@ from appyc.ir.nodes import (
     Update,
     Var,
     While,
+    Workers,
 )
 from appyc.ir.printer import print_expr
 from appyc.ir.types import DType, Layout
@@ -146,6 +147,8 @@ class _Verifier:
     def expr(self, expr: Expr, wanted: DType | None = None) -> None:
         """Checks an expression, and that it has the type wanted, if any."""
         match expr:
+            case Workers():
+                pass
             case Const():
                 self.expect(_fits(expr), expr, f"the constant {expr.value!r} is not of type {expr.dtype}")
             case Var():
@@ -339,6 +342,11 @@ class _Verifier:
             self.fault(loop, f"{symbol} is private and combined in the loop over {loop.var}")
         for reduction in loop.reductions:
             self.reduction(reduction, loop)
+        for scan in loop.scans:
+            own = scan.symbol in written and scan.symbol not in (*loop.private, *combined)
+            self.expect(own, loop, f"{scan.symbol} is not handed on in the loop over {loop.var}")
+        if loop.scans:
+            self.expect(loop.mode is LoopMode.SEQUENTIAL, loop, f"the scan over {loop.var} has no order")
         if loop.mode is not LoopMode.SIMD:
             limited = loop.in_step or loop.safelen is not None
             self.expect(not limited, loop, f"the loop over {loop.var} has limits for lanes and no lanes")

@@ -22,6 +22,7 @@ from appyc.ir.nodes import (
     Load,
     Node,
     Reduction,
+    Scan,
     Stmt,
     Store,
     Symbol,
@@ -129,8 +130,8 @@ def rename(node: N, new: dict[Symbol, Symbol]) -> N:
     def sym(value: object) -> object:
         if isinstance(value, Symbol):
             return new.get(value, value)
-        if isinstance(value, Reduction):
-            return Reduction(value.op, new.get(value.symbol, value.symbol))
+        if isinstance(value, Reduction | Scan):
+            return replace(value, symbol=new.get(value.symbol, value.symbol))
         if isinstance(value, tuple):
             items = tuple(sym(v) for v in value)
             return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
@@ -152,7 +153,7 @@ def symbols_of(node: Node | Iterable[Node]) -> list[Symbol]:
     def add(value: object) -> None:
         if isinstance(value, Symbol):
             seen.setdefault(value)
-        elif isinstance(value, Reduction):
+        elif isinstance(value, Reduction | Scan):
             seen.setdefault(value.symbol)
         elif isinstance(value, tuple):
             for item in value:

@@ -7,6 +7,7 @@ from functools import reduce
 
 from appyc.analysis.inspector import Look, condition_text, inspections
 from appyc.analysis.legality import Legality
+from appyc.analysis.scans import LINEAR
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.errors import DependenceError, Note, PragmaError, UnsupportedError
 from appyc.ir.nodes import (
@@ -80,7 +81,14 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
         if not isinstance(node, For) or node.var not in decided:
             return node
         new = decided[node.var]
-        return replace(node, mode=new.mode, private=new.private, last=new.last, reductions=new.reductions)
+        return replace(
+            node,
+            mode=new.mode,
+            private=new.private,
+            last=new.last,
+            reductions=new.reductions,
+            scans=new.scans,
+        )
 
     return rewrite(fn, rule)
 
@@ -118,7 +126,8 @@ def _all_arrays(fn: Function) -> frozenset[Symbol]:
 
 def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     """Raises unless the loop may run as asked."""
-    if not (verdict.may_run_in_any_order or verdict.guard is not None):
+    as_scan = verdict.verdict is Verdict.SCAN and clauses.request == "parallel" and clauses.collapse == 1
+    if not (verdict.may_run_in_any_order or verdict.guard is not None or as_scan):
         raise DependenceError(
             _sentence(verdict),
             clauses.loc,
@@ -174,7 +183,7 @@ def _sentence(verdict: LoopVerdict) -> str:
 
 
 def _check_reduction_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
-    found = {reduction.symbol: reduction.op for reduction in verdict.reductions}
+    found = {part.symbol: part.op for part in verdict.combined}
     for reduction in clauses.reductions:
         name = reduction.symbol.name
         if reduction.symbol.is_array:
@@ -196,9 +205,11 @@ def _check_reduction_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -
 
 def _check_private_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     for symbol in clauses.private:
-        if any(reduction.symbol == symbol for reduction in verdict.reductions):
+        shared = [part.symbol for part in verdict.combined]
+        if symbol in shared:
+            how = "combine into it" if shared.index(symbol) < len(verdict.reductions) else "hand it on"
             raise PragmaError(
-                f"'{symbol.name}' is not private: iterations combine into it",
+                f"'{symbol.name}' is not private: iterations {how}",
                 clauses.loc,
                 related=(Note(loop.loc, "the loop"),),
                 hints=(f"take '{symbol.name}' out of the clause, or assign it before it is updated",),
@@ -208,6 +219,8 @@ def _check_private_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> 
 def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: PassContext) -> For:
     """The loop with its mode and its scalars."""
     mode = LoopMode.SEQUENTIAL
+    if verdict.verdict is Verdict.SCAN:
+        return _handed_on(loop, verdict, ctx)
     if clauses is not None:
         mode = _ASKED[clauses.request]
     elif (
@@ -227,9 +240,25 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
     )
 
 
+def _handed_on(loop: For, verdict: LoopVerdict, ctx: PassContext) -> For:
+    """The loop in order, with its scans for those that can run them (`chunk_scans`, lanes of a GPU)."""
+    asked = loop.clauses is not None and loop.clauses.request == "parallel"
+    if not asked and (_told_to_wait(loop) or (ctx.options.exact and rounds_differently(verdict))):
+        return loop
+    return replace(
+        loop,
+        private=verdict.private,
+        last=verdict.last,
+        reductions=verdict.reductions,
+        scans=verdict.scans,
+    )
+
+
 def rounds_differently(verdict: LoopVerdict) -> bool:
     """Whether another order of the iterations may change the last bits of what they combine."""
-    return any(r.op in ("+", "*") and not r.symbol.dtype.is_integer for r in verdict.reductions)
+    return any(
+        part.op in ("+", "*", LINEAR) and not part.symbol.dtype.is_integer for part in verdict.combined
+    )
 
 
 def _told_to_wait(loop: For) -> bool:

@@ -55,7 +55,14 @@ def _without_modes(fn: Function) -> Function:
         if not isinstance(node, For):
             return node
         return replace(
-            node, mode=LoopMode.SEQUENTIAL, private=(), last=(), reductions=(), safelen=None, in_step=False
+            node,
+            mode=LoopMode.SEQUENTIAL,
+            private=(),
+            last=(),
+            reductions=(),
+            safelen=None,
+            in_step=False,
+            scans=(),
         )
 
     return rewrite(fn, rule)
@@ -67,13 +74,15 @@ class PassContext:
 
     verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what
     was done to a loop before that, in words that follow the verdict. facts: what `legality` has
-    found out.
+    found out. parts: of loops that a pass made to run another one by, which reports leave out, and
+    of that one.
     """
 
     options: Options = field(default_factory=Options)
     remarks: list[Remark] = field(default_factory=list)
     verdicts: dict[Symbol, LoopVerdict] = field(default_factory=dict)
     changes: dict[Symbol, str] = field(default_factory=dict)
+    parts: dict[Symbol, Symbol] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
 
     def remark(self, loc: Loc, text: str, kind: str = "note") -> None:

@@ -38,6 +38,7 @@ from appyc.ir.nodes import (
     Symbol,
     Unary,
     Var,
+    Workers,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
@@ -107,8 +108,8 @@ class ExpressionLowering:
                 return replace(e, lhs=self.expr(e.lhs, where, out), rhs=self.expr(e.rhs, where, out))
             case Intrinsic():
                 return replace(e, args=tuple(self.expr(arg, where, out) for arg in e.args))
-            case Apart() | Ascending():
-                raise InternalError("predicate_lanes", "an inspector inside a kernel")
+            case Apart() | Ascending() | Workers():
+                raise InternalError("predicate_lanes", f"{type(e).__name__} inside a kernel")
             case _:
                 assert_never(e)
 

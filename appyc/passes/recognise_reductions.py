@@ -69,6 +69,11 @@ def recognise_reductions(fn: Function, ctx: PassContext) -> Function:
     return rewrite(fn, rule)
 
 
+def as_updates(stmt: Assign) -> tuple[Stmt, ...]:
+    """An assignment to a scalar as the updates that it stands for, or as it is."""
+    return _updates(_Target(stmt.target, (), True, None), stmt.value, stmt.loc) or (stmt,)
+
+
 @dataclass(frozen=True, slots=True)
 class _Target:
     """A scalar (no index) or an array element that is written."""

@@ -52,6 +52,7 @@ from appyc.ir.nodes import (
     Update,
     Var,
     While,
+    Workers,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
@@ -144,7 +145,7 @@ class _Splitter:
         if not _works_on_complex(e):
             return e
         match e:
-            case Const() | Var() | Extent():
+            case Const() | Var() | Extent() | Workers():
                 return e
             case Load():
                 return replace(e, index=tuple(self.expr(i, out) for i in e.index))

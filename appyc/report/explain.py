@@ -19,8 +19,8 @@ class LoopRecord:
     """One loop of the program.
 
     line: of the `for`. index: the loop variable's name. verdict: "independent", "reduction",
-    "carried", "independent-if" or "unknown". mode: "parallel", "simd" or "sequential", what
-    the loop runs as. reason: one sentence. depth: 0 for an outermost loop.
+    "scan", "carried", "independent-if" or "unknown". mode: "parallel", "scan", "simd" or
+    "sequential", what the loop runs as. reason: one sentence. depth: 0 for an outermost loop.
     """
 
     line: int
@@ -75,7 +75,11 @@ def report(analysed: Analysed, source: Source, target: str) -> Report:
         file=source.file,
         target=target,
         signature=", ".join(f"{p.name}: {p.type}" for p in function.params),
-        loops=tuple(_record(loop, depths.get(loop.var.uid, 0), analysed) for loop in loops_of(function)),
+        loops=tuple(
+            _record(loop, depths.get(loop.var.uid, 0), analysed)
+            for loop in loops_of(function)
+            if loop.var not in analysed.context.parts
+        ),
         remarks=tuple(analysed.context.remarks),
         guards=tuple(f"{print_expr(g.holds)} ({g.reason})" for g in function.guards),
     )
@@ -106,7 +110,9 @@ def _record(loop: For, depth: int, analysed: Analysed) -> LoopRecord:
         reason = f"{change}, {reason}"
     if loop.mode is LoopMode.SEQUENTIAL and found is not None and found.may_run_in_any_order:
         reason = f"{reason}; not marked parallel"
-    return LoopRecord(loop.loc.line, loop.var.name, verdict, loop.mode.value, reason, depth)
+    in_chunks = loop.var in analysed.context.parts.values()
+    mode = "scan" if in_chunks else loop.mode.value
+    return LoopRecord(loop.loc.line, loop.var.name, verdict, mode, reason, depth)
 
 
 def _depths(body: tuple[object, ...], depth: int = 0) -> dict[int, int]:

@@ -30,6 +30,7 @@ from appyc.ir.nodes import (
     Symbol,
     Unary,
     Var,
+    Workers,
 )
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import walk
@@ -89,8 +90,8 @@ class ExpressionEmitter:
                 return self._intrinsic(e)
             case AnyLane():
                 return self.call("any_lane", self.expr(e.arg)) if self.is_varying(e.arg) else self.expr(e.arg)
-            case Apart() | Ascending():
-                raise InternalError("triton_gen", "an inspector inside a kernel")
+            case Apart() | Ascending() | Workers():
+                raise InternalError("triton_gen", f"{type(e).__name__} inside a kernel")
             case _:
                 assert_never(e)
 

@@ -241,7 +241,7 @@ def logistic(a):
         a[i] = x
 
 
-@LOOPS.add("recurrence", "carried")
+@LOOPS.add("recurrence", "scan", "parallel scan, linear")
 def running_mean(a):
     mean = np.float32(0)
     for i in range(len(a)):

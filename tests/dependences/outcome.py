@@ -12,6 +12,7 @@ from appyc.ir.nodes import For, LoopMode
 from appyc.ir.visit import loops_of
 from tests.dependences import annotated, combining, indexed, straight
 from tests.dependences.corpus import Loop
+from tests.e2e.harness import small_chunks
 
 SMALL = 37
 
@@ -52,16 +53,17 @@ def outcome(loop: Loop) -> Outcome:
     arguments = loop.arguments(SMALL)
     jitted = appyc.jit(cache=False, target="cpu")(loop.fn)
     assert isinstance(jitted, JitFunction)
-    try:
-        found = jitted.explain(*arguments)
-    except appyc.CompileError as error:
-        return Outcome(loop, refused=f"{error.code}: {error.summary}")
-    analysed = jitted._analyse(jitted._wanted(arguments, {}))
-    loops = loops_of(analysed.function)
+    with small_chunks():
+        try:
+            found = jitted.explain(*arguments)
+        except appyc.CompileError as error:
+            return Outcome(loop, refused=f"{error.code}: {error.summary}")
+        analysed = jitted._analyse(jitted._wanted(arguments, {}))
+    loops = [f for f in loops_of(analysed.function) if f.var not in analysed.context.parts]
     return Outcome(
         loop,
         tuple(_verdict_text(r.verdict, f, analysed) for r, f in zip(found.loops, loops, strict=True)),
-        tuple(_mode_text(f) for f in loops),
+        tuple(_mode_text(f, analysed) for f in loops),
         tuple(r.reason for r in found.loops),
         analysed=analysed,
     )
@@ -76,7 +78,9 @@ def unordered(found: Outcome) -> Iterator[tuple[int, For]]:
                 yield number, loop
 
 
-def _mode_text(loop: For) -> str:
+def _mode_text(loop: For, analysed: Analysed) -> str:
+    if loop.var in analysed.context.parts.values():
+        return "scan"
     if loop.in_step:
         return "simd in step"
     return loop.mode.value + ("" if loop.safelen is None else f" up to {loop.safelen}")

@@ -28,6 +28,7 @@ no loop which appyc runs on lanes or threads has iterations that may not change 
   `carried`: no way is known, or none that keeps the results.
 - *verdict*, *mode*: of each loop of the function after all passes, outer ones first; a pass
   may have made several of one. `refused` is an error at the pragma, with the reason.
+  `scan`: chunks on threads, each from what the steps before it come to.
   `simd in step`: lanes that finish each statement before the next; `simd up to 16`: no more
   lanes than that.
 - *missing*: what would have to be done for the loop to run in parallel, where it does not.
@@ -48,6 +49,8 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 | `promote_elements` | an array element that stays the same is held in a scalar |
 | `privatise_arrays` | scratch arrays, and elements, become each iteration's own |
 | `rename_arrays` | reads of what is overwritten later see a copy; writes that are overwritten are left out |
+| `carry_in_scalars` | an element that the iteration before stored is handed on in a scalar |
+| `chunk_scans` | scans, linear recurrences and packing run in chunks, whose steps are put together first |
 | `find_lanes` | lanes up to the distance of a dependence, or in step, with reads moved up |
 | `version_loops` | a condition on the arguments, or a look at index arrays, decides at the call |
 

@@ -7,6 +7,7 @@ relative distance: reductions may be reassociated, and libraries differ in the l
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 from collections.abc import Callable, Iterator
@@ -91,7 +92,8 @@ def compiled(fn: Callable[..., Any], target: str, *, strict: bool = False) -> Ca
 def settings(target: str) -> Iterator[None]:
     """What compiling and calling takes for a target; the IR is verified after every pass."""
     checked = functools.partial(pipeline.run, verify=True)
-    with mock.patch("appyc.pipeline.run", checked):
+    chunks = contextlib.nullcontext() if target == "cpu" else small_chunks()
+    with mock.patch("appyc.pipeline.run", checked), chunks:
         if target != "threads":
             yield
             return
@@ -102,6 +104,12 @@ def settings(target: str) -> Iterator[None]:
                 yield
         finally:
             set_num_threads(before)
+
+
+def small_chunks() -> contextlib.AbstractContextManager[object]:
+    """Scans are cut into chunks however short they are, and into several rounds."""
+    sizes = {"MIN_WORK": 0, "MIN_CHUNK": 1, "MAX_CHUNK": 4, "MARGIN": 0}
+    return mock.patch.multiple("appyc.passes.chunk_scans", **sizes)
 
 
 def call(fn: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:

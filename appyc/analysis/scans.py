@@ -1,0 +1,265 @@
+"""Loops that only hand on scalars by steps that can be put together: scans and linear recurrences.
+
+    for i in range(n):              t: a scan (+), the steps are x[i]
+        t = t + x[i]                y: a linear recurrence, the steps are y -> a[i] * y + b[i]
+        s[i] = t                    k: a scan (+), a step of 1 where x[i] > 0, of 0 elsewhere
+        y = a[i] * y + b[i]
+        if x[i] > 0.0:
+            out[k] = y
+            k += 1
+
+The steps of a row of iterations together are one step of the same kind: sums add up, maps
+y -> a * y + b follow each other as (a2 * a1, a2 * b1 + b2). So what each scalar holds where an
+iteration starts can be had before the iterations before it have run, from their steps alone.
+`steps_of` is the part of a body that they take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Break,
+    Const,
+    Continue,
+    Expr,
+    Fail,
+    For,
+    If,
+    Load,
+    Node,
+    Scan,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import arrays_written, children, scalars_read, walk
+
+LINEAR = "linear"
+
+
+def scans_of(loop: For, symbols: Iterable[Symbol]) -> tuple[Scan, ...] | None:
+    """The scans that the carried scalars of a loop are; None where one of them is none."""
+    carried = frozenset(symbols)
+    if any(isinstance(n, While | Break | Continue | Alloc | Fail) for n in walk(loop.body)):
+        return None  # which iterations run, or how far, is not known beforehand
+    scans: list[Scan] = []
+    for symbol in sorted(carried, key=lambda s: s.uid):
+        op = _operator(loop, symbol, carried)
+        if op is None:
+            return None
+        scans.append(Scan(op, symbol))
+    steps = steps_of(loop.body, carried)
+    if _reads_carried(steps, carried) or _can_raise(steps) or _reads_what_was_written(loop.body, steps):
+        return None
+    return tuple(scans)
+
+
+# ---------------------------------------------------------------- what a step is
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`factor * symbol + value`. None stands for a factor of 1, and for a value of 0."""
+
+    factor: Expr | None
+    value: Expr | None
+
+
+def step_of(stmt: Assign | Update) -> Linear | None:
+    """A change of a scalar as a linear one; None where it is none."""
+    if isinstance(stmt, Update):
+        if stmt.op == "+":
+            return Linear(None, stmt.value)
+        return Linear(stmt.value, None) if stmt.op == "*" else None
+    if stmt.target in scalars_read(stmt.value):
+        return linear_in(stmt.value, stmt.target)
+    if not stmt.target.dtype.is_integer:
+        return None  # of floats, 0 times an infinity would be handed on
+    return Linear(Const(0, stmt.target.dtype, loc=stmt.loc), stmt.value)
+
+
+def linear_in(expr: Expr, symbol: Symbol) -> Linear | None:
+    """An expression that reads a scalar as a linear function of it; None where it is none."""
+    match expr:
+        case Var(symbol=read) if read == symbol:
+            return Linear(None, None)
+        case Unary(op="-"):
+            inner = linear_in(expr.arg, symbol)
+            return None if inner is None else _each(inner, expr, lambda e: replace(expr, arg=e))
+        case Binary(op="+" | "-"):
+            return _sum(expr, symbol)
+        case Binary(op="*") if symbol not in scalars_read(expr.rhs):
+            return _product(linear_in(expr.lhs, symbol), expr.rhs, expr)
+        case Binary(op="*") if symbol not in scalars_read(expr.lhs):
+            return _product(linear_in(expr.rhs, symbol), expr.lhs, expr)
+        case Binary(op="/") if symbol not in scalars_read(expr.rhs):
+            inner = linear_in(expr.lhs, symbol)
+            return None if inner is None else _each(inner, expr, lambda e: replace(expr, lhs=e))
+        case _:
+            return None
+
+
+def _each(inner: Linear, expr: Expr, wrap: Callable[[Expr], Expr]) -> Linear:
+    return Linear(wrap(_factor(inner, expr)), None if inner.value is None else wrap(inner.value))
+
+
+def _factor(part: Linear, expr: Expr) -> Expr:
+    one: dict[str, int | float | complex] = {"i": 1, "u": 1, "f": 1.0, "c": 1 + 0j}
+    return part.factor if part.factor is not None else Const(one[expr.dtype.kind], expr.dtype, loc=expr.loc)
+
+
+def _product(inner: Linear | None, by: Expr, expr: Binary) -> Linear | None:
+    if inner is None:
+        return None
+    factor, value = (None if e is None else replace(expr, lhs=e, rhs=by) for e in (inner.factor, inner.value))
+    return Linear(by if factor is None else factor, value)
+
+
+def _sum(expr: Binary, symbol: Symbol) -> Linear | None:
+    in_lhs, in_rhs = (symbol in scalars_read(side) for side in (expr.lhs, expr.rhs))
+    lhs = linear_in(expr.lhs, symbol) if in_lhs else None
+    rhs = linear_in(expr.rhs, symbol) if in_rhs else None
+    if (in_lhs and lhs is None) or (in_rhs and rhs is None):
+        return None
+    minus = expr.op == "-"
+    if lhs is not None and rhs is not None:
+        factor: Expr | None = replace(expr, lhs=_factor(lhs, expr), rhs=_factor(rhs, expr))
+    elif lhs is not None:
+        factor = lhs.factor
+    else:
+        assert rhs is not None
+        factor = Unary("-", _factor(rhs, expr), loc=expr.loc) if minus else rhs.factor
+    left = lhs.value if lhs is not None else expr.lhs
+    right = rhs.value if rhs is not None else expr.rhs
+    if right is None:
+        return Linear(factor, left)
+    if left is None:
+        return Linear(factor, Unary("-", right, loc=expr.loc) if minus else right)
+    return Linear(factor, replace(expr, lhs=left, rhs=right))
+
+
+def _operator(loop: For, symbol: Symbol, carried: frozenset[Symbol]) -> str | None:
+    """The operator of the scan that all changes of a scalar make, None where they make none."""
+    ops: set[str] = set()
+    for node in walk(loop.body):
+        if not isinstance(node, Assign | Update) or node.target != symbol:
+            continue
+        if isinstance(node, Update):
+            if scalars_read(node.value) & carried:
+                return None
+            ops.add(node.op)
+            continue
+        step = step_of(node)
+        if step is None or any(
+            e is not None and scalars_read(e) & carried for e in (step.factor, step.value)
+        ):
+            return None
+        ops.add(LINEAR)
+    if len(ops) > 1 and ops <= {"+", "*", LINEAR}:
+        ops = {LINEAR}
+    if len(ops) != 1 or (LINEAR in ops and symbol.dtype is DType.BOOL):
+        return None
+    return ops.pop()
+
+
+# ---------------------------------------------------------------- the part of a body that steps take
+
+
+def steps_of(body: tuple[Stmt, ...], symbols: Iterable[Symbol]) -> tuple[Stmt, ...]:
+    """The statements that change these scalars, with what those need: conditions, and other scalars."""
+    needed = frozenset(symbols)
+    while True:
+        kept = _kept(body, needed)
+        more = needed | scalars_read(kept)
+        if more == needed:
+            return kept
+        needed = more
+
+
+def _kept(body: tuple[Stmt, ...], needed: frozenset[Symbol]) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case Assign() | Update() if stmt.target in needed and not stmt.target.is_array:
+                out.append(stmt)
+            case If():
+                then, orelse = _kept(stmt.then, needed), _kept(stmt.orelse, needed)
+                if then or orelse:
+                    out.append(replace(stmt, then=then, orelse=orelse))
+            case For():
+                inner = _kept(stmt.body, needed)
+                if inner:
+                    out.append(replace(stmt, body=inner))
+            case _:
+                pass
+    return tuple(out)
+
+
+def _reads_carried(steps: tuple[Stmt, ...], carried: frozenset[Symbol]) -> bool:
+    """Whether what the steps need depends on what a carried scalar holds; the steps themselves apart."""
+    for node in walk(steps):
+        match node:
+            case Assign() | Update() if node.target in carried:
+                continue
+            case Assign() | Update():
+                read = scalars_read(node.value)
+            case If():
+                read = scalars_read(node.cond)
+            case For():
+                read = scalars_read((node.lo, node.hi))
+            case _:
+                continue
+        if read & carried:
+            return True
+    return False
+
+
+def _can_raise(steps: tuple[Stmt, ...]) -> bool:
+    """Whether computing the steps early may raise what the program would raise later, or never."""
+    for node in walk(steps):
+        match node:
+            case Load(checked=True):
+                return True
+            case Binary(trap=True, rhs=rhs) if not (isinstance(rhs, Const) and rhs.value != 0):
+                return True
+            case Binary(op="**", dtype=dtype) if dtype.kind == "i" and not isinstance(node.rhs, Const):
+                return True
+    return False
+
+
+def _reads_what_was_written(body: tuple[Stmt, ...], steps: tuple[Stmt, ...]) -> bool:
+    """Whether the steps read elements that their own iteration may have written before: the steps
+    alone would read what was there. That other iterations do not write them is not asked here."""
+    reads = {id(n) for n in walk(steps) if isinstance(n, Load)}
+    written: set[Symbol] = set()
+    for node in in_order(body):
+        match node:
+            case For():
+                written |= arrays_written(node.body)  # by an earlier turn of this inner loop
+            case Load() if id(node) in reads and node.array in written:
+                return True
+            case Store():
+                written.add(node.array)
+            case Update() if node.target.is_array:
+                written.add(node.target)
+    return False
+
+
+def in_order(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes and all below in the order in which they are evaluated; a loop comes before what is in it."""
+    for node in nodes:
+        if isinstance(node, For):
+            yield node
+        yield from in_order(children(node))
+        if not isinstance(node, For):
+            yield node
