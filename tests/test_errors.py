@@ -310,7 +310,7 @@ DEPENDENCES = {
 def running(a):
     #pragma parallel for
     for i in range(1, a.shape[0]):
-        a[i] = a[i] + a[i - 1]
+        a[i] = a[i] + a[i - 1] * a[i - 1]
 
 running(np.ones(4))
 """,
@@ -342,7 +342,7 @@ def decay(a, b):
     x = 1.0
     #pragma parallel for
     for i in range(a.shape[0]):
-        x = 0.5 * x + a[i]
+        x = 0.5 * x * x + a[i]
         b[i] = x
 
 decay(np.ones(4), np.ones(4))
@@ -351,7 +351,7 @@ decay(np.ones(4), np.ones(4))
 @appyc.jit
 def running(a):
     for i in appyc.prange(1, a.shape[0]):
-        a[i] += a[i - 1]
+        a[i] *= a[i - 1] + 1.0 / a[i - 1]
 
 running(np.ones(4))
 """,

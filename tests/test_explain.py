@@ -27,7 +27,7 @@ def everything(a, b, out, n):
     for i in range(n):
         out[i] = a[i] + b[i]
     for j in range(1, n):
-        a[j] = 0.5 * a[j - 1]
+        a[j] = np.sqrt(a[j - 1])
     # pragma parallel for
     for k in range(n):
         total += b[k]
@@ -199,7 +199,7 @@ def test_refused_loop_raises_in_explain_as_in_a_call():
     def running(a):
         # pragma parallel for
         for i in range(1, a.shape[0]):
-            a[i] = a[i - 1] * 0.5
+            a[i] = np.sqrt(a[i - 1])
 
     with pytest.raises(appyc.DependenceError):
         running.explain(np.ones(3))

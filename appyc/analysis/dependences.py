@@ -197,16 +197,14 @@ class Dependences:
         def apart(name: str) -> str:
             return name + SECOND if names[name].depth > depth else name
 
-        domain, element = self._element(source)
-        other_domain, other_element = self._element(sink)
+        domain, _ = self.element(source)
+        other_domain, _ = self.element(sink)
         var = self.found.variables[loop.var]
         following = self.sets.parameter(var).add(self.sets.constant(loop.step))
         pairs = domain.intersect(self.sets.rename(other_domain, apart))
         pairs = pairs.intersect(self.sets.parameter(var + SECOND).eq_set(following))
         pairs = pairs.intersect(self.found.affine.context)
-        same = pairs
-        for mine, other in zip(element, other_element, strict=True):
-            same = same.intersect(mine.eq_set(self.sets.rename(other, apart)))
+        same = pairs.intersect(self._meetings(loop, source, sink))
         return bool(pairs.is_subset(same)) and self._is_exact(loop, source, sink, pairs)
 
     def may_meet(self, first: Access, second: Access) -> bool:

@@ -24,6 +24,7 @@ from appyc.ir.nodes import (
     Symbol,
     Unary,
     Var,
+    Workers,
 )
 from appyc.ir.types import DType
 
@@ -80,7 +81,7 @@ def evaluate(expr: Expr, known: Mapping[Symbol, Any]) -> Number:
             return np.where(*parts)
         case Cast():
             return np.asarray(evaluate(expr.arg, known)).astype(expr.dtype.numpy)[()]
-        case Intrinsic() | AnyLane() | Apart() | Ascending():
+        case Intrinsic() | AnyLane() | Apart() | Ascending() | Workers():
             raise LookupError(type(expr).__name__)
         case _:
             assert_never(expr)
