@@ -1,5 +1,7 @@
 """Runs many random programs: python -m tests.fuzz --programs 10000 --target cpu,threads,interpret.
 
+With --pragmas: random pragmas, with what came of them (`tests/fuzz/pragmas.py`).
+
 Programs come in batches, each from a seed of its own and in a process of its own, since a
 program may also crash. The first failure of a batch is shrunk and written to a file, and
 ends the batch. The exit code is 1 if there was any.
@@ -31,7 +33,7 @@ def in_a_process(seed: int, count: int, arguments: argparse.Namespace) -> tuple[
         command = [sys.executable, "-m", "tests.fuzz.batch", str(seed), str(count), arguments.target, folder]
         try:
             done = subprocess.run(
-                command + ["--no-shrink"] * arguments.no_shrink,
+                command + ["--no-shrink"] * arguments.no_shrink + ["--pragmas"] * arguments.pragmas,
                 capture_output=True, text=True, check=False, timeout=BATCH_SECONDS,
             )  # fmt: skip
             ending = f"ended with status {done.returncode}\n{done.stderr}"
@@ -66,6 +68,9 @@ def main() -> int:
         "--failures", type=Path, default=Path("build/fuzz"), help="where failures are written"
     )
     parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument(
+        "--pragmas", action="store_true", help="pragmas on random loops, held against other orders"
+    )
     arguments = parser.parse_args()
     total: Counter[str] = Counter()
     began = time.monotonic()

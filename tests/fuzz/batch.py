@@ -1,4 +1,4 @@
-"""A batch of random programs: python -m tests.fuzz.batch SEED COUNT TARGETS FOLDER."""
+"""A batch of random programs: python -m tests.fuzz.batch SEED COUNT TARGETS FOLDER [--pragmas]."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.fuzz.check import check, quiet
 from tests.fuzz.generator import Program, programs
+from tests.fuzz.pragmas import Marked, check_marked, marked_programs
 
 
 @dataclass
@@ -23,15 +24,23 @@ class Findings:
 
 
 def run_batch(
-    start: int, count: int, targets: tuple[str, ...], *, shrink: bool = True, current: Path | None = None
+    start: int,
+    count: int,
+    targets: tuple[str, ...],
+    *,
+    pragmas: bool = False,
+    shrink: bool = True,
+    current: Path | None = None,
 ) -> Findings:
     """Programs of one seed, up to the first that fails.
 
+    pragmas: put pragmas on their loops, and hold these against other orders of the iterations.
     current: where the program that runs is written, for the case that it ends the process.
     """
     quiet()
     found = Findings()
-    last: list[Program] = []
+    last: list[Program | Marked] = []
+    large = "interpret" not in targets  # the interpreter takes its time
 
     @seed(start)
     @settings(
@@ -43,12 +52,12 @@ def run_batch(
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @given(programs(large="interpret" not in targets))  # the interpreter takes its time
-    def go(program: Program) -> None:
+    @given(marked_programs(large=large) if pragmas else programs(large=large))
+    def go(program: Program | Marked) -> None:
         last[:] = [program]
         if current is not None:
             current.write_text(str(program))
-        outcome = check(program, targets)
+        outcome = check_marked(program, targets) if isinstance(program, Marked) else check(program, targets)
         if found.failure is None:
             found.outcomes[outcome] += 1
 
@@ -64,7 +73,7 @@ def main() -> None:
     start, count, targets, folder = sys.argv[1:5]
     found = run_batch(
         int(start), int(count), tuple(targets.split(",")),
-        shrink="--no-shrink" not in sys.argv, current=Path(folder, "program.py"),
+        pragmas="--pragmas" in sys.argv, shrink="--no-shrink" not in sys.argv, current=Path(folder, "program.py"),
     )  # fmt: skip
     Path(folder, "findings.json").write_text(json.dumps([found.outcomes, found.failure]))
 
