@@ -21,6 +21,7 @@ from appyc.ir.nodes import (
     Assign,
     Break,
     Clauses,
+    Compare,
     Const,
     Continue,
     Expr,
@@ -28,6 +29,8 @@ from appyc.ir.nodes import (
     For,
     Function,
     If,
+    Load,
+    Logical,
     Node,
     Reduction,
     Stmt,
@@ -37,7 +40,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.visit import children, scalars_read, walk
+from appyc.ir.visit import children, scalars_read, scalars_written, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +160,19 @@ def _meet(one: set[Symbol] | None, other: set[Symbol] | None) -> set[Symbol] | N
     return one & other
 
 
-def _block_flow(body: Iterable[Stmt], assigned: set[Symbol]) -> _Flow:
+def _block_flow(body: Iterable[Stmt], assigned: set[Symbol], holds: Expr | None = None) -> _Flow:
+    """holds: a condition that is true where the block begins."""
     flow = _Flow(always=set(assigned))
     for stmt in body:
         if flow.always is None:
             break  # nothing gets here
-        _statement_flow(stmt, flow, flow.always)
+        _statement_flow(stmt, flow, flow.always, holds)
+        if holds is not None and scalars_read(holds) & scalars_written(stmt):
+            holds = None
     return flow
 
 
-def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol]) -> None:
+def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol], holds: Expr | None) -> None:
     match stmt:
         case Assign():
             _reads(stmt.value, flow, assigned)
@@ -179,7 +185,7 @@ def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol]) -> None:
             _reads(stmt, flow, assigned)
         case If():
             _reads(stmt.cond, flow, assigned)
-            then, orelse = _block_flow(stmt.then, assigned), _block_flow(stmt.orelse, assigned)
+            then, orelse = _block_flow(stmt.then, assigned, stmt.cond), _block_flow(stmt.orelse, assigned)
             _absorb(flow, then)
             _absorb(flow, orelse)
             flow.always = _meet(then.always, orelse.always)
@@ -190,7 +196,7 @@ def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol]) -> None:
             inner = _block_flow(stmt.body, assigned)
             for symbol, loc in inner.exposed.items():
                 flow.exposed.setdefault(symbol, loc)
-            if _surely_runs(stmt) and not inner.may_break:
+            if (_surely_runs(stmt) or _says_that_it_runs(holds, stmt)) and not inner.may_break:
                 flow.always = _meet(inner.always, inner.leaving)
         case While():
             _reads(stmt.cond, flow, assigned)
@@ -232,6 +238,18 @@ def _surely_runs(loop: For) -> bool:
     match loop.lo, loop.hi:
         case Const(value=int(lo)), Const(value=int(hi)):
             return lo < hi if loop.step > 0 else lo > hi
+        case _:
+            return False
+
+
+def _says_that_it_runs(holds: Expr | None, loop: For) -> bool:
+    """Whether the condition is `lo < hi` of the loop itself, or demands it."""
+    match holds:
+        case Logical(op="and", lhs=lhs, rhs=rhs):
+            return _says_that_it_runs(lhs, loop) or _says_that_it_runs(rhs, loop)
+        case Compare(op=op, lhs=lhs, rhs=rhs):
+            same = (op, lhs, rhs) == ("<" if loop.step > 0 else ">", loop.lo, loop.hi)
+            return same and not any(isinstance(n, Load) for n in walk(holds))
         case _:
             return False
 

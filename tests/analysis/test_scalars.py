@@ -175,3 +175,21 @@ def test_while_inside_reads_before_it_writes():
 
 def test_empty_body():
     assert Case().scalars() == LoopScalars((), (), (), ())
+
+
+def test_a_loop_under_its_own_condition_runs():
+    """`if j < n: for ...: t = ...` then `b[i] = t`: what passes make of an element held in a scalar."""
+    c = Case()
+    inner = for_(c.j, 0, c.n, [assign(c.t, c.ai)])
+    read = store(c.b, [c.i], c.t)
+    assert c.scalars(if_(compare("<", 0, c.n), [inner, read])).private == (c.t,)
+    assert [s.symbol for s in c.scalars(if_(compare("<=", 0, c.n), [inner, read])).carried] == [c.t]
+    assert [s.symbol for s in c.scalars(inner, read).carried] == [c.t]
+
+
+def test_a_condition_whose_scalars_have_changed_says_nothing():
+    c = Case()
+    k = c.p.local("k", DType.INT64)
+    inner = for_(c.j, 0, k, [assign(c.t, c.ai)])
+    body = if_(compare("<", 0, k), [assign(k, 0), inner, store(c.b, [c.i], c.t)])
+    assert c.t in [s.symbol for s in c.scalars(assign(k, c.n), body).carried]

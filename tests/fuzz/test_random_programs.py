@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.e2e.harness import Mismatch
+from tests.e2e.harness import Mismatch, call, compiled
 from tests.fuzz.batch import run_batch
 from tests.fuzz.check import check
 from tests.fuzz.generator import Program
+from tests.fuzz.pragmas import Marked, check_marked, order_matters
 
 BATCHES = (
     *((seed, 50, ("cpu",)) for seed in range(2)),
@@ -25,6 +26,45 @@ def test_random_programs_do_what_python_does(seed: int, count: int, targets: tup
         message, program = found.failure
         pytest.fail(f"{message}\n\n{program}")
     assert found.outcomes["same"] > 0
+
+
+@pytest.mark.parametrize(
+    ("seed", "count", "targets"), [(20, 40, ("threads",)), (21, 12, ("interpret",))], ids=str
+)
+def test_random_pragmas_are_refused_or_keep_the_results(
+    seed: int, count: int, targets: tuple[str, ...]
+) -> None:
+    found = run_batch(seed, count, targets, pragmas=True)
+    if found.failure is not None:
+        message, program = found.failure
+        pytest.fail(f"{message}\n\n{program}")
+    assert found.outcomes["runs in any order"] > 0
+    assert found.outcomes["refused"] > 0
+
+
+RECURRENCE = "a[i] = a[i - 1] * 2.0 // 3.0 + i"
+
+
+def marked(line: str, *args: object) -> Marked:
+    source = f"def program(a, n):\n    #pragma parallel for\n    for i in range(1, n):\n        {line}\n"
+    return Marked(Program(source, args), ((0, 1),))
+
+
+def test_a_loop_that_depends_on_its_order_is_refused_or_explained() -> None:
+    numbers = np.arange(9.0) ** 2
+    assert check_marked(marked("a[i] = a[i] * 2.0", numbers, 9), ("cpu",)) == "runs in any order"
+    assert check_marked(marked(RECURRENCE, numbers, 9), ("cpu",)) == "refused"
+    same = marked("a[0] = a[n - 1]", numbers, 9)
+    assert not order_matters(same, call(same.program.function(), same.program.args), keep_last=False)
+
+
+def test_a_loop_that_runs_though_its_order_matters_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = marked(RECURRENCE, np.arange(9.0) ** 2, 9)
+    right = compiled(wrong.program.without_pragmas().function(), "cpu", strict=True)
+    monkeypatch.setattr("tests.fuzz.pragmas.run_on", lambda fn, args, *_, **__: call(fn, args))
+    monkeypatch.setattr("tests.fuzz.pragmas.compiled", lambda *_, **__: right)
+    with pytest.raises(Mismatch, match="without a word"):
+        check_marked(wrong, ("cpu",))
 
 
 def test_a_wrong_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
