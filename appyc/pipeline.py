@@ -2,7 +2,8 @@
 
     source ──► frontend.lower ──► ir.Function ──► SIMPLIFY ──► the plain function
                                                                   │
-        arguments that overlap, or an index out of range          ├──► c_gen, sequential, all checked
+        an index out of range, or arguments that just overlap     ├──► c_gen, sequential, all checked
+        arguments that are views of one array                     ├──► share_memory ──► ANALYSE ──► ...
         the usual call                                            └──► ANALYSE ──► c_gen
                                                                                └─► triton_gen
 
@@ -71,6 +72,10 @@ ANALYSE: tuple[Pass, ...] = (
     choose_threads,  # it asks the verdicts which loops without a pragma threads may share
     chunk_scans,  # for loops that threads do not share as they stand
     estimate_costs,  # last: what a loop costs depends on the modes of those inside it
+)
+
+PROVE_BOUNDS: tuple[Pass, ...] = (
+    check_bounds,  # for arguments that share memory, before `share_memory` and ANALYSE: each index in its own view
 )
 
 UNCHECKED: tuple[Pass, ...] = (

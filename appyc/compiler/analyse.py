@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
 from appyc.frontend.access import AccessPath, fetch
 from appyc.frontend.source import Source
-from appyc.ir.arguments import ArgType, writeable
+from appyc.ir.arguments import ArgType, ScalarArg, writeable
+from appyc.ir.sharing import Sharing
+from appyc.ir.types import ArrayType, DType
 from appyc.options import Options
 from appyc.runtime.signature import typeof
 
@@ -36,7 +38,8 @@ class Analysed:
     """A function in IR, ready for a generator.
 
     plain: right for any arguments, all accesses checked, no loop parallel. function: the
-    same, analysed. arguments: the types of the given arguments, then of the captures.
+    same, analysed. arguments: the types of the given arguments, then of the captures, then of
+    `hidden` ones that tell how arrays share memory.
     """
 
     plain: Function
@@ -44,6 +47,7 @@ class Analysed:
     arguments: tuple[ArgType, ...]
     outside: CompiledFor
     context: PassContext
+    hidden: int = 0
 
 
 def analyse(
@@ -78,3 +82,36 @@ def analyse(
         tuple((d.path, d.value) for d in lowered.dependencies),
     )
     return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
+
+
+def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
+    """The same function for arguments that share memory in this way, its hidden arguments at the end.
+
+    None where there is no such version: the plain function is right for any arguments.
+    """
+    from appyc import pipeline  # noqa: PLC0415  (as above)
+    from appyc.passes.context import PassContext  # noqa: PLC0415
+    from appyc.passes.share_memory import share_memory, why_not_shared  # noqa: PLC0415
+
+    options = analysed.context.options
+    if not options.auto:
+        return None  # loops run in parallel only where a pragma asks, and it asks for arrays that are apart
+    context = PassContext(options)
+    function = analysed.plain
+    if any(group.offsets is not None for group in sharing):
+        function = pipeline.run(function, pipeline.PROVE_BOUNDS, context)
+    if why_not_shared(function, sharing) is not None:
+        return None
+    shared = share_memory(function, context, sharing)
+    hidden = tuple(
+        p.type if isinstance(p.type, ArrayType) else ScalarArg(DType.INT64, python=True)
+        for p in shared.params[len(function.params) :]
+    )
+    function = pipeline.run(shared, pipeline.ANALYSE, context)
+    return replace(
+        analysed,
+        function=function,
+        arguments=(*analysed.arguments, *hidden),
+        context=context,
+        hidden=len(hidden),
+    )

@@ -15,11 +15,12 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from appyc.compiler.analyse import Analysed, CompiledFor, analyse
+from appyc.compiler.analyse import Analysed, CompiledFor, analyse, analyse_shared
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_of, fetch, python_function
 from appyc.frontend.source import Source, capture, read_source
 from appyc.ir.arguments import ArgType, writeable
+from appyc.ir.sharing import Sharing
 from appyc.options import Options, c_compiler, cache_dir
 from appyc.runtime.cache import Cache, Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
@@ -57,18 +58,29 @@ class CpuCompiler:
 
         plain: the variant for overlapping arguments and for indices out of range.
         """
-        source = self.source
-        key = self._key(arguments, objects, plain)
+        key = self._key(arguments, objects, "plain" if plain else "usual")
         found = self._find(key, objects) if self.options.cache else None
         if found is not None:
-            return self._load(found.entry, found.meta, source, objects)
-        analysed = analyse(self.fn, source, arguments, objects, self.options)
-        return self._build(analysed, source, key, plain)
+            return self._load(found.entry, found.meta, objects)
+        analysed = analyse(self.fn, self.source, arguments, objects, self.options)
+        return self._build(analysed, key, plain)
 
-    def _key(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], plain: bool) -> str:
+    def shared_version(
+        self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], sharing: Sharing
+    ) -> CpuVersion | None:
+        """The variant for arguments that share memory in this way, if there is one."""
+        key = self._key(arguments, objects, repr(sharing))
+        found = self._find(key, objects) if self.options.cache else None
+        if found is not None:
+            return self._load(found.entry, found.meta, objects)
+        analysed = analyse(self.fn, self.source, arguments, objects, self.options)
+        shared = analyse_shared(analysed, sharing)
+        return None if shared is None else self._build(shared, key, plain=False)
+
+    def _key(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], variant: str) -> str:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")
         built_in = sorted((n, v) if isinstance(v, str) else (n, "") for n, v in objects.items())
-        variant = digest("plain" if plain else "usual", compiler or "", repr(list(arguments)), repr(built_in))
+        variant = digest(variant, compiler or "", repr(list(arguments)), repr(built_in))
         return index_key(
             self.source.text, self.fn.__qualname__, tuple(arguments.values()), self.options, variant
         )
@@ -84,7 +96,7 @@ class CpuCompiler:
 
         return _disk(cache_dir())[1].find(key, current)
 
-    def _build(self, analysed: Analysed, source: Source, key: str, plain: bool) -> CpuVersion:
+    def _build(self, analysed: Analysed, key: str, plain: bool) -> CpuVersion:
         from tempfile import TemporaryDirectory  # noqa: PLC0415  (nor is this)
 
         from appyc.c_gen.generate import generate  # noqa: PLC0415  (not needed on a warm start)
@@ -107,7 +119,8 @@ class CpuCompiler:
             entry = cache_.store(entry_key, files, {})
         meta: dict[str, object] = {
             "entry": module.entry,
-            "interface": to_json(interface, _place(source)),
+            "interface": to_json(interface, _place(self.source)),
+            "given": len(analysed.arguments) - analysed.hidden,
             "captures": [path.steps for path in analysed.outside.captures],
             "watched": [path.steps for path, _ in analysed.outside.watched],
         }
@@ -123,17 +136,16 @@ class CpuCompiler:
             index.add(key, dependencies, entry, meta)
         return CpuVersion(_kernel(entry, module.entry, interface), analysed.outside)
 
-    def _load(
-        self, entry: Entry, meta: Mapping[str, object], source: Source, objects: Mapping[str, object]
-    ) -> CpuVersion:
+    def _load(self, entry: Entry, meta: Mapping[str, object], objects: Mapping[str, object]) -> CpuVersion:
         stored = json.loads(json.dumps(meta))
-        interface = from_json(stored["interface"], _place(source))
+        interface = from_json(stored["interface"], _place(self.source))
+        given = stored["given"]
         captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["captures"])
         paths = [AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["watched"]]
         watched = tuple((path, fetch(self.fn, path, objects)) for path in paths)
         return CpuVersion(
             _kernel(entry, stored["entry"], interface),
-            CompiledFor(captures, interface.arguments[len(interface.arguments) - len(captures) :], watched),
+            CompiledFor(captures, interface.arguments[given - len(captures) : given], watched),
         )
 
 

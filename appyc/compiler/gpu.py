@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from appyc.compiler.analyse import Analysed
+from appyc.compiler.analyse import Analysed, analyse_shared
+from appyc.compiler.shared import SharedVersions
 from appyc.errors import ToolchainError
 from appyc.ir.nodes import Function, Result, ResultTree, Symbol
+from appyc.ir.sharing import Sharing
 from appyc.passes.lower_to_gpu import lower_to_gpu
 from appyc.runtime.frame import flat_values
 from appyc.runtime.overlap import find_overlap
@@ -74,14 +77,22 @@ def gpu_runner(analysed: Analysed, target: str) -> Callable[[tuple[object, ...]]
     def plain() -> Runner:
         return make(triton_program(analysed.plain, analysed))
 
+    def shared_version(sharing: Sharing) -> Runner | None:
+        shared = analyse_shared(analysed, sharing)
+        return None if shared is None else make(triton_program(shared.function, shared))
+
+    overlapping = SharedVersions(shared_version, written)
+
     def run(values: tuple[object, ...]) -> object:
         flat = flat_values(analysed.arguments, values)
+        runner: Runner | None = usual
+        hidden: tuple[object, ...] = ()
         if find_overlap(flat, written) is not None:
-            return results.build(plain()(flat))
-        try:
-            return results.build(usual(flat))
-        except GuardFailed:
-            return results.build(plain()(flat))
+            runner, hidden = overlapping.version(flat)
+        if runner is not None:
+            with suppress(GuardFailed):
+                return results.build(runner([*flat, *hidden]))
+        return results.build(plain()(flat))
 
     return run
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
+from appyc.compiler.shared import SharedVersions
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, python_function
 from appyc.frontend.source import Source
 from appyc.ir.arguments import ArgType, NoneArg, writeable
+from appyc.ir.sharing import Sharing
 from appyc.options import Options
 from appyc.runtime.frame import GuardFailure, Kernel, Watched, flat_values, invoke
 from appyc.runtime.overlap import find_overlap
@@ -143,12 +145,21 @@ def _cpu_version(fn: FunctionType, source: Source, wanted: Request, options: Opt
     def plain() -> CpuVersion:
         return compiler.version(wanted.types, wanted.objects, plain=True)
 
+    def shared_version(sharing: Sharing) -> CpuVersion | None:
+        return compiler.shared_version(wanted.types, wanted.objects, sharing)
+
+    overlapping = SharedVersions(shared_version, face.written)
+
     def run(named: Mapping[str, object]) -> object:
         values = call_values(fn, usual.outside, wanted, named)
         flat = flat_values(face.arguments, values)
         if _holds_readonly(flat, face.written):
             _refuse_readonly(fn, source, named, wanted, options)
         if find_overlap(flat, face.written) is not None:
+            shared, hidden = overlapping.version(flat)
+            if shared is not None:
+                with suppress(GuardFailure):
+                    return invoke(shared.kernel, (*values, *hidden), get_num_threads())
             return invoke(plain().kernel, values, get_num_threads())
         with suppress(GuardFailure):
             return invoke(usual.kernel, values, get_num_threads())

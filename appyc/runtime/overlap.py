@@ -57,6 +57,13 @@ def find_overlap(values: Sequence[object], written: frozenset[int]) -> Overlap |
     return None
 
 
+def byte_range(value: object) -> tuple[int, int] | None:
+    """The first byte of an array's memory and one past the last; None for what is no array."""
+    if isinstance(value, np.ndarray):
+        return _range(value)
+    return _gpu_range(value) if hasattr(value, "__cuda_array_interface__") else None
+
+
 def _find_on_gpu(values: Sequence[object], written: frozenset[int]) -> Overlap | None:
     """The same for arrays on a GPU, by address ranges alone."""
     ranges = {i: _gpu_range(v) for i, v in enumerate(values) if hasattr(v, "__cuda_array_interface__")}

@@ -275,6 +275,18 @@ def one_behind(a, b):
         a[i] = b[i] * 0.5 + 1.0
 
 
+@LOOPS.add("overlapping", "after change", a=lambda n: _BASE[:n], b=lambda n: _BASE[1 : n + 1])
+def one_ahead(a, b):
+    for i in range(len(a)):
+        a[i] = b[i] * 0.5 + 1.0
+
+
+@LOOPS.add("overlapping", "after change", a=lambda n: _BASE[16 : n + 16], b=lambda n: _BASE[:n])
+def sixteen_places_behind(a, b):
+    for i in range(len(a)):
+        a[i] = b[i] * 0.5 + 1.0
+
+
 @LOOPS.add("overlapping", "independent", a=lambda n: _BASE[:n], b=lambda n: _BASE[:n])
 def the_same_array(a, b):
     for i in range(len(a)):

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import appyc
 from appyc.api import JitFunction
-from appyc.compiler.analyse import Analysed
+from appyc.compiler.analyse import Analysed, analyse_shared
 from appyc.ir.nodes import For, LoopMode
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import arrays_written, loops_of
+from appyc.report.explain import report
+from appyc.runtime.sharing import describe_sharing
 from tests.dependences import annotated, combining, indexed, straight
 from tests.dependences.corpus import Loop
 from tests.e2e.harness import small_chunks
@@ -59,6 +61,9 @@ def outcome(loop: Loop) -> Outcome:
         except appyc.CompileError as error:
             return Outcome(loop, refused=f"{error.code}: {error.summary}")
         analysed = jitted._analyse(jitted._wanted(arguments, {}))
+        if loop.family == "overlapping":
+            analysed = _for_shared_memory(analysed, arguments)
+            found = report(analysed, jitted._text(), "cpu")
     loops = [f for f in loops_of(analysed.function) if f.var not in analysed.context.parts]
     return Outcome(
         loop,
@@ -67,6 +72,17 @@ def outcome(loop: Loop) -> Outcome:
         tuple(r.reason for r in found.loops),
         analysed=analysed,
     )
+
+
+def _for_shared_memory(analysed: Analysed, arguments: tuple[object, ...]) -> Analysed:
+    """The version that runs for arguments which overlap as these do."""
+    written = arrays_written(analysed.function.body)
+    numbers = frozenset(k for k, p in enumerate(analysed.function.params) if p in written)
+    found = describe_sharing(arguments, numbers, any_distance=False)
+    assert found is not None
+    shared = analyse_shared(analysed, found.sharing)
+    assert shared is not None
+    return shared
 
 
 def unordered(found: Outcome) -> Iterator[tuple[int, For]]:

@@ -1,0 +1,210 @@
+"""Calls whose arguments overlap: as plain Python has it, in a version that is made for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import appyc
+from appyc.api import JitFunction
+from appyc.compiler.analyse import analyse_shared
+from appyc.ir.nodes import LoopMode
+from appyc.ir.visit import loops_of
+from appyc.runtime.sharing import describe_sharing
+
+TARGETS = ("cpu", "interpret")
+DTYPES = ("float64", "float32", "int64", "int32", "complex128")
+
+
+def copied(a, b):
+    for i in range(a.shape[0]):
+        a[i] = b[i] * 3 + 1
+
+
+def marked(a, b):
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        a[i] = b[i] * 3 + 1
+
+
+def backwards(a, b):
+    for i in range(a.shape[0] - 1, -1, -1):
+        a[i] = a[i] + b[i]
+
+
+def gathered(a, b, idx):
+    for i in range(idx.shape[0]):
+        a[i] = b[idx[i]] * 2
+
+
+def first_part(a, b, n):
+    for i in range(n):
+        a[i] = b[i] * 2
+
+
+def relaxed(out, north, south, west, east):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = (north[i, j] + south[i, j] + west[i, j] + east[i, j]) / 4
+
+
+def total_into(a, b):
+    s = 0.0
+    for i in range(b.shape[0]):
+        s += b[i]
+    for i in range(a.shape[0]):
+        a[i] = s + b[i]
+    return a, s
+
+
+def both(fn, target, make, *args):
+    """The same call in Python and compiled, each on arguments of its own."""
+    expected, result = make(), make()
+    wanted, got = fn(*expected, *args), appyc.jit(target=target)(fn)(*result, *args)
+    for one, other in zip(expected, result, strict=True):
+        np.testing.assert_array_equal(other, one)
+    return wanted, got
+
+
+def modes(fn, *args, written=(0,)):
+    """How the loops run in the version for these arguments; None where there is none."""
+    jitted = appyc.jit(fn)
+    assert isinstance(jitted, JitFunction)
+    found = describe_sharing(args, frozenset(written), any_distance=False)
+    assert found is not None
+    shared = analyse_shared(jitted._analyse(jitted._wanted(args, {})), found.sharing)
+    if shared is None:
+        return None
+    return [(n.mode, n.safelen, n.in_step) for n in loops_of(shared.function.body)]
+
+
+X = np.arange(40.0)
+PARALLEL = (LoopMode.PARALLEL, None, False)
+
+
+def test_what_may_run_in_parallel():
+    assert modes(copied, X, X) == [PARALLEL]
+    assert modes(copied, X[:-1], X[1:]) == [(LoopMode.SIMD, None, True)]  # reads ahead
+    assert modes(copied, X[8:], X[:-8]) == [(LoopMode.SIMD, 8, False)]
+    assert modes(copied, X[1:], X[:-1]) == [(LoopMode.SEQUENTIAL, None, False)]
+    large = np.zeros(1000)
+    assert modes(first_part, large[:800], large[200:], 5)[0] == PARALLEL  # if n <= 200
+    assert modes(gathered, X, X, np.arange(9)) is not None
+    assert modes(gathered, X[1:], X[:-1], np.arange(9)) is None
+
+
+def test_without_automatic_parallelism_the_plain_version_runs():
+    jitted = appyc.jit(auto=False)(marked)
+    found = describe_sharing((X, X), frozenset({0}), any_distance=False)
+    assert analyse_shared(jitted._analyse(jitted._wanted((X, X), {})), found.sharing) is None
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("fn", [copied, marked, backwards])
+def test_the_same_array(fn, dtype, target):
+    def make(size):
+        x = np.arange(size).astype(dtype)
+        return x, x
+
+    for size in (0, 1, 2, 37):
+        both(fn, target, lambda size=size: make(size))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0), (0, 5), (5, 0), (16, 0), (3, 2)])
+@pytest.mark.parametrize("fn", [copied, marked, backwards])
+def test_views_with_a_distance(fn, first, second, target):
+    def make():
+        x = np.arange(60.0)
+        return x[first:][:37], x[second:][:37]
+
+    both(fn, target, make)
+
+
+def test_more_distances_than_versions():
+    jitted = appyc.jit(copied)
+    for distance in range(70):
+        expected, result = np.arange(200.0), np.arange(200.0)
+        copied(expected[distance:][:80], expected[:80])
+        jitted(result[distance:][:80], result[:80])
+        np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("n", [0, 1, 99, 100, 101, 300])
+def test_parts_that_are_apart_in_fact(n, target):
+    def make():
+        x = np.arange(500.0)
+        return x[:400], x[100:]
+
+    both(first_part, target, make, n)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_stencil_of_views(order, target):
+    def make():
+        u = np.array(np.arange(99.0).reshape(9, 11), order=order)
+        return u[1:-1, 1:-1], u[:-2, 1:-1], u[2:, 1:-1], u[1:-1, :-2], u[1:-1, 2:]
+
+    both(relaxed, target, make)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_index_out_of_a_view_is_an_error_though_the_base_has_it(target):
+    x = np.arange(20.0)
+    with pytest.raises(IndexError, match="index 5 is out of bounds for axis 0 of 'b' with size 5"):
+        appyc.jit(target=target)(copied)(x[1:12], x[:5])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_index_that_is_read_takes_the_plain_version(target):
+    def make():
+        x = np.arange(20.0)
+        return x[1:], x[:-1]
+
+    both(gathered, target, make, np.array([3, -1, 0, 2]))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_result_that_is_an_argument(target):
+    def make():
+        x = np.arange(9.0)
+        return x, x
+
+    x, _ = arguments = make()
+    got = appyc.jit(target=target)(total_into)(*arguments)
+    assert got[0] is x
+    wanted, got = both(total_into, target, make)
+    assert wanted[1] == got[1]
+
+
+def test_a_second_process_finds_it_on_disk(monkeypatch):
+    from appyc.compiler import cpu
+
+    def make():
+        x = np.arange(30.0)
+        return x[:-4], x[4:]
+
+    both(copied, "cpu", make)
+    monkeypatch.setattr(cpu, "analyse", lambda *_: pytest.fail("it was compiled again"))
+    both(copied, "cpu", make)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 20)), min_size=2, max_size=2),
+    st.sampled_from([1, 2, -1]),
+    st.sampled_from([copied, marked, backwards]),
+)
+def test_any_two_views(views, step, fn):
+    length = min(size for _, size in views)
+
+    def make():
+        x = np.arange(60.0)[::step]
+        return tuple(x[start : start + length] for start, _ in views)
+
+    both(fn, "cpu", make)
