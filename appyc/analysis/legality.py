@@ -33,7 +33,7 @@ WORTHWHILE = 8
 
 OTHER_LOOP = "parallelise another loop of the nest, or leave this one sequential"
 OATH = "if you know that no two iterations touch one element, say `independent` in the pragma"
-ATOMIC = "put `#pragma atomic` before the update, if the order of the additions may differ from run to run"
+APART = "let the loop do nothing else with these elements than combine into them, by one operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +193,17 @@ class Legality:
         into = [f"'{r.symbol.name}' ({r.op})" for r in scalars.reductions]
         into += [f"elements of '{array.name}' ({op})" for op, array in arrays]
         notes = tuple(Note(c.source.loc, "several iterations update one element here") for c in updates[:1])
-        hints = (ATOMIC, "or accumulate into a scalar, and store it after the loop") if arrays else ()
+        hints = (APART,) if arrays else ()
         reason = f"iterations combine into {', '.join(into)}"
-        return self._answer(loop, Verdict.REDUCTION, reason, notes, hints, arrays)
+        found = self._answer(loop, Verdict.REDUCTION, reason, notes, hints, arrays)
+        return replace(found, only_combined=self._are_only_combined(loop, arrays))
+
+    def _are_only_combined(self, loop: For, arrays: tuple[tuple[str, Symbol], ...]) -> bool:
+        """Whether the loop touches the arrays by updates with their operators and in no other way."""
+        operators = {array: op for op, array in arrays}
+        touched = [a for a in self.dependences.found.within(loop) if a.array in operators]
+        has_neutral = all(op in ("+", "*") or not array.dtype.is_complex for op, array in arrays)
+        return has_neutral and all(access.op == operators[access.array] for access in touched)
 
     def _carried(self, loop: For, conflict: Conflict) -> LoopVerdict:
         low, high = self.dependences.distances(conflict)

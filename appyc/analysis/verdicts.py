@@ -32,8 +32,9 @@ class LoopVerdict:
 
     reason: one sentence for `explain()`. notes: the places that the reason is about.
     hints: what the user could change. private, last, reductions: the scalars, as in `For`.
-    arrays: arrays whose elements are combined into across iterations, with the operator; a
-    loop with any is a REDUCTION that no generator may run in parallel as it stands.
+    arrays: arrays whose elements are combined into across iterations, with the operator; such a
+    loop may be threads, not lanes, and only if each thread has a copy of them. only_combined:
+    the loop does nothing else with these arrays, so that copies will do.
     condition: for CONDITIONAL, on which values the iterations are independent. guard: the
     same as an expression over the function's parameters, where that can be tested at a call.
     distance: the smallest number of iterations between two that conflict, where it is known.
@@ -54,13 +55,24 @@ class LoopVerdict:
     distance: int | None = None
     guard: Expr | None = None
     scans: tuple[Scan, ...] = ()
+    only_combined: bool = False
 
     @property
     def combined(self) -> tuple[Reduction | Scan, ...]:
-        """The scalars that go from one iteration to another."""
-        return (*self.reductions, *self.scans)
+        """What goes from one iteration to another: scalars, and arrays whose elements are combined into."""
+        return (*self.all_reductions, *self.scans)
 
     @property
     def may_run_in_any_order(self) -> bool:
         """Whether the loop may become threads or lanes, with its private scalars and reductions."""
         return self.verdict is Verdict.INDEPENDENT or (self.verdict is Verdict.REDUCTION and not self.arrays)
+
+    @property
+    def may_run_on_threads(self) -> bool:
+        """The same for threads alone, which may have copies of the arrays that they combine into."""
+        return self.may_run_in_any_order or (self.verdict is Verdict.REDUCTION and self.only_combined)
+
+    @property
+    def all_reductions(self) -> tuple[Reduction, ...]:
+        """The scalars and the arrays that iterations combine into."""
+        return (*self.reductions, *(Reduction(op, array) for op, array in self.arrays))

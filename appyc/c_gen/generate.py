@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from appyc.c_gen.captures import outside_symbols
 from appyc.c_gen.context import FunctionContext, ModuleContext, can_fault, parameters_of_array
 from appyc.c_gen.expressions import expression
 from appyc.c_gen.function import emit_function
@@ -17,7 +18,7 @@ from appyc.c_gen.names import Names
 from appyc.c_gen.scalars import TYPEDEFS, c_type
 from appyc.c_gen.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.statements import emit_statements
-from appyc.c_gen.threads import outside_symbols, runs_in_threads
+from appyc.c_gen.threads import runs_in_threads
 from appyc.c_gen.writer import Writer
 from appyc.errors import InternalError
 from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout

@@ -20,6 +20,8 @@ def why_not_simd(loop: For) -> str | None:
         return "its lanes keep step, which the C compiler finds out for itself"
     if can_fault(loop.body):
         return "an iteration may raise"
+    if any(r.symbol.is_array for r in loop.reductions):
+        return "lanes may combine into one element of an array"
     if any(r.symbol.dtype.is_complex for r in loop.reductions):
         return "it reduces complex numbers"
     owned = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}

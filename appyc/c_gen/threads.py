@@ -18,17 +18,17 @@ same bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from appyc.c_gen.array_copies import ArrayCopies, emit_allocation, emit_combination, emit_own, emit_release
 from appyc.c_gen.bounds import is_invariant
+from appyc.c_gen.captures import Captures, captures_of, perfect_nest
 from appyc.c_gen.context import FunctionContext, can_fault, parameters_of_array
 from appyc.c_gen.counted import Body, emit_counted
 from appyc.c_gen.expressions import combine, expression
 from appyc.c_gen.function import emit_function
 from appyc.c_gen.scalars import c_type, partial_start
 from appyc.c_gen.simd import declare_scalars, named_outside_lanes
-from appyc.ir.nodes import Alloc, For, LoopMode, Reduction, Symbol, Update, Var, While
-from appyc.ir.visit import scalars_written, symbols_of, walk
+from appyc.ir.nodes import For, LoopMode, Reduction, Symbol, While
+from appyc.ir.visit import scalars_written, walk
 
 CUT_WORK = 20_000
 """Operations above which a sum that rounds is cut into pieces, on one thread too. No measurement takes
@@ -41,74 +41,6 @@ PIECES_PER_THREAD = 16
 
 def runs_in_threads(ctx: FunctionContext, loop: For) -> bool:
     return loop.mode is LoopMode.PARALLEL and not ctx.in_piece and not ctx.module.sequential
-
-
-@dataclass(frozen=True, slots=True)
-class Captures:
-    """What a piece takes from the function around it, each list in program order.
-
-    arrays, values: read (a value may be changed, in the piece's own copy). reductions:
-    through a pointer to the piece's partial result. last: through a pointer that the piece
-    with the last iteration writes. atomics: scalars that all pieces update in place.
-    """
-
-    arrays: tuple[Symbol, ...]
-    values: tuple[Symbol, ...]
-    reductions: tuple[Reduction, ...]
-    last: tuple[Symbol, ...]
-    atomics: tuple[Symbol, ...]
-    private: tuple[Symbol, ...]
-    allocated: tuple[Symbol, ...]
-
-
-def perfect_nest(loop: For) -> tuple[For, ...]:
-    """The loop, and as many loops right inside it as `collapse` asks for and may be run as one."""
-    nest = [loop]
-    wanted = loop.clauses.collapse if loop.clauses else 1
-    while len(nest) < wanted and len(nest[-1].body) == 1:
-        inner = nest[-1].body[0]
-        if not isinstance(inner, For) or inner.mode is not LoopMode.PARALLEL:
-            break
-        bound = {outer.var for outer in nest} | scalars_written(inner.body)
-        if not is_invariant(inner.lo, bound) or not is_invariant(inner.hi, bound):
-            break
-        nest.append(inner)
-    return tuple(nest)
-
-
-def captures_of(nest: tuple[For, ...]) -> Captures:
-    """What the body of a nest needs from outside."""
-    body = nest[-1].body
-    reductions = tuple(dict.fromkeys(r for loop in nest for r in loop.reductions))
-    reduced = {r.symbol for r in reductions}
-    private = {s for loop in nest for s in (*loop.private, *loop.last)} - reduced
-    last = tuple(dict.fromkeys(s for loop in nest for s in loop.last if s not in reduced))
-    bound = {n.var for n in walk(nest) if isinstance(n, For)}
-    allocated = {n.array for n in walk(body) if isinstance(n, Alloc)}
-    atomic = {n.target for n in walk(body) if isinstance(n, Update) and n.atomic and not n.target.is_array}
-    used = symbols_of(body)
-    scalars = [s for s in used if not s.is_array and s not in bound | reduced]
-    return Captures(
-        arrays=tuple(s for s in used if s.is_array and s not in allocated),
-        values=tuple(s for s in scalars if s not in private | atomic),
-        reductions=reductions,
-        last=last,
-        atomics=tuple(s for s in scalars if s in atomic - private),
-        private=tuple(s for s in scalars if s in private),
-        allocated=tuple(s for s in used if s in allocated),
-    )
-
-
-def outside_symbols(loop: For) -> set[Symbol]:
-    """The scalars that the function around a threaded loop has to declare."""
-    nest = perfect_nest(loop)
-    captures = captures_of(nest)
-    bounds = {n.symbol for outer in nest for n in walk((outer.lo, outer.hi)) if isinstance(n, Var)}
-    condition = loop.clauses.condition if loop.clauses else None
-    if condition is not None:
-        bounds |= {n.symbol for n in walk(condition) if isinstance(n, Var)}
-    reduced = {r.symbol for r in captures.reductions}
-    return {*captures.values, *captures.last, *captures.atomics, *reduced, *bounds}
 
 
 # ---------------------------------------------------------------- the piece
@@ -200,34 +132,33 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
     names, writer = ctx.module.names, ctx.writer
     with writer.block():
         _emit_trips(ctx, nest)
+        copies = tuple(ArrayCopies(r.op, r.symbol) for r in captures.copied)
         schedule = _emit_pieces(ctx, nest)
+        emit_allocation(ctx, copies, _work(ctx, nest))
         for reduction in captures.reductions:
             _emit_partials(ctx, reduction)
-        arguments = ["fault", *_nest_parameters(ctx, nest)]
-        for array in captures.arrays:
-            arguments += [text for _, text in parameters_of_array(ctx.module, array)]
-        arguments += [names.of(s) for s in captures.values]
-        arguments += [f"&{names.of(s)}" for s in captures.atomics]
-        partials = [f"&{names.of(r.symbol)}_partial[{{piece}}]" for r in captures.reductions]
-        lasts = [f"&{names.of(s)}" for s in captures.last]
-        rest = ", ".join([*arguments, *partials, *lasts])
         with writer.block("if (pieces == 1)"):
-            writer.line(f"{piece}(0, trips, trips, {rest.format(piece='0')});")
+            writer.line(f"{piece}(0, trips, trips, {_arguments(ctx, nest, captures, '0')});")
 
         def all_pieces() -> None:
             start = ctx.module.helpers.plain("piece_start")
             with writer.block("for (int64_t piece = 0; piece < pieces; piece += 1)"):
                 writer.line(f"const int64_t begin = {start}(trips, piece, pieces);")
                 writer.line(f"const int64_t end = {start}(trips, piece + 1, pieces);")
-                writer.line(f"{piece}(begin, end, trips, {rest.format(piece='piece')});")
+                own = {copy.array: emit_own(ctx, copy) for copy in copies}
+                rest = _arguments(ctx, nest, captures, "piece", own)
+                writer.line(f"{piece}(begin, end, trips, {rest});")
 
         with writer.block("else if (shared)"):
             writer.line(f"#pragma omp parallel for num_threads((int)threads) schedule({schedule}, 1)")
             all_pieces()
+            emit_combination(ctx, copies, shared=True)
             writer.line(f"{ctx.module.helpers.plain('threads_used')}();")
         if _rounds(nest):
             with writer.block("else"):
                 all_pieces()
+                emit_combination(ctx, copies, shared=False)
+        emit_release(ctx, copies)
         if can_fault(nest[-1].body):
             writer.line("failed = fault[0] >= 0;")
             ctx.leave_if_failed()
@@ -235,6 +166,25 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
             name, dtype = names.of(reduction.symbol), reduction.symbol.dtype
             combined = combine(ctx, reduction.op, dtype, name, f"{name}_partial[piece]")
             writer.line(f"for (int64_t piece = 0; piece < pieces; piece += 1) {name} = {combined};")
+
+
+def _arguments(
+    ctx: FunctionContext,
+    nest: tuple[For, ...],
+    captures: Captures,
+    piece: str,
+    own: dict[Symbol, list[str]] | None = None,
+) -> str:
+    """What a piece takes after its range. own: what stands for an array, where it has a copy."""
+    names = ctx.module.names
+    arguments = ["fault", *_nest_parameters(ctx, nest)]
+    for array in captures.arrays:
+        arguments += (own or {}).get(array) or [text for _, text in parameters_of_array(ctx.module, array)]
+    arguments += [names.of(s) for s in captures.values]
+    arguments += [f"&{names.of(s)}" for s in captures.atomics]
+    arguments += [f"&{names.of(r.symbol)}_partial[{piece}]" for r in captures.reductions]
+    arguments += [f"&{names.of(s)}" for s in captures.last]
+    return ", ".join(arguments)
 
 
 def _emit_trips(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
@@ -265,38 +215,56 @@ def _emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
         worth.append(expression(ctx, clauses.condition))
     schedule = clauses.schedule if clauses is not None else None
     chunk = clauses.chunk if clauses is not None else None
-    if schedule == "dynamic" or chunk is not None:
+    if (schedule == "dynamic" or chunk is not None) and not any(_has_copies(loop) for loop in nest):
         wanted = f"(trips - 1) / {chunk or 1} + 1"
         writer.line(f"int64_t pieces = {wanted} < {MAX_PIECES} ? {wanted} : {MAX_PIECES};")
         schedule = schedule or "static"
-    elif schedule is None and _is_uneven(nest):
+    elif schedule is None and _is_uneven(nest) and not any(_has_copies(loop) for loop in nest):
         writer.line(f"int64_t pieces = threads * {PIECES_PER_THREAD};")
         schedule = "dynamic"
     else:
         writer.line("int64_t pieces = threads;")
         schedule = "static"
     writer.line("if (pieces > trips) pieces = trips;")
-    cost = nest[0].cost
-    outer_trips = "trips" if len(nest) == 1 else f"{ctx.name(nest[0].var)}_trips"
+    cost, work = nest[0].cost, _work(ctx, nest)
     if _rounds(nest):
-        if cost is not None:
-            operations = f"{expression(ctx, cost.vector)} + {expression(ctx, cost.scalar)}"
-            worth.append(f"(double){outer_trips} * ({operations}) > {CUT_WORK}.0")
+        if work is not None:
+            worth.append(f"{work} > {CUT_WORK}.0")
         writer.line(f"if (!({' && '.join(worth)})) pieces = 1;")
         worth = ["pieces > 1"]
     if cost is not None:
         parts = (cost.vector, cost.scalar, cost.gathers, cost.bytes, cost.bytes_each)
         numbers = ", ".join(expression(ctx, part) for part in parts)
-        worth.append(f"{ctx.module.helpers.plain('threads_pay')}(threads, {outer_trips}, {numbers})")
+        worth.append(
+            f"{ctx.module.helpers.plain('threads_pay')}(threads, {_outer_trips(ctx, nest)}, {numbers})"
+        )
     writer.line(f"const bool shared = {' && '.join(worth)};")
     if not _rounds(nest):
         writer.line("if (!shared) pieces = 1;")
     return schedule
 
 
+def _outer_trips(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
+    return "trips" if len(nest) == 1 else f"{ctx.name(nest[0].var)}_trips"
+
+
+def _work(ctx: FunctionContext, nest: tuple[For, ...]) -> str | None:
+    """The operations of the whole nest, a double; None where nobody has estimated them."""
+    cost = nest[0].cost
+    if cost is None:
+        return None
+    operations = f"{expression(ctx, cost.vector)} + {expression(ctx, cost.scalar)}"
+    return f"(double){_outer_trips(ctx, nest)} * ({operations})"
+
+
 def _rounds(nest: tuple[For, ...]) -> bool:
     """Whether the result depends on how the iterations are cut, in its last bits."""
     return any(r.op in ("+", "*") and not r.symbol.dtype.is_integer for loop in nest for r in loop.reductions)
+
+
+def _has_copies(loop: For) -> bool:
+    """Whether each piece has copies of arrays, so that there should be few pieces."""
+    return any(r.symbol.is_array for r in loop.reductions)
 
 
 def _is_uneven(nest: tuple[For, ...]) -> bool:

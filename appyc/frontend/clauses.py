@@ -26,7 +26,7 @@ def loop_clauses(scope: Scope, pragma: LoopPragma, head: Env) -> Clauses:
         Reduction(clause.op, symbol)
         for clause in pragma.reductions
         for name in clause.names
-        for symbol in _scalars(scope, head, name, "reduction")
+        for symbol in _scalars_or_array(scope, head, name, "reduction")
     )
     condition = lower_condition(scope, pragma.condition) if pragma.condition is not None else None
     return Clauses(
@@ -36,7 +36,7 @@ def loop_clauses(scope: Scope, pragma: LoopPragma, head: Env) -> Clauses:
         block=pragma.block,
         num_warps=pragma.num_warps,
         reductions=reductions,
-        private=tuple(s for n in pragma.private for s in _private(scope, head, n)),
+        private=tuple(s for n in pragma.private for s in _scalars_or_array(scope, head, n, "private")),
         shared=tuple(s for n in pragma.shared for s in _any(scope, head, n, "shared")),
         to=tuple(s for n in pragma.to for s in _arrays(scope, head, n, "to")),
         from_=tuple(s for n in pragma.from_ for s in _arrays(scope, head, n, "from")),
@@ -68,14 +68,9 @@ def _lookup(scope: Scope, head: Env, name: Name, clause: str) -> Binding:
     )  # fmt: skip
 
 
-_INSTEAD_OF_ARRAYS = {
-    "reduction": "array elements that a loop adds to need `#pragma atomic`, or a scalar that is stored at the end",
-}
-
-
-def _private(scope: Scope, head: Env, name: Name) -> list[Symbol]:
-    found = _lookup(scope, head, name, "private")
-    return [found.symbol] if isinstance(found, ArrayRef) else _scalars(scope, head, name, "private")
+def _scalars_or_array(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
+    found = _lookup(scope, head, name, clause)
+    return [found.symbol] if isinstance(found, ArrayRef) else _scalars(scope, head, name, clause)
 
 
 def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
@@ -92,7 +87,7 @@ def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
             )  # fmt: skip
         case ArrayRef():
             raise PragmaError(f"{name.text!r} in {clause}(...) is an array, where a scalar is needed", name.loc,
-                              hints=(_INSTEAD_OF_ARRAYS.get(clause, "name scalar variables"),))  # fmt: skip
+                              hints=("name scalar variables",))  # fmt: skip
         case Opaque() | Conflict():
             raise PragmaError(f"{name.text!r} in {clause}(...) is no scalar variable", name.loc,
                               hints=("drop it from the clause",))  # fmt: skip

@@ -292,7 +292,10 @@ REDUCTION_OPS = ("+", "*", "min", "max", "minimum", "maximum", "&", "|", "^", "a
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A scalar that iterations combine into, in any order: `symbol = symbol op value`."""
+    """A scalar that iterations combine into, in any order: `symbol = symbol op value`.
+
+    Or an array: they combine into its elements, any of them, and do nothing else with it.
+    """
 
     op: str
     symbol: Symbol
@@ -400,7 +403,8 @@ class For(Node):
     mode: how the iterations run. clauses: what the user asked, None on a plain loop.
     private: scalars that every iteration assigns before it reads them; each iteration (or
     thread, or lane) owns its copy. last: those private scalars whose value in the last
-    iteration is read after the loop. reductions: scalars that are combined.
+    iteration is read after the loop. reductions: scalars that are combined, and (of a parallel
+    loop) arrays, of which whoever runs a part of the iterations has a copy.
 
     Of lanes (SIMD) only, where iterations do depend on each other: safelen, how many in a row
     may be lanes of one vector; in_step, that any number may, if every statement is done for

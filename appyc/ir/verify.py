@@ -54,7 +54,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.printer import print_expr
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import loops_of, scalars_read, scalars_written, symbols_of
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, symbols_of, walk
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ORDERED = "biuf"
@@ -331,7 +331,7 @@ class _Verifier:
 
     def facts(self, loop: For) -> None:
         """What passes have written on the loop is true of it, as far as its text tells."""
-        combined = [r.symbol for r in loop.reductions]
+        combined = [r.symbol for r in loop.reductions if not r.symbol.is_array]
         written = scalars_written(loop.body)
         occurring = written | scalars_read(loop.body)
         for symbol in (*loop.private, *loop.last, *combined):
@@ -358,6 +358,19 @@ class _Verifier:
         dtype = reduction.symbol.dtype
         works = reduction.op in REDUCTION_OPS and dtype.kind in _KINDS_OF_OP[reduction.op]
         self.expect(works, loop, f"reduction with {reduction.op!r} of {dtype}")
+        if reduction.symbol.is_array:
+            self.combined_array(reduction, loop)
+
+    def combined_array(self, reduction: Reduction, loop: For) -> None:
+        array, where = reduction.symbol, f"the loop over {loop.var}"
+        is_threads = loop.mode is LoopMode.PARALLEL
+        self.expect(is_threads, loop, f"{where} combines into {array} and is {loop.mode.value}")
+        for node in walk(loop.body):
+            if isinstance(node, Update) and node.target == array:
+                fits = node.op == reduction.op
+                self.expect(fits, node, f"{where} combines into {array} by two operators")
+            elif isinstance(node, Load | Store) and node.array == array:
+                self.fault(node, f"{where} combines into {array} and touches it otherwise")
 
     # ------------------------------------------------------------ results
 

@@ -9,7 +9,7 @@ from appyc.analysis.inspector import Look, condition_text, inspections
 from appyc.analysis.legality import Legality
 from appyc.analysis.scans import LINEAR
 from appyc.analysis.verdicts import LoopVerdict, Verdict
-from appyc.errors import DependenceError, Note, PragmaError, UnsupportedError
+from appyc.errors import DependenceError, Note, PragmaError
 from appyc.ir.nodes import (
     Alloc,
     Ascending,
@@ -20,10 +20,12 @@ from appyc.ir.nodes import (
     Logical,
     LoopMode,
     Node,
+    Reduction,
     Symbol,
+    Update,
     While,
 )
-from appyc.ir.visit import loops_of, rewrite, symbols_of, walk
+from appyc.ir.visit import arrays_written, loops_of, rewrite, symbols_of, walk
 from appyc.passes.context import PassContext
 
 _ASKED = {"parallel": LoopMode.PARALLEL, "simd": LoopMode.SIMD}
@@ -50,8 +52,10 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
     A loop that is independent for some arguments, or for some values of an index array, passes
     where that can be tested at the call: `version_loops` makes the test.
 
-    Does not handle: copying an array to break a false dependence, reductions into array
-    elements other than atomic ones.
+    A loop that combines into elements of an array may become threads, each with a copy of the
+    array; it names the array among its `reductions`.
+
+    Does not handle: copying an array to break a false dependence.
     """
     loops = loops_of(fn.body)
     asked = _requests(loops)
@@ -66,12 +70,11 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
         clauses = asked.get(loop.var)
         if clauses is None and not ctx.options.auto:
             continue
-        sworn = clauses is not None and clauses.independent
-        verdict = legality.judge(loop, _all_arrays(fn) if sworn else frozenset())
+        verdict = legality.judge(loop, _sworn(fn, clauses))
         if not (verdict.may_run_in_any_order or verdict.guard is not None or loop.var in inside):
             verdict = _inspected(loop, legality, verdict, asked=clauses is not None)
         ctx.verdicts[loop.var] = verdict
-        if verdict.may_run_in_any_order:
+        if verdict.may_run_on_threads and not verdict.arrays:
             inside.update(inner.var for inner in loops_of(loop.body))
         if clauses is not None:
             _insist(loop, clauses, verdict)
@@ -120,14 +123,19 @@ def _only_loop(loop: For, clauses: Clauses) -> For:
     )
 
 
-def _all_arrays(fn: Function) -> frozenset[Symbol]:
-    return frozenset(symbol for symbol in symbols_of(fn) if symbol.is_array)
+def _sworn(fn: Function, clauses: Clauses | None) -> frozenset[Symbol]:
+    """The arrays that the user's oath is about: all but those that a clause says are combined into."""
+    if clauses is None or not clauses.independent:
+        return frozenset()
+    combined = {reduction.symbol for reduction in clauses.reductions}
+    return frozenset(symbol for symbol in symbols_of(fn) if symbol.is_array) - combined
 
 
 def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     """Raises unless the loop may run as asked."""
     as_scan = verdict.verdict is Verdict.SCAN and clauses.request == "parallel" and clauses.collapse == 1
-    if not (verdict.may_run_in_any_order or verdict.guard is not None or as_scan):
+    is_free = verdict.may_run_on_threads if clauses.request == "parallel" else verdict.may_run_in_any_order
+    if not (is_free or verdict.guard is not None or as_scan):
         raise DependenceError(
             _sentence(verdict),
             clauses.loc,
@@ -185,14 +193,9 @@ def _sentence(verdict: LoopVerdict) -> str:
 def _check_reduction_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     found = {part.symbol: part.op for part in verdict.combined}
     for reduction in clauses.reductions:
-        name = reduction.symbol.name
-        if reduction.symbol.is_array:
-            raise UnsupportedError(
-                f"reduction into the array '{name}' is not supported",
-                clauses.loc,
-                hints=("put `#pragma atomic` before the update of its elements instead",),
-            )
-        op = found.get(reduction.symbol)
+        name, op = reduction.symbol.name, found.get(reduction.symbol)
+        if op is None and reduction.symbol in arrays_written(loop.body):
+            op = _operator(loop, reduction)  # every iteration combines into elements of its own
         if op != reduction.op:
             what = f"combines '{name}' with '{op}'" if op else f"does not combine anything into '{name}'"
             raise PragmaError(
@@ -203,11 +206,17 @@ def _check_reduction_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -
             )
 
 
+def _operator(loop: For, wanted: Reduction) -> str:
+    """The operator of the loop's updates of an array; the one wanted where there are none left."""
+    updates = (n.op for n in walk(loop.body) if isinstance(n, Update) and n.target == wanted.symbol)
+    return next(updates, wanted.op)
+
+
 def _check_private_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     for symbol in clauses.private:
         shared = [part.symbol for part in verdict.combined]
         if symbol in shared:
-            how = "combine into it" if shared.index(symbol) < len(verdict.reductions) else "hand it on"
+            how = "combine into it" if shared.index(symbol) < len(verdict.all_reductions) else "hand it on"
             raise PragmaError(
                 f"'{symbol.name}' is not private: iterations {how}",
                 clauses.loc,
@@ -231,12 +240,13 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
     ):
         mode = LoopMode.SIMD
     free = verdict.may_run_in_any_order or (clauses is not None and verdict.guard is not None)
+    in_copies = mode is LoopMode.PARALLEL and verdict.may_run_on_threads
     return replace(
         loop,
         mode=mode,
-        private=verdict.private if free else (),
-        last=verdict.last if free else (),
-        reductions=verdict.reductions if free else (),
+        private=verdict.private if free or in_copies else (),
+        last=verdict.last if free or in_copies else (),
+        reductions=verdict.all_reductions if in_copies else verdict.reductions if free else (),
     )
 
 

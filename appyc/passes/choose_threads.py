@@ -12,66 +12,143 @@ decided when the loop runs, by its trip counts: a short one stays on the calling
 A pragma is the user's choice and is kept: a loop with one is not touched, and a loop around
 a loop that was asked to run in parallel stays sequential.
 
+A loop that combines into elements of an array runs on threads too, each with a copy of the
+array (`reductions` names it), unless a loop inside it is free and has work enough for threads:
+that is tested at the call, and both forms are there.
+
 Requires: `check_parallel` has judged every loop. Does not handle: loops that would be
 independent after interchange, distribution or expansion of scalars.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from appyc.analysis.verdicts import Verdict
-from appyc.ir.nodes import Fail, For, Function, LoopMode, Node, Stmt
-from appyc.ir.visit import rewrite, walk
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Expr,
+    Fail,
+    For,
+    Function,
+    If,
+    Load,
+    LoopMode,
+    Stmt,
+    Store,
+    Update,
+)
+from appyc.ir.visit import (
+    arrays_read,
+    arrays_written,
+    loops_of,
+    rename,
+    scalars_read,
+    scalars_written,
+    walk,
+)
+from appyc.passes.build import integer, trip_count
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import PassContext
+from appyc.passes.varying_scalars import may_fault
+
+INNER_WORK = 100_000
+"""Operations of an inner loop that make it worth to wake the threads for each of its runs."""
 
 
 def choose_threads(fn: Function, ctx: PassContext) -> Function:
     """The function with free loops in mode PARALLEL."""
     if not ctx.options.auto:
         return fn
-    chosen = _chosen(fn.body, ctx, inside=False)
+    return replace(fn, body=_Choice(ctx, NameSupply.after(fn)).block(fn.body, inside=False))
 
-    def rule(node: Node) -> Node:
-        if not isinstance(node, For) or node.var.uid not in chosen:
-            return node
-        found = ctx.verdicts[node.var]
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The walk, from the outside in."""
+
+    ctx: PassContext
+    names: NameSupply
+
+    def block(self, body: tuple[Stmt, ...], *, inside: bool) -> tuple[Stmt, ...]:
+        """inside: a loop around already runs in parallel."""
+        return tuple(self._statement(stmt, inside=inside) for stmt in body)
+
+    def _statement(self, stmt: Stmt, *, inside: bool) -> Stmt:
+        if isinstance(stmt, For):
+            return self._loop(stmt, inside=inside)
+        changes = {
+            name: self.block(block, inside=inside)
+            for name in ("body", "then", "orelse")
+            if (block := getattr(stmt, name, ()))
+        }
+        return replace(stmt, **changes) if changes else stmt  # type: ignore[arg-type]
+
+    def _loop(self, loop: For, *, inside: bool) -> Stmt:
+        if not _is_free(loop, self.ctx, inside=inside):
+            inside = inside or loop.mode is LoopMode.PARALLEL
+            return replace(loop, body=self.block(loop.body, inside=inside))
+        if not self.ctx.verdicts[loop.var].arrays:
+            return self._shared(loop)
+        ordered = replace(loop, body=self.block(loop.body, inside=inside))
+        inner = [n for n in loops_of(ordered.body) if n.mode is LoopMode.PARALLEL]
+        if not inner:
+            return self._shared(loop)
+        work = _work(inner[0], loop)
+        if work is None:
+            return self._shared(loop)
+        enough = Compare(">=", work, integer(INNER_WORK, loop.loc), loc=loop.loc)
+        return If(enough, (ordered,), (self._shared(self._copy(loop)),), loc=loop.loc)
+
+    def _shared(self, loop: For) -> For:
+        """The loop on threads."""
+        found = self.ctx.verdicts[loop.var]
         return replace(
-            node,
+            loop,
             mode=LoopMode.PARALLEL,
             private=found.private,
             last=found.last,
-            reductions=found.reductions,
+            reductions=found.all_reductions,
+            body=self.block(loop.body, inside=True),
         )
 
-    return rewrite(fn, rule) if chosen else fn
-
-
-def _chosen(body: tuple[Stmt, ...], ctx: PassContext, *, inside: bool) -> set[int]:
-    """The loops to run in parallel, by their variables' numbers. inside: a loop around already does."""
-    out: set[int] = set()
-    for stmt in body:
-        if isinstance(stmt, For):
-            takes = _is_free(stmt, ctx, inside=inside)
-            if takes:
-                out.add(stmt.var.uid)
-            out |= _chosen(stmt.body, ctx, inside=inside or takes or stmt.mode is LoopMode.PARALLEL)
-            continue
-        for block in ("body", "then", "orelse"):
-            out |= _chosen(getattr(stmt, block, ()), ctx, inside=inside)
-    return out
+    def _copy(self, loop: For) -> For:
+        """The nest once more, with loop variables, and so verdicts, of its own."""
+        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
+        for old, new in fresh.items():
+            if old in self.ctx.verdicts:
+                self.ctx.verdicts[new] = replace(self.ctx.verdicts[old], var=new)
+        return rename(loop, fresh)
 
 
 def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
     found = ctx.verdicts.get(loop.var)
-    if found is None or not found.may_run_in_any_order or loop.clauses is not None:
+    if found is None or not found.may_run_on_threads or loop.clauses is not None:
         return False
     if ctx.options.exact and rounds_differently(found):
         return False
     if any(isinstance(n, Fail) for n in walk(loop.body)):
         return False  # what comes after the iteration that raises must not have happened
-    inner = [n for n in walk(loop.body) if isinstance(n, For)]
+    inner = loops_of(loop.body)
     if inside:
         return bool(inner) and found.verdict is Verdict.INDEPENDENT
     return not any(n.clauses is not None and n.clauses.request in ("parallel", "simd") for n in inner)
+
+
+def _work(inner: For, outer: For) -> Expr | None:
+    """Operations of one run of a loop inside another, where they are known before that one starts."""
+    changing = scalars_written(outer.body) | {n.var for n in loops_of(outer)}
+    written = arrays_written(outer.body)
+    operations = sum(isinstance(n, Binary | Load | Store | Update) for n in walk(inner.body))
+    work: Expr = integer(max(operations, 1), inner.loc)
+    loop: For | None = inner
+    while loop is not None:
+        bounds = (loop.lo, loop.hi)
+        if any(may_fault(b) or scalars_read(b) & changing or arrays_read(b) & written for b in bounds):
+            return None if loop is inner else work
+        trips = trip_count(loop.lo, loop.hi, loop.step)
+        work = Binary("*", Binary("max", trips, integer(0, loop.loc), loc=loop.loc), work, loc=loop.loc)
+        loop = next((s for s in loop.body if isinstance(s, For)), None)
+    return work

@@ -5,6 +5,7 @@ from __future__ import annotations
 from appyc.ir.kernels import GpuProgram
 from appyc.ir.nodes import For, Function
 from appyc.ir.visit import map_loops
+from appyc.passes.combine_on_gpu import combine_on_gpu
 from appyc.passes.context import PassContext
 from appyc.passes.lower_jumps import lower_jumps
 from appyc.passes.promote_accumulators import promote_accumulators
@@ -25,6 +26,7 @@ def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:
 
 GPU_PASSES = (
     drop_limited_lanes,  # first: all that follow take lanes for free iterations
+    combine_on_gpu,  # before jumps are lowered, which hides loops; what follows knows reductions of scalars only
     lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
     promote_accumulators,  # before complex numbers are taken apart, which hides an update
     split_complex,  # Triton has no complex numbers

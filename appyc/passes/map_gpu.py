@@ -86,14 +86,15 @@ def may_be_lanes(loop: For) -> bool:
 def why_not_parallel(loop: For) -> str | None:
     """What keeps a loop that may run in any order from running so on a GPU."""
     for node in walk(loop.body):
-        if isinstance(node, Update) and node.atomic and not _has_atomic(node):
+        if isinstance(node, Update) and node.atomic and not has_atomic(node):
             return f"a GPU has no atomic '{node.op}' on {node.target.dtype}"
         if isinstance(node, Alloc):
             return f"every iteration has an array '{node.array.name}' of its own"
     return None
 
 
-def _has_atomic(update: Update) -> bool:
+def has_atomic(update: Update) -> bool:
+    """Whether a GPU can do an update of an element in one step that nothing comes between."""
     dtype = update.target.dtype
     if update.op == "+":
         return dtype.kind in "iufc" and dtype.part.bits >= 32

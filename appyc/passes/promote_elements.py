@@ -62,7 +62,7 @@ class _Search:
 
     @cached_property
     def legality(self) -> Legality:
-        return Legality.of(self.fn)
+        return self.ctx.legality(self.fn)
 
     def block(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> None:
         for stmt in body:

@@ -100,7 +100,11 @@ def settings(target: str) -> Iterator[None]:
         before = get_num_threads()
         set_num_threads(_THREADS)
         try:
-            with mock.patch("appyc.c_gen.threads.CUT_WORK", -1), using(EAGER):
+            with (
+                mock.patch("appyc.c_gen.threads.CUT_WORK", -1),
+                mock.patch("appyc.c_gen.array_copies.COPY_WORK", 0),
+                using(EAGER),
+            ):
                 yield
         finally:
             set_num_threads(before)

@@ -90,3 +90,117 @@ def extremes_of_elements(x, t):
     for i in range(len(x) - 1, -1, -1):
         t[0] = max(t[0], x[i])
         t[1] = np.minimum(t[1], x[i])
+
+
+KEYS = ints(50, lo=0, hi=7)
+
+
+@PROGRAMS.on(np.zeros(7, np.int64), KEYS)
+@PROGRAMS.on(np.zeros(7, np.int32), KEYS)
+@PROGRAMS.on(np.zeros(7, np.int8), KEYS)
+@PROGRAMS.on(np.zeros(7), KEYS)
+@PROGRAMS.on(np.zeros(7, np.float32), KEYS)
+@PROGRAMS.on(np.zeros(7, np.complex128), KEYS)
+@PROGRAMS.on(np.zeros(14, np.int64)[::-2], KEYS)
+@PROGRAMS.on(np.zeros(7), KEYS[:0])
+@PROGRAMS.on(np.zeros(7), KEYS[:1])
+@PROGRAMS.on(np.zeros(0), KEYS[:0])
+@PROGRAMS.on(np.zeros(7), np.array([1, 2, 8]))
+@PROGRAMS.on(np.zeros(7), np.array([1, -2, -7]))
+@PROGRAMS.on(np.zeros(7), ints(100_003, lo=0, hi=7), targets=C_ONLY)
+def histogram(h, key):
+    for i in range(len(key)):
+        h[key[i]] += 1
+
+
+@PROGRAMS.on(np.zeros(7), KEYS, floats(50))
+@PROGRAMS.on(np.zeros(7, np.complex64), KEYS, complexes(50, dtype=np.complex64))
+def weighted_histogram_under_a_pragma(h, key, w):
+    #pragma parallel for reduction(+: h)
+    for i in range(len(key)):
+        h[key[i]] += w[i]
+
+
+@PROGRAMS.on(floats(7), floats(7), ints(7), KEYS, floats(50), ints(50))
+@PROGRAMS.on(np.full(7, np.nan), floats(7), ints(7), KEYS, np.full(50, np.nan), ints(50))
+@PROGRAMS.on(
+    floats(7, dtype=np.float32), floats(7, dtype=np.float32), ints(7, dtype=np.uint8), KEYS,
+    floats(50, dtype=np.float32), ints(50, dtype=np.uint8),
+)  # fmt: skip
+def extremes_of_groups(low, high, bits, key, x, y):
+    for i in range(len(key)):
+        low[key[i]] = min(low[key[i]], x[i])
+        high[key[i]] = np.maximum(high[key[i]], x[i])
+        bits[key[i]] ^= y[i]
+
+
+@PROGRAMS.on(ints(7), ints(7), ints(7), KEYS, ints(50))
+@PROGRAMS.on(*(ints(7, dtype=np.int32, seed=s) for s in range(3)), KEYS, ints(50, dtype=np.int32))
+@PROGRAMS.on(*(ints(7, dtype=np.uint16, seed=s) for s in range(3)), KEYS, ints(50, dtype=np.uint16))
+def other_operators_of_groups(a, b, c, key, x):
+    #pragma parallel for
+    for i in range(len(key) - 1, -1, -1):
+        a[key[i]] &= x[i]
+        b[key[i]] |= x[i]
+        c[key[i]] *= x[i]
+
+
+@PROGRAMS.on(floats(3, 5), ints(50, lo=0, hi=3), floats(50, 5))
+@PROGRAMS.on(floats(5, 3).T, ints(50, lo=0, hi=3), floats(50, 5))
+@PROGRAMS.on(floats(6, 10)[::2, ::-2], ints(50, lo=0, hi=3), floats(50, 5))
+@PROGRAMS.on(floats(3, 0), ints(50, lo=0, hi=3), floats(50, 0))
+@PROGRAMS.on(floats(3, 1), ints(1, lo=0, hi=3), floats(1, 1))
+@PROGRAMS.on(ints(3, 5), ints(50, lo=0, hi=3), ints(50, 5))
+@PROGRAMS.on(complexes(3, 5), ints(50, lo=0, hi=3), complexes(50, 5))
+def sums_of_groups(out, label, x):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[label[i], j] += x[i, j]
+
+
+@PROGRAMS.on(floats(5), floats(50, 5))
+@PROGRAMS.on(floats(5), floats(0, 5))
+@PROGRAMS.on(floats(0), floats(5, 0))
+@PROGRAMS.on(floats(10, dtype=np.float32)[::-2], floats(50, 5, dtype=np.float32))
+@PROGRAMS.on(complexes(5), complexes(50, 5))
+@PROGRAMS.on(ints(5), ints(50, 5))
+@PROGRAMS.on(floats(201), floats(300, 201), targets=C_ONLY)
+@PROGRAMS.on(floats(60_000), floats(2, 60_000), targets=C_ONLY)
+def column_sums(out, a):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[j] += a[i, j]
+
+
+@PROGRAMS.on(floats(5), floats(50, 5))
+@PROGRAMS.on(floats(5), floats(50, 0))
+def column_sums_of_a_collapsed_nest(out, a):
+    #pragma parallel for collapse(2)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[j] += a[i, j]
+
+
+@PROGRAMS.on(floats(9), floats(2), floats(40))
+def sums_of_two_arrays_and_a_scalar(out, two, x):
+    s = 0.0
+    #pragma parallel for schedule(dynamic, 3)
+    for i in range(len(x)):
+        out[i % 9] += x[i]
+        two[i // 20] += x[i] * x[i]
+        s += x[i]
+    return s
+
+
+@PROGRAMS.on(floats(20), floats(10))
+def not_only_combined(h, x):
+    for i in range(len(x)):
+        h[i % 3] += x[i]
+        x[i] = h[10 + i]
+
+
+@PROGRAMS.on(floats(6), floats(4, 30), ints(4, lo=0, hi=6))
+def sums_within_sums(out, x, key):
+    for i in range(4):
+        for j in range(30):
+            out[key[i]] += x[i, j]
