@@ -157,10 +157,10 @@ def total(a):
 
 total(np.ones(4))
 """,
-    "pragma_array_in_reduction": """
+    "pragma_wrong_operator_for_an_array": """
 @appyc.jit
 def histogram(bins, a):
-    #pragma parallel for reduction(+: bins)
+    #pragma parallel for reduction(*: bins)
     for i in range(a.shape[0]):
         bins[a[i]] += 1
 
@@ -461,15 +461,14 @@ def last_positive(a):
 
 last_positive(np.ones(4))
 """,
-    "update_of_array_element_across_iterations": """
+    "update_of_array_element_across_lanes": """
 @appyc.jit
 def columns(out, a):
-    #pragma parallel for
+    #pragma simd
     for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            out[j] += a[i, j]
+        out[i % 4] += a[i]
 
-columns(np.zeros(4), np.ones((4, 4)))
+columns(np.zeros(4), np.ones(9))
 """,
 }
 

@@ -33,6 +33,7 @@ WORTHWHILE = 8
 
 OTHER_LOOP = "parallelise another loop of the nest, or leave this one sequential"
 OATH = "if you know that no two iterations touch one element, say `independent` in the pragma"
+COPIES = "ask for `parallel for`: threads can have copies of the array, lanes cannot"
 APART = "let the loop do nothing else with these elements than combine into them, by one operator"
 
 
@@ -193,10 +194,11 @@ class Legality:
         into = [f"'{r.symbol.name}' ({r.op})" for r in scalars.reductions]
         into += [f"elements of '{array.name}' ({op})" for op, array in arrays]
         notes = tuple(Note(c.source.loc, "several iterations update one element here") for c in updates[:1])
-        hints = (APART,) if arrays else ()
         reason = f"iterations combine into {', '.join(into)}"
+        only_combined = self._are_only_combined(loop, arrays)
+        hints = ((COPIES if only_combined else APART),) if arrays else ()
         found = self._answer(loop, Verdict.REDUCTION, reason, notes, hints, arrays)
-        return replace(found, only_combined=self._are_only_combined(loop, arrays))
+        return replace(found, only_combined=only_combined)
 
     def _are_only_combined(self, loop: For, arrays: tuple[tuple[str, Symbol], ...]) -> bool:
         """Whether the loop touches the arrays by updates with their operators and in no other way."""

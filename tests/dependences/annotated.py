@@ -167,7 +167,7 @@ def counted_atomically(hist, key):
         hist[key[i]] += 1.0
 
 
-@LOOPS.add("pragma", "reduction", "a copy for each thread, or atomics", pragma="wrong")
+@LOOPS.add("pragma", "reduction", "a copy for each thread", pragma="right")
 def counted_without_atomic(hist, key):
     # pragma parallel for
     for i in range(len(key)):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from appyc.analysis.verdicts import Verdict
-from appyc.errors import DependenceError, PragmaError, UnsupportedError
+from appyc.errors import DependenceError, PragmaError
 from appyc.ir.nodes import Apart, For, Function, LoopMode, Reduction, Stmt
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of
@@ -322,11 +322,23 @@ def test_condition_on_the_parameters_is_named():
     assert "k == 0" in verdict.condition
 
 
-def test_updates_of_one_element_need_atomic():
+def test_updates_of_one_element_are_for_threads_with_copies_and_not_for_lanes():
     c = Case()
-    error = c.refuse(c.over(update(c.a, [load(c.idx, c.i)], "+", 1.0)))
+    counted = update(c.a, [load(c.idx, c.i)], "+", 1.0)
+    loop = c.check(c.over(counted))["i"]
+    assert (loop.mode, loop.reductions) == (LoopMode.PARALLEL, (Reduction("+", c.a),))
+    error = c.refuse(for_(c.i, 0, c.n, [counted], clauses=pragma("simd")))
     assert "combine into elements of 'a' (+)" in error.summary
-    assert any("#pragma atomic" in hint for hint in error.hints)
+    assert any("parallel for" in hint for hint in error.hints)
+
+
+def test_an_array_that_is_combined_into_may_not_be_used_otherwise():
+    c = Case()
+    counted = update(c.a, [binary("%", c.i, 3)], "+", 1.0)
+    apart = store(c.b, [c.i], load(c.a, 5))  # another element, which a copy would not have
+    error = c.refuse(c.over(counted, apart))
+    assert "combine into elements of 'a' (+)" in error.summary
+    assert any("nothing else" in hint for hint in error.hints)
 
 
 def test_atomic_update_and_plain_read_conflict():
@@ -381,10 +393,25 @@ def test_reduction_clause_is_checked():
         c.check(assign(c.s, 0.0), c.over(body, reductions=[("+", c.t)]), results=[c.s])
 
 
-def test_reduction_clause_on_an_array_is_not_supported():
+def test_reduction_clause_on_an_array_is_checked():
     c = Case()
-    with pytest.raises(UnsupportedError, match="array 'a'"):
+    counted = update(c.a, [load(c.idx, c.i)], "+", 1.0)
+    c.check(c.over(counted, reductions=[("+", c.a)]))
+    c.check(c.over(update(c.a, [c.i], "+", 1.0), reductions=[("+", c.a)]))
+    with pytest.raises(PragmaError, match="combines 'a' with '\\+'"):
+        c.check(c.over(counted, reductions=[("*", c.a)]))
+    with pytest.raises(PragmaError, match="combines 'a' with '\\+'"):
+        c.check(c.over(update(c.a, [c.i], "+", 1.0), reductions=[("*", c.a)]))
+    with pytest.raises(PragmaError, match="does not combine anything into 'a'"):
         c.check(c.over(store(c.b, [c.i], 0.0), reductions=[("+", c.a)]))
+
+
+def test_an_oath_does_not_cover_what_a_clause_says_is_combined():
+    c = Case()
+    counted = update(c.a, [load(c.idx, c.i)], "+", 1.0)
+    assert c.check(c.over(counted, independent=True))["i"].reductions == ()
+    sworn = c.check(c.over(counted, independent=True, reductions=[("+", c.a)]))["i"]
+    assert sworn.reductions == (Reduction("+", c.a),)
 
 
 def test_private_clause_is_checked():

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from appyc.analysis.verdicts import LoopVerdict, Verdict
-from appyc.ir.nodes import For, LoopMode, Reduction
+from appyc.ir.nodes import For, If, LoopMode, Reduction
+from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of
 from appyc.options import Options
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.context import PassContext
 from tests.ir_makers import Program, for_, here, load, pragma, store, update
+from tests.printed import run_printed
 
 
 def context(*verdicts: LoopVerdict, auto: bool = True) -> PassContext:
@@ -51,6 +55,53 @@ def test_reduction_takes_its_scalars_along_and_one_into_an_array_stays():
     assert (chosen.mode, chosen.reductions) == (LoopMode.PARALLEL, (Reduction("+", s),))
     into_array = verdict(loop, Verdict.REDUCTION, arrays=(("+", a),))
     assert choose_threads(fn, context(into_array)) == fn
+
+
+def columns(j_bound=None):
+    """out[j] += a[i, j], with the inner loop's bound."""
+    p = Program()
+    a, out, n, m = p.array("a", 2), p.array("out", 1), p.integer("n"), p.integer("m")
+    i, j = p.index("i"), p.index("j")
+    inner = for_(j, 0, m if j_bound is None else i, [update(out, [j], "+", load(a, i, j))])
+    outer = for_(i, 0, n, [inner])
+    into = verdict(outer, Verdict.REDUCTION, arrays=(("+", out),), only_combined=True)
+    return p.function(outer), out, into, verdict(inner, Verdict.INDEPENDENT)
+
+
+def test_a_sum_into_an_array_runs_on_threads_where_no_loop_inside_is_free():
+    fn, out, into, _inner = columns()
+    (outer, _) = loops_of(choose_threads(fn, context(into)))
+    assert (outer.mode, outer.reductions) == (LoopMode.PARALLEL, (Reduction("+", out),))
+
+
+def test_a_free_loop_inside_is_preferred_where_it_has_work_enough():
+    fn, _out, into, inner = columns()
+    found = context(into, inner)
+    after = choose_threads(fn, found)
+    assert verify(after) == []
+    (choice,) = after.body
+    assert isinstance(choice, If)
+    assert modes(choice.then[0]) == [LoopMode.SEQUENTIAL, LoopMode.PARALLEL]
+    assert modes(choice.orelse[0]) == [LoopMode.PARALLEL, LoopMode.SEQUENTIAL]
+    assert all(loop.var in found.verdicts for loop in loops_of(after))
+    for n, m in ((3, 4), (2, 60_000), (0, 5), (5, 0)):
+        a = np.random.default_rng(n).random((n, m))
+        sums = np.zeros(m)
+        run_printed(after, a, sums, n, m)
+        np.testing.assert_allclose(sums, a.sum(axis=0))
+
+
+def test_a_loop_inside_whose_length_is_not_known_is_not_waited_for():
+    fn, _out, into, inner = columns(j_bound="i")
+    (outer, _) = loops_of(choose_threads(fn, context(into, inner)))
+    assert outer.mode is LoopMode.PARALLEL
+
+
+def test_exact_keeps_the_order_of_sums_into_arrays():
+    fn, _out, into, inner = columns()
+    found = context(into, inner)
+    kept = choose_threads(fn, PassContext(replace(found.options, exact=True), verdicts=found.verdicts))
+    assert modes(kept) == [LoopMode.SEQUENTIAL, LoopMode.PARALLEL]
 
 
 def test_sequential_pragma_no_verdict_and_auto_false_change_nothing():
