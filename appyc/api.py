@@ -163,16 +163,20 @@ class JitFunction(Entry):
 
     def _make(self, wanted: Request) -> Version:
         try:
-            version = make_version(self.py_func, self._text(), wanted, self.options)
+            version = make_version(self.py_func, self._text(), wanted, self.options, self._add)
         except (UnsupportedError, TypeInferenceError) as error:
             if isinstance(error, TypeInferenceError) and self._part is None:
                 raise
             version = self._split(wanted, error)
-        on_cpu = self.options.target in ("auto", "cpu")
-        if version.kernel is not None and on_cpu and self._takes_positional:
-            self.add(version.kernel)
+        if version.kernel is not None:
+            self._add(version.kernel)
         self._last = wanted  # last, as what failed to compile is not there to be explained
         return version
+
+    def _add(self, kernel: Kernel) -> None:
+        """A kernel for the dispatcher, if its calls are such as the dispatcher takes."""
+        if self.options.target in ("auto", "cpu") and self._takes_positional:
+            self.add(kernel)
 
     def _region(self, region: Region) -> JitFunction:
         return JitFunction(region.function, self.options, region.source)

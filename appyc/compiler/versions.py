@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import FunctionType, MethodType
 
@@ -121,10 +121,15 @@ def _is_plain_object(value: object) -> bool:
     return type(value).__module__ != "builtins" and hasattr(value, "__dict__")
 
 
-def make_version(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Version:
-    """Compiles, or finds compiled code on disk. Raises CompileError."""
+def make_version(
+    fn: FunctionType, source: Source, wanted: Request, options: Options, add: Callable[[Kernel], None]
+) -> Version:
+    """Compiles, or finds compiled code on disk. Raises CompileError.
+
+    add: takes kernels for the dispatcher that calls turn out to need, after the usual one.
+    """
     if wanted.target == "cpu":
-        return _cpu_version(fn, source, wanted, options)
+        return _cpu_version(fn, source, wanted, options, add)
     return _gpu_version(fn, source, wanted, options)
 
 
@@ -136,17 +141,33 @@ def call_values(
     return (*given, *(fetch(fn, path, named) for path in outside.captures))
 
 
-def _cpu_version(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Version:
+def _cpu_version(
+    fn: FunctionType, source: Source, wanted: Request, options: Options, add: Callable[[Kernel], None]
+) -> Version:
     compiler = CpuCompiler(fn, source, options)
     usual = compiler.version(wanted.types, wanted.objects)
     face = usual.kernel.interface
 
+    usual_kernel = _dispatched(fn, usual, wanted)
+
     @cache
     def plain() -> CpuVersion:
-        return compiler.version(wanted.types, wanted.objects, plain=True)
+        found = compiler.version(wanted.types, wanted.objects, plain=True)
+        if usual_kernel is not None:
+            add(replace(usual_kernel, checked=found.kernel))
+        return found
 
     def shared_version(sharing: Sharing) -> CpuVersion | None:
-        return compiler.shared_version(wanted.types, wanted.objects, sharing)
+        found = compiler.shared_version(wanted.types, wanted.objects, sharing)
+        if found is not None and usual_kernel is not None and all(g.offsets is None for g in sharing):
+            # All arrays that the program writes have to be writeable, those it writes through others too.
+            its_face = replace(found.kernel.interface, written=face.written)
+            same = list(range(len(face.layout.params)))
+            for group in sharing:
+                for member in group.members:
+                    same[member] = group.members[0]
+            add(replace(found.kernel, interface=its_face, watched=usual_kernel.watched, same=tuple(same)))
+        return found
 
     overlapping = SharedVersions(shared_version, face.written)
 
@@ -167,7 +188,7 @@ def _cpu_version(fn: FunctionType, source: Source, wanted: Request, options: Opt
             plain().kernel, values, get_num_threads()
         )  # not in a handler: what it raises stands alone
 
-    return Version(usual.outside, run, _dispatched(fn, usual, wanted))
+    return Version(usual.outside, run, usual_kernel)
 
 
 def _dispatched(fn: FunctionType, version: CpuVersion, wanted: Request) -> Kernel | None:

@@ -17,6 +17,9 @@
 
 #include "_frame.h"
 
+/* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
+enum { RECORD_FORMAT = 3 };
+
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
 
@@ -30,6 +33,7 @@ static void specialisation_dealloc(Specialisation *self)
     Py_XDECREF(self->tree);
     Py_XDECREF(self->watched);
     Py_XDECREF(self->kernel);
+    Py_XDECREF(self->checked_kernel);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -38,6 +42,7 @@ static int specialisation_traverse(Specialisation *self, visitproc visit, void *
     Py_VISIT(self->tree);
     Py_VISIT(self->watched);
     Py_VISIT(self->kernel);
+    Py_VISIT(self->checked_kernel);
     return 0;
 }
 
@@ -60,9 +65,11 @@ static int read_arguments(Specialisation *self, PyObject *records)
     }
     for (int i = 0; i < self->argument_count; i++) {
         Argument *a = &self->arguments[i];
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iiiipi", &a->kind, &a->type_number, &a->count,
-                              &a->layout, &a->written, &a->slot))
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iiiipii", &a->kind, &a->type_number, &a->count,
+                              &a->layout, &a->written, &a->slot, &a->same))
             return -1;
+        if (a->kind == ARRAY && a->same != self->leaf_count)
+            self->shares = 1;
         if (a->kind < NONE)
             self->leaf_count++;
         if (a->kind == ARRAY && a->written)
@@ -128,24 +135,25 @@ static int are_watched(PyObject *watched)
 }
 
 /* From `kernel.record()`: (address, checked address, parameters, arguments, results, tree, fault slot, size,
- * watched) */
+ * watched, checked kernel) */
 static Specialisation *specialise(PyObject *kernel)
 {
     unsigned long long function, checked;
-    PyObject *arguments, *results, *tree, *watched;
+    PyObject *arguments, *results, *tree, *watched, *checked_kernel;
     PyObject *record = PyObject_CallMethod(kernel, "record", NULL);
     if (!record)
         return NULL;
     Specialisation *self = (Specialisation *)SpecialisationType.tp_alloc(&SpecialisationType, 0);
-    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!", &function, &checked, &self->parameters, &PyTuple_Type,
+    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!O", &function, &checked, &self->parameters, &PyTuple_Type,
                                  &arguments, &PyTuple_Type, &results, &tree, &self->fault_slot,
-                                 &self->frame_size, &PyTuple_Type, &watched)
+                                 &self->frame_size, &PyTuple_Type, &watched, &checked_kernel)
         && are_watched(watched) && read_arguments(self, arguments) == 0 && read_results(self, results) == 0) {
         self->function = (KernelFunction)(uintptr_t)function;
         self->checked = (KernelFunction)(uintptr_t)checked;
         self->tree = Py_NewRef(tree);
         self->watched = Py_NewRef(watched);
         self->kernel = Py_NewRef(kernel);
+        self->checked_kernel = Py_NewRef(checked_kernel);
         Py_DECREF(record);
         return self;
     }
@@ -164,19 +172,23 @@ typedef struct {
     PyObject *weak_references;
 } Entry;
 
-static int32_t run(const Specialisation *s, int64_t *frame)
+/* `*ran`: the kernel whose faults those are. */
+static int32_t run(const Specialisation *s, int64_t *frame, PyObject **ran)
 {
     int32_t status;
     frame[0] = thread_count;
+    *ran = s->kernel;
     Py_BEGIN_ALLOW_THREADS
     status = s->function(frame);
-    if (status == STATUS_GUARD && s->checked)
+    if (status == STATUS_GUARD && s->checked) {
+        *ran = s->checked_kernel;
         status = s->checked(frame);
+    }
     Py_END_ALLOW_THREADS
     return status;
 }
 
-static PyObject *fault(const Entry *self, const Specialisation *s, const int64_t *at, PyObject *const *args,
+static PyObject *fault(const Entry *self, PyObject *kernel, const int64_t *at, PyObject *const *args,
                        Py_ssize_t count)
 {
     PyObject *given = PyTuple_New(count);
@@ -184,7 +196,7 @@ static PyObject *fault(const Entry *self, const Specialisation *s, const int64_t
         PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
     if (!given)
         return NULL;
-    PyObject *out = PyObject_CallFunction(self->on_fault, "OLLLN", s->kernel, (long long)at[0], (long long)at[1],
+    PyObject *out = PyObject_CallFunction(self->on_fault, "OLLLN", kernel, (long long)at[0], (long long)at[1],
                                           (long long)at[2], given);
     if (out) {
         Py_DECREF(out);
@@ -209,13 +221,15 @@ static int try_call(const Entry *self, const Specialisation *s, PyObject *const 
         called = 1;
     } else {
         memset(frame, 0, (size_t)s->frame_size * sizeof(int64_t));
-        if (fill(s, &next, args, count, frame, leaves, &leaf) && !(s->writes && may_overlap(s, leaves))) {
-            int32_t status = run(s, frame);
+        if (fill(s, &next, args, count, frame, leaves, &leaf) && !(s->shares && !shares_as_expected(s, leaves))
+            && !(s->writes && may_overlap(s, leaves))) {
+            PyObject *ran;
+            int32_t status = run(s, frame, &ran);
             called = status != STATUS_GUARD;
             if (status == STATUS_OK)
                 *out = build(s, s->tree, frame, leaves);
             else if (status == STATUS_FAULT)
-                *out = fault(self, s, frame + s->fault_slot, args, count);
+                *out = fault(self, ran, frame + s->fault_slot, args, count);
             else if (called)
                 *out = PyErr_Format(PyExc_SystemError, "a kernel returned the unknown status %d", (int)status);
         }
@@ -405,7 +419,8 @@ PyMODINIT_FUNC PyInit__dispatch(void)
     if (PyType_Ready(&SpecialisationType) < 0 || PyType_Ready(&EntryType) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&module_definition);
-    if (module && PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0)
+    if (module && (PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0
+                   || PyModule_AddIntConstant(module, "FORMAT", RECORD_FORMAT) < 0))
         Py_CLEAR(module);
     return module;
 }

@@ -10,4 +10,6 @@ class Entry:
     @property
     def kernels(self) -> tuple[Kernel, ...]: ...
 
+FORMAT: int
+
 def set_thread_count(count: int, /) -> None: ...

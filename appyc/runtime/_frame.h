@@ -19,6 +19,7 @@ typedef struct {
     int layout;   /* ARRAY */
     int written;  /* ARRAY: the kernel stores into it */
     int slot;     /* the first slot in the frame */
+    int same;     /* ARRAY: the leaf that it must be the same elements as; its own number as a rule */
     PyTypeObject *scalar_type;  /* NUMPY_SCALAR: what a value's type must be */
 } Argument;
 
@@ -34,12 +35,14 @@ typedef struct {
     KernelFunction function, checked;
     int parameters;  /* positional arguments of the Python function */
     int argument_count, leaf_count, result_count, frame_size, fault_slot;
+    int shares;  /* whether some arrays are expected to be one */
     int writes;  /* whether any array is written */
     Argument *arguments;  /* in order, each tuple before its items */
     Result *results;
     PyObject *tree;    /* how results are nested: None, a number, a tuple of such */
     PyObject *watched;  /* a tuple of (dict or cell, name, value) */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
+    PyObject *checked_kernel;  /* that of `checked`, or None */
 } Specialisation;
 
 /* ------------------------------------------------------------------ arguments to frame */
@@ -156,6 +159,33 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
 
 /* ------------------------------------------------------------------ overlap */
 
+/* Whether two arrays of one type have the same elements, in the same places. */
+static int are_one(PyArrayObject *a, PyArrayObject *b)
+{
+    if (PyArray_DATA(a) != PyArray_DATA(b) || PyArray_NDIM(a) != PyArray_NDIM(b))
+        return 0;
+    for (int i = 0; i < PyArray_NDIM(a); i++)
+        if (PyArray_DIM(a, i) != PyArray_DIM(b, i) || PyArray_STRIDE(a, i) != PyArray_STRIDE(b, i))
+            return 0;
+    return 1;
+}
+
+/* Whether the arrays that the kernel takes for one are one. */
+static int shares_as_expected(const Specialisation *s, PyObject **leaves)
+{
+    int leaf = 0;
+    for (int i = 0; i < s->argument_count; i++) {
+        const Argument *a = &s->arguments[i];
+        if (a->kind >= NONE)
+            continue;
+        if (a->kind == ARRAY && a->same != leaf
+            && !are_one((PyArrayObject *)leaves[leaf], (PyArrayObject *)leaves[a->same]))
+            return 0;
+        leaf++;
+    }
+    return 1;
+}
+
 typedef struct {
     uintptr_t lo, hi;  /* the bytes from the first to one past the last element */
 } Range;
@@ -210,7 +240,7 @@ static int may_overlap_itself(PyArrayObject *array)
 static int may_overlap(const Specialisation *s, PyObject **leaves)
 {
     Range ranges[STACK_LEAVES];
-    int written[STACK_LEAVES], leaf = 0, found = 0;
+    int written[STACK_LEAVES], same[STACK_LEAVES], leaf = 0, found = 0;
     if (s->leaf_count > STACK_LEAVES)
         return 1;  /* the fallback looks closely */
     for (int i = 0; i < s->argument_count; i++) {
@@ -218,6 +248,7 @@ static int may_overlap(const Specialisation *s, PyObject **leaves)
         if (a->kind >= NONE)
             continue;
         written[leaf] = a->kind == ARRAY && a->written;
+        same[leaf] = a->kind == ARRAY ? a->same : leaf;
         ranges[leaf] = (Range){0, 0};
         if (a->kind == ARRAY)
             ranges[leaf] = range_of((PyArrayObject *)leaves[leaf]);
@@ -227,7 +258,7 @@ static int may_overlap(const Specialisation *s, PyObject **leaves)
     }
     for (int i = 0; i < leaf; i++)
         for (int j = 0; written[i] && j < leaf; j++)
-            found |= i != j && ranges[i].lo < ranges[j].hi && ranges[j].lo < ranges[i].hi;
+            found |= same[i] != same[j] && ranges[i].lo < ranges[j].hi && ranges[j].lo < ranges[i].hi;
     return found;
 }
 

@@ -18,8 +18,12 @@ from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.types import ArrayType
 from appyc.runtime.frame import GuardFailure, Kernel, OnFault, flat_values, invoke, is_current, raise_fault
 from appyc.runtime.overlap import may_overlap
+from appyc.runtime.sharing import are_one
 from appyc.runtime.signature import layout_of
 from appyc.runtime.threads import get_num_threads
+
+FORMAT = 3
+"""Of what the dispatcher reads and calls: `Kernel.record()`, `OnFault`. The same number stands in `_dispatch.c`."""
 
 
 class PythonEntry:
@@ -62,9 +66,12 @@ if TYPE_CHECKING:
     from appyc.runtime._dispatch import Entry as Entry  # noqa: PLC0414  (re-exported, for mypy)
 else:
     try:
-        from appyc.runtime._dispatch import Entry
+        from appyc.runtime import _dispatch
     except ImportError:
         Entry = PythonEntry
+    else:
+        # A build of an earlier version is as good as none.
+        Entry = _dispatch.Entry if getattr(_dispatch, "FORMAT", 0) == FORMAT else PythonEntry
 
 
 def has_compiled_dispatch() -> bool:
@@ -84,12 +91,14 @@ def fits(kernel: Kernel, args: Sequence[object]) -> bool:
         return False
     if not all(fits_type(t, v) for t, v in zip(face.arguments, args, strict=True)):
         return False
+    values = flat_values(face.arguments, args)
+    if not all(n == same or are_one([values[n], values[same]]) for n, same in enumerate(kernel.same)):
+        return False
     if not face.written:
         return True
-    values = flat_values(face.arguments, args)
     if not all(values[i].flags.writeable for i in face.written):  # type: ignore[attr-defined]
         return False
-    return not may_overlap(values, face.written)
+    return not may_overlap(values, face.written, kernel.same)
 
 
 def fits_type(type_: ArgType, value: object) -> bool:

@@ -60,29 +60,35 @@ class Interface:
 class Kernel:
     """Machine code and how to call it.
 
-    address: of `int32_t kernel(int64_t *frame)`. checked: of the version that runs where a
-    guard of the first one does not hold; 0 where there is none (yet). owner: what keeps
-    the code in memory, such as the loaded library. watched: what was built into the code
-    from outside; a call takes the kernel only while it is the same.
+    address: of `int32_t kernel(int64_t *frame)`. checked: the version that runs where a guard
+    of the first one does not hold, with a frame of the same layout; None where there is none
+    (yet). owner: what keeps the code in memory, such as the loaded library. watched: what was
+    built into the code from outside; a call takes the kernel only while it is the same. same: for
+    each parameter the number of the one that it is the same array as, mostly its own; () for all.
     """
 
     interface: Interface
     address: int
-    checked: int = 0
+    checked: Kernel | None = None
     owner: object = None
     watched: tuple[Watched, ...] = ()
+    same: tuple[int, ...] = ()
 
     def record(self) -> Record:
         """What `_dispatch.c` reads, as plain numbers."""
         face = self.interface
         offsets = iter(enumerate(face.layout.params))
-        arguments = tuple(r for a in face.arguments for r in _argument_records(a, offsets, face.written))
+        same = self.same or tuple(range(len(face.layout.params)))
+        arguments = tuple(
+            r for a in face.arguments for r in _argument_records(a, offsets, face.written, same)
+        )
         results = tuple(
             (-1 if r.param is None else r.param, r.dtype.numpy.num, r.python, slot or 0)
             for r, slot in zip(face.results, face.layout.results, strict=True)
         )
-        return (self.address, self.checked, len(face.arguments), arguments, results, face.tree,
-                face.layout.fault, face.layout.size, self.watched)  # fmt: skip
+        checked = 0 if self.checked is None else self.checked.address
+        return (self.address, checked, len(face.arguments), arguments, results, face.tree,
+                face.layout.fault, face.layout.size, self.watched, self.checked)  # fmt: skip
 
 
 OnFault: TypeAlias = Callable[[Kernel, int, int, int, Sequence[object]], object]
@@ -98,22 +104,22 @@ _LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}
 
 
 def _argument_records(
-    arg: ArgType, offsets: Iterator[tuple[int, int]], written: frozenset[int]
+    arg: ArgType, offsets: Iterator[tuple[int, int]], written: frozenset[int], same: Sequence[int]
 ) -> Iterator[Record]:
-    """(kind, type number, count, layout, written, slot), a tuple's own before its items'."""
+    """(kind, type number, count, layout, written, slot, same), a tuple's own before its items'."""
     if isinstance(arg, TupleArg):
-        yield (_TUPLE, 0, len(arg.items), 0, False, 0)
+        yield (_TUPLE, 0, len(arg.items), 0, False, 0, 0)
         for item in arg.items:
-            yield from _argument_records(item, offsets, written)
+            yield from _argument_records(item, offsets, written, same)
     elif isinstance(arg, NoneArg):
-        yield (_NONE, 0, 0, 0, False, 0)
+        yield (_NONE, 0, 0, 0, False, 0, 0)
     else:
         number, slot = next(offsets)
         code = arg.dtype.numpy.num
         if isinstance(arg, ArrayType):
-            yield (_ARRAY, code, arg.ndim, _LAYOUTS[arg.layout], number in written, slot)
+            yield (_ARRAY, code, arg.ndim, _LAYOUTS[arg.layout], number in written, slot, same[number])
         else:
-            yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, slot)
+            yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, slot, 0)
 
 
 def is_current(watched: Sequence[Watched]) -> bool:
@@ -159,8 +165,9 @@ def invoke(kernel: Kernel, args: Sequence[object], threads: int, on_fault: OnFau
     frame = fill(face, values, threads)
     address = frame.buffer_info()[0]
     status = _FUNCTION(kernel.address)(address)
-    if status == Status.GUARD and kernel.checked:
-        status = _FUNCTION(kernel.checked)(address)
+    if status == Status.GUARD and kernel.checked is not None:
+        kernel = kernel.checked
+        status = _FUNCTION(kernel.address)(address)
     if status == Status.OK:
         return read(face, frame, values)
     if status == Status.GUARD:

@@ -48,7 +48,7 @@ def describe_sharing(
     hidden: list[object] = []
     for members in _groups(values, written):
         arrays = [values[n] for n in members]
-        if _are_one(arrays):
+        if are_one(arrays):
             groups.append(SharedArray(members))
             continue
         if not all(isinstance(a, np.ndarray) for a in arrays):
@@ -89,7 +89,8 @@ def _groups(values: Sequence[object], written: frozenset[int]) -> Iterator[tuple
             yield tuple(sorted(group))
 
 
-def _are_one(arrays: Sequence[Any]) -> bool:
+def are_one(arrays: Sequence[Any]) -> bool:
+    """Whether arrays have the same elements, in the same places."""
     faces = [_face(a) for a in arrays]
     return all(face == faces[0] for face in faces)
 

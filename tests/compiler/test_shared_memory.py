@@ -12,6 +12,7 @@ from appyc.api import JitFunction
 from appyc.compiler.analyse import analyse_shared
 from appyc.ir.nodes import LoopMode
 from appyc.ir.visit import loops_of
+from appyc.runtime.dispatch import fits
 from appyc.runtime.sharing import describe_sharing
 
 TARGETS = ("cpu", "interpret")
@@ -37,6 +38,11 @@ def backwards(a, b):
 def gathered(a, b, idx):
     for i in range(idx.shape[0]):
         a[i] = b[idx[i]] * 2
+
+
+def squared(a, b):
+    for i in range(a.shape[0]):
+        a[i] = b[i] * b[i]
 
 
 def first_part(a, b, n):
@@ -88,7 +94,7 @@ def test_what_may_run_in_parallel():
     assert modes(copied, X, X) == [PARALLEL]
     assert modes(copied, X[:-1], X[1:]) == [(LoopMode.SIMD, None, True)]  # reads ahead
     assert modes(copied, X[8:], X[:-8]) == [(LoopMode.SIMD, 8, False)]
-    assert modes(copied, X[1:], X[:-1]) == [(LoopMode.SEQUENTIAL, None, False)]
+    assert modes(squared, X[1:], X[:-1]) == [(LoopMode.SEQUENTIAL, None, False)]
     large = np.zeros(1000)
     assert modes(first_part, large[:800], large[200:], 5)[0] == PARALLEL  # if n <= 200
     assert modes(gathered, X, X, np.arange(9)) is not None
@@ -208,3 +214,36 @@ def test_any_two_views(views, step, fn):
         return tuple(x[start : start + length] for start, _ in views)
 
     both(fn, "cpu", make)
+
+
+def test_the_dispatcher_takes_the_same_array_from_the_second_call_on():
+    jitted = appyc.jit(copied)
+    x = np.arange(30.0)
+    jitted(x, x.copy())
+    usual = len(jitted.kernels)
+    jitted(x, x)
+    assert len(jitted.kernels) == usual + 1
+    assert jitted.kernels[0].same == (0, 0)
+    assert fits(jitted.kernels[0], (x, x))
+    assert not fits(jitted.kernels[0], (x, x.copy()))
+    expected = x * 3 + 1
+    jitted(x, x)
+    np.testing.assert_array_equal(x, expected)
+
+
+def test_a_failing_guard_costs_one_more_call_of_compiled_code():
+    @appyc.jit
+    def shifted(a, k):
+        for i in range(a.shape[0]):
+            a[i] = a[i + k]
+
+    a = np.arange(9.0)
+    shifted(a, 0)
+    with pytest.raises(IndexError, match="index 9 is out of bounds"):
+        shifted(a, 1)
+    assert shifted.kernels[0].checked is not None
+    b = np.arange(9.0)
+    with pytest.raises(IndexError, match="index 9 is out of bounds") as caught:
+        shifted(b, 1)
+    assert "_call" not in [f.name for f in caught.traceback]
+    np.testing.assert_array_equal(b, [1, 2, 3, 4, 5, 6, 7, 8, 8])

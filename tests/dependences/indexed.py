@@ -269,10 +269,18 @@ def sparse_rows(a, b, c, some, ptr):
 _BASE = np.arange(4096, dtype=np.float32) / 4096
 
 
-@LOOPS.add("overlapping", "carried", a=lambda n: _BASE[1 : n + 1], b=lambda n: _BASE[:n])
+@LOOPS.add(
+    "overlapping", "scan", "parallel scan, linear", a=lambda n: _BASE[1 : n + 1], b=lambda n: _BASE[:n]
+)
 def one_behind(a, b):
     for i in range(len(a)):
         a[i] = b[i] * 0.5 + 1.0
+
+
+@LOOPS.add("overlapping", "carried", a=lambda n: _BASE[1 : n + 1], b=lambda n: _BASE[:n])
+def squares_one_behind(a, b):
+    for i in range(len(a)):
+        a[i] = b[i] * b[i] + 0.5
 
 
 @LOOPS.add("overlapping", "after change", a=lambda n: _BASE[:n], b=lambda n: _BASE[1 : n + 1])

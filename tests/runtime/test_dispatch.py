@@ -5,6 +5,7 @@ import math
 import sys
 import threading
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def slots(type_):
     return 2 if type_.dtype is DType.COMPLEX128 else 1
 
 
-def make_kernel(address, arguments, *, written=(), results=(), tree=None, checked=0, owner=None):
+def make_kernel(address, arguments, *, written=(), results=(), tree=None, checked=None, owner=None, same=()):
     at, params = 1, []
     for leaf in leaves(arguments):
         params.append(at)
@@ -43,7 +44,7 @@ def make_kernel(address, arguments, *, written=(), results=(), tree=None, checke
         at += 0 if result.param is not None else slots(ScalarArg(result.dtype))
     layout = FrameLayout(tuple(params), tuple(places), at, at + 3)
     face = Interface(tuple(arguments), layout, frozenset(written), tuple(results), tree, (FAULT,))
-    return Kernel(face, address, checked, owner)
+    return Kernel(face, address, checked, owner, same=same)
 
 
 def missed(*args, **keywords):
@@ -197,11 +198,82 @@ def test_a_kernel_added_later_is_tried_first(entry_type, address):
 def test_failed_guard_goes_to_the_checked_version_or_the_fallback(entry_type, address):
     results = [KernelResult(DType.INT64)]
     bare = make_kernel(address("guarded"), (INT,), results=results, tree=0)
-    both = make_kernel(address("guarded"), (INT,), results=results, tree=0, checked=address("checked"))
+    checked = make_kernel(address("checked"), (INT,), results=results, tree=0)
+    both = make_kernel(address("guarded"), (INT,), results=results, tree=0, checked=checked)
     assert is_miss(make_entry(entry_type, bare)(-5))
     assert make_entry(entry_type, both)(-5) == -1
     with pytest.raises(GuardFailure):
         invoke(bare, (-5,), 1)
+
+
+def test_a_fault_of_the_checked_version_is_its_own(entry_type, address):
+    """Its table of faults is another one than that of the version whose guard failed."""
+    results = [KernelResult(DType.INT64)]
+    other = FaultSite("ValueError", "the other table", "f.py", 9, 0, 0)
+    faulty = make_kernel(address("faulty"), (INT,), results=results, tree=0)
+    checked = replace(faulty, interface=replace(faulty.interface, faults=(other,)))
+    kernel = make_kernel(address("guarded"), (INT,), results=results, tree=0, checked=checked)
+    with pytest.raises(ValueError, match="the other table"):
+        make_entry(entry_type, kernel)(-5)
+    with pytest.raises(ValueError, match="the other table"):
+        invoke(kernel, (-5,), 1)
+
+
+def test_a_fault_is_reported_with_the_arguments(entry_type, address):
+    seen = []
+    kernel = make_kernel(address("faulty"), (INT,), results=[KernelResult(DType.INT64)], tree=0)
+
+    def on_fault(*report):
+        seen.append(report)
+        raise KeyError
+
+    entry = entry_type(missed, on_fault)
+    entry.add(kernel)
+    with pytest.raises(KeyError):
+        entry(12)
+    assert seen == [(kernel, 0, 12, 10, (12,))]
+
+
+@pytest.fixture
+def axpy_of_one(entry_type, address):
+    double = ScalarArg(DType.FLOAT64, python=True)
+    kernel = make_kernel(address("axpy"), (double, F64, F64), written={1, 2}, same=(0, 1, 1))
+    return make_entry(entry_type, kernel)
+
+
+def test_a_kernel_for_one_array_takes_the_same_array_twice(axpy_of_one):
+    x = np.ones(4)
+    assert axpy_of_one(2.0, x, x) is None
+    np.testing.assert_array_equal(x, [3, 3, 3, 3])
+    assert axpy_of_one(2.0, x[:2], x[:2]) is None
+    np.testing.assert_array_equal(x, [9, 9, 3, 3])
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        lambda x: (x, x.copy()),
+        lambda x: (x, x[:3]),
+        lambda x: (x[1:], x[:-1]),
+    ],
+)
+def test_a_kernel_for_one_array_takes_no_others(axpy_of_one, arrays):
+    assert is_miss(axpy_of_one(2.0, *arrays(np.ones(4))))
+
+
+def test_a_read_only_view_of_the_array_that_is_written_is_left_to_the_fallback(axpy_of_one):
+    x = np.ones(4)
+    view = x[:]
+    view.flags.writeable = False
+    assert is_miss(axpy_of_one(2.0, view, x))
+
+
+def test_one_array_may_not_overlap_a_third(entry_type, address):
+    kernel = make_kernel(address("five"), (F64,) * 5, written={4}, same=(0, 1, 2, 3, 0))
+    entry = make_entry(entry_type, kernel)
+    x, y = np.ones(5), np.ones(5)
+    assert entry(x, y, y, y, x) is None
+    assert is_miss(entry(x[:4], y[:4], x[1:], y[:4], x[:4]))
 
 
 def test_fault_raises_the_programs_error(entry_type, address):
