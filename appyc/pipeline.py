@@ -26,9 +26,13 @@ from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.chunk_scans import chunk_scans
 from appyc.passes.context import PassContext
+from appyc.passes.contract_arrays import contract_arrays
 from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.estimate_costs import estimate_costs
+from appyc.passes.expand_tensors import expand_tensors
 from appyc.passes.find_lanes import find_lanes
+from appyc.passes.fuse_loops import fuse_loops
+from appyc.passes.guard_assumptions import guard_assumptions
 from appyc.passes.interchange_loops import interchange_loops
 from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.peel_wrap_around import peel_wrap_around
@@ -47,15 +51,21 @@ from appyc.passes.version_loops import version_loops
 Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
 SIMPLIFY: tuple[Pass, ...] = (
-    propagate_scalars,  # first: bounds and indices in terms of parameters, for all that follow
+    expand_tensors,  # before all: nothing else knows tensor statements
+    propagate_scalars,  # next: bounds and indices in terms of parameters, for all that follow
     remove_dead_code,  # what the first left over, and copies that the front end made for nothing
 )
 
 ANALYSE: tuple[Pass, ...] = (
     keep_python_ints,  # before all work: what it refuses runs in Python
+    guard_assumptions,  # before bounds and shapes are looked at: most choices fall away
+    propagate_scalars,  # again, for what has become simple
+    remove_dead_code,  # the same
     substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
     peel_wrap_around,  # after it, since a counter wraps around nothing
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
+    fuse_loops,  # once nothing raises any more, and before anything looks at single loops
+    contract_arrays,  # what fusion was for
     search_in_blocks,  # needs to know what may raise; what it makes are loops for all that follow
     reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not

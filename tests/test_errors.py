@@ -564,13 +564,12 @@ def show(a):
 
 show(np.ones(4))
 """,
-    "slice": """
+    "slice_with_a_variable_step": """
 @appyc.jit(strict=True)
-def halve(a):
-    for i in range(a.shape[0]):
-        a[i, :] *= 0.5
+def halve(a, k):
+    a[::k] *= 0.5
 
-halve(np.ones((4, 4)))
+halve(np.ones(4), 2)
 """,
     "global_statement": """
 counter = 0
@@ -640,20 +639,19 @@ async def total(a):
 
 total(np.ones(4))
 """,
-    "array_made_inside": """
+    "float_in_a_shape": """
 @appyc.jit(strict=True)
-def powers(n):
-    a = np.zeros(n)
-    return a
+def table(n):
+    return np.zeros((n, 2.0))
 
-powers(4)
+table(4)
 """,
     "method_of_array": """
 @appyc.jit(strict=True)
-def total(a):
-    return a.sum()
+def order(a):
+    a.sort()
 
-total(np.ones(4))
+order(np.ones(4))
 """,
     "mask": """
 @appyc.jit(strict=True)
@@ -662,7 +660,7 @@ def positive(a):
 
 positive(np.ones(4))
 """,
-    "new_axis": """
+    "view_returned": """
 @appyc.jit(strict=True)
 def column(a):
     return a[:, None]
@@ -671,17 +669,59 @@ column(np.ones(4))
 """,
     "numpy_reduction": """
 @appyc.jit(strict=True)
-def total(a):
-    return np.sum(a)
+def middle(a):
+    return np.median(a)
 
-total(np.ones(4))
+middle(np.ones(4))
 """,
-    "matrix_product": """
+    "lengths_do_not_fit": """
 @appyc.jit(strict=True)
-def product(a, b):
-    return a @ b
+def add(a):
+    return np.ones(3) + np.ones(4)
 
-product(np.ones((4, 4)), np.ones((4, 4)))
+add(np.ones(4))
+""",
+    "axis_out_of_bounds": """
+@appyc.jit(strict=True)
+def total(a):
+    return a.sum(axis=2)
+
+total(np.ones((4, 4)))
+""",
+    "integer_array_takes_no_floats": """
+@appyc.jit(strict=True)
+def halve(a):
+    a /= 2
+
+halve(np.arange(4))
+""",
+    "too_many_axes_in_a_slice": """
+@appyc.jit(strict=True)
+def corner(a):
+    return a[:2, :2, :2] + 1.0
+
+corner(np.ones((4, 4)))
+""",
+    "assigns_more_axes": """
+@appyc.jit(strict=True)
+def fill(a, b):
+    a[:] = np.zeros((2, 3))
+
+fill(np.ones(4), 1)
+""",
+    "float_index_array": """
+@appyc.jit(strict=True)
+def pick(a, idx):
+    return a[idx]
+
+pick(np.ones(4), np.ones(2))
+""",
+    "product_with_a_number": """
+@appyc.jit(strict=True)
+def product(a):
+    return a @ 2.0
+
+product(np.ones((4, 4)))
 """,
     "membership": """
 @appyc.jit(strict=True)
@@ -816,8 +856,10 @@ corner(np.ones(4))
     "too_few_indices": """
 @appyc.jit(strict=True)
 def scale(a):
+    s = 0.0
     for i in range(a.shape[0]):
-        a[i] = 2.0 * a[i]
+        s += max(a[i], 2.0)
+    return s
 
 scale(np.ones((4, 4)))
 """,

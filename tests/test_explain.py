@@ -97,7 +97,11 @@ def test_text_shows_nesting_and_modes():
 
     a = np.ones((4, 4))
     report = gemm.explain(a, a.copy(), a.copy())
-    assert [(r.index, r.depth) for r in report.loops] == [("i", 0), ("j", 1), ("k", 2)]
+    assert [(r.index, r.depth) for r in report.loops] == [
+        ("i", 0),
+        ("k", 1),
+        ("j", 2),
+    ]  # with the stride of one inside
     assert record_of(report, "i").mode == "parallel"
     starts = [line.index("for ") for line in str(report).splitlines() if " for " in line and "line" in line]
     assert starts[:3] == sorted(set(starts[:3]))

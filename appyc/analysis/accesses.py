@@ -41,11 +41,14 @@ from appyc.ir.nodes import (
     Extent,
     Fail,
     For,
+    ForAll,
     Function,
     If,
     Intrinsic,
+    Likely,
     Load,
     Logical,
+    Reduce,
     Select,
     Stmt,
     Store,
@@ -92,6 +95,15 @@ class Access:
         return self.op not in ("read", "write")
 
 
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A `Likely` node, the iterations that evaluate it, and where it holds among them."""
+
+    node: Likely
+    domain: isl.Set
+    truth: Truth
+
+
 @dataclass(slots=True)
 class FunctionAccesses:
     """The accesses of a function and the names that their sets speak of.
@@ -100,7 +112,8 @@ class FunctionAccesses:
     values of each loop's variable between its bounds, whatever stands around the loop.
     allocated: the loops around the `Alloc` of each local array, and how many accesses come
     before it. returned: arrays that the function returns. entries: for each loop when it is
-    reached. guards: the function's own, which say for which parameters it runs.
+    reached. guards: the function's own, which say for which parameters it runs. assumptions:
+    what nearly always holds, every place where it is asked.
     """
 
     affine: Affine
@@ -108,6 +121,7 @@ class FunctionAccesses:
     variables: dict[Symbol, str] = field(default_factory=dict)
     allocated: dict[Symbol, tuple[tuple[For | While, ...], int]] = field(default_factory=dict)
     returned: set[Symbol] = field(default_factory=set)
+    assumptions: list[Assumption] = field(default_factory=list)
     around: dict[Symbol, tuple[For | While, ...]] = field(default_factory=dict)
     ranges: dict[Symbol, isl.Set] = field(default_factory=dict)
     entries: dict[Symbol, isl.Set] = field(default_factory=dict)
@@ -135,12 +149,27 @@ class FunctionAccesses:
 def accesses_of(fn: Function, sets: Presburger, wary: bool = False) -> FunctionAccesses:
     """All accesses of a function, those in bounds, conditions and results included.
 
-    wary: as for `Affine`.
+    wary: as for `Affine`; and what the function's guards say is known.
     """
-    collector = _Collector(FunctionAccesses(Affine(sets, arrays_written(fn), wary)))
+    return _collected(_Collector(FunctionAccesses(Affine(sets, arrays_written(fn), wary))), fn)
+
+
+def assumptions_of(fn: Function, sets: Presburger, refused: frozenset[int]) -> FunctionAccesses:
+    """The `Likely` conditions of a function, without its accesses.
+
+    Each is taken to hold where others depend on it, but for those refused, by identity.
+    """
+    affine = Affine(sets, arrays_written(fn), wary=True, refused=refused)
+    return _collected(_AssumptionCollector(FunctionAccesses(affine)), fn)
+
+
+def _collected(collector: _Collector, fn: Function) -> FunctionAccesses:
+    sets = collector.sets
     for symbol in fn.params:
         collector.declare_parameter(symbol)
     collector.found.guards += [collector._truth(guard.holds) for guard in fn.guards]
+    if collector.affine.wary:
+        collector.affine.context = collector.affine.context.intersect(collector.found.guarded)
     collector.block(fn.body, sets.everything)
     for result in fn.results:
         if isinstance(result.value, Symbol):
@@ -186,6 +215,9 @@ class _Collector:
                 self._access(expr, expr.array, "read", domain)
             case Unary() | Cast() | AnyLane():
                 self.expression(expr.arg, domain)
+            case Likely():
+                self.expression(expr.arg, domain)
+                self.found.assumptions.append(Assumption(expr, domain, self._truth(expr.arg)))
             case Binary() | Compare():
                 self.expression(expr.lhs, domain)
                 self.expression(expr.rhs, domain)
@@ -194,6 +226,8 @@ class _Collector:
                     self.expression(arg, domain)
             case Apart() | Ascending():
                 pass  # what it reads, nobody writes in the loop that it is about, and no pass follows
+            case Reduce():
+                raise AssertionError("tensors are expanded before accesses are asked for")
             case Logical():
                 self.expression(expr.lhs, domain)
                 if _has_load(expr.rhs):
@@ -297,6 +331,8 @@ class _Collector:
                 self._alloc(stmt, domain)
             case Break() | Continue() | Fail():
                 pass
+            case ForAll():
+                raise AssertionError("tensors are expanded before accesses are asked for")
             case _:
                 assert_never(stmt)
 
@@ -396,6 +432,18 @@ class _Collector:
         self.doubts -= doubts
         self.loops = outer
         self._forget(written, self.depth)
+
+
+class _AssumptionCollector(_Collector):
+    """The walk where indices do not matter."""
+
+    def _access(
+        self, node: Load | Store | Update, array: Symbol, op: str, domain: isl.Set, atomic: bool = False
+    ) -> None:
+        for part in node.index:
+            self.expression(part, domain)
+        if not isinstance(node, Load):
+            self.expression(node.value, domain)
 
 
 def _has_load(expr: Expr) -> bool:

@@ -34,8 +34,10 @@ from appyc.ir.nodes import (
     Extent,
     For,
     Intrinsic,
+    Likely,
     Load,
     Logical,
+    Reduce,
     Select,
     Symbol,
     Unary,
@@ -112,10 +114,18 @@ class Affine:
     """Converts the expressions of one function, and keeps the table of names.
 
     written: arrays that the function writes; a load from any other one is as constant as
-    its index. wary: do not trust 64-bit arithmetic on values of unknown size.
+    its index. wary: do not trust 64-bit arithmetic on values of unknown size. refused: where
+    it is given, every `Likely` condition is taken to hold but for those in it, by identity.
     """
 
-    def __init__(self, sets: Presburger, written: set[Symbol], wary: bool = False) -> None:
+    def __init__(
+        self,
+        sets: Presburger,
+        written: set[Symbol],
+        wary: bool = False,
+        refused: frozenset[int] | None = None,
+    ) -> None:
+        self.refused = refused
         self.sets = sets
         self.wary = wary
         self.combined: set[str] = set()
@@ -219,7 +229,17 @@ class Affine:
                     arg = self.value(expr.args[0], state, depth)
                     return arg.max(arg.neg()) if self._adds_up(arg) else None
                 return None
-            case Compare() | Logical() | AnyLane() | Load() | Apart() | Ascending() | Workers():
+            case (
+                Compare()
+                | Logical()
+                | AnyLane()
+                | Load()
+                | Apart()
+                | Ascending()
+                | Workers()
+                | Likely()
+                | Reduce()
+            ):
                 return None
             case _:
                 assert_never(expr)
@@ -271,9 +291,14 @@ class Affine:
         self.combined.update(names)
         return True
 
+    def is_assumed(self, cond: Expr) -> bool:
+        return isinstance(cond, Likely) and self.refused is not None and id(cond) not in self.refused
+
     def _select(self, expr: Select, state: State, depth: int) -> isl.PwAff | None:
         if not _is_counted(expr.dtype):
             return None
+        if self.is_assumed(expr.cond):
+            return self.value(expr.then, state, depth)
         truth = self.truth(expr.cond, state, depth)
         if not truth.exact:
             return None
@@ -324,6 +349,10 @@ class Affine:
                 return _both(lhs, rhs) if expr.op == "&" else _either(lhs, rhs)
             case Unary() if expr.op == "~" and expr.dtype is DType.BOOL:
                 return self.truth(expr.arg, state, depth).negated()
+            case Likely() if self.is_assumed(expr):
+                return Truth(self.sets.everything, self.sets.nothing, True)
+            case Likely():
+                return self.truth(expr.arg, state, depth)
             case Cast() if expr.dtype is DType.BOOL and _is_counted(expr.arg.dtype):
                 value = self.value(expr.arg, state, depth)
                 zero = value.eq_set(self.sets.constant(0))

@@ -18,8 +18,10 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     Intrinsic,
+    Likely,
     Load,
     Logical,
+    Reduce,
     Select,
     Symbol,
     Unary,
@@ -81,7 +83,9 @@ def evaluate(expr: Expr, known: Mapping[Symbol, Any]) -> Number:
             return np.where(*parts)
         case Cast():
             return np.asarray(evaluate(expr.arg, known)).astype(expr.dtype.numpy)[()]
-        case Intrinsic() | AnyLane() | Apart() | Ascending() | Workers():
+        case Likely():
+            return evaluate(expr.arg, known)
+        case Intrinsic() | AnyLane() | Apart() | Ascending() | Workers() | Reduce():
             raise LookupError(type(expr).__name__)
         case _:
             assert_never(expr)

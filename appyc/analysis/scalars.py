@@ -27,6 +27,7 @@ from appyc.ir.nodes import (
     Expr,
     Fail,
     For,
+    ForAll,
     Function,
     If,
     Load,
@@ -181,7 +182,7 @@ def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol], holds: Expr 
             _reads(stmt, flow, assigned)
             if not stmt.target.is_array and stmt.target not in assigned:
                 flow.exposed.setdefault(stmt.target, stmt.loc)
-        case Store() | Alloc():
+        case Store() | Alloc() | ForAll():
             _reads(stmt, flow, assigned)
         case If():
             _reads(stmt.cond, flow, assigned)
@@ -298,7 +299,7 @@ class _Liveness:
         match stmt:
             case Assign():
                 return (live - {stmt.target}) | scalars_read(stmt.value)
-            case Store() | Update() | Alloc():
+            case Store() | Update() | Alloc() | ForAll():
                 return live | scalars_read(stmt)
             case If():
                 then = self.block(stmt.then, live, exits)

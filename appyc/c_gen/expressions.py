@@ -23,9 +23,11 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     Intrinsic,
+    Likely,
     Load,
     Logical,
     Places,
+    Reduce,
     Select,
     Symbol,
     Unary,
@@ -79,6 +81,10 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             return _ascending(ctx, expr)
         case Workers():
             return "1" if ctx.in_piece else "threads"
+        case Likely():
+            return f"__builtin_expect({expression(ctx, expr.arg)}, 1)"
+        case Reduce():
+            raise InternalError("c_gen", "a tensor expression is left")
         case _:
             assert_never(expr)
 

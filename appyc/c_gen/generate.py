@@ -20,7 +20,6 @@ from appyc.c_gen.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.statements import emit_statements
 from appyc.c_gen.threads import runs_in_threads
 from appyc.c_gen.writer import Writer
-from appyc.errors import InternalError
 from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
 from appyc.ir.nodes import Alloc, For, Function, Stmt, Symbol
 from appyc.ir.types import DType, Layout
@@ -78,8 +77,8 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
         emit_statements(ctx, fn.body)
         for result, slot in zip(fn.results, layout.results, strict=True):
             if isinstance(result.value, Symbol):
-                if result.value not in fn.params:
-                    raise InternalError("c_gen", f"result '{result.value}' is not a parameter")
+                if slot is not None:
+                    _emit_array_result(ctx, result.value, slot)
             else:
                 assert slot is not None
                 _emit_result(ctx, expression(ctx, result.value), result.value.dtype, slot)
@@ -179,6 +178,15 @@ def _from_slot(ctx: FunctionContext, dtype: DType, slot: int) -> str:
             return f"__builtin_complex({convert}(frame[{slot}]), {convert}(frame[{slot}] >> 32))"
         case _:
             return f"({c_type(dtype)})frame[{slot}]"
+
+
+def _emit_array_result(ctx: FunctionContext, array: Symbol, slot: int) -> None:
+    """Hands an array that the function made to the caller, who frees it."""
+    writer, name = ctx.writer, ctx.name(array)
+    writer.line(f"frame[{slot}] = (int64_t){name};")
+    for axis in range(array.array.ndim):
+        writer.line(f"frame[{slot + 1 + axis}] = {ctx.extent(array, axis)};")
+    writer.line(f"{name} = 0;")
 
 
 def _emit_result(ctx: FunctionContext, text: str, dtype: DType, slot: int) -> None:

@@ -12,6 +12,7 @@ from appyc.c_gen.context import FunctionContext, can_fault
 from appyc.c_gen.expressions import checked_places, combine, element, expression
 from appyc.c_gen.loops import emit_loop
 from appyc.c_gen.scalars import c_type, storage_type
+from appyc.errors import InternalError
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -19,6 +20,7 @@ from appyc.ir.nodes import (
     Continue,
     Fail,
     For,
+    ForAll,
     If,
     Stmt,
     Store,
@@ -58,6 +60,8 @@ def emit_statement(ctx: FunctionContext, stmt: Stmt) -> None:
             writer.line("continue;")
         case Alloc():
             _emit_alloc(ctx, stmt)
+        case ForAll():
+            raise InternalError("c_gen", "a tensor statement is left")
         case Fail():
             message = stmt.message.replace("{", "{{").replace("}", "}}")
             ctx.fail(stmt.error, message, stmt.loc)

@@ -12,13 +12,14 @@ import numpy as np
 from appyc.errors import CompileError, Loc, Note, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, expressions
 from appyc.frontend.access import AccessPath, python_function
+from appyc.frontend.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.functions import FUNCTIONS, as_dtype, number_method
 from appyc.frontend.numbers import holds
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import capture, read_source
-from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
-from appyc.ir.nodes import Extent
+from appyc.frontend.tensors import elementwise, is_array
+from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.types import DType
 
 MAX_CALL_DEPTH = 40
@@ -39,6 +40,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
+    if (found := lower_array_call(scope, callee.obj, node, loc)) is not None:
+        return found
     entry = FUNCTIONS.get(_hashable(callee.obj))
     if entry is not None:
         return _from_table(scope, node, callee.obj, entry, loc)
@@ -97,7 +100,10 @@ def _from_table(
             f"{ast.unparse(node.func)} with {len(values)} arguments cannot be compiled, with {expected} it can",
             loc,
         )
-    numbers = [expressions.number(v, loc, f"an argument of {ast.unparse(node.func)}") for v in values]
+    what = f"an argument of {ast.unparse(node.func)}"
+    if works_on_arrays(obj) and any(is_array(v) for v in values):
+        return elementwise(scope, values, lambda numbers: make(numbers, loc), loc, what)
+    numbers = [expressions.number(v, loc, what) for v in values]
     return make(numbers, loc)
 
 
@@ -116,6 +122,8 @@ def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None
 
 
 def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:
+    if isinstance(owner, ArrayRef | Tensor) and owner.ndim:
+        return lower_array_method(scope, owner, name, node, loc)
     if not isinstance(owner, Number):
         raise UnsupportedError(
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
@@ -135,8 +143,8 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     match value:
         case TupleValue():
             return arithmetic.python_number(len(value.items), loc)
-        case ArrayRef() if value.ndim > 0:
-            return Number(Extent(value.symbol, len(value.index), loc=loc), python=True)
+        case ArrayRef() | Tensor() if value.ndim > 0:
+            return expressions.shape_of(value, loc).items[0]
         case _:
             raise TypeInferenceError(f"{describe(value)} has no len()", loc)
 

@@ -8,7 +8,7 @@ from appyc.errors import Loc, PragmaError
 from appyc.frontend.expressions import lower_condition
 from appyc.frontend.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import Env, Scope
-from appyc.frontend.values import ArrayRef, Binding, Conflict, Number, Opaque, Slot, TupleSlots
+from appyc.frontend.values import ArrayRef, Binding, Conflict, Number, Opaque, Slot, Tensor, TupleSlots
 from appyc.ir.nodes import Clauses, Reduction, Symbol
 
 
@@ -85,7 +85,7 @@ def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
                 f"{name.text!r} in {clause}(...) is the loop's own variable or a constant", name.loc,
                 hints=("drop it from the clause: every iteration has its own",),
             )  # fmt: skip
-        case ArrayRef():
+        case ArrayRef() | Tensor():
             raise PragmaError(f"{name.text!r} in {clause}(...) is an array, where a scalar is needed", name.loc,
                               hints=("name scalar variables",))  # fmt: skip
         case Opaque() | Conflict():

@@ -10,13 +10,15 @@ import ast
 from dataclasses import replace
 
 from appyc.errors import CompileError, Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend import arithmetic
+from appyc.frontend import arithmetic, tensors
 from appyc.frontend.arithmetic import cast, integer, truth_of
 from appyc.frontend.calls import lower_call
 from appyc.frontend.functions import imaginary_part, real_part
+from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.numbers import PY_BOOL, PY_INT
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
+from appyc.frontend.slices import Item, is_element, lower_items, subscript
+from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -32,10 +34,12 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType
+from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+    ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|",
+    ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
 }  # fmt: skip
 
 _COMPARE: dict[type[ast.cmpop], str] = {
@@ -61,13 +65,9 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
 """What no expression may be, with what to do instead."""
 
 
-def binary_symbol(op: ast.operator, loc: Loc) -> str:
+def binary_symbol(op: ast.operator) -> str:
     """The IR's name of an operator."""
-    symbol = _BINARY.get(type(op))
-    if symbol is None:
-        raise UnsupportedError("the @ operator cannot be compiled", loc,
-                               hints=("write the product as loops, or outside the function",))  # fmt: skip
-    return symbol
+    return _BINARY[type(op)]
 
 
 def lower_expression(scope: Scope, node: ast.expr) -> Value:
@@ -114,20 +114,25 @@ def lower_operands(scope: Scope, nodes: list[ast.expr]) -> list[Value]:
         with scope.collect() as block:
             value = lower_expression(scope, node)
         if block:
-            values = [_kept(scope, v) for v in values]
+            values = [_kept(scope, v, block) for v in values]
             scope.block.extend(block)
         values.append(value)
     return values
 
 
-def _kept(scope: Scope, value: Value) -> Value:
+def _kept(scope: Scope, value: Value, block: list[Stmt]) -> Value:
+    """The value as it is before the statements of `block` run."""
     match value:
         case Number(expr=Const()):
             return value
         case Number():
             return replace(value, expr=scope.temp("kept", value.expr))
+        case Tensor():
+            read, written = value.element, (arrays_written(block), scalars_written(block))
+            changes = arrays_read(read) & written[0] or scalars_read(read) & written[1]
+            return tensors.kept(scope, value, "kept", read.loc) if changes else value
         case TupleValue():
-            return TupleValue(tuple(_kept(scope, v) for v in value.items))
+            return TupleValue(tuple(_kept(scope, v, block) for v in value.items))
         case _:
             return value
 
@@ -144,7 +149,7 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
             return value
         case ArrayRef() if value.ndim == 0:
             return Number(Load(value.symbol, value.index, loc=loc), python=False)
-        case ArrayRef():
+        case ArrayRef() | Tensor():
             raise UnsupportedError(f"{what} is {describe(value)}, where a number is needed", loc,
                                    hints=(_index_fully(value),))  # fmt: skip
         case Opaque(obj=str()):
@@ -154,9 +159,9 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
             raise wrong_kind(value)(f"{what} is {describe(value)}, where a number is needed", loc)
 
 
-def _index_fully(array: ArrayRef) -> str:
+def _index_fully(array: ArrayRef | Tensor) -> str:
     """What to do where an array stands in a number's place."""
-    if not array.index:
+    if isinstance(array, Tensor) or not array.index:
         return "index its elements in a loop"
     name, ndim = array.symbol.name, array.symbol.array.ndim
     return f"'{name}' is {ndim}-dimensional: an element of it has {ndim} indices"
@@ -201,14 +206,31 @@ def as_index(value: Number, loc: Loc) -> Expr:
 
 
 def _binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr, loc: Loc) -> Value:
-    symbol = binary_symbol(op, loc)
+    symbol = binary_symbol(op)
     a, b = lower_operands(scope, [left, right])
     if symbol == "+" and isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return TupleValue(a.items + b.items)
+    if tensors.is_array(a) or tensors.is_array(b):
+        return array_operation(scope, symbol, a, b, loc)
     x, y = number(a, scope.loc(left)), number(b, scope.loc(right))
     if symbol == "**" and x.type.dtype.is_integer and y.type.dtype.is_integer:
         _test_exponent(scope, x, y, loc)
     return arithmetic.binary(symbol, x, y, loc)
+
+
+def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value:
+    """`a op b` where a side is an array."""
+    if symbol == "@":
+        return matmul(scope, a, b, loc)
+
+    def make(numbers: list[Number]) -> Number:
+        x, y = numbers
+        if symbol == "**" and x.type.dtype.is_integer and y.type.dtype.is_integer and y.constant is None:
+            raise UnsupportedError("integers to the power of integers that only the run shows", loc,
+                                   hints=("convert one side to float",))  # fmt: skip
+        return arithmetic.binary(symbol, x, y, loc)
+
+    return tensors.elementwise(scope, [a, b], make, loc)
 
 
 def _test_exponent(scope: Scope, base: Number, exponent: Number, loc: Loc) -> None:
@@ -223,7 +245,13 @@ def _test_exponent(scope: Scope, base: Number, exponent: Number, loc: Loc) -> No
 def _unary(scope: Scope, op: ast.unaryop, operand: ast.expr, loc: Loc) -> Value:
     if isinstance(op, ast.Not):
         return arithmetic.logical_not(Number(lower_condition(scope, operand), python=True), loc)
-    value = lower_number(scope, operand)
+    value = lower_expression(scope, operand)
+    if tensors.is_array(value):
+        return tensors.elementwise(scope, [value], lambda numbers: _signed(op, numbers[0], loc), loc)
+    return _signed(op, number(value, scope.loc(operand)), loc)
+
+
+def _signed(op: ast.unaryop, value: Number, loc: Loc) -> Number:
     match op:
         case ast.USub():
             return arithmetic.negative(value, loc)
@@ -335,6 +363,11 @@ def _comparison(
     values = lower_operands(scope, [left, *comparators])
     if len(ops) == 1 and (text := _compare_objects(values, ops[0], loc)) is not None:
         return text
+    if len(ops) == 1 and any(tensors.is_array(v) for v in values):
+        symbol = _COMPARE[type(ops[0])]
+        return tensors.elementwise(
+            scope, values, lambda numbers: arithmetic.compare(symbol, numbers[0], numbers[1], loc), loc
+        )
     nodes = [left, *comparators]
     operands = [number(v, scope.loc(n)) for v, n in zip(values, nodes, strict=True)]
     out: Number | None = None
@@ -374,11 +407,8 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
     match owner:
         case TupleValue():
             return _tuple_item(scope, owner, index, loc)
-        case ArrayRef():
-            ref = element(scope, owner, index, loc)
-            if ref.ndim == 0:
-                return Number(Load(ref.symbol, ref.index, loc=loc), python=False)
-            return ref
+        case ArrayRef() | Tensor():
+            return _array_item(scope, owner, index, loc)
         case _:
             hint = (
                 "make it an array or a tuple"
@@ -386,6 +416,16 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
                 else "only arrays and tuples can be"
             )
             raise wrong_kind(owner)(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
+
+
+def _array_item(scope: Scope, owner: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
+    items = lower_items(scope, index)
+    if isinstance(owner, Tensor) or not is_element(items):
+        return subscript(scope, owner, items, loc)
+    ref = element(scope, owner, index, items, loc)
+    if ref.ndim == 0:
+        return Number(Load(ref.symbol, ref.index, loc=loc), python=False)
+    return ref
 
 
 def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
@@ -413,30 +453,23 @@ def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | Non
     return slice(bound(index.lower), bound(index.upper), bound(index.step))
 
 
-def element(scope: Scope, owner: ArrayRef, index: ast.expr, loc: Loc) -> ArrayRef:
-    """`owner[index]` as an array with more axes indexed. Slices are refused here."""
+def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[Item], loc: Loc) -> ArrayRef:
+    """`owner[items]`, all of them single positions, as an array with more axes indexed."""
     nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
-    for node in nodes:
-        if isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value in (None, ...)):
-            raise UnsupportedError("slices, None and ... cannot be compiled", scope.loc(node),
-                                   hints=("index single elements in a loop",))  # fmt: skip
+    values = [item for item in items if not isinstance(item, ast.Slice)]
     if len(nodes) > owner.ndim:
         raise TypeInferenceError(
             f"too many indices: {len(owner.index) + len(nodes)}, "
             f"but '{owner.symbol.name}' is {owner.symbol.array.ndim}-dimensional", loc,
         )  # fmt: skip
-    values = lower_operands(scope, nodes)
     taken: list[Expr] = list(owner.index)
     for value, node in zip(values, nodes, strict=True):
         taken.append(_axis_index(scope, owner, len(taken), value, node))
-    return ArrayRef(owner.symbol, tuple(taken))
+    return ArrayRef(owner.symbol, tuple(taken), owner.shape)
 
 
 def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: ast.expr) -> Expr:
     loc = scope.loc(node)
-    if isinstance(value, ArrayRef) and value.ndim > 0:
-        raise UnsupportedError("an array cannot be an index", loc,
-                               hints=("loop over the index array's elements",))  # fmt: skip
     position = number(value, loc, "this index")
     if position.type.dtype is DType.BOOL:
         raise UnsupportedError(
@@ -463,22 +496,28 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
     match owner:
         case Opaque():
             return scope.names.attribute(owner, name, loc)
-        case ArrayRef():
-            return _array_attribute(owner, name, loc)
+        case ArrayRef() | Tensor():
+            return _array_attribute(scope, owner, name, loc)
         case Number():
             return _number_attribute(owner, name, loc)
         case TupleValue():
             raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
 
 
-def shape_of(owner: ArrayRef, loc: Loc) -> TupleValue:
-    first = len(owner.index)
-    axes = range(first, owner.symbol.array.ndim)
-    return TupleValue(tuple(Number(Extent(owner.symbol, k, loc=loc), python=True) for k in axes))
+def shape_of(owner: ArrayRef | Tensor, loc: Loc) -> TupleValue:
+    extents = owner.extents if isinstance(owner, Tensor) else owner.extents(loc)
+    return TupleValue(tuple(Number(extent, python=True) for extent in extents))
 
 
-def _array_attribute(owner: ArrayRef, name: str, loc: Loc) -> Value:
+def _array_attribute(scope: Scope, owner: ArrayRef | Tensor, name: str, loc: Loc) -> Value:
+    dtype = owner.symbol.dtype if isinstance(owner, ArrayRef) else owner.element.dtype
     match name:
+        case "T":
+            tensor = tensors.as_tensor(scope, owner, loc)
+            return tensors.permuted(tensor, range(tensor.ndim)[::-1])
+        case "real" | "imag":
+            part = real_part if name == "real" else imaginary_part
+            return tensors.elementwise(scope, [owner], lambda numbers: part(numbers[0], loc), loc)
         case "shape":
             return shape_of(owner, loc)
         case "ndim":
@@ -493,13 +532,13 @@ def _array_attribute(owner: ArrayRef, name: str, loc: Loc) -> Value:
                 )
             return out
         case "dtype":
-            return Opaque(owner.symbol.dtype.numpy)
+            return Opaque(dtype.numpy)
         case "itemsize":
-            return arithmetic.python_number(owner.symbol.dtype.itemsize, loc)
+            return arithmetic.python_number(dtype.itemsize, loc)
         case _:
             raise UnsupportedError(
                 f"the array attribute {name!r} cannot be compiled", loc,
-                hints=("shape, size, ndim, dtype and itemsize can",),
+                hints=("shape, size, ndim, dtype, itemsize, T, real and imag can",),
             )  # fmt: skip
 
 

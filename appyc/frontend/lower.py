@@ -15,7 +15,7 @@ from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
 from appyc.frontend.source import Source
 from appyc.frontend.statements import lower_block
-from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, TupleSlots, TupleValue, Value
+from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, Tensor, TupleSlots, TupleValue, Value
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Function, Result, ResultTree, Symbol, Var
@@ -150,12 +150,18 @@ def _result_tree(value: Value, results: list[Result], loc: Loc) -> ResultTree:
             results.append(Result(value.expr, value.python, loc=value.expr.loc))
             return len(results) - 1
         case ArrayRef():
+            # One array that is returned twice is one result.
+            for number, result in enumerate(results):
+                if result.value == value.symbol:
+                    return number
             results.append(Result(value.symbol, loc=loc))
             return len(results) - 1
         case TupleValue():
             return tuple(_result_tree(v, results, loc) for v in value.items)
         case Opaque():
             return None
+        case Tensor():
+            raise AssertionError("a returned tensor has been put into memory")
 
 
 def lower_inline(

@@ -14,7 +14,8 @@ from appyc.frontend.arithmetic import cast, const
 from appyc.frontend.expressions import lower_expression
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Restart, Result, Scope
-from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, TupleValue, Value, describe
+from appyc.frontend.tensors import kept
+from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Assign, Break, If, Stmt, Var
 from appyc.ir.types import DType
 
@@ -32,7 +33,7 @@ def returns_early(function: ast.FunctionDef) -> bool:
 
 def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     """`return value`: keeps the values, and ends this path."""
-    out = lower_expression(scope, value) if value is not None else Opaque(None)
+    out = _stored(scope, lower_expression(scope, value), loc) if value is not None else Opaque(None)
     keep(scope, out, loc)
     if scope.returned is not None:
         scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
@@ -42,6 +43,17 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
         end_path(scope, scope.loops[-1], loc)
         scope.emit(Break(loc=loc))
     scope.live = False
+
+
+def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
+    """The value with new arrays in memory."""
+    match value:
+        case Tensor():
+            return kept(scope, value, "result", loc)
+        case TupleValue():
+            return TupleValue(tuple(_stored(scope, v, loc) for v in value.items))
+        case _:
+            return value
 
 
 def leave_if_returned(scope: Scope, loc: Loc) -> Stmt | None:
@@ -94,7 +106,7 @@ def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
 
 def _check_returnable(value: Value, loc: Loc) -> None:
     match value:
-        case ArrayRef() if value.index:
+        case ArrayRef(index=(_, *_)) | Tensor():
             raise UnsupportedError("a view of an array cannot be returned", loc,
                                    hints=("return the array, and index the result",))  # fmt: skip
         case TupleValue():
@@ -113,6 +125,8 @@ def _shape(value: Value) -> object:
             return "number"
         case ArrayRef():
             return value.symbol
+        case Tensor():
+            return value
         case Opaque():
             return None
         case TupleValue():

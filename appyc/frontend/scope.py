@@ -25,6 +25,7 @@ from appyc.frontend.values import (
     Number,
     Opaque,
     Slot,
+    Tensor,
     TupleSlots,
     TupleValue,
     Value,
@@ -147,7 +148,7 @@ class Scope:
                 )  # fmt: skip
             case Number():
                 return Number(replace(binding.expr, loc=loc), binding.python)
-            case ArrayRef() | Opaque():
+            case ArrayRef() | Tensor() | Opaque():
                 return binding
 
     def _test_flag(self, name: str, binding: Binding, loc: Loc) -> None:
@@ -204,7 +205,7 @@ class Scope:
                     for k, v in enumerate(items)
                 ]
                 return TupleSlots(tuple(slots))
-            case ArrayRef() | Opaque():
+            case ArrayRef() | Tensor() | Opaque():
                 return value
 
     # ------------------------------------------------------------ where paths meet
@@ -275,7 +276,7 @@ class Scope:
                 return TupleSlots(
                     tuple(self._as_maybe(f"{name}_{k}", b) for k, b in enumerate(binding.items))
                 )
-            case ArrayRef() | Opaque():
+            case ArrayRef() | Tensor() | Opaque():
                 return Conflict("assigned on one path only")
             case Conflict():
                 return binding

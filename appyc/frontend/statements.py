@@ -9,6 +9,7 @@ from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast
 from appyc.frontend.expressions import (
+    array_operation,
     binary_symbol,
     element,
     lower_condition,
@@ -19,7 +20,9 @@ from appyc.frontend.expressions import (
 from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_while
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value, describe
+from appyc.frontend.slices import is_element, lower_items, subscript
+from appyc.frontend.tensors import as_tensor, assign, kept
+from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Const, Expr, Fail, If, Load, Store, Unary, Update, Var
 from appyc.ir.types import DType
 
@@ -136,6 +139,8 @@ def _settled(scope: Scope, value: Value) -> Value:
             return value
         case Number():
             return Number(scope.temp("value", value.expr), value.python)
+        case Tensor():
+            return kept(scope, value, "value", value.element.loc)
         case TupleValue():
             return TupleValue(tuple(_settled(scope, v) for v in value.items))
         case _:
@@ -147,8 +152,10 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
     match target:
         case ast.Name(id=name):
             if isinstance(value, ArrayRef) and value.index:
-                kept = tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in value.index)
-                value = ArrayRef(value.symbol, kept)
+                places = tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in value.index)
+                value = ArrayRef(value.symbol, places)
+            if isinstance(value, Tensor):
+                value = kept(scope, value, name, loc)
             scope.bind(name, value, loc)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             _unpack(scope, elts, value, loc)
@@ -177,17 +184,34 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
 
 
 def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
-    """The element that an assignment writes. Raises for what is not a writable element."""
-    loc = scope.loc(target)
-    owner = lower_expression(scope, target.value)
-    if not isinstance(owner, ArrayRef):
-        raise wrong_kind(owner)(f"{describe(owner)} cannot be assigned to by index", loc)
-    ref = element(scope, owner, target.slice, loc)
-    if ref.ndim:
+    """The element that an atomic update writes."""
+    ref = _target(scope, target)
+    if not isinstance(ref, ArrayRef) or ref.ndim:
         raise UnsupportedError(
-            f"this assigns to {describe(ref)}, where an element is needed", loc,
+            f"this assigns to {describe(ref)}, where an element is needed", scope.loc(target),
             hints=("assign single elements in a loop",),
         )  # fmt: skip
+    return ref
+
+
+def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor:
+    """What an assignment writes: an element, or several. Raises for what cannot be written."""
+    loc = scope.loc(target)
+    owner = lower_expression(scope, target.value)
+    if not isinstance(owner, ArrayRef | Tensor):
+        raise wrong_kind(owner)(f"{describe(owner)} cannot be assigned to by index", loc)
+    items = lower_items(scope, target.slice)
+    if isinstance(owner, ArrayRef) and is_element(items):
+        ref = element(scope, owner, target.slice, items, loc)
+    else:
+        place = subscript(scope, owner, items, loc, stored=True)
+        if isinstance(place, Tensor):
+            return place
+        assert isinstance(place, Number)
+        if not isinstance(place.expr, Load):
+            raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
+                                     hints=("give it a name first",))  # fmt: skip
+        ref = ArrayRef(place.expr.array, place.expr.index)
     if ref.symbol.array.readonly:
         raise TypeInferenceError(
             f"'{ref.symbol.name}' is read-only, and this assigns to it", loc,
@@ -197,15 +221,18 @@ def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
 
 
 def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
+    with scope.collect() as block:
+        ref = _target(scope, target)
+    if isinstance(ref, Tensor) or ref.ndim:
+        # Tests of the target's own shape may come first; nothing is written before the value is read.
+        scope.block.extend(block)
+        assign(scope, ref, value, loc)
+        return
     stored = number(value, loc, "the assigned value")
-    if not isinstance(stored.expr, Const):
-        with scope.collect() as block:
-            ref = target_element(scope, target)
-        if block:  # the index makes statements, and Python evaluates the value first
-            stored = Number(scope.temp("value", stored.expr), stored.python)
-            scope.block.extend(block)
-    else:
-        ref = target_element(scope, target)
+    if block and not isinstance(stored.expr, Const):
+        # The index makes statements, and Python evaluates the value first.
+        stored = Number(scope.temp("value", stored.expr), stored.python)
+    scope.block.extend(block)
     scope.emit(Store(ref.symbol, ref.index, converted(stored, ref, loc), loc=loc))
 
 
@@ -221,14 +248,15 @@ def converted(value: Number, ref: ArrayRef, loc: Loc) -> Expr:
 
 
 def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr, loc: Loc) -> None:
-    symbol = binary_symbol(op, loc)
+    symbol = binary_symbol(op)
     if isinstance(target, ast.Name):
         with scope.collect() as block:
             operand = lower_expression(scope, value)
         old = scope.read(target.id, scope.loc(target))
-        if isinstance(old, ArrayRef) and old.ndim:
-            raise UnsupportedError(f"'{target.id}' is {describe(old)}, where a number is needed", loc,
-                                   hints=("update single elements in a loop",))  # fmt: skip
+        if isinstance(old, ArrayRef | Tensor) and old.ndim:
+            scope.block.extend(block)
+            _update_array(scope, old, symbol, operand, loc)
+            return
         if block and isinstance(old, Number):
             old = Number(scope.temp("kept", old.expr), old.python)
         scope.block.extend(block)
@@ -241,7 +269,10 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
     if not isinstance(target, ast.Subscript):
         raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
                                hints=("return the value, and assign it outside",))  # fmt: skip
-    ref = target_element(scope, target)
+    ref = _target(scope, target)
+    if isinstance(ref, Tensor) or ref.ndim:
+        _update_array(scope, ref, symbol, lower_expression(scope, value), loc)
+        return
     load: Expr = Load(ref.symbol, ref.index, loc=scope.loc(target))
     with scope.collect() as block:
         operand = lower_expression(scope, value)
@@ -258,11 +289,24 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
     scope.emit(Store(ref.symbol, ref.index, converted(out, ref, loc), loc=loc))
 
 
+def _update_array(scope: Scope, target: ArrayRef | Tensor, symbol: str, value: Value, loc: Loc) -> None:
+    """`target op= value` in the target's memory. Raises where NumPy refuses the result's type."""
+    out = array_operation(scope, symbol, target, value, loc)
+    old = as_tensor(scope, target, loc).element.dtype
+    new = as_tensor(scope, out, loc).element.dtype
+    if "biufc".index(new.kind.replace("u", "i")) > "biufc".index(old.kind.replace("u", "i")):
+        raise TypeInferenceError(
+            f"{symbol}= gives {new}, which an array of {old} does not take", loc,
+            hints=(f"convert the result: a[...] = (a {symbol} x).astype(a.dtype)",),
+        )  # fmt: skip
+    assign(scope, target, out, loc)
+
+
 def _atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
     """`#pragma atomic` on `x[i] += e` or `x[i] = max(x[i], e)`."""
     loc = scope.loc(node)
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
-        symbol = binary_symbol(node.op, loc)
+        symbol = binary_symbol(node.op)
         if symbol not in _ATOMIC_OPS:
             raise PragmaError(
                 f"{symbol}= cannot be atomic", pragma.loc,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.numbers import NumberType
-from appyc.ir.nodes import Const, Expr, Symbol
+from appyc.ir.nodes import Const, Expr, Extent, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,43 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class ArrayRef:
-    """An array with its leading axes indexed: `A` has no index, `A[i]` of a matrix has one."""
+    """An array with its leading axes indexed: `A` has no index, `A[i]` of a matrix has one.
+
+    shape: the lengths of all axes, where they are known otherwise than by asking the array.
+    """
 
     symbol: Symbol
     index: tuple[Expr, ...] = ()
+    shape: tuple[Expr, ...] | None = field(default=None, compare=False)
 
     @property
     def ndim(self) -> int:
         return self.symbol.array.ndim - len(self.index)
+
+    def extents(self, loc: Loc) -> tuple[Expr, ...]:
+        """The lengths of the axes that are not indexed."""
+        first = len(self.index)
+        if self.shape is not None:
+            return self.shape[first:]
+        return tuple(Extent(self.symbol, k, loc=loc) for k in range(first, self.symbol.array.ndim))
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """An array that is described, not stored: `element` stands at the place `axes`, each of which
+    runs from 0 to its extent.
+
+    view: `element` is a load, and who assigns to the tensor assigns to that array.
+    """
+
+    axes: tuple[Symbol, ...]
+    extents: tuple[Expr, ...]
+    element: Expr
+    view: bool = False
+
+    @property
+    def ndim(self) -> int:
+        return len(self.axes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +85,7 @@ class Opaque:
     root: AccessPath | None = None
 
 
-Value: TypeAlias = Number | ArrayRef | TupleValue | Opaque
+Value: TypeAlias = Number | ArrayRef | Tensor | TupleValue | Opaque
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +120,7 @@ class Conflict:
     reason: str
 
 
-Binding: TypeAlias = Slot | TupleSlots | Conflict | Number | ArrayRef | Opaque
+Binding: TypeAlias = Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
 
 
 def describe(value: Value | Binding) -> str:
@@ -101,6 +131,8 @@ def describe(value: Value | Binding) -> str:
             return f"a Python {t}" if t.python else f"a {t}"
         case ArrayRef():
             return f"a {value.ndim}-dimensional array of {value.symbol.dtype}"
+        case Tensor():
+            return f"a {value.ndim}-dimensional array of {value.element.dtype}"
         case TupleValue() | TupleSlots():
             return f"a tuple of {len(value.items)}"
         case Opaque(obj=None):

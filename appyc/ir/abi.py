@@ -7,7 +7,8 @@ A C kernel is `int32_t kernel(int64_t *frame)`. The frame holds, in this order:
                 a scalar one slot (complex128: two, real then imaginary), its value in the
                 low bytes: bool and integers extended to 64 bits, float32 and float64 as
                 their own bits, complex64 as two float32 side by side
-    results     a scalar as above (out); results that are arrays take no slot
+    results     a scalar as above (out); an array that the function made 1 + ndim slots: data
+                pointer, which is the caller's to free, and extents; one that is a parameter none
     fault       FAULT_SLOTS slots: site, value, extent (out)
 
 The kernel returns a `Status`. Everything that calls a kernel (the compiled dispatcher, its
@@ -45,7 +46,7 @@ def slots_of(type_: Type) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FrameLayout:
-    """Slot numbers. results: None for a result that is an array."""
+    """Slot numbers. results: None for a result that is a parameter."""
 
     params: tuple[int, ...]
     results: tuple[int | None, ...]
@@ -65,7 +66,9 @@ def frame_layout(fn: Function) -> FrameLayout:
     results: list[int | None] = []
     for result in fn.results:
         if isinstance(result.value, Symbol):
-            results.append(None)
+            is_new = result.value not in fn.params
+            results.append(at if is_new else None)
+            at += 1 + result.value.array.ndim if is_new else 0
         else:
             results.append(at)
             at += 2 if result.value.dtype is DType.COMPLEX128 else 1

@@ -254,6 +254,18 @@ class Ascending(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Likely(Node):
+    """`arg`, a condition that nearly every call fulfils: the usual version of the function is
+    guarded with it, where it speaks of parameters alone, and need not ask."""
+
+    arg: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return DType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
 class Workers(Node):
     """How many iterations of a parallel loop the machine has room for at one time; int64, at least 1.
 
@@ -264,6 +276,23 @@ class Workers(Node):
     @property
     def dtype(self) -> DType:
         return DType.INT64
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce(Node):
+    """`value` at all places of `axes`, each from 0 to its extent, combined with an op of
+    REDUCTION_OPS, `start` among them. Stands in the value of an `Assign` or a `ForAll` alone, and
+    only `expand_tensors` ever sees one."""
+
+    op: str
+    axes: tuple[Symbol, ...]
+    extents: tuple[Expr, ...]
+    value: Expr
+    start: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return self.value.dtype
 
 
 Expr: TypeAlias = (
@@ -282,6 +311,8 @@ Expr: TypeAlias = (
     | Apart
     | Ascending
     | Workers
+    | Likely
+    | Reduce
 )
 
 
@@ -465,6 +496,21 @@ class Alloc(Node):
     zero: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class ForAll(Node):
+    """`array[index] = value` at all places of `axes`, each from 0 to its extent.
+
+    Every value is read before any is stored, in the order of the places. Only `expand_tensors`
+    ever sees one.
+    """
+
+    axes: tuple[Symbol, ...]
+    extents: tuple[Expr, ...]
+    array: Symbol
+    index: tuple[Expr, ...]
+    value: Expr
+
+
 OWN_ERRORS = ("DependenceError",)
 """Exceptions of appyc's that a program may raise at run time."""
 
@@ -477,7 +523,7 @@ class Fail(Node):
     message: str
 
 
-Stmt: TypeAlias = Assign | Store | Update | For | While | If | Break | Continue | Alloc | Fail
+Stmt: TypeAlias = Assign | Store | Update | For | While | If | Break | Continue | Alloc | ForAll | Fail
 
 
 # ---------------------------------------------------------------- functions

@@ -44,13 +44,16 @@ from appyc.ir.nodes import (
     Extent,
     Fail,
     For,
+    ForAll,
     Function,
     If,
     Intrinsic,
+    Likely,
     Load,
     Logical,
     LoopMode,
     Places,
+    Reduce,
     Reduction,
     Result,
     ResultTree,
@@ -133,6 +136,8 @@ def print_function(fn: Function) -> str:
     names = spellings(symbols_of(fn), {*keyword.kwlist, *_OWN_NAMES, *fails, fn.name})
     printer = _Printer(names.__getitem__)
     lines = ["import math", "import numpy as np", ""]
+    if any(isinstance(n, Reduce) for n in walk(fn)):
+        lines.insert(0, "import functools")
     if any(isinstance(n, AnyLane) for n in walk(fn)):
         lines += ["any_lane = bool  # here lanes run one after the other", ""]
     if any(isinstance(n, Apart | Ascending) for n in walk(fn)):
@@ -207,6 +212,10 @@ class _Printer:
                 return f"ascending({self.name(expr.array)}, {self.bare(expr.lo)}, {self.bare(expr.hi)})"
             case Workers():
                 return str(SOME_WORKERS)
+            case Likely():
+                return self.expr(expr.arg)
+            case Reduce():
+                return self.reduce(expr)
             case _:
                 assert_never(expr)
 
@@ -215,6 +224,24 @@ class _Printer:
             f"({'None' if p.array is None else self.name(p.array)}, {self.bare(p.offset)}), " for p in group
         ]
         return f"({''.join(terms).rstrip()})"
+
+    def reduce(self, expr: Reduce) -> str:
+        """All values in a list, combined from the left."""
+        a, b = "left", "right"
+        joined = f"{_CALLED_OPS[expr.op]}({a}, {b})" if expr.op in _CALLED_OPS else f"{a} {expr.op} {b}"
+        values = f"[{self.bare(expr.value)}{self.each(expr.axes, expr.extents)}]"
+        return f"functools.reduce(lambda {a}, {b}: {joined}, {values}, {self.bare(expr.start)})"
+
+    def each(self, axes: tuple[Symbol, ...], extents: tuple[Expr, ...]) -> str:
+        pairs = zip(axes, extents, strict=True)
+        return "".join(f" for {self.name(axis)} in range({self.bare(n)})" for axis, n in pairs)
+
+    def for_all(self, stmt: ForAll) -> list[str]:
+        """The values first, then the stores, in the same order."""
+        places = ", ".join(self.name(axis) for axis in stmt.axes) + ("," if len(stmt.axes) == 1 else "")
+        value = f"(({places}), {self.bare(stmt.value)})" if stmt.axes else f"((), {self.bare(stmt.value)})"
+        head = f"for ({places}), value in [{value}{self.each(stmt.axes, stmt.extents)}]:"
+        return [head, f"    {self.element(stmt.array, stmt.index)} = value"]
 
     def element(self, array: Symbol, index: tuple[Expr, ...]) -> str:
         return f"{self.name(array)}[{', '.join(self.bare(i) for i in index) or '()'}]"
@@ -279,6 +306,8 @@ class _Printer:
                 shape = "".join(f"{self.bare(n)}, " for n in stmt.shape).strip()
                 make = "zeros" if stmt.zero else "empty"
                 return [f"{self.name(stmt.array)} = np.{make}(({shape}), np.{stmt.array.dtype})"]
+            case ForAll():
+                return self.for_all(stmt)
             case Fail():
                 return [f"raise {stmt.error}({stmt.message!r})"]
             case _:
@@ -425,7 +454,7 @@ def _is_numpy(expr: Expr) -> bool:
             return expr.op in _CALLED_OPS or _is_numpy(expr.lhs) or _is_numpy(expr.rhs)
         case Select():
             return _is_numpy(expr.then) and _is_numpy(expr.orelse)
-        case Compare() | Logical() | AnyLane() | Apart() | Ascending():
+        case Compare() | Logical() | AnyLane() | Apart() | Ascending() | Likely() | Reduce():
             return False
         case Const() | Var() | Extent() | Workers():
             return expr.dtype not in _PYTHON_TYPES

@@ -33,13 +33,16 @@ from appyc.ir.nodes import (
     Extent,
     Fail,
     For,
+    ForAll,
     Function,
     If,
     Intrinsic,
+    Likely,
     Load,
     Logical,
     LoopMode,
     Node,
+    Reduce,
     Reduction,
     ResultTree,
     Select,
@@ -197,8 +200,10 @@ class _Verifier:
                 self.expr(expr.arg)
             case Intrinsic():
                 self.intrinsic(expr)
-            case AnyLane():
+            case AnyLane() | Likely():
                 self.condition(expr.arg)
+            case Reduce():
+                self.reduce(expr)
             case _:
                 assert_never(expr)
         if wanted is not None and expr.dtype is not wanted:
@@ -261,6 +266,8 @@ class _Verifier:
                 self.leave(stmt)
             case Alloc():
                 self.alloc(stmt)
+            case ForAll():
+                self.for_all(stmt)
             case Fail():
                 known = getattr(builtins, stmt.error, None)
                 is_error = (
@@ -297,6 +304,29 @@ class _Verifier:
             ndim, layout = array.array.ndim, array.array.layout
             self.expect(len(stmt.shape) == ndim, stmt, f"{array} has {ndim} axes, not {len(stmt.shape)}")
             self.expect(layout is Layout.C, stmt, f"{array} is allocated with layout {layout.value}")
+
+    # ------------------------------------------------------------ tensors
+
+    def axes(self, node: ForAll | Reduce) -> None:
+        self.expect(len(node.axes) == len(node.extents), node, "axes and extents differ in number")
+        for extent in node.extents:
+            self.expr(extent, DType.INT64)
+        self.known |= set(node.axes)
+
+    def reduce(self, expr: Reduce) -> None:
+        works = expr.op in REDUCTION_OPS and expr.dtype.kind in _KINDS_OF_OP[expr.op]
+        self.expect(works, expr, f"reduction with {expr.op!r} of {expr.dtype}")
+        self.expr(expr.start, expr.dtype)
+        self.axes(expr)
+        self.expr(expr.value)
+        self.known -= set(expr.axes)
+
+    def for_all(self, stmt: ForAll) -> None:
+        self.axes(stmt)
+        self.index(stmt.array, stmt.index, stmt)
+        self.writable(stmt.array, stmt)
+        self.expr(stmt.value, stmt.array.dtype)
+        self.known -= set(stmt.axes)
 
     # ------------------------------------------------------------ loops
 

@@ -18,6 +18,7 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     For,
+    ForAll,
     Function,
     Load,
     Node,
@@ -202,7 +203,7 @@ def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
     """Arrays an element of which is stored or updated."""
     out: set[Symbol] = set()
     for n in walk(node):
-        if isinstance(n, Store):
+        if isinstance(n, Store | ForAll):
             out.add(n.array)
         elif isinstance(n, Update) and n.target.is_array:
             out.add(n.target)

@@ -9,35 +9,24 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses import Access, FunctionAccesses, accesses_of
-from appyc.analysis.affine import SMALL
-from appyc.analysis.conditions import Cases, cases_of, condition_of
+from appyc.analysis.conditions import condition_of
 from appyc.analysis.presburger import Presburger
 from appyc.errors import Loc
 from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
     Function,
     Guard,
     Load,
-    Logical,
     Node,
     Store,
     Symbol,
     Update,
-    Var,
 )
-from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, walk
+from appyc.ir.visit import rewrite
 from appyc.passes.context import PassContext
+from appyc.passes.guards import GuardWriter
 
 if TYPE_CHECKING:
     import islpy as isl
-
-MAX_COMPARISONS = 64
-"""In all guards of a function together. Accesses beyond that are checked one by one."""
 
 MAX_CASES = 4
 """Alternatives in the guard for one array."""
@@ -119,7 +108,7 @@ class _Bounds:
         self.found = found
         self.affine = found.affine
         self.sets = found.sets
-        self._comparisons = 0
+        self.guards = GuardWriter(found.affine)
         self._listed: dict[int, list[_Side]] = {}
         self._places: dict[_Side, tuple[Access, int]] = {}
         self._failing: dict[_Side, isl.Set] = {}
@@ -141,23 +130,16 @@ class _Bounds:
         proven: set[int] = set()
         guards: list[Guard] = []
         for array, need in needed.items():
-            cases = cases_of(need.holds, self.affine, need.loc)
-            if cases is None or self._is_too_long(cases):
+            cases = self.guards.cases(need.holds, need.loc)
+            if cases is None:
                 continue
             proven.update(need.numbers)
             if cases != [[]]:
                 holds = condition_of(cases, need.loc)
                 guards.append(Guard(holds, f"indices of '{array.name}' are in range", loc=need.loc))
         if proven:
-            guards += self._sizes(guards)
+            guards += self.guards.sizes(guards)
         return proven, tuple(guards)
-
-    def _is_too_long(self, cases: Cases) -> bool:
-        length = sum(len(case) for case in cases)
-        if self._comparisons + length > MAX_COMPARISONS:
-            return True
-        self._comparisons += length
-        return False
 
     def _also(self, known: isl.Set, access: Access) -> isl.Set | None:
         """What must hold for this access too; None where it has to be checked in place.
@@ -226,20 +208,3 @@ class _Bounds:
                     known.append(side)
                     self._places.setdefault(side, (access, axis))
         return known
-
-    def _sizes(self, guards: list[Guard]) -> list[Guard]:
-        """Bounds on the scalars of 64 bits that arithmetic is done with, here or in the program."""
-        names = self.affine.names
-        origins = [names[name].origin for name in sorted(self.affine.roots(self.affine.combined))]
-        scalars = [origin for origin in origins if origin is not None]
-        summed = [part for guard in guards for part in walk(guard.holds) if isinstance(part, Binary)]
-        scalars += [part for part in walk(summed) if isinstance(part, Var)]
-        large = [s for s in scalars if s.dtype is DType.INT64 and not isinstance(s, Extent)]
-        return [_is_small(scalar) for scalar in dict.fromkeys(large)]
-
-
-def _is_small(scalar: Expr) -> Guard:
-    loc = scalar.loc
-    low, high = (Const(value, DType.INT64, loc=loc) for value in (-SMALL, SMALL))
-    above, below = Compare(">=", scalar, low, loc=loc), Compare("<=", scalar, high, loc=loc)
-    return Guard(Logical("and", above, below, loc=loc), "sums of indices do not overflow", loc=loc)

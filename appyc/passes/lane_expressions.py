@@ -31,9 +31,11 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     Intrinsic,
+    Likely,
     Load,
     Logical,
     Node,
+    Reduce,
     Select,
     Symbol,
     Unary,
@@ -102,7 +104,7 @@ class ExpressionLowering:
                 return self._select(e, where, out)
             case Logical():
                 return self._logical(e, where, out)
-            case Unary() | Cast() | AnyLane():
+            case Unary() | Cast() | AnyLane() | Likely():
                 return replace(e, arg=self.expr(e.arg, where, out))
             case Compare():
                 return replace(e, lhs=self.expr(e.lhs, where, out), rhs=self.expr(e.rhs, where, out))
@@ -110,6 +112,8 @@ class ExpressionLowering:
                 return replace(e, args=tuple(self.expr(arg, where, out) for arg in e.args))
             case Apart() | Ascending() | Workers():
                 raise InternalError("predicate_lanes", f"{type(e).__name__} inside a kernel")
+            case Reduce():
+                raise InternalError("predicate_lanes", "a tensor expression is left")
             case _:
                 assert_never(e)
 

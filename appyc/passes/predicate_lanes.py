@@ -35,6 +35,7 @@ from appyc.ir.nodes import (
     Expr,
     Fail,
     For,
+    ForAll,
     If,
     Load,
     Select,
@@ -111,6 +112,8 @@ class KernelLowering(ExpressionLowering):
                     s.loc,
                     hints=("allocate it before the loop, with one more axis for the loop's index",),
                 )
+            case ForAll():
+                raise InternalError("predicate_lanes", "a tensor statement is left")
             case Break() | Continue():
                 raise InternalError("predicate_lanes", "a jump is left")
             case _:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from appyc.errors import UnsupportedError
+from appyc.errors import InternalError, UnsupportedError
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -35,13 +35,16 @@ from appyc.ir.nodes import (
     Extent,
     Fail,
     For,
+    ForAll,
     Function,
     If,
     Intrinsic,
+    Likely,
     Load,
     Logical,
     LoopMode,
     Node,
+    Reduce,
     Reduction,
     Result,
     Select,
@@ -149,7 +152,7 @@ class _Splitter:
                 return e
             case Load():
                 return replace(e, index=tuple(self.expr(i, out) for i in e.index))
-            case Unary() | AnyLane():
+            case Unary() | AnyLane() | Likely():
                 return replace(e, arg=self.expr(e.arg, out))
             case Binary():
                 return replace(e, lhs=self.expr(e.lhs, out), rhs=self.expr(e.rhs, out))
@@ -163,6 +166,8 @@ class _Splitter:
                 return self._real_function(e, out)
             case Apart() | Ascending():
                 return e  # integers throughout
+            case Reduce():
+                raise InternalError("split_complex", "a tensor expression is left")
             case _:
                 assert_never(e)
 
@@ -340,6 +345,8 @@ class _Splitter:
                 out.append(replace(s, shape=tuple(self.expr(n, out) for n in s.shape)))
             case Break() | Continue() | Fail():
                 out.append(s)
+            case ForAll():
+                raise InternalError("split_complex", "a tensor statement is left")
             case _:
                 assert_never(s)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from appyc.errors import InternalError
 from appyc.ir.kernel_scalars import free_scalars
 from appyc.ir.kernels import Branch, CheckFaults, Fault, GpuProgram, Loop, Repeat, ScheduledStmt
 from appyc.ir.names import NameSupply
@@ -26,6 +27,7 @@ from appyc.ir.nodes import (
     Expr,
     Fail,
     For,
+    ForAll,
     Function,
     If,
     Load,
@@ -189,6 +191,8 @@ class _Splitter:
                     CheckFaults(loc=stmt.loc),
                     Fault(site, truth(True, stmt.loc), none, none, loc=stmt.loc),
                 ]
+            case ForAll():
+                raise InternalError("split_kernels", "a tensor statement is left")
             case _:
                 out.append(stmt)
 

@@ -13,6 +13,7 @@
 #include <numpy/arrayscalars.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "_frame.h"
@@ -95,8 +96,8 @@ static int read_results(Specialisation *self, PyObject *records)
     }
     for (int i = 0; i < self->result_count; i++) {
         Result *r = &self->results[i];
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iipi", &r->leaf, &r->type_number, &r->python,
-                              &r->slot))
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iipii", &r->leaf, &r->type_number, &r->python,
+                              &r->slot, &r->count))
             return -1;
     }
     return 0;
@@ -227,7 +228,7 @@ static int try_call(const Entry *self, const Specialisation *s, PyObject *const 
             int32_t status = run(s, frame, &ran);
             called = status != STATUS_GUARD;
             if (status == STATUS_OK)
-                *out = build(s, s->tree, frame, leaves);
+                *out = results(s, frame, leaves);
             else if (status == STATUS_FAULT)
                 *out = fault(self, ran, frame + s->fault_slot, args, count);
             else if (called)

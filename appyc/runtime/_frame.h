@@ -28,6 +28,7 @@ typedef struct {
     int type_number;
     int python;
     int slot;
+    int count;  /* an array that the kernel made: number of axes; else -1 */
 } Result;
 
 typedef struct {
@@ -298,7 +299,35 @@ static PyObject *scalar_result(const Result *r, const int64_t *slot)
     return out;
 }
 
-static PyObject *build(const Specialisation *s, PyObject *tree, const int64_t *frame, PyObject **leaves)
+static void free_memory(PyObject *capsule)
+{
+    free(PyCapsule_GetPointer(capsule, NULL));
+}
+
+/* An array in memory that the kernel took from the heap, and that is freed with it. */
+static PyObject *array_result(const Result *r, const int64_t *slot)
+{
+    npy_intp shape[NPY_MAXDIMS];
+    void *memory = (void *)(uintptr_t)slot[0];
+    for (int axis = 0; axis < r->count; axis++)
+        shape[axis] = (npy_intp)slot[1 + axis];
+    PyObject *owner = PyCapsule_New(memory, NULL, free_memory);
+    if (!owner) {
+        free(memory);
+        return NULL;
+    }
+    PyObject *out = PyArray_SimpleNewFromData(r->count, shape, r->type_number, memory);
+    if (!out) {
+        Py_DECREF(owner);
+        return NULL;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)out, owner) < 0)  /* takes the owner in any case */
+        Py_CLEAR(out);
+    return out;
+}
+
+/* The values in the shape that the function returns. */
+static PyObject *nested(const Specialisation *s, PyObject *tree, PyObject **values)
 {
     if (tree == Py_None)
         Py_RETURN_NONE;
@@ -309,17 +338,41 @@ static PyObject *build(const Specialisation *s, PyObject *tree, const int64_t *f
                 PyErr_Format(PyExc_SystemError, "a kernel has no result %ld", n);
             return NULL;
         }
-        const Result *r = &s->results[n];
-        return r->leaf >= 0 ? Py_NewRef(leaves[r->leaf]) : scalar_result(r, frame + r->slot);
+        return Py_NewRef(values[n]);
     }
     PyObject *out = PyTuple_New(PyTuple_GET_SIZE(tree));
     for (Py_ssize_t i = 0; out && i < PyTuple_GET_SIZE(tree); i++) {
-        PyObject *item = build(s, PyTuple_GET_ITEM(tree, i), frame, leaves);
+        PyObject *item = nested(s, PyTuple_GET_ITEM(tree, i), values);
         if (!item)
             Py_CLEAR(out);
         else
             PyTuple_SET_ITEM(out, i, item);
     }
+    return out;
+}
+
+static PyObject *results(const Specialisation *s, const int64_t *frame, PyObject **leaves)
+{
+    PyObject *few[STACK_LEAVES], **values = few, *out = NULL;
+    int made = 0;
+    if (s->result_count > STACK_LEAVES)
+        values = PyMem_Malloc((size_t)s->result_count * sizeof(PyObject *));
+    if (!values)
+        return PyErr_NoMemory();
+    for (int failed = 0; made < s->result_count && !failed; made++) {
+        const Result *r = &s->results[made];
+        if (r->leaf >= 0)
+            values[made] = Py_NewRef(leaves[r->leaf]);
+        else
+            values[made] = r->count >= 0 ? array_result(r, frame + r->slot) : scalar_result(r, frame + r->slot);
+        failed = !values[made];
+    }
+    if (made == 0 || values[made - 1])
+        out = nested(s, s->tree, values);
+    for (int n = 0; n < made; n++)
+        Py_XDECREF(values[n]);
+    if (values != few)
+        PyMem_Free(values);
     return out;
 }
 

@@ -19,7 +19,9 @@ def describe(fn: Function, arguments: tuple[ArgType, ...], faults: tuple[FaultSi
     results = []
     for result in fn.results:
         if isinstance(result.value, Symbol):
-            results.append(KernelResult(result.value.dtype, param=number[result.value]))
+            array = result.value
+            ndim = None if array in number else array.array.ndim
+            results.append(KernelResult(array.dtype, param=number.get(array), ndim=ndim))
         else:
             results.append(KernelResult(result.value.dtype, result.python))
     written = frozenset(number[s] for s in arrays_written(fn) if s in number)

@@ -7,12 +7,14 @@ a kernel exactly; this is the way for all others, and for installations without 
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
+import weakref
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CellType
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -23,6 +25,8 @@ from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime.faults import located_error
 
 if TYPE_CHECKING:  # a warm start does without the IR
+    from numpy.typing import NDArray
+
     from appyc.ir.nodes import ResultTree
 
 Record: TypeAlias = tuple[object, ...]
@@ -33,11 +37,13 @@ Watched: TypeAlias = tuple[dict[str, object] | CellType, str, object]
 
 @dataclass(frozen=True, slots=True)
 class KernelResult:
-    """One returned value. param: the array parameter that it is, None for a scalar."""
+    """One returned value. param: the array parameter that it is. ndim: of an array that the
+    function made. Both are None for a scalar."""
 
     dtype: DType
     python: bool = False
     param: int | None = None
+    ndim: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,13 @@ class Kernel:
             r for a in face.arguments for r in _argument_records(a, offsets, face.written, same)
         )
         results = tuple(
-            (-1 if r.param is None else r.param, r.dtype.numpy.num, r.python, slot or 0)
+            (
+                -1 if r.param is None else r.param,
+                r.dtype.numpy.num,
+                r.python,
+                slot or 0,
+                -1 if r.ndim is None else r.ndim,
+            )
             for r, slot in zip(face.results, face.layout.results, strict=True)
         )
         checked = 0 if self.checked is None else self.checked.address
@@ -219,6 +231,9 @@ def read(face: Interface, frame: array[int], values: Sequence[object]) -> object
     for result, slot in zip(face.results, face.layout.results, strict=True):
         if result.param is not None:
             results.append(values[result.param])
+        elif result.ndim is not None:
+            assert slot is not None
+            results.append(_get_array(frame, slot, result.dtype, result.ndim))
         else:
             assert slot is not None
             results.append(_get_scalar(frame, slot, result))
@@ -229,6 +244,20 @@ def _get_scalar(frame: array[int], slot: int, result: KernelResult) -> object:
     # Integers are cut to their own size: the slot's low bytes come first on every machine we run on.
     scalar = np.frombuffer(frame, result.dtype.numpy, count=1, offset=8 * slot)[0]
     return scalar.item() if result.python else scalar
+
+
+def _get_array(frame: array[int], slot: int, dtype: DType, ndim: int) -> NDArray[Any]:
+    """The array that a kernel made; its memory is freed with the last view of it."""
+    address, shape = frame[slot], tuple(frame[slot + 1 : slot + 1 + ndim])
+    count = math.prod(shape)
+    memory = (ctypes.c_char * max(count * dtype.itemsize, 1)).from_address(address)
+    weakref.finalize(memory, _FREE, address)
+    return np.frombuffer(memoryview(memory), dtype.numpy, count).reshape(shape)
+
+
+_FREE = ctypes.CDLL(None).free
+_FREE.argtypes = [ctypes.c_void_p]
+_FREE.restype = None
 
 
 def _nested(tree: ResultTree, results: Sequence[object]) -> object:

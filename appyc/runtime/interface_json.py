@@ -33,7 +33,7 @@ def to_json(face: Interface, place: Place) -> dict[str, object]:
         "arguments": [_argument(a) for a in face.arguments],
         "layout": [face.layout.params, face.layout.results, face.layout.fault, face.layout.size],
         "written": sorted(face.written),
-        "results": [[r.dtype.value, r.python, r.param] for r in face.results],
+        "results": [[r.dtype.value, r.python, r.param, r.ndim] for r in face.results],
         "tree": face.tree,
         "faults": [_fault(f, place) for f in face.faults],
     }
@@ -46,7 +46,7 @@ def from_json(data: dict[str, Any], place: Place) -> Interface:
         arguments=tuple(_read_argument(a) for a in data["arguments"]),
         layout=FrameLayout(tuple(params), tuple(results), fault, size),
         written=frozenset(data["written"]),
-        results=tuple(KernelResult(DType(d), python, param) for d, python, param in data["results"]),
+        results=tuple(KernelResult(DType(d), *rest) for d, *rest in data["results"]),
         tree=_read_tree(data["tree"]),
         faults=tuple(_read_fault(f, place) for f in data["faults"]),
     )

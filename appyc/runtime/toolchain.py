@@ -36,7 +36,9 @@ _FLAGS = (
     "-fno-trapping-math",
     "-w",  # a warning about generated code helps nobody who sees it
 )
-_FAST_MATH = ("-ffast-math", "-ffp-contract=fast")
+_FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-nostartfiles")
+"""With -ffast-math compilers link start-up code into a library that makes the whole process, its
+other libraries too, flush subnormal numbers to zero; kernels need no start-up code at all."""
 _LIBRARIES = ("-lm",)
 
 

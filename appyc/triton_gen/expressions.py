@@ -23,9 +23,11 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     Intrinsic,
+    Likely,
     Load,
     Logical,
     Node,
+    Reduce,
     Select,
     Symbol,
     Unary,
@@ -92,6 +94,10 @@ class ExpressionEmitter:
                 return self.call("any_lane", self.expr(e.arg)) if self.is_varying(e.arg) else self.expr(e.arg)
             case Apart() | Ascending() | Workers():
                 raise InternalError("triton_gen", f"{type(e).__name__} inside a kernel")
+            case Likely():
+                return self.expr(e.arg)
+            case Reduce():
+                raise InternalError("triton_gen", "a tensor expression is left")
             case _:
                 assert_never(e)
 

@@ -106,7 +106,7 @@ def test_pragmas_hold_in_regions():
         items = [1]
         # pragma parallel for
         for i in range(a.shape[0] - 1):
-            a[i] = a[i + 1] * 2.0
+            a[i + 1] = a[i] * a[i]
         return items
 
     with pytest.raises(appyc.DependenceError):

@@ -64,16 +64,20 @@ class Mismatch(AssertionError):
 
 
 def run_everywhere(
-    fn: Callable[..., Any], *args: Any, targets: tuple[str, ...] = TARGETS, joined: bool = False
+    fn: Callable[..., Any],
+    *args: Any,
+    targets: tuple[str, ...] = TARGETS,
+    joined: bool = False,
+    strict: bool = False,
 ) -> None:
     """Calls `fn` with copies of `args` as Python and on each target. Raises Mismatch where they differ.
 
     joined: a returned number may have the type in which those of several paths meet.
-    A CompileError passes through.
+    strict: nothing may be left to Python. A CompileError passes through.
     """
     expected = call(fn, args)
     for target in targets:
-        compare(expected, run_on(fn, args, target), target, joined=joined)
+        compare(expected, run_on(fn, args, target, strict=strict), target, joined=joined)
 
 
 def run_on(fn: Callable[..., Any], args: tuple[Any, ...], target: str, *, strict: bool = False) -> Outcome:

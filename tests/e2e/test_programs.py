@@ -30,4 +30,4 @@ def _all_runs() -> list[object]:
 
 @pytest.mark.parametrize(("run", "target"), _all_runs())
 def test_program_does_what_python_does(run: Run, target: str) -> None:
-    run_everywhere(run.fn, *run.args, targets=(target,), joined=run.joined)
+    run_everywhere(run.fn, *run.args, targets=(target,), joined=run.joined, strict=run.strict)

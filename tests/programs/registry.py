@@ -22,6 +22,7 @@ class Run:
     args: tuple[Any, ...]
     targets: tuple[str, ...]
     joined: bool
+    strict: bool
 
 
 @dataclass
@@ -29,14 +30,15 @@ class Programs:
     """The programs of one file. `@PROGRAMS.on(...)` above a function adds a call of it.
 
     joined: the type of a result depends on the path that Python takes; compiled code has one
-    type for all paths, in which both meet.
+    type for all paths, in which both meet. strict: every statement must be compiled.
     """
 
+    strict: bool = False
     runs: list[Run] = field(default_factory=list)
 
     def on(self, *args: Any, targets: tuple[str, ...] = ALL, joined: bool = False) -> Callable[[F], F]:
         def add(fn: F) -> F:
-            self.runs.append(Run(fn, args, targets, joined))
+            self.runs.append(Run(fn, args, targets, joined, self.strict))
             return fn
 
         return add

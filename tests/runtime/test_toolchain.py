@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,15 @@ def test_a_failed_build_shows_the_text_and_leaves_nothing(tmp_path: Path) -> Non
 def test_only_fastmath_reassociates() -> None:
     assert "-ffast-math" not in flags(Options())
     assert "-ffast-math" in flags(Options(fastmath=True))
+
+
+def test_loading_fastmath_code_leaves_the_process_alone(tmp_path: Path) -> None:
+    """-ffast-math would link code that makes every library of the process flush subnormal numbers."""
+    out = tmp_path / "fast.so"
+    build("double twice(double x) { return 2.0 * x; }\n", out, Options(fastmath=True))
+    program = (
+        "import ctypes, sys, numpy as np\n"
+        "ctypes.CDLL(sys.argv[1])\n"
+        "assert np.float64(5e-324) * np.ones(1)[0] > 0.0\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(out)], check=True)

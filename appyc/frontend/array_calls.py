@@ -1,0 +1,326 @@
+"""NumPy functions and methods of arrays: their arguments, and what they mean."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend import arithmetic, creation, expressions, linear_algebra
+from appyc.frontend.arithmetic import cast, integer
+from appyc.frontend.array_reductions import Along, reduce_array, variance
+from appyc.frontend.functions import as_dtype
+from appyc.frontend.scope import Scope
+from appyc.frontend.tensors import as_tensor, as_value, assign, materialise, permuted
+from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.ir.nodes import Binary, Expr, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+Arguments: TypeAlias = dict[str, Value]
+Maker: TypeAlias = Callable[[Scope, Arguments, Loc], Value]
+
+
+def works_on_arrays(obj: object) -> bool:
+    """Whether a function of numbers works place by place on arrays, as NumPy's do."""
+    return isinstance(obj, np.ufunc) or obj in _PLACE_BY_PLACE
+
+
+_PLACE_BY_PLACE = (np.where, np.clip, np.real, np.imag, np.angle, np.conjugate, abs, pow, divmod)
+
+
+def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Value | None:
+    """The value of a NumPy function of arrays; None where `obj` is none of those."""
+    try:
+        entry = _FUNCTIONS.get(obj)
+    except TypeError:
+        return None
+    if entry is None:
+        return None
+    parameters, make = entry
+    return make(scope, _bound(scope, node, parameters, [], loc), loc)
+
+
+def lower_array_method(scope: Scope, owner: ArrayRef | Tensor, name: str, node: ast.Call, loc: Loc) -> Value:
+    """The value of a method of an array."""
+    entry = _METHODS.get(name)
+    if entry is None:
+        raise UnsupportedError(
+            f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
+            hints=("write it as a loop, or call it outside the compiled function",),
+        )  # fmt: skip
+    parameters, make = entry
+    return make(scope, _bound(scope, node, parameters, [owner], loc), loc)
+
+
+def _bound(
+    scope: Scope, node: ast.Call, parameters: tuple[str, ...], given: list[Value], loc: Loc
+) -> Arguments:
+    """Argument values by parameter name. Raises UnsupportedError for what the function has no form for."""
+    what = ast.unparse(node.func)
+    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        raise UnsupportedError(
+            "a starred argument cannot be compiled", loc, hints=("write the arguments out",)
+        )
+    values = expressions.lower_operands(scope, [*node.args, *(k.value for k in node.keywords)])
+    positional = [*given, *values[: len(node.args)]]
+    if parameters[-1].startswith("*"):  # one tuple, or its items
+        parameters = (*parameters[:-1], parameters[-1][1:])
+        rest = positional[len(parameters) - 1 :]
+        if len(rest) > 1 or (rest and isinstance(rest[0], Number)):
+            positional[len(parameters) - 1 :] = [TupleValue(tuple(rest))]
+    if len(positional) > len(parameters):
+        raise UnsupportedError(f"{what} with {len(node.args)} positional arguments cannot be compiled", loc)
+    out = dict(zip(parameters, positional, strict=False))
+    for keyword, value in zip(node.keywords, values[len(node.args) :], strict=True):
+        if keyword.arg not in parameters:
+            raise UnsupportedError(f"the argument {keyword.arg!r} of {what} cannot be compiled", loc)
+        out[str(keyword.arg)] = value
+    return out
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _integers(value: Value | None, loc: Loc, what: str) -> tuple[int, ...] | None:
+    """A constant integer or tuple of such; None where it was left out or is None."""
+    match value:
+        case None | Opaque(obj=None):
+            return None
+        case TupleValue():
+            items = [v.constant if isinstance(v, Number) else None for v in value.items]
+        case Number():
+            items = [value.constant]
+        case _:
+            items = [None]
+    out = tuple(i for i in items if isinstance(i, int) and not isinstance(i, bool))
+    if len(out) != len(items):
+        raise UnsupportedError(f"{what} must be a constant", loc)
+    return out
+
+
+def _flag(value: Value | None, loc: Loc, what: str) -> bool:
+    if value is None:
+        return False
+    if isinstance(value, Number) and value.constant is not None:
+        return bool(value.constant)
+    raise UnsupportedError(f"{what} must be a constant", loc)
+
+
+def _dtype(value: Value | None, loc: Loc) -> DType | None:
+    if value is None or (isinstance(value, Opaque) and value.obj is None):
+        return None
+    found = as_dtype(value.obj) if isinstance(value, Opaque) else None
+    if found is None:
+        raise TypeInferenceError(f"{describe(value)} is no element type that appyc has", loc)
+    return found
+
+
+def _along(given: Arguments, loc: Loc) -> Along:
+    return Along(_integers(given.get("axis"), loc, "axis"), _flag(given.get("keepdims"), loc, "keepdims"))
+
+
+# ---------------------------------------------------------------- what the functions mean
+
+
+def _reduction(name: str) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        return reduce_array(scope, name, given["a"], _along(given, loc), _dtype(given.get("dtype"), loc), loc)
+
+    return make
+
+
+def _spread(*, root: bool) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        ddof = given.get("ddof", arithmetic.python_number(0, loc))
+        number = expressions.number(ddof, loc, "ddof")
+        dtype = _dtype(given.get("dtype"), loc)
+        return variance(scope, given["a"], _along(given, loc), number, dtype, loc, root=root)
+
+    return make
+
+
+def _transpose(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    order = _integers(given.get("axes"), loc, "axes")
+    if order is None:
+        return permuted(tensor, range(tensor.ndim)[::-1])
+    if sorted(n % tensor.ndim for n in order) != list(range(tensor.ndim)):
+        raise TypeInferenceError("axes don't match array", loc)
+    return permuted(tensor, [n % tensor.ndim for n in order])
+
+
+def _swapaxes(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    pair = [(_integers(given[n], loc, n) or (0,))[0] % tensor.ndim for n in ("axis1", "axis2")]
+    order = list(range(tensor.ndim))
+    order[pair[0]], order[pair[1]] = order[pair[1]], order[pair[0]]
+    return permuted(tensor, order)
+
+
+def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    axes = _integers(given.get("axis"), loc, "axis")
+    reversed_axes = range(tensor.ndim) if axes is None else [n % tensor.ndim for n in axes]
+    places: dict[Symbol, Expr] = {}
+    for k in reversed_axes:
+        last = Binary("-", tensor.extents[k], integer(1, loc), loc=loc)
+        places[tensor.axes[k]] = Binary("-", last, Var(tensor.axes[k], loc=loc), loc=loc)
+    return replace(tensor, element=substitute(tensor.element, places))
+
+
+def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    axes, extents = list(tensor.axes), list(tensor.extents)
+    for k in sorted(n % (tensor.ndim + 1) for n in _integers(given["axis"], loc, "axis") or ()):
+        axes.insert(k, scope.supply.fresh("i", DType.INT64))
+        extents.insert(k, integer(1, loc))
+    return replace(tensor, axes=tuple(axes), extents=tuple(extents))
+
+
+def _copy(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    return materialise(scope, as_tensor(scope, given["a"], loc), "copy", loc)
+
+
+def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    dtype = _dtype(given["dtype"], loc)
+    assert dtype is not None
+    if tensor.element.dtype.is_complex and not dtype.is_complex:
+        raise TypeInferenceError(f"complex numbers cannot be made {dtype}", loc, hints=("use z.real",))
+    if tensor.element.dtype is dtype:
+        return materialise(scope, tensor, "copy", loc)
+    return Tensor(tensor.axes, tensor.extents, cast(tensor.element, dtype))
+
+
+def _fill(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    assign(scope, given["a"], given["value"], loc)
+    return Opaque(None)
+
+
+def _matmul(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    return linear_algebra.matmul(scope, given["a"], given["b"], loc)
+
+
+def _dot(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    return linear_algebra.dot(scope, given["a"], given["b"], loc)
+
+
+def _outer(op: str) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        return linear_algebra.outer(scope, op, given["a"], given["b"], loc)
+
+    return make
+
+
+def _count_nonzero(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    counted = Tensor(tensor.axes, tensor.extents, cast(arithmetic.truth_of(tensor.element), DType.INT64))
+    return reduce_array(scope, "sum", as_value(counted), _along(given, loc), None, loc)
+
+
+def _new(value: int | None) -> Maker:
+    """np.zeros, np.ones, and np.empty where there is no value."""
+
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        shape = creation.shape_from(scope, given["shape"], loc)
+        dtype = _dtype(given.get("dtype"), loc) or DType.FLOAT64
+        if value:
+            return creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
+        return creation.allocate(scope, shape, dtype, loc, zero=value is not None)
+
+    return make
+
+
+def _new_like(value: int | None) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        shape, kind = creation.shape_like(scope, given["a"], loc)
+        dtype = _dtype(given.get("dtype"), loc) or kind
+        if value:
+            return creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
+        return creation.allocate(scope, shape, dtype, loc, zero=value is not None)
+
+    return make
+
+
+def _full(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    value = expressions.number(given["fill_value"], loc, "fill_value")
+    if "a" in given:
+        shape, kind = creation.shape_like(scope, given["a"], loc)
+        return creation.filled(scope, shape, value, _dtype(given.get("dtype"), loc) or kind, loc)
+    shape = creation.shape_from(scope, given["shape"], loc)
+    return creation.filled(scope, shape, value, _dtype(given.get("dtype"), loc), loc)
+
+
+def _arange(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    bounds = [expressions.number(given[n], loc, n) for n in ("start", "stop", "step") if n in given]
+    return creation.arange(scope, bounds, _dtype(given.get("dtype"), loc), loc)
+
+
+def _linspace(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    start, stop = (expressions.number(given[n], loc, n) for n in ("start", "stop"))
+    count = expressions.number(given.get("num", arithmetic.python_number(50, loc)), loc, "num")
+    endpoint = "endpoint" not in given or _flag(given["endpoint"], loc, "endpoint")
+    return creation.linspace(scope, start, stop, count, endpoint, _dtype(given.get("dtype"), loc), loc)
+
+
+def _eye(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    (rows,) = creation.shape_from(scope, given["N"], loc)
+    (columns,) = creation.shape_from(scope, given["M"], loc) if "M" in given else (rows,)
+    offset = (_integers(given.get("k"), loc, "k") or (0,))[0]
+    return creation.eye(scope, rows, columns, offset, _dtype(given.get("dtype"), loc) or DType.FLOAT64, loc)
+
+
+def _triangle(*, upper: bool) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        offset = (_integers(given.get("k"), loc, "k") or (0,))[0]
+        return creation.triangle(scope, given["m"], offset, loc, upper=upper)
+
+    return make
+
+
+_REDUCED = ("a", "axis", "dtype", "out", "keepdims")
+_EXTREME = ("a", "axis", "out", "keepdims")
+
+_METHODS: dict[str, tuple[tuple[str, ...], Maker]] = {
+    "sum": (_REDUCED, _reduction("sum")),
+    "prod": (_REDUCED, _reduction("prod")),
+    "mean": (_REDUCED, _reduction("mean")),
+    "min": (_EXTREME, _reduction("min")),
+    "max": (_EXTREME, _reduction("max")),
+    "any": (_EXTREME, _reduction("any")),
+    "all": (_EXTREME, _reduction("all")),
+    "var": (("a", "axis", "dtype", "out", "ddof", "keepdims"), _spread(root=False)),
+    "std": (("a", "axis", "dtype", "out", "ddof", "keepdims"), _spread(root=True)),
+    "transpose": (("a", "*axes"), _transpose),
+    "swapaxes": (("a", "axis1", "axis2"), _swapaxes),
+    "copy": (("a",), _copy),
+    "astype": (("a", "dtype"), _astype),
+    "fill": (("a", "value"), _fill),
+    "dot": (("a", "b"), _dot),
+}
+
+_FUNCTIONS: dict[object, tuple[tuple[str, ...], Maker]] = {
+    np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
+    np.min: _METHODS["min"], np.max: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
+    np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],
+    np.swapaxes: _METHODS["swapaxes"], np.copy: _METHODS["copy"], np.dot: _METHODS["dot"],
+    np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
+    np.matmul: (("a", "b"), _matmul), np.outer: (("a", "b"), _outer("*")),
+    np.count_nonzero: (("a", "axis", "keepdims"), _count_nonzero),
+    np.add.outer: (("a", "b"), _outer("+")),
+    np.zeros: (("shape", "dtype"), _new(0)), np.ones: (("shape", "dtype"), _new(1)),
+    np.empty: (("shape", "dtype"), _new(None)), np.ndarray: (("shape", "dtype"), _new(None)),
+    np.full: (("shape", "fill_value", "dtype"), _full),
+    np.zeros_like: (("a", "dtype"), _new_like(0)), np.ones_like: (("a", "dtype"), _new_like(1)),
+    np.empty_like: (("a", "dtype"), _new_like(None)),
+    np.full_like: (("a", "fill_value", "dtype"), _full),
+    np.arange: (("start", "stop", "step", "dtype"), _arange),
+    np.linspace: (("start", "stop", "num", "endpoint", "dtype"), _linspace),
+    np.eye: (("N", "M", "k", "dtype"), _eye), np.identity: (("N", "dtype"), _eye),
+    np.triu: (("m", "k"), _triangle(upper=True)), np.tril: (("m", "k"), _triangle(upper=False)),
+}  # fmt: skip

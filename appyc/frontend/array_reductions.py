@@ -1,0 +1,198 @@
+"""Reductions of arrays: np.sum and its kin, over all axes or some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from appyc.errors import Loc, TypeInferenceError
+from appyc.frontend import arithmetic
+from appyc.frontend.arithmetic import cast, const, integer, truth_of
+from appyc.frontend.linear_algebra import settled
+from appyc.frontend.scope import Scope
+from appyc.frontend.tensors import as_tensor, as_value, elementwise, kept
+from appyc.frontend.values import Number, Tensor, Value, describe
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Fail,
+    If,
+    Intrinsic,
+    Likely,
+    Reduce,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """Which axes are reduced; None for all. keepdims: they stay, with length 1."""
+
+    axes: tuple[int, ...] | None = None
+    keepdims: bool = False
+
+
+def reduce_array(scope: Scope, name: str, value: Value, along: Along, dtype: DType | None, loc: Loc) -> Value:
+    """sum, prod, min, max, any, all, mean of an array, with NumPy's result types.
+
+    Raises TypeInferenceError for an axis that is not there; emits the test that raises
+    ValueError for the smallest of nothing.
+    """
+    tensor = as_tensor(scope, value, loc)
+    reduced = _axes(tensor, along.axes, loc)
+    if name == "mean":
+        return _mean(scope, tensor, reduced, along.keepdims, dtype, loc)
+    op, element, start = _operation(name, tensor.element, dtype, loc)
+    if op in ("minimum", "maximum"):
+        for k in reduced:
+            _test_not_empty(scope, tensor.extents[k], name, loc)
+    return _reduced(
+        scope, Tensor(tensor.axes, tensor.extents, element), reduced, along.keepdims, op, start, loc
+    )
+
+
+def variance(
+    scope: Scope, value: Value, along: Along, ddof: Number, dtype: DType | None, loc: Loc, *, root: bool
+) -> Value:
+    """np.var, and np.std where `root` is set: the mean first, then the squared distances from it."""
+    source = as_tensor(scope, value, loc)
+    tensor = as_tensor(scope, kept(scope, source, "values", loc), loc)
+    reduced = _axes(tensor, along.axes, loc)
+    mean = _mean(scope, tensor, reduced, True, dtype, loc)
+    apart = elementwise(
+        scope, [as_value(tensor), mean], lambda n: arithmetic.binary("-", n[0], n[1], loc), loc
+    )
+
+    def square(numbers: list[Number]) -> Number:
+        (x,) = numbers
+        if not x.type.dtype.is_complex:
+            return arithmetic.binary("*", x, x, loc)
+        size = arithmetic.absolute(x, loc)
+        return arithmetic.binary("*", size, size, loc)
+
+    squares = as_tensor(scope, elementwise(scope, [apart], square, loc), loc)
+    total = reduce_array(scope, "sum", squares, Along(reduced, along.keepdims), None, loc)
+    count = arithmetic.binary("-", Number(_count(tensor, reduced, loc), python=True), ddof, loc)
+
+    def finish(numbers: list[Number]) -> Number:
+        (x,) = numbers
+        divisor = Number(cast(count.expr, x.type.dtype), python=False)
+        out = Binary("/", x.expr, divisor.expr, loc=loc)
+        if not root:
+            return Number(out, python=False)
+
+        return Number(Intrinsic("sqrt", (out,), out.dtype, loc=loc), python=False)
+
+    return elementwise(scope, [total], finish, loc)
+
+
+def _mean(
+    scope: Scope, tensor: Tensor, reduced: tuple[int, ...], keepdims: bool, dtype: DType | None, loc: Loc
+) -> Value:
+    element = tensor.element
+    kind = dtype or (DType.FLOAT64 if element.dtype.kind in "biu" else element.dtype)
+    converted = Tensor(tensor.axes, tensor.extents, cast(element, kind))
+    zero = cast(const(0, DType.INT64, loc), kind)
+    total = _reduced(scope, converted, reduced, keepdims, "+", zero, loc)
+    count = cast(_count(tensor, reduced, loc), kind)
+    return elementwise(
+        scope, [total], lambda n: Number(Binary("/", n[0].expr, count, loc=loc), python=False), loc
+    )
+
+
+def _count(tensor: Tensor, reduced: Sequence[int], loc: Loc) -> Expr:
+    out: Expr = integer(1, loc)
+    for k in reduced:
+        extent = tensor.extents[k]
+        out = extent if out == integer(1, loc) else Binary("*", out, extent, loc=loc)
+    return out
+
+
+def _operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[str, Expr, Expr]:
+    """The operator, what is combined, and what it starts from."""
+    kind = element.dtype
+    match name:
+        case "sum" | "prod":
+            wide = dtype or _summed(kind)
+            start = cast(const(0 if name == "sum" else 1, DType.INT64, loc), wide)
+            return ("+" if name == "sum" else "*"), cast(element, wide), start
+        case "any" | "all":
+            return (
+                ("or" if name == "any" else "and"),
+                truth_of(element),
+                const(name == "all", DType.BOOL, loc),
+            )
+        case "min" | "max":
+            if kind.is_complex:
+                raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
+            if kind is DType.BOOL:
+                return ("and" if name == "min" else "or"), element, const(name == "min", DType.BOOL, loc)
+            return f"{name}imum", element, _extreme(name, kind, loc)
+        case _:
+            raise AssertionError(name)
+
+
+def _summed(dtype: DType) -> DType:
+    """NumPy adds small integers up in 64 bits."""
+    if dtype is DType.BOOL or dtype.kind == "i":
+        return DType.INT64
+    return DType.UINT64 if dtype.kind == "u" else dtype
+
+
+def _extreme(name: str, dtype: DType, loc: Loc) -> Const:
+    if dtype.is_float:
+        return Const(float("inf") if name == "min" else float("-inf"), dtype, loc=loc)
+    low = -(1 << (dtype.bits - 1)) if dtype.kind == "i" else 0
+    high = low + (1 << dtype.bits) - 1
+    return Const(high if name == "min" else low, dtype, loc=loc)
+
+
+def _reduced(
+    scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool, op: str, start: Expr, loc: Loc
+) -> Value:
+    inner = [scope.supply.fresh("k", DType.INT64) for _ in reduced]
+    places: dict[Symbol, Expr] = {
+        tensor.axes[k]: Var(new, loc=loc) for k, new in zip(reduced, inner, strict=True)
+    }
+    total = Reduce(
+        op, tuple(inner), tuple(tensor.extents[k] for k in reduced), substitute(tensor.element, places), start,
+        loc=loc,
+    )  # fmt: skip
+    axes, extents = [], []
+    for k, (axis, extent) in enumerate(zip(tensor.axes, tensor.extents, strict=True)):
+        if k not in reduced:
+            axes.append(axis)
+            extents.append(extent)
+        elif keepdims:
+            axes.append(scope.supply.fresh("i", DType.INT64))
+            extents.append(integer(1, loc))
+    return settled(scope, Tensor(tuple(axes), tuple(extents), total), "total", loc)
+
+
+def _axes(tensor: Tensor, axes: tuple[int, ...] | None, loc: Loc) -> tuple[int, ...]:
+    """The axes counted from the first. Raises TypeInferenceError for one that is not there."""
+    if axes is None:
+        return tuple(range(tensor.ndim))
+    out = []
+    for axis in axes:
+        if not -tensor.ndim <= axis < tensor.ndim:
+            raise TypeInferenceError(
+                f"axis {axis} is out of bounds for {describe(tensor)}", loc,
+                hints=(f"axes are 0 to {tensor.ndim - 1}, or -1 for the last",),
+            )  # fmt: skip
+        out.append(axis % tensor.ndim)
+    if len(set(out)) != len(out):
+        raise TypeInferenceError("duplicate value in 'axis'", loc)
+    return tuple(sorted(out))
+
+
+def _test_not_empty(scope: Scope, extent: Expr, name: str, loc: Loc) -> None:
+    full = Likely(Compare(">", extent, integer(0, loc), loc=loc), loc=loc)
+    message = f"zero-size array to reduction operation {name}imum which has no identity"
+    scope.emit(If(Unary("~", full, loc=loc), (Fail("ValueError", message, loc=loc),), loc=loc))

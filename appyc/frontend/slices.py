@@ -1,0 +1,285 @@
+"""Subscripts with slices, None, `...` and index arrays: views, and gathers.
+
+`a[lo:hi:step]` clips its bounds as Python does. A bound is nearly always inside the array, so
+the clipping is behind a `Likely`, and the usual version, guarded, has none.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend import expressions
+from appyc.frontend.arithmetic import cast, integer
+from appyc.frontend.scope import Scope
+from appyc.frontend.tensors import as_tensor, as_value, broadcast, is_array, materialise, pinned
+from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, Value, describe
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Fail,
+    If,
+    Likely,
+    Load,
+    Logical,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+Item: TypeAlias = Value | ast.Slice
+"""One part of a subscript: a value (of `None` and `...` too), or a slice as written."""
+
+
+def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
+    """The parts of a subscript, values from left to right."""
+    nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
+    values = iter(expressions.lower_operands(scope, [n for n in nodes if not isinstance(n, ast.Slice)]))
+    return [n if isinstance(n, ast.Slice) else next(values) for n in nodes]
+
+
+def is_element(items: list[Item]) -> bool:
+    """Whether every part is a single position."""
+    return not any(isinstance(i, ast.Slice | Opaque) or is_array(i) for i in items)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    start: Expr
+    step: int
+    extent: Expr
+
+
+_Part: TypeAlias = _Slice | Number | Tensor | None
+"""What an axis of the owner is indexed by; None for a new axis."""
+
+
+def subscript(
+    scope: Scope, owner: ArrayRef | Tensor, items: list[Item], loc: Loc, *, stored: bool = False
+) -> Value:
+    """`owner[items]`: a view, a gather, or an element. stored: to be assigned to.
+
+    Raises TypeInferenceError for too many indices and for what is no index; emits the tests
+    that raise IndexError.
+    """
+    tensor = as_tensor(scope, owner, loc)
+    parts = _parts(scope, tensor, items, loc)
+    arrays = [part for part in parts if isinstance(part, Tensor)]
+    if arrays and isinstance(owner, Tensor):
+        if stored:
+            raise UnsupportedError("an index array cannot assign to a view", loc,
+                                   hints=("index the array itself",))  # fmt: skip
+        owner = materialise(scope, tensor, "indexed", loc)
+        tensor = as_tensor(scope, owner, loc)
+    gathered = broadcast(scope, arrays, loc) if arrays else None
+    elements = list(gathered.elements) if gathered is not None else []
+    axes: list[Symbol] = []
+    extents: list[Expr] = []
+    places: dict[Symbol, Expr] = {}
+    at = 0  # the owner's axis
+    first_array: int | None = None
+    apart = _stand_apart(parts)
+    checked = False
+    for part in parts:
+        if part is None:
+            axes.append(scope.supply.fresh("i", DType.INT64))
+            extents.append(integer(1, loc))
+            continue
+        old, extent = tensor.axes[at], tensor.extents[at]
+        at += 1
+        match part:
+            case _Slice():
+                axis = scope.supply.fresh("i", DType.INT64)
+                axes.append(axis)
+                extents.append(part.extent)
+                places[old] = _stepped(part, axis, loc)
+            case Number():
+                if isinstance(owner, ArrayRef):
+                    places[old] = _checked_position(scope, part, extent, loc)
+                    checked = True
+                else:
+                    places[old] = _position(scope, part, extent, loc)
+            case Tensor():
+                if first_array is None:
+                    first_array = 0 if apart else len(axes)
+                places[old] = cast(elements.pop(0), DType.INT64)
+                checked = True
+    if gathered is not None:
+        assert first_array is not None
+        axes[first_array:first_array] = gathered.axes
+        extents[first_array:first_array] = gathered.extents
+    element = substitute(tensor.element, places)
+    if checked:
+        assert isinstance(element, Load), "an array's own element"
+        element = replace(element, checked=True)
+    return as_value(Tensor(tuple(axes), tuple(extents), element, view=tensor.view and not arrays))
+
+
+def _stand_apart(items: list[_Part]) -> bool:
+    """Whether index arrays have a slice or a new axis between them: NumPy puts their axes first then."""
+    at = [k for k, item in enumerate(items) if isinstance(item, Tensor | Number)]
+    arrays = any(isinstance(item, Tensor) for item in items)
+    return arrays and at[-1] - at[0] + 1 != len(at)
+
+
+def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_Part]:
+    """One part for each axis of the owner, and None for each new axis."""
+    taken = sum(1 for i in items if not (isinstance(i, Opaque) and i.obj in (None, ...)))
+    if taken > tensor.ndim:
+        raise TypeInferenceError(f"too many indices: {taken}, but this is {describe(tensor)}", loc,
+                                 hints=(f"{tensor.ndim} can be given, and None for new axes",))  # fmt: skip
+    whole = [_Slice(integer(0, loc), 1, extent) for extent in tensor.extents]
+    out: list[_Part] = []
+    at = 0
+    for item in items:
+        match item:
+            case Opaque(obj=None):
+                out.append(None)
+                continue
+            case Opaque(obj=obj) if obj is ...:
+                rest = tensor.ndim - taken
+                out += whole[at : at + rest]
+                at += rest
+                continue
+            case ast.Slice():
+                out.append(_slice(scope, tensor.extents[at], item, scope.loc(item)))
+            case _:
+                out.append(_index(scope, item, loc))
+        at += 1
+    return [*out, *whole[at:]]
+
+
+def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor:
+    if is_array(value):
+        tensor = as_tensor(scope, value, loc)
+        if tensor.element.dtype is DType.BOOL:
+            raise UnsupportedError("a mask cannot be an index yet", loc,
+                                   hints=("np.where, or a loop with `if`, chooses elements",))  # fmt: skip
+        if not tensor.element.dtype.is_integer:
+            raise TypeInferenceError(
+                f"an index array of {tensor.element.dtype}, where integers are needed", loc,
+                hints=("convert it with .astype(np.int64)",),
+            )  # fmt: skip
+        return tensor
+    number = expressions.number(value, loc, "this index")
+    if not number.type.dtype.is_integer:
+        raise TypeInferenceError(
+            f"this index is {describe(number)}; arrays are indexed by integers", loc,
+            hints=("convert it with int(...)",),
+        )  # fmt: skip
+    return number
+
+
+# ---------------------------------------------------------------- slices
+
+
+def _slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> _Slice:
+    step = 1 if node.step is None else _constant_step(scope, node.step)
+    lo = None if node.lower is None else _bound(scope, node.lower)
+    hi = None if node.upper is None else _bound(scope, node.upper)
+    size = abs(step)
+    if step > 0:
+        start = integer(0, loc) if lo is None else _clipped(scope, lo, extent, 0, loc)
+        stop = extent if hi is None else _clipped(scope, hi, extent, 0, loc)
+        distance = stop if start == integer(0, loc) else Binary("-", stop, start, loc=loc)
+    else:
+        last = Binary("-", extent, integer(1, loc), loc=loc)
+        start = last if lo is None else _clipped(scope, lo, extent, -1, loc)
+        stop = integer(-1, loc) if hi is None else _clipped(scope, hi, extent, -1, loc)
+        distance = Binary("-", start, stop, loc=loc)
+    if lo is None and hi is None and size == 1:
+        return _Slice(start, step, extent)
+    if size > 1:
+        more = Binary("+", distance, integer(size - 1, loc), loc=loc)
+        distance = Binary("//", more, integer(size, loc), loc=loc)
+    count = Binary("max", distance, integer(0, loc), loc=loc)
+    return _Slice(pinned(scope, "start", start), step, pinned(scope, "count", count))
+
+
+def _constant_step(scope: Scope, node: ast.expr) -> int:
+    loc = scope.loc(node)
+    step = expressions.lower_number(scope, node).constant
+    if not isinstance(step, int):
+        raise UnsupportedError("a slice's step must be a constant", loc,
+                               hints=("write the steps as a loop: `for i in range(0, n, k)`",))  # fmt: skip
+    if step == 0:
+        raise TypeInferenceError("slice step cannot be zero", loc)
+    return step
+
+
+def _bound(scope: Scope, node: ast.expr) -> Expr | None:
+    """A bound's value; None for `None`."""
+    value = expressions.lower_expression(scope, node)
+    if isinstance(value, Opaque) and value.obj is None:
+        return None
+    loc = scope.loc(node)
+    return expressions.as_index(expressions.number(value, loc, "this bound"), loc)
+
+
+def _clipped(scope: Scope, bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:
+    """The bound counted from the start and kept in [low, extent + low]."""
+    top = extent if low == 0 else Binary("+", extent, integer(low, loc), loc=loc)
+    floor = integer(low, loc)
+    if isinstance(bound, Const):
+        value = int(bound.value.real)
+        if value >= 0:
+            if value == 0 and low == 0:
+                return bound
+            inside = Likely(Compare("<=", bound, top, loc=loc), loc=loc)
+            return pinned(scope, "bound", Select(inside, bound, top, loc=loc))
+        from_end = Binary("-", extent, integer(-value, loc), loc=loc)
+        inside = Likely(Compare(">=", from_end, floor, loc=loc), loc=loc)
+        return pinned(scope, "bound", Select(inside, from_end, floor, loc=loc))
+    bound = pinned(scope, "bound", bound)
+    zero = integer(0, loc)
+    is_negative = Compare("<", bound, zero, loc=loc)
+    counted = Select(is_negative, Binary("+", bound, extent, loc=loc), bound, loc=loc)
+    general = Binary("min", Binary("max", counted, floor, loc=loc), top, loc=loc)
+    above, below = Compare(">=", bound, zero, loc=loc), Compare("<=", bound, top, loc=loc)
+    inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
+    return pinned(scope, "bound", Select(inside, bound, general, loc=loc))
+
+
+def _stepped(item: _Slice, axis: Symbol, loc: Loc) -> Expr:
+    """The place that the axis's value means in the owner."""
+    out: Expr = Var(axis, loc=loc)
+    if item.step != 1:
+        out = Binary("*", out, integer(item.step, loc), loc=loc)
+    return out if item.start == integer(0, loc) else Binary("+", item.start, out, loc=loc)
+
+
+# ---------------------------------------------------------------- single positions
+
+
+def _position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
+    """A position along an axis: a negative one counts from the end, one outside raises IndexError."""
+    place = pinned(scope, "at", cast(number.expr, DType.INT64))
+    if isinstance(place, Const) and int(place.value.real) < 0:
+        place = scope.temp("at", Binary("-", extent, integer(-int(place.value.real), loc), loc=loc))
+    zero = integer(0, loc)
+    above, below = Compare(">=", place, zero, loc=loc), Compare("<", place, extent, loc=loc)
+    inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
+    wrapped = Binary("+", place, extent, loc=loc)
+    from_end = Logical(
+        "and", Compare("<", place, zero, loc=loc), Compare(">=", wrapped, zero, loc=loc), loc=loc
+    )
+    fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
+    outside = If(Unary("~", from_end, loc=loc), (fail,), loc=loc)
+    scope.emit(If(Unary("~", inside, loc=loc), (outside,), loc=loc))
+    return scope.temp("at", Select(inside, place, wrapped, loc=loc))
+
+
+def _checked_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
+    """The same along an array's own axis, where the access itself is checked."""
+    place = cast(number.expr, DType.INT64)
+    if isinstance(place, Const):
+        value = int(place.value.real)
+        return place if value >= 0 else Binary("-", extent, integer(-value, loc), loc=loc)
+    return pinned(scope, "at", place)

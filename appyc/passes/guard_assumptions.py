@@ -1,0 +1,156 @@
+"""What nearly every call fulfils is tested once, before the function begins.
+
+    stop = n - 1 if likely(n >= 1) else 0           guard a.shape[0] >= 1
+    count = max(stop, 0)                      ->    stop = n - 1
+    if not likely(a.shape[0] == b.shape[0]):        guard a.shape[0] == b.shape[0]
+        ...                                         (gone)
+
+Where a condition fails at a call, the plain version runs, which asks everywhere. An extent
+that is guarded to equal another one is called by that one's name, so that two loops over
+both are seen to run equally often.
+
+Requires: nothing. A condition that is asked in a loop is guarded for all its iterations.
+
+Does not handle: conditions on values that are computed in the function and not affine in its
+parameters; they are asked where they stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from appyc.analysis.accesses import Assumption, FunctionAccesses, assumptions_of
+from appyc.analysis.conditions import condition_of
+from appyc.analysis.presburger import Presburger
+from appyc.ir.nodes import (
+    Compare,
+    Const,
+    Extent,
+    Function,
+    Guard,
+    If,
+    Likely,
+    Logical,
+    Node,
+    Select,
+    Unary,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite, walk
+from appyc.passes.context import PassContext
+from appyc.passes.guards import GuardWriter
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+MAX_CASES = 4
+"""Alternatives in one condition."""
+
+
+def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
+    """The function guarded with its `Likely` conditions, which are then known to hold."""
+    if not any(isinstance(n, Likely) for n in walk(fn)):
+        return fn
+    known, guards = _decide(fn)
+    same = _equal_extents(fn, known)
+    # First what is known, as the nodes that were asked about, then what follows from it.
+    fn = rewrite(fn, lambda n: Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
+    fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent) else _folded(n))
+    return replace(fn, guards=(*fn.guards, *guards))
+
+
+def _decide(fn: Function) -> tuple[dict[int, Likely], tuple[Guard, ...]]:
+    """The nodes that need not be asked, by identity, and the guards that make it so.
+
+    What a condition is about may depend on others that hold. Where one of those cannot be
+    guarded, all are looked at again without it.
+    """
+    refused: frozenset[int] = frozenset()
+    while True:
+        found = assumptions_of(fn, Presburger(), refused)
+        asked: dict[int, list[Assumption]] = {}
+        for assumption in found.assumptions:
+            if id(assumption.node) not in refused:
+                asked.setdefault(id(assumption.node), []).append(assumption)
+        decided = _guarded(found, asked)
+        if isinstance(decided, tuple):
+            return decided
+        refused |= {decided}
+
+
+def _guarded(
+    found: FunctionAccesses, asked: dict[int, list[Assumption]]
+) -> tuple[dict[int, Likely], tuple[Guard, ...]] | int:
+    """Guards for all that is asked, or a node that none can be stated for, by identity."""
+    writer = GuardWriter(found.affine)
+    known: dict[int, Likely] = {}
+    guards: list[Guard] = []
+    so_far = found.sets.everything
+    for key, places in asked.items():
+        node = places[0].node
+        holds = found.sets.bounded(partial(_holds, writer, so_far, places), None)
+        if holds is None:
+            return key
+        if not so_far.is_subset(holds):
+            cases = writer.cases(holds.gist(so_far), node.loc)
+            if cases is None:
+                return key
+            reason = "shapes and bounds are as in nearly every call"
+            guards.append(Guard(condition_of(cases, node.loc), reason, loc=node.loc))
+            so_far = so_far.intersect(holds)
+        known[key] = node
+    return known, (*guards, *(writer.sizes(guards) if known else ()))
+
+
+def _holds(writer: GuardWriter, so_far: isl.Set, places: list[Assumption]) -> isl.Set | None:
+    """For which parameters the condition holds wherever it is asked; None where that is not known."""
+    context = writer.affine.context
+    out = so_far
+    for place in places:
+        domain = place.domain.intersect(context)
+        fails = domain.intersect(place.truth.may_fail)
+        if fails.intersect(out).is_empty():
+            continue
+        holds = writer.without(domain, fails)
+        if holds is None:
+            return None
+        out = out.intersect(holds).coalesce()
+    return None if out.n_basic_set() > MAX_CASES or out.intersect(context).is_empty() else out
+
+
+def _equal_extents(fn: Function, known: dict[int, Likely]) -> dict[Extent, Extent]:
+    """One extent for all that are guarded to be equal: that of the first parameter among them."""
+    order = {symbol: number for number, symbol in enumerate(fn.params)}
+    first: dict[Extent, Extent] = {}
+
+    def found(extent: Extent) -> Extent:
+        while extent in first:
+            extent = first[extent]
+        return extent
+
+    for node in known.values():
+        match node.arg:
+            case Compare(op="==", lhs=Extent() as a, rhs=Extent() as b):
+                if a.array in order and b.array in order and found(a) != found(b):
+                    low, high = sorted((found(a), found(b)), key=lambda e: (order[e.array], e.axis))
+                    first[high] = low
+    return {extent: found(extent) for extent in first}
+
+
+def _folded(node: Node) -> Node | tuple[Node, ...]:
+    """What follows from conditions that are constants."""
+    match node:
+        case Likely(arg=Const() as arg):
+            return arg
+        case Unary(op="~", arg=Const(value=bool(value)) as arg):
+            return replace(arg, value=not value)
+        case Select(cond=Const(value=value), then=then, orelse=orelse):
+            return then if value else orelse
+        case If(cond=Const(value=value), then=then, orelse=orelse):
+            return then if value else orelse
+        case Logical(op=op, lhs=Const(value=value) as lhs, rhs=rhs):
+            return rhs if bool(value) == (op == "and") else lhs
+        case _:
+            return node
