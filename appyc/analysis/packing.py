@@ -111,8 +111,10 @@ def _packed(array: Symbol, counter: Symbol, uses: list[_Use]) -> Packed | None:
         known = [offset for offset in offsets if offset is not None]
         if len(known) < len(offsets):
             continue
-        apart = min(u.after for u in uses), min(u.before for u in uses)
-        if max(apart) > max(known) - min(known):
+        pairs = list(zip(uses, known, strict=True))
+        followed = all(use.after > offset - min(known) for use, offset in pairs)
+        preceded = all(use.before > max(known) - offset for use, offset in pairs)
+        if followed or preceded:
             return Packed(array, counter, min(known), any(use.node.checked for use in uses))
     return None
 

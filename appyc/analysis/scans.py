@@ -148,6 +148,12 @@ def _sum(expr: Binary, symbol: Symbol) -> Linear | None:
     return Linear(factor, replace(expr, lhs=left, rhs=right))
 
 
+def _kinds(step: Linear) -> set[str]:
+    if step.factor is None:
+        return set() if step.value is None else {"+"}
+    return {"*"} if step.value is None else {LINEAR}
+
+
 def _operator(loop: For, symbol: Symbol, carried: frozenset[Symbol]) -> str | None:
     """The operator of the scan that all changes of a scalar make, None where they make none."""
     ops: set[str] = set()
@@ -164,7 +170,7 @@ def _operator(loop: For, symbol: Symbol, carried: frozenset[Symbol]) -> str | No
             e is not None and scalars_read(e) & carried for e in (step.factor, step.value)
         ):
             return None
-        ops.add(LINEAR)
+        ops |= _kinds(step)
     if len(ops) > 1 and ops <= {"+", "*", LINEAR}:
         ops = {LINEAR}
     if len(ops) != 1 or (LINEAR in ops and symbol.dtype is DType.BOOL):

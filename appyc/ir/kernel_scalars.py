@@ -8,6 +8,7 @@ from appyc.ir.kernels import (
     Branch,
     LaneReduce,
     Lanes,
+    LaneScan,
     Launch,
     Loop,
     ProgramIndex,
@@ -31,7 +32,7 @@ def targets_of(stmt: ScheduledStmt) -> tuple[Symbol, ...]:
     match stmt:
         case Assign(target) | Lanes(target) | LaneReduce(target) | ReadBack(target):
             return (target,)
-        case ProgramIndex(targets):
+        case ProgramIndex(targets) | LaneScan(targets):
             return targets
         case Update(target) if not target.is_array:
             return (target,)

@@ -90,6 +90,19 @@ class LaneReduce(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class LaneScan(Node):
+    """`targets` in each lane = the values of all lanes up to it, combined in order.
+
+    op: of REDUCTION_OPS, with one value; "linear" with two, the factor and the value of
+    `x -> factor * x + value`, where those of a lane come after those of the lanes before.
+    """
+
+    targets: tuple[Symbol, ...]
+    op: str
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Barrier(Node):
     """All threads of the program see each other's stores from before it."""
 
@@ -157,6 +170,7 @@ ScheduledStmt: TypeAlias = (
     | ProgramIndex
     | Lanes
     | LaneReduce
+    | LaneScan
     | Barrier
     | Fault
     | Launch

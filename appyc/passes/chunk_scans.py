@@ -46,10 +46,10 @@ from appyc.ir.nodes import (
     Workers,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, map_loops, rename, scalars_read, scalars_written, walk
 from appyc.passes.build import integer, is_simple, iteration, shifted, trip_count
 from appyc.passes.context import PassContext
-from appyc.passes.scan_totals import Totals, ordered
+from appyc.passes.scan_totals import Totals, ordered, rounds_in_products
 
 MIN_WORK = 1 << 17
 """Operations of a loop below which threads cost more than they bring: two rounds of waking them."""
@@ -85,11 +85,19 @@ def chunk_scans(fn: Function, ctx: PassContext) -> Function:
 
     Requires: `check_parallel` has found the scans, `choose_threads` the loops that threads share.
 
+    Loops that stay as they are keep only those scans that are sound whatever the data is.
+
     Does not handle: scans inside loops that run in parallel themselves; steps that depend on
     another scan's value; maps other than linear ones; packed arrays with a counter below zero.
     """
     names = NameSupply.after(fn)
-    return replace(fn, body=_block(fn.body, ctx, names))
+    fn = replace(fn, body=_block(fn.body, ctx, names))
+
+    def rule(loop: For) -> For:
+        sound = loop.var in ctx.parts or not any(rounds_in_products(scan) for scan in loop.scans)
+        return loop if sound else replace(loop, scans=())
+
+    return map_loops(fn, rule)
 
 
 def _block(body: tuple[Stmt, ...], ctx: PassContext, names: NameSupply) -> tuple[Stmt, ...]:
@@ -192,7 +200,7 @@ class _Chunked:
         if holds is None:
             body.append(second)
         else:
-            one_by_one = self._copy(self.loop, cut.start(integer(0, loc)), cut.start(here))
+            one_by_one = self._copy(replace(self.loop, scans=()), cut.start(integer(0, loc)), cut.start(here))
             body.append(If(holds, (second,), (one_by_one,), loc=loc))
         out.append(For(number, integer(0, loc), _quotient(chunks, width), 1, tuple(body), loc=loc))
 

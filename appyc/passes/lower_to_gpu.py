@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from appyc.ir.kernels import GpuProgram
-from appyc.ir.nodes import For, Function
-from appyc.ir.visit import map_loops
+from appyc.ir.nodes import For, Function, Node, Workers
+from appyc.ir.visit import map_loops, rewrite
+from appyc.passes.build import integer
 from appyc.passes.combine_on_gpu import combine_on_gpu
 from appyc.passes.context import PassContext
 from appyc.passes.lower_jumps import lower_jumps
 from appyc.passes.promote_accumulators import promote_accumulators
 from appyc.passes.split_complex import split_complex
 from appyc.passes.split_kernels import split_kernels
+
+PROGRAMS = 1024
+"""What a GPU is taken to run at one time: some for each of its hundred multiprocessors."""
 
 
 def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:
@@ -24,11 +30,34 @@ def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:
     return map_loops(fn, rule)
 
 
+def scans_of_reals(fn: Function, ctx: PassContext) -> Function:
+    """Scans of complex numbers run in order: their parts become scalars that depend on each other."""
+
+    def rule(loop: For) -> For:
+        if not any(scan.symbol.dtype.is_complex for scan in loop.scans):
+            return loop
+        ctx.remark(loop.loc, "a scan of complex numbers runs in order within a program of the GPU", "missed")
+        return replace(loop, scans=())
+
+    return map_loops(fn, rule)
+
+
+def count_workers(fn: Function, ctx: PassContext) -> Function:
+    """How many programs a GPU has room for: no need to know which GPU, if they are more than enough."""
+
+    def rule(node: Node) -> Node:
+        return integer(PROGRAMS, node.loc) if isinstance(node, Workers) else node
+
+    return rewrite(fn, rule)
+
+
 GPU_PASSES = (
+    count_workers,  # the host program has numbers only
     drop_limited_lanes,  # first: all that follow take lanes for free iterations
     combine_on_gpu,  # before jumps are lowered, which hides loops; what follows knows reductions of scalars only
     lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
     promote_accumulators,  # before complex numbers are taken apart, which hides an update
+    scans_of_reals,  # before numbers are taken apart
     split_complex,  # Triton has no complex numbers
 )
 

@@ -80,7 +80,8 @@ def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
 
 
 def may_be_lanes(loop: For) -> bool:
-    return loop.mode is not LoopMode.SEQUENTIAL and why_not_parallel(loop) is None
+    """Whether lanes may run a loop inside a program: its iterations are free, or are linked by scans."""
+    return (loop.mode is not LoopMode.SEQUENTIAL or bool(loop.scans)) and why_not_parallel(loop) is None
 
 
 def why_not_parallel(loop: For) -> str | None:
@@ -161,6 +162,8 @@ def _perfect_chain(nest: For) -> tuple[For, ...]:
     while len(chain[-1].body) == 1:
         inner = chain[-1].body[0]
         if not isinstance(inner, For) or not may_be_lanes(inner) or inner.last or chain[-1].last:
+            break
+        if inner.scans:
             break
         around = {loop.var for loop in chain}
         bounds = (inner.lo, inner.hi)

@@ -63,6 +63,7 @@ from appyc.passes.build import (
 )
 from appyc.passes.fault_sites import FaultSites
 from appyc.passes.lane_expressions import ExpressionLowering, Where
+from appyc.passes.scan_lanes import hand_on, start_lanes
 from appyc.passes.varying_scalars import may_fault, varying_scalars
 
 
@@ -232,7 +233,11 @@ class KernelLowering(ExpressionLowering):
         number = Binary("+", Var(base, loc=loc), Var(lane, loc=loc), loc=loc)
         body: list[ScheduledStmt] = [Lanes(lane, loc=loc)]
         where = self.enter(loop, lo, number, count, body)
+        if s.scans:
+            start_lanes(self, s, kept, where, Var(lane, loc=loc), body)
         body += self.block(loop.body, where)
+        if s.scans:
+            hand_on(self, s, kept, number, Var(base, loc=loc), count, body)
         out.append(Loop(base, integer(0, loc), count, self.lanes, tuple(body), loc=loc))
         for reduction in s.reductions:
             total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
@@ -258,7 +263,8 @@ class KernelLowering(ExpressionLowering):
         """The loop with scalars of its own for all that it writes, and which stands for which."""
         kept = {s: self.names.fresh(s.name, s.type) for s in _ordered(scalars_written(loop.body))}
         self.accumulators |= {kept[r.symbol] for r in loop.reductions}
-        self.varying |= {kept[r.symbol] for r in loop.reductions} | {kept[s] for s in loop.last}
+        self.varying |= {kept[part.symbol] for part in loop.reductions} | {kept[s] for s in loop.last}
+        self.varying |= {kept[scan.symbol] for scan in loop.scans}
         return replace(loop, body=tuple(rename(stmt, kept) for stmt in loop.body)), kept
 
     def _keep_last(

@@ -72,13 +72,13 @@ class Total:
 
 
 class Totals:
-    """The totals of all scans of a loop."""
+    """The totals of all scans of a loop. guarded: note what says whether they are sound."""
 
-    def __init__(self, loop: For, names: NameSupply) -> None:
+    def __init__(self, loop: For, names: NameSupply, guarded: bool = True) -> None:
         self.source, self.loc = loop, loop.loc
         self.totals = tuple(_total(scan, names) for scan in loop.scans)
         self.steps = steps_of(loop.body, (scan.symbol for scan in loop.scans))
-        self.guarded = [t for t in self.totals if t.factor is not None and not t.scan.symbol.dtype.is_integer]
+        self.guarded = [t for t in self.totals if guarded and rounds_in_products(t.scan)]
         factors = [f for t in self.guarded for f in self._factors(t.scan.symbol)]
         self.fixed = [f for f in factors if self._is_fixed(f)]
         varying = [f for f in factors if not self._is_fixed(f)]
@@ -130,12 +130,12 @@ class Totals:
             return []
         return [Assign(self.largest, Const(0.0, self.largest.dtype, loc=self.loc), loc=self.loc)]
 
-    def first(self) -> list[Stmt]:
+    def first(self) -> list[Assign]:
         """What a chunk starts with in the first pass."""
-        out: list[Stmt] = []
+        out: list[Assign] = []
         for t in self.totals:
-            neutral = _neutral("+" if t.factor is not None else t.scan.op, t.value.dtype, self.loc)
-            out.append(Assign(t.value, neutral, loc=self.loc))
+            op = "+" if t.factor is not None else t.scan.op
+            out.append(Assign(t.value, neutral(op, t.value.dtype, self.loc), loc=self.loc))
             if t.factor is not None:
                 out.append(Assign(t.factor, identity("*", t.factor.dtype, self.loc), loc=self.loc))
         return out
@@ -178,12 +178,15 @@ class Totals:
         total = next((t for t in self.totals if t.scan.symbol == node.target), None)
         if total is None:
             return node
-        if total.factor is None:
+        if total.factor is None and isinstance(node, Update):
             return replace(node, target=total.value)
         step = step_of(node)
-        assert step is not None, "a linear recurrence has linear steps"
+        assert step is not None, "assignments are linear steps"
+        if total.factor is None:
+            value = step.value if total.scan.op == "+" else step.factor
+            return () if value is None else Update(total.value, (), total.scan.op, value, loc=node.loc)
         out: list[Stmt] = []
-        value: Expr = Var(total.value, loc=node.loc)
+        value = Var(total.value, loc=node.loc)
         if step.factor is not None:
             factor = Binary("*", step.factor, Var(total.factor, loc=node.loc), loc=node.loc)
             out.append(Assign(total.factor, factor, loc=node.loc))
@@ -249,6 +252,12 @@ class Totals:
         return Cost(body, steps // LANES if loop.mode is LoopMode.SIMD else steps + chains)
 
 
+def rounds_in_products(scan: Scan) -> bool:
+    """Whether the steps of a scan may be put together only if no factor is larger than 1: errors,
+    and infinities that meet a product of 0, would grow."""
+    return scan.op == LINEAR and not scan.symbol.dtype.is_integer
+
+
 def ordered(symbols: Iterable[Symbol]) -> list[Symbol]:
     """In a fixed order, so that the text of a program does not change between runs."""
     return sorted(symbols, key=lambda s: s.uid)
@@ -268,7 +277,7 @@ def _total(scan: Scan, names: NameSupply) -> Total:
     )
 
 
-def _neutral(op: str, dtype: DType, loc: Loc) -> Const:
+def neutral(op: str, dtype: DType, loc: Loc) -> Const:
     """The neutral element; of sums of floats the one that changes no sign of zero."""
     if op == "+" and dtype.kind in "fc":
         return Const(-0.0 if dtype.is_float else complex(-0.0, -0.0), dtype, loc=loc)

@@ -121,6 +121,7 @@ def _interpreted(functions: dict[str, Any]) -> Iterator[None]:
             scope.set_attr(tensor, "__int__", _to_int)
             for module in (functions["tl"], functions["tl"].core):
                 scope.set_attr(module, "reduce", _reduce)
+                scope.set_attr(module, "associative_scan", _scan)
             scope.set_attr(interpreter.interpreter_builder, "create_splat", _splat)
             # Integers wrap, as NumPy's do; the interpreter would test each result.
             interpreter.interpreter_builder.options = interpreter.InterpreterOptions(sanitize_overflow=False)
@@ -154,3 +155,29 @@ def _reduce(value: Any, axis: int, combine: Callable[[Any, Any], Any], **_: Any)
         half = data.size // 2
         data = combine(block(data[:half]), block(data[half:])).handle.data
     return tl.tensor(TensorHandle(data.reshape(1).copy(), value.dtype), value.dtype)
+
+
+def _scan(value: Any, axis: int, combine: Callable[..., Any], **_: Any) -> Any:
+    """`tl.associative_scan` over the only axis of a block, or of several, by doubling distances."""
+    import triton.language as tl  # noqa: PLC0415
+    from triton.runtime.interpreter import TensorHandle  # noqa: PLC0415
+
+    given = value if isinstance(value, tuple) else (value,)
+
+    def blocks(parts: list[NDArray[Any]]) -> list[Any]:
+        types = [tl.block_type(v.dtype, list(p.shape)) for v, p in zip(given, parts, strict=True)]
+        handles = [TensorHandle(p, v.dtype) for v, p in zip(given, parts, strict=True)]
+        return [tl.tensor(handle, type_) for handle, type_ in zip(handles, types, strict=True)]
+
+    parts = [v.handle.data for v in given]
+    distance = 1
+    while distance < len(parts[0]):
+        # Blocks have a power of two as their size: the first few are combined with anything.
+        earlier = [np.concatenate((p[:distance], p[:-distance])) for p in parts]
+        new = combine(*blocks(earlier), *blocks(parts))
+        new = new if isinstance(new, tuple) else (new,)
+        parts = [
+            np.concatenate((p[:distance], n.handle.data[distance:])) for p, n in zip(parts, new, strict=True)
+        ]
+        distance *= 2
+    return tuple(blocks(parts)) if isinstance(value, tuple) else blocks(parts)[0]

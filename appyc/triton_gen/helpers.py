@@ -27,6 +27,11 @@ _helper("combine_min", "a, b", "return tl.where(b < a, b, a)")
 _helper("combine_max", "a, b", "return tl.where(b > a, b, a)")
 _helper("combine_minimum", "a, b", "return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)")
 _helper("combine_maximum", "a, b", "return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)")
+_helper(
+    "combine_linear",
+    "factor, value, factor_2, value_2",
+    "return factor_2 * factor, factor_2 * value + value_2",
+)
 _helper("any_lane", "x", "return tl.reduce(x.to(tl.int32), 0, combine_or) != 0", ("combine_or",))
 _helper(
     "record_fault",
@@ -146,8 +151,9 @@ COMBINE = {
     "+": "combine_add", "*": "combine_mul", "min": "combine_min", "max": "combine_max",
     "minimum": "combine_minimum", "maximum": "combine_maximum",
     "&": "combine_and", "|": "combine_or", "^": "combine_xor", "and": "combine_and", "or": "combine_or",
+    "linear": "combine_linear",
 }  # fmt: skip
-"""The helper that combines two values of a reduction."""
+"""The helper that combines two values of a reduction, or two steps of a scan."""
 
 HELPER_NAMES = frozenset(_BODIES)
 

@@ -14,6 +14,7 @@ from appyc.ir.kernels import (
     Kernel,
     LaneReduce,
     Lanes,
+    LaneScan,
     Loop,
     ProgramIndex,
     Repeat,
@@ -39,6 +40,10 @@ _ATOMICS = {
     "+": "add", "min": "min", "minimum": "min", "max": "max", "maximum": "max",
     "&": "and", "|": "or", "^": "xor",
 }  # fmt: skip
+
+
+_OF_BOOLS = {"min": "&", "minimum": "&", "max": "|", "maximum": "|"}
+"""What to combine bools with, as integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +156,8 @@ class _KernelEmitter(ExpressionEmitter):
                 self.w.line(f"{self.name(target)} = tl.arange(0, LANES).to(tl.int64)")
             case LaneReduce():
                 self._lane_reduce(s)
+            case LaneScan():
+                self._lane_scan(s)
             case Barrier():
                 self.w.line("tl.debug_barrier()")
             case Fault():
@@ -188,12 +195,22 @@ class _KernelEmitter(ExpressionEmitter):
         value = self._over_lanes(s.value)
         self.helpers.add(COMBINE[s.op])
         if s.target.dtype is DType.BOOL:
-            value, op = f"{value}.to(tl.int32)", {"min": "&", "minimum": "&", "max": "|", "maximum": "|"}
-            combine = COMBINE[op.get(s.op, s.op)]
+            value, combine = f"{value}.to(tl.int32)", COMBINE[_OF_BOOLS.get(s.op, s.op)]
             self.helpers.add(combine)
             self.w.line(f"{self.name(s.target)} = tl.reduce({value}, 0, {combine}) != 0")
             return
         self.w.line(f"{self.name(s.target)} = tl.reduce({value}, 0, {COMBINE[s.op]})")
+
+    def _lane_scan(self, s: LaneScan) -> None:
+        values = [self._over_lanes(value) for value in s.values]
+        combine, after = COMBINE[s.op], ""
+        if s.targets[0].dtype is DType.BOOL:  # of 32 bits, as in a reduction
+            values, after = [f"{value}.to(tl.int32)" for value in values], " != 0"
+            combine = COMBINE[_OF_BOOLS.get(s.op, s.op)]
+        self.helpers.add(combine)
+        given = values[0] if len(values) == 1 else f"({', '.join(values)})"
+        targets = ", ".join(self.name(target) for target in s.targets)
+        self.w.line(f"{targets} = tl.associative_scan({given}, 0, {combine}){after}")
 
     def _over_lanes(self, value: Expr) -> str:
         text = self.expr(value)

@@ -204,6 +204,29 @@ def restarts_where_negative(x, a, s):
     return t
 
 
+@on_lengths(lambda n: n)
+def stays_as_it_is(n):
+    s = np.float32(0.5)
+    t = 2.0
+    for _ in range(n):
+        s = s  # noqa: PLW0127  (a random program did this)
+        t = t  # noqa: PLW0127
+    return s, t
+
+
+@on_lengths(floats, np.zeros, np.zeros)
+def odd_ways_to_write_steps(x, s, q):
+    t = 1.0
+    y = 1.0
+    for i in range(len(x)):
+        t = x[i] - (3.0 - t)
+        t = t  # noqa: PLW0127
+        y = -(y * x[i]) / 2.5
+        s[i] = t
+        q[i] = y
+    return t, y
+
+
 @on_lengths(floats, np.zeros)
 def steps_when_it_is_small(x, s):
     t = 0.0
