@@ -25,6 +25,7 @@ def emit_function(
         writer.line("if (failed) return;")
         for array in ctx.allocated:
             writer.line(f"{storage_type(array.dtype)} *{restrict}{names.of(array)} = 0;")
+            writer.line(f"int64_t {names.of(array)}_held = 0;")
             for axis in range(array.array.ndim):
                 writer.line(f"int64_t {names.extent(array, axis)} = 0;")
         body()

@@ -7,7 +7,7 @@ from appyc.c_gen.scalars import C_TYPES
 from appyc.ir.nodes import Function, Symbol
 from appyc.ir.visit import symbols_of
 
-_DERIVED = ("lo", "trips", "partial", "out")
+_DERIVED = ("lo", "trips", "partial", "out", "held")
 """What the generator appends to a symbol's spelling for variables that go with it."""
 
 MAX_NDIM = 64
@@ -18,7 +18,7 @@ _KEYWORDS = """
     goto if inline int long register restrict return short signed sizeof static struct switch true
     typedef typeof union unsigned void volatile while
 """
-_PREDEFINED = "linux unix i386 calloc aligned_alloc main"
+_PREDEFINED = "linux unix i386 calloc aligned_alloc memset main"
 _OWN = """
     frame fault failed threads begin end piece pieces shared trips leave value none slot term old again
     at_ count_ first_ row_ from_ width

@@ -191,7 +191,7 @@ def _emit_if(ctx: FunctionContext, stmt: If) -> None:
 
 
 def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
-    """A loop may come here again: the array of the last time is freed first."""
+    """A loop may come here again, and takes the memory of the last time if that is large enough."""
     writer, helpers, array = ctx.writer, ctx.module.helpers, stmt.array
     extents = [ctx.extent(array, axis) for axis in range(array.array.ndim)]
     for name, size in zip(extents, stmt.shape, strict=True):
@@ -201,10 +201,10 @@ def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
     if extents:
         with writer.block(f"if ({' || '.join(f'{name} < 0' for name in extents)})"):
             ctx.fail("ValueError", "negative dimensions are not allowed", stmt.loc)
-    writer.line(f"{helpers.plain('free')}({ctx.name(array)});")
     sizes = f"(int64_t[]){{{', '.join([*extents, str(array.dtype.itemsize)])}}}"
     allocate = helpers.plain("allocate")
     zero = "true" if stmt.zero else "false"
-    writer.line(f"{ctx.name(array)} = {allocate}({sizes}, {len(extents) + 1}, {zero});")
-    with writer.block(f"if (!{ctx.name(array)})"):
+    name = ctx.name(array)
+    writer.line(f"{name} = {allocate}({name}, &{name}_held, {sizes}, {len(extents) + 1}, {zero});")
+    with writer.block(f"if (!{name})"):
         ctx.fail("MemoryError", f"cannot allocate '{array.name}'", stmt.loc)
