@@ -1,5 +1,5 @@
-"""What one iteration of a loop does with an array: which of its reads see its own writes, which
-of its writes last, and which part of the array it touches.
+"""What one iteration of a loop does with an array: which of its reads see its own writes, and which
+of its writes last.
 
     for i in range(n):
         for j in range(m):
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses import Access
@@ -28,9 +28,6 @@ from appyc.ir.nodes import Expr, For, Symbol
 if TYPE_CHECKING:
     import islpy as isl
 
-_MARK = "element"
-_SIZE = "size"
-
 
 class Sees(Enum):
     """Whose value a read finds: that of a write of the same iteration, or of what came before it."""
@@ -38,18 +35,6 @@ class Sees(Enum):
     OWN = "own"
     OLD = "old"
     EITHER = "either"
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """The part of one axis that is touched: `size` elements from `first` on.
-
-    Both are None where it is the whole axis, and where it is one element (`single`).
-    """
-
-    first: Expr | None = None
-    size: Expr | None = None
-    single: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,60 +142,43 @@ class IterationFlow:
         return self.dependences.sets.bounded(lambda: self._lasting(write, mine, loc), None)
 
     def _lasting(self, write: Access, conflicts: list[Conflict], loc: Loc) -> Expr | bool | None:
-        sets, affine = self.dependences.sets, self.dependences.found.affine
-        domain, _ = self.dependences.element(write)
-        domain = domain.intersect(affine.context)
-        lasts = domain
-        for conflict in conflicts:
-            assert conflict.instances is not None
-            second = [name for name in sets.names(conflict.instances) if name.endswith(SECOND)]
-            lasts = lasts.subtract(sets.project_out(conflict.instances, second))
+        affine = self.dependences.found.affine
+        lasts = self._lasting_points(write, conflicts)
         if lasts.is_empty():
             return False
+        domain, _ = self.dependences.element(write)
+        domain = domain.intersect(affine.context)
         cases = cases_of(lasts.coalesce().gist(domain).coalesce(), affine, loc, in_loops=True)
         return None if cases is None else condition_of(cases, loc)
 
-    # ---- what is touched
+    def _lasting_points(self, write: Access, conflicts: Iterable[Conflict]) -> isl.Set:
+        sets = self.dependences.sets
+        domain, _ = self.dependences.element(write)
+        lasts = domain.intersect(self.dependences.found.affine.context)
+        for conflict in conflicts:
+            if conflict.source is write and conflict.sink.writes:
+                assert conflict.instances is not None
+                second = [name for name in sets.names(conflict.instances) if name.endswith(SECOND)]
+                lasts = lasts.subtract(sets.project_out(conflict.instances, second))
+        return lasts
 
-    def box(self, accesses: list[Access], *, each: bool, loc: Loc) -> tuple[Axis, ...]:
-        """The smallest box around the elements that the accesses touch in the loop, or (`each`) in
-        any one iteration of it, where it may move with the iteration but keeps its size."""
-        bounded, axes = self.dependences.sets.bounded, range(self.array.array.ndim)
-        return tuple(bounded(partial(self._axis, accesses, axis, each, loc), Axis()) for axis in axes)
+    def last_iteration(self, writes: Iterable[Access], conflicts: list[Conflict], loc: Loc) -> Expr | None:
+        """The last iteration that touches any array, where those writes last in none before it.
 
-    def _axis(self, accesses: list[Access], axis: int, each: bool, loc: Loc) -> Axis:
-        sets, affine = self.dependences.sets, self.dependences.found.affine
-        depth = self._depth if each else self._depth - 1
-        points = sets.nothing
-        for access in accesses:
-            domain, element = self.dependences.element(access)
-            mark = sets.parameter(_MARK)
-            touched = domain.intersect(affine.context).intersect(mark.eq_set(element[axis]))
-            deeper = [n for n in sets.names(touched) if n != _MARK and affine.names[n].depth > depth]
-            points = points.union(sets.project_out(touched, deeper))
-        low, high = sets.least(points, _MARK), sets.least(points, _MARK, greatest=True)
-        if low is None or high is None:
-            return Axis()
-        if each and low.domain().is_subset(low.eq_set(high)):
-            return Axis(single=True)
-        extent, one = accesses[0].extents[axis], sets.constant(1)
-        start = self._simplest(low, sets.constant(0), above=False)
-        end = self._simplest(high, extent.sub(one), above=True)
-        if start is None or end is None:
-            return Axis()
-        length = end.sub(start).add(one)
-        sizes = low.domain().intersect(sets.parameter(_SIZE).eq_set(length))
-        if each:
-            moving = [n for n in sets.names(sizes) if n != _SIZE and affine.names[n].depth >= depth]
-            sizes = sets.project_out(sizes, moving)
-        largest = sets.least(sizes, _SIZE, greatest=True)
-        if largest is not None:
-            largest = self._simplest(largest, extent, above=True)
-        first = expression_of(start, affine, loc)
-        size = None if largest is None else expression_of(largest, affine, loc)
-        return Axis() if first is None or size is None else Axis(first, size)
+        None where they do, or where that iteration cannot be written down.
+        """
+        return self.dependences.sets.bounded(lambda: self._last_iteration(list(writes), conflicts, loc), None)
 
-    def _simplest(self, value: isl.PwAff, known: isl.PwAff, *, above: bool) -> isl.PwAff | None:
-        """One case of a bound that bounds it everywhere; another than what bounds any index."""
-        cases = self.dependences.sets.bounding_cases(value, above=above)
-        return min(cases, key=lambda case: bool(case.eq_set(known).is_equal(case.domain())), default=None)
+    def _last_iteration(self, writes: list[Access], conflicts: list[Conflict], loc: Loc) -> Expr | None:
+        found, sets = self.dependences.found, self.dependences.sets
+        var, points = found.variables[self.loop.var], sets.nothing
+        for access in found.within(self.loop):
+            deeper = [n for n in sets.names(access.domain) if found.affine.names[n].depth > self._depth]
+            points = points.union(sets.project_out(access.domain, deeper))
+        last = sets.least(points.intersect(found.affine.context), var, greatest=self.loop.step > 0)
+        if last is None:
+            return None
+        at_end = sets.parameter(var).eq_set(last)
+        if not all(self._lasting_points(write, conflicts).is_subset(at_end) for write in writes):
+            return None
+        return expression_of(last, found.affine, loc)

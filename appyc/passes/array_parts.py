@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appyc.analysis.iteration_flow import Axis
+from appyc.analysis.boxes import Axis
 from appyc.errors import Loc
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (

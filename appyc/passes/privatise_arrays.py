@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses import Access
+from appyc.analysis.boxes import box_of
 from appyc.analysis.dependences import Conflict
 from appyc.analysis.iteration_flow import IterationFlow, Sees
 from appyc.analysis.legality import Legality
@@ -149,7 +150,7 @@ def _plan(
     if lasts is None:
         return _Refusal("which iteration writes an element last cannot be told", flow.loop.loc)
     loc = flow.loop.loc
-    box = flow.box(mine, each=True, loc=loc)
+    box = box_of(flow.dependences, flow.loop, mine, each=True)
     part = part_of(flow.array, box, f"{flow.array.name}_own", names, loc, moves=True)
     return _Plan(part, frozenset(place_of(flow, access) for access in mine), lasts)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.analysis.boxes import box_of
 from appyc.analysis.dependences import Conflict
 from appyc.analysis.iteration_flow import IterationFlow, Sees
 from appyc.analysis.legality import Legality
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import loops_of, rename
 from appyc.passes.array_parts import Part, part_of
 from appyc.passes.context import PassContext
 from appyc.passes.expansion import (
@@ -26,6 +27,8 @@ from appyc.passes.expansion import (
     where,
     with_loop,
 )
+from appyc.passes.plain_loops import has_fixed_bounds, is_plain
+from appyc.passes.split_ranges import cut_apart
 
 
 def rename_arrays(fn: Function, ctx: PassContext) -> Function:
@@ -40,6 +43,12 @@ def rename_arrays(fn: Function, ctx: PassContext) -> Function:
         for i in range(n):                        for i in range(n):            # free
             a[i // 2] = x[i]                          if i % 2 == 1 or i == n - 1:
                                                           a[i // 2] = x[i]
+
+        for i in range(n):                        for i in range(n - 1):        # free
+            a[i] = b[i]                               a[i] = b[i]
+            a[i + 1] = c[i]                       for i in range(n - 1, n):
+                                                      a[i] = b[i]
+                                                      a[i + 1] = c[i]
 
     A read whose element a later iteration overwrites, and no earlier one nor its own, reads a copy
     made before the loop, of the part that such reads touch. A write whose element a later
@@ -70,21 +79,26 @@ def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
         return None
     new = _with_last_writes(fn, loop, legality, found)
     if new is not fn:
-        legality = Legality.of(new)
         loop = loop_over(new, loop.var)
-        if legality.judge(loop).may_run_in_any_order:
+        if _are_free(new, loop, fn):
             ctx.remark(loop.loc, f"loop over '{loop.var.name}': only what is not overwritten is stored")
             return new
-    names = NameSupply.after(new)
+    legality, names = Legality.of(new), NameSupply.after(new)
     parts = _copies(loop, legality, names)
     if not parts or not (is_asked(loop) or _pays(loop, parts, legality)):
         return None
     new = _with_copies(new, loop, parts, names)
-    if not Legality.of(new).judge(loop_over(new, loop.var)).may_run_in_any_order:
+    if not _are_free(new, loop, fn):
         return None
-    for part in parts.values():
+    for part in dict.fromkeys(parts.values()):
         ctx.remark(loop.loc, _cost(loop, part), "warning")
     return new
+
+
+def _are_free(fn: Function, loop: For, before: Function) -> bool:
+    """Whether the loop, and those that are new in the function, may run in any order."""
+    legality, old = Legality.of(fn), {inner.var for inner in loops_of(before.body)} - {loop.var}
+    return all(legality.judge(x).may_run_in_any_order for x in loops_of(fn.body) if x.var not in old)
 
 
 # ---------------------------------------------------------------- writes
@@ -93,10 +107,11 @@ def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
 def _with_last_writes(
     fn: Function, loop: For, legality: Legality, found: dict[Symbol, list[Conflict]]
 ) -> Function:
-    """The function with writes under the condition that they last; as it is where nothing is won."""
+    """The function with writes only where they last; as it is where nothing is won."""
     if can_raise(loop.body):
         return fn
     conditions: dict[int, Expr | bool] = {}
+    apart: list[Expr | None] = []
     for array, conflicts in found.items():
         flow = IterationFlow(legality.dependences, loop, array)
         if not any(c.source.writes and c.sink.writes for c in conflicts) or _needs_own(flow, conflicts):
@@ -104,9 +119,20 @@ def _with_last_writes(
         lasts = lasting_writes(flow, conflicts, loop)
         if lasts is None:
             return fn
-        conditions |= {number: lasting for number, lasting in lasts.items() if lasting is not True}
+        passing = [w for w in flow.writes if lasts[place_of(flow, w)] is not True]
+        conditions |= {place_of(flow, write): lasts[place_of(flow, write)] for write in passing}
+        if passing:
+            apart.append(flow.last_iteration(passing, conflicts, loop.loc))
     if not conditions:
         return fn
+    at = apart[0]
+    if at is not None and loop.step == 1 and is_plain(loop) and has_fixed_bounds(loop) and {*apart} == {at}:
+        return with_loop(fn, loop.var, _last_apart(loop, at, set(conditions), NameSupply.after(fn)))
+    return with_loop(fn, loop.var, (_under(loop, conditions),))
+
+
+def _under(loop: For, conditions: dict[int, Expr | bool]) -> For:
+    """The loop with writes, by their place, under conditions."""
 
     def rule(number: int, node: Node) -> Node | tuple[Node, ...]:
         if number not in conditions:
@@ -114,7 +140,14 @@ def _with_last_writes(
         assert isinstance(node, Store | Update)
         return where(conditions[number], node)
 
-    return with_loop(fn, loop.var, (replace(loop, body=rewritten(loop.body, rule)),))
+    return replace(loop, body=rewritten(loop.body, rule))
+
+
+def _last_apart(loop: For, at: Expr, passing: set[int], names: NameSupply) -> tuple[Stmt, ...]:
+    """The loop without some writes up to an iteration, and with them from there on."""
+    before, (most, last) = cut_apart(loop, [("last", at)], names)
+    most = _under(most, dict.fromkeys(passing, False))
+    return (*before, most, last) if most.body else (*before, rename(last, {last.var: loop.var}))
 
 
 def _needs_own(flow: IterationFlow, conflicts: list[Conflict]) -> bool:
@@ -141,7 +174,7 @@ def _copies(loop: For, legality: Legality, names: NameSupply) -> dict[int, Part]
         reads = list({id(c.source): c.source for c in conflicts}.values())
         if any(read.checked or flow.sees(read) is not Sees.OLD for read in reads):
             return {}
-        box = flow.box(reads, each=False, loc=loop.loc)
+        box = box_of(flow.dependences, loop, reads, each=False)
         part = part_of(array, box, f"{array.name}_old", names, loop.loc, moves=False)
         parts |= {place_of(flow, read): part for read in reads}
     return parts

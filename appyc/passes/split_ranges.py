@@ -129,22 +129,24 @@ def _cuts(legality: Legality, loop: For) -> _Cuts | None:
 
 def _parts(loop: For, cuts: _Cuts, names: NameSupply) -> tuple[Stmt, ...]:
     """The declarations of the cuts, and the loop once for each part."""
-    before: list[Stmt] = []
+    places = [(name, cut) for name, cut in (("cut", cuts.first), ("end", cuts.second)) if cut is not None]
+    before, parts = cut_apart(loop, places, names)
+    return (*before, *parts)
+
+
+def cut_apart(loop: For, places: list[tuple[str, Expr]], names: NameSupply) -> tuple[list[Assign], list[For]]:
+    """The loop, of step 1, once for each part of its range: cut before each of these iterations,
+    which come in order. The cuts are declared by name; the first part keeps the loop's variable."""
+    before: list[Assign] = []
     ends: list[Expr] = []
-    lo: Expr = loop.lo
-    for name, cut in (("cut", cuts.first), ("end", cuts.second)):
-        if cut is not None:
-            symbol = names.fresh(name, DType.INT64)
-            before.append(Assign(symbol, _between(lo, cut, loop.hi), loc=loop.loc))
-            lo = Var(symbol, loc=loop.loc)
-            ends.append(lo)
-    out: list[Stmt] = list(before)
-    start: Expr = loop.lo
-    for number, end in enumerate((*ends, loop.hi)):
-        part = replace(loop, lo=start, hi=end)
-        out.append(part if number == 0 else _renamed(part, names))
-        start = end
-    return tuple(out)
+    for name, place in places:
+        symbol = names.fresh(name, DType.INT64)
+        lo = ends[-1] if ends else loop.lo
+        before.append(Assign(symbol, _between(lo, place, loop.hi), loc=loop.loc))
+        ends.append(Var(symbol, loc=loop.loc))
+    starts = [loop.lo, *ends]
+    parts = [replace(loop, lo=lo, hi=hi) for lo, hi in zip(starts, [*ends, loop.hi], strict=True)]
+    return before, [parts[0], *(_renamed(part, names) for part in parts[1:])]
 
 
 def _between(lo: Expr, value: Expr, hi: Expr) -> Expr:

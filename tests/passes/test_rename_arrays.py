@@ -183,7 +183,7 @@ def test_of_two_writes_the_later():
 def test_one_element():
     fn, _ = renamed(for_(i, 0, n, [put(a, [4], at(b, i))]))
     assert is_free(fn)
-    assert "if n == (i + 1):" in print_function(fn)
+    assert "for i in range(last, n):" in print_function(fn)
 
 
 def test_one_element_downwards():
@@ -196,6 +196,7 @@ def test_what_is_written_ahead():
     fn, _ = renamed(for_(i, 0, n, body))
     assert is_free(fn)
     assert copies(fn) == []
+    assert [len(loop.body) for loop in loops_of(fn.body)] == [1, 2]  # the last iteration apart
 
 
 def test_an_update_that_is_overwritten():
