@@ -10,6 +10,7 @@ from appyc.ir.visit import map_loops, rewrite
 from appyc.passes.build import integer
 from appyc.passes.combine_on_gpu import combine_on_gpu
 from appyc.passes.context import PassContext
+from appyc.passes.expand_allocations import expand_allocations
 from appyc.passes.lower_jumps import lower_jumps
 from appyc.passes.promote_accumulators import promote_accumulators
 from appyc.passes.split_complex import split_complex
@@ -55,6 +56,7 @@ GPU_PASSES = (
     count_workers,  # the host program has numbers only
     drop_limited_lanes,  # first: all that follow take lanes for free iterations
     combine_on_gpu,  # before jumps are lowered, which hides loops; what follows knows reductions of scalars only
+    expand_allocations,  # a kernel cannot allocate; before loops change their form
     lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
     promote_accumulators,  # before complex numbers are taken apart, which hides an update
     scans_of_reals,  # before numbers are taken apart

@@ -47,7 +47,7 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 | `interchange_loops` | the loops of a nest change places, for memory, threads and lanes |
 | `split_ranges` | the range is cut around the iteration that all conflict with, or at its middle |
 | `promote_elements` | an array element that stays the same is held in a scalar |
-| `privatise_arrays` | scratch arrays, and elements, become each iteration's own |
+| `privatise_arrays` | scratch arrays become each iteration's own |
 | `rename_arrays` | reads of what is overwritten later see a copy; writes that are overwritten are left out |
 | `carry_in_scalars` | an element that the iteration before stored is handed on in a scalar |
 | `chunk_scans` | scans, linear recurrences and packing run in chunks, whose steps are put together first |

@@ -252,3 +252,30 @@ def scratch_beside_arrays_that_overlap(x, y, t):
             t[j] = x[i, j] * 2.0
         for j in range(x.shape[1]):
             y[i, j] = t[x.shape[1] - 1 - j]
+
+
+@PROGRAMS.on(floats(9, 6), np.zeros(6))
+@PROGRAMS.on(floats(0, 6), np.zeros(6), joined=True)
+def scratch_and_a_sum(x, t):
+    total = 0.0
+    last = 0.0
+    #pragma parallel for
+    for i in range(x.shape[0]):
+        for j in range(6):
+            t[j] = x[i, j] * x[i, j]
+        last = t[0] - t[5]
+        for j in range(6):
+            total += t[j] * t[5 - j]
+    return total, last
+
+
+@PROGRAMS.on(floats(5, 4, 3), np.zeros((5, 4)), np.zeros(3))
+def scratch_in_two_loops(x, y, t):
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            for j in range(x.shape[2]):
+                t[j] = x[i, k, j] * 2.0
+            s = 0.0
+            for j in range(x.shape[2]):
+                s += t[j] * t[x.shape[2] - 1 - j]
+            y[i, k] = s
