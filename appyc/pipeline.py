@@ -27,6 +27,7 @@ from appyc.passes.choose_threads import choose_threads
 from appyc.passes.chunk_scans import chunk_scans
 from appyc.passes.context import PassContext
 from appyc.passes.contract_arrays import contract_arrays
+from appyc.passes.count_whiles import count_whiles
 from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.expand_tensors import expand_tensors
@@ -52,7 +53,8 @@ Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
 SIMPLIFY: tuple[Pass, ...] = (
     expand_tensors,  # before all: nothing else knows tensor statements
-    propagate_scalars,  # next: bounds and indices in terms of parameters, for all that follow
+    count_whiles,  # next: what a counter starts from and ends at is looked into by the next
+    propagate_scalars,  # then: bounds and indices in terms of parameters, for all that follow
     remove_dead_code,  # what the first left over, and copies that the front end made for nothing
 )
 

@@ -78,6 +78,12 @@ def early_exit(loop: For) -> EarlyExit | Refusal:
     return EarlyExit(test, rest, leaving) if refusal is None else refusal
 
 
+def is_handed_on(loop: For) -> bool:
+    """Whether iterations of a loop that `leaves_early` hand on what ends it: no change makes a search of it."""
+    tail = _in_tails(loop.body, MAX_SIZE)
+    return tail is None or _why_not_apart(_test(tail), loop) is not None
+
+
 # ---------------------------------------------------------------- the parts
 
 

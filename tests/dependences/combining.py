@@ -332,3 +332,40 @@ def split_in_two(a, b, c):
             c[k] = a[i]
             k += 1
     return j
+
+
+# ---------------------------------------------------------------- while loops
+
+
+@LOOPS.add("while", "after change")
+def counted_while(a, b):
+    i = 0
+    while i < len(a):
+        a[i] = b[i] * 2
+        i += 1
+
+
+@LOOPS.add("while", "search")
+def while_not_above(a, alpha):
+    i = 0
+    while i < len(a) and a[i] <= alpha:
+        i += 1
+    return i
+
+
+@LOOPS.add("while", "search")
+def copied_until_negative(a, b):
+    for i in range(len(a)):
+        if a[i] < -0.9:
+            break
+        b[i] = a[i] * 2
+
+
+@LOOPS.add("while", "reduction")
+def total_down(a):
+    s = np.float32(0)
+    i = len(a) - 1
+    while i >= 0:
+        s += a[i]
+        i -= 1
+    return s

@@ -38,6 +38,7 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 
 | pass | what it does |
 |---|---|
+| `count_whiles` | `while` loops on a counter become `for` loops |
 | `substitute_induction` | counters that every iteration moves alike get a closed form |
 | `peel_wrap_around` | the first iteration runs apart where a scalar holds a value of the one before |
 | `search_in_blocks` | loops that end early are searched block by block, and then do their work up to the end |

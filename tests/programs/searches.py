@@ -391,3 +391,79 @@ def ends_at_once(a):
         x = a[i]
         break
     return x
+
+
+# ---------------------------------------------------------------- while
+
+
+@PROGRAMS.on(with_one(3000, 2999), 1.0, 3000)
+@PROGRAMS.on(with_one(3000, 700), 1.0, 3000)
+@PROGRAMS.on(with_one(3000), 1.0, 3000)
+@PROGRAMS.on(with_one(3000), 1.0, 0)
+@PROGRAMS.on(with_one(3000, 20), 1.0, 5000)
+@PROGRAMS.on(with_one(3000), 1.0, 5000)
+def while_small(a, t, n):
+    i = 0
+    while i < n and a[i] <= t:
+        i += 1
+    return i
+
+
+@PROGRAMS.on(with_one(3000, 20), np.zeros(3000))
+@PROGRAMS.on(with_one(3), np.zeros(3))
+@PROGRAMS.on(with_one(0), np.zeros(0))
+def while_down(a, b):
+    k = len(a) - 1
+    while k >= 0 and a[k] < 1:
+        b[k] = a[k] + k
+        k -= 1
+    return k
+
+
+@PROGRAMS.on(floats(40, 30))
+@PROGRAMS.on(floats(1, 1))
+@PROGRAMS.on(floats(0, 3), joined=True)
+def whiles_in_whiles(a):
+    i = 0
+    s = 0.0
+    while i < len(a):
+        j = i % 3
+        while j < a.shape[1]:
+            a[i, j] *= 0.5
+            s += a[i, j]
+            j += 2
+        i += 1
+    return s, i
+
+
+@PROGRAMS.on(floats(500), floats(500), np.zeros(1000))
+@PROGRAMS.on(np.arange(6), np.arange(3), np.zeros(9, np.int64))
+def while_merging(a, b, out):
+    """Two counters, of which each iteration moves one: no counted loop, but two that follow it are."""
+    i = 0
+    j = 0
+    while i < len(a) and j < len(b):
+        if a[i] <= b[j]:
+            out[i + j] = a[i]
+            i += 1
+        else:
+            out[i + j] = b[j]
+            j += 1
+    while i < len(a):
+        out[i + j] = a[i]
+        i += 1
+    while j < len(b):
+        out[i + j] = b[j]
+        j += 1
+
+
+@PROGRAMS.on(91)
+@PROGRAMS.on(97)
+@PROGRAMS.on(2)
+def while_dividing(n):
+    d = 2
+    while d < n:
+        if n % d == 0:
+            return d
+        d += 1
+    return n
