@@ -2,10 +2,10 @@
 
     for i in range(n):              test                     rest             leaving
         x = a[i] * 2                    x = a[i] * 2             x = a[i] * 2     x = a[i] * 2
-        if x > t:                       if x > t:                b[i] = x         where = i
-            where = i                       break                                 break
-            break
-        b[i] = x
+        if x > t:                       if x > t:                b[i] = x         if x > t:
+            where = i                       break                                     where = i
+            break                                                                 else:
+        b[i] = x                                                                      b[i] = x
 
 The *test* of an iteration has no effects and can be had for any iteration of the range, in any
 order, because nothing that it reads is changed by the loop: the loop searches for the first
@@ -45,7 +45,8 @@ MAX_SIZE = 400
 
 @dataclass(frozen=True, slots=True)
 class EarlyExit:
-    """The three parts of an iteration, as above. `rest` may still hold `Continue`."""
+    """The three parts of an iteration, as above. In `test`, `Break` says that the iteration leaves;
+    `rest` may hold `Continue`; `leaving` has no jumps, but may raise."""
 
     test: tuple[Stmt, ...]
     rest: tuple[Stmt, ...]
@@ -67,15 +68,15 @@ def leaves_early(loop: For) -> bool:
 
 def early_exit(loop: For) -> EarlyExit | Refusal:
     """The parts of a loop that `leaves_early`, or why it is no search."""
-    rest, leaving = _without(loop.body, (Break, Fail)), _without(loop.body, (Continue,))
-    if rest is None or leaving is None:
+    rest = _rest(loop.body)
+    if rest is None:
         return Refusal("its first iteration is its last")
     tail = _in_tails(loop.body, MAX_SIZE)
     if tail is None:
         return Refusal("the conditions under which it ends are too long")
     test = _test(tail)
     refusal = _why_not_apart(test, loop) or _why_not_ahead(test)
-    return EarlyExit(test, rest, leaving) if refusal is None else refusal
+    return EarlyExit(test, rest, _straight(tail)) if refusal is None else refusal
 
 
 def is_handed_on(loop: For) -> bool:
@@ -90,15 +91,13 @@ def is_handed_on(loop: For) -> bool:
 def _in_tails(body: tuple[Stmt, ...], size: int) -> tuple[Stmt, ...] | None:
     """The body with nothing behind a statement that may jump: each path ends where it leaves.
 
-    What raises leaves too. None where the result would have more than `size` nodes.
+    None where the result would have more than `size` nodes.
     """
     out: list[Stmt] = []
     for number, stmt in enumerate(body):
         match stmt:
-            case Break() | Fail():
-                return (*out, Break(loc=stmt.loc))
-            case Continue():
-                return tuple(out)
+            case Break() | Fail() | Continue():
+                return (*out, stmt)
             case If() if _jumps(stmt):
                 behind = body[number + 1 :]
                 then = _in_tails((*stmt.then, *behind), size)
@@ -115,30 +114,61 @@ def _jumps(stmt: If) -> bool:
     return any(isinstance(s, Break | Continue | Fail) for s in own_statements((stmt,)))
 
 
-def _without(body: tuple[Stmt, ...], kinds: tuple[type[Stmt], ...]) -> tuple[Stmt, ...] | None:
-    """The statements of an iteration that meets no jump of these kinds; None if each one does."""
+def _rest(body: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
+    """The statements of an iteration that does not leave; None if each one does."""
     out: list[Stmt] = []
     for stmt in body:
-        if isinstance(stmt, kinds):
-            return None
-        if isinstance(stmt, Break | Continue | Fail):
-            return (*out, stmt)
-        if not isinstance(stmt, If):
-            out.append(stmt)
-            continue
-        then, orelse = _without(stmt.then, kinds), _without(stmt.orelse, kinds)
-        if then is not None and orelse is not None:
-            out.append(replace(stmt, then=then, orelse=orelse))
-        elif then is None and orelse is None:
-            return None
-        else:
-            out += then or orelse or ()
+        match stmt:
+            case Break() | Fail():
+                return None
+            case Continue():
+                return (*out, stmt)
+            case If():
+                then, orelse = _rest(stmt.then), _rest(stmt.orelse)
+                if then is not None and orelse is not None:
+                    out.append(replace(stmt, then=then, orelse=orelse))
+                elif then is None and orelse is None:
+                    return None
+                else:
+                    out += then or orelse or ()
+            case _:
+                out.append(stmt)
     return tuple(out)
 
 
-def _test(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """Of a body with its jumps in tails, what decides whether it reaches one."""
-    return _slice(body, frozenset(), effects=False)
+def _straight(tail: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """A body with its jumps in tails, where they change nothing, without them."""
+    out: list[Stmt] = []
+    for stmt in tail:
+        match stmt:
+            case Break() | Continue():
+                pass
+            case If():
+                out.append(replace(stmt, then=_straight(stmt.then), orelse=_straight(stmt.orelse)))
+            case _:
+                out.append(stmt)
+    return tuple(out)
+
+
+def _ending(tail: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """A body with its jumps in tails: what raises leaves, what goes on is nothing."""
+    out: list[Stmt] = []
+    for stmt in tail:
+        match stmt:
+            case Fail():
+                out.append(Break(loc=stmt.loc))
+            case Continue():
+                pass
+            case If():
+                out.append(replace(stmt, then=_ending(stmt.then), orelse=_ending(stmt.orelse)))
+            case _:
+                out.append(stmt)
+    return tuple(out)
+
+
+def _test(tail: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Of a body with its jumps in tails, what decides whether it leaves."""
+    return _slice(_ending(tail), frozenset(), effects=False)
 
 
 def what_shows(body: tuple[Stmt, ...], live: frozenset[Symbol]) -> tuple[Stmt, ...]:

@@ -19,6 +19,7 @@ from appyc.ir.nodes import (
     Function,
     If,
     Load,
+    Logical,
     Select,
     Stmt,
     Symbol,
@@ -54,21 +55,21 @@ def search_in_blocks(fn: Function, ctx: PassContext) -> Function:
     """Loops that end early become a search by blocks, and ordinary loops up to what was found.
 
     Before:                                   After:
-        for i in range(n):                        at, reach = 0, 256
-            if a[i] > t:                          while at < n:
-                where = i                             end = at + reach if at < n - reach else n
-                break                                 first = end
-            b[i] = a[i]                               for i in range(at, end):
+        for i in range(n):                        end, first, reach = 0, 0, 256
+            if a[i] > t:                          while first == end and end < n:
+                where = i                             at = end
+                break                                 end = at + reach if at < n - reach else n
+            b[i] = a[i]                               first = end
+                                                      for i in range(at, end):
                                                           if a[i] > t: first = min(first, i)
                                                       for i_2 in range(at, first):
                                                           b[i_2] = a[i_2]
-                                                      if first < end:
-                                                          if a[first] > t:
-                                                              where = first
-                                                              break
-                                                          ...
-                                                      at = end
                                                       reach = min(reach + reach, 131072)
+                                                  if first < end:
+                                                      if a[first] > t:
+                                                          where = first
+                                                      else:
+                                                          b[first] = a[first]
 
     Nothing that the program does not do is done, but for tests whose iterations lie behind the
     end, in the same block: they read, change nothing and cannot raise. The loop that does the
@@ -164,25 +165,26 @@ class _Search:
         )
 
     def build(self) -> tuple[Stmt, ...]:
-        before = [self._assign(self.at, self.loop.lo)]
+        at, end, first = self._var(self.at), self._var(self.end), self._var(self.first)
+        before = [self._assign(self.end, self.loop.lo), self._assign(self.first, end)]
         hi = self.loop.hi
         if not _stays(hi, self.loop):
             stop = self.names.fresh("stop", DType.INT64)
             before.append(self._assign(stop, hi))
             hi = self._var(stop)
         before.append(self._assign(self.reach, integer(self._first_block() * self.loop.step, self.loc)))
-        at, end, first = self._var(self.at), self._var(self.end), self._var(self.first)
-        found = If(self._comes_before(first, end), self._leave(), loc=self.loc)
         body = (
+            self._assign(self.at, end),
             self._assign(self.end, self._end_of_block(hi)),
             self._assign(self.first, end),
             self._test(at, end),
             *self._work(at, first),
-            found,
-            self._assign(self.at, end),
             self._assign(self.reach, self._longer()),
         )
-        return (*before, While(self._comes_before(at, hi), body, loc=self.loc))
+        nothing_found = Compare("==", first, end, loc=self.loc)
+        goes_on = Logical("and", nothing_found, self._comes_before(end, hi), loc=self.loc)
+        leave = If(self._comes_before(first, end), self._at(self.parts.leaving, first), loc=self.loc)
+        return (*before, While(goes_on, body, loc=self.loc), leave)
 
     # ---- blocks
 
@@ -258,13 +260,8 @@ class _Search:
             and written & self.seen <= surely_assigned(self.work)
         )
 
-    def _leave(self) -> tuple[Stmt, ...]:
-        """The iteration that ends the loop; its `break` leaves the loop over the blocks."""
-        stmts = self._at(self.parts.leaving, self._var(self.first))
-        return (*stmts, Break(loc=self.loc))
-
     def _at(self, body: tuple[Stmt, ...], place: Expr) -> tuple[Stmt, ...]:
-        """One iteration, as statements of the block's."""
+        """One iteration, as statements in no loop."""
         fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(body)}
         return tuple(rename(substitute(stmt, {self.loop.var: place}), fresh) for stmt in body)
 
