@@ -256,6 +256,21 @@ class JitFunction(Entry):
             return joined(self._text(), wanted, inner, (hosted.part, *hosted.left))
         return report(self._analyse(wanted), self._text(), wanted.target)
 
+    def profile(self, *args: object, **keywords: object) -> Report:
+        """What `explain` says, and of each loop that threads may share how long it took in a call with
+        these arguments, beside what the cost model predicts.
+
+        The call is made, twice, on copies of the arrays. Raises what it raises; ValueError for a function
+        that runs in Python but for its regions, and for a target that is not the CPU.
+        """
+        from appyc.report.profile import profiled  # noqa: PLC0415
+
+        named = self._bind(args, keywords)
+        wanted = self._request(named)
+        if wanted.key in self._regions:
+            raise ValueError(f"a part of {self.__qualname__} runs in Python: see explain()")
+        return profiled(self.py_func, self._text(), wanted, named, self.options)
+
     def _analyse(self, wanted: Request) -> Analysed:
         return analyse(self.py_func, self._text(), wanted.types, wanted.objects, self.options)
 

@@ -33,6 +33,7 @@ from appyc.ir.nodes import (
     Intrinsic,
     Load,
     LoopCost,
+    LoopMode,
     Node,
     Stmt,
     Store,
@@ -50,8 +51,11 @@ UNKNOWN_TRIPS = 16
 LOOP_START = 12
 """Scalar operations to set a loop up, and to do what is left of it after whole vectors."""
 
-CHAIN = 8
-"""Scalar operations in the time until a sum can be added to again."""
+CHAIN = 5
+"""Scalar operations in the time until the result of one can be used by the next."""
+
+_LINES = {Pace.FAR: 0.25, Pace.ANYWHERE: 1}
+"""Lines of memory come to; one that can be foretold is there in time, mostly."""
 
 CALL = 40
 """Scalar operations in the time of a function of the C library, which is not called on vectors."""
@@ -149,17 +153,24 @@ class _Counter:
 
     def _single(self, node: Stmt | Expr, around: tuple[For, ...], lanes: For | None) -> Counts:
         """A statement without others in it, or a condition."""
-        vector, scalar, gathers = 0.0, 0.0, 0
+        vector, scalar, gathers = 0.0, 0.0, 0.0
+        # What an iteration of a loop in order does waits for what the one before did.
+        waiting = CHAIN if around[-1].mode is LoopMode.SEQUENTIAL and around[-1] is not around[0] else 1
+        moving = frozenset({(lanes or around[-1]).var})
         # An element that is read twice is loaded once.
         for part in dict.fromkeys(_computed(node)):
             in_lanes, alone = _weights(part)
             if (access := _access(part)) is not None:
                 array, index = access
                 self.touched.append(Touched(array, index, isinstance(part, Store | Update)))
-                pace = self.strides.pace(array, index, (lanes or around[-1]).var)
-                if pace is Pace.STILL and lanes is None:
+                pace = self.strides.pace(array, index, lanes or around[-1])
+                if pace is Pace.STILL:
                     continue  # the C compiler keeps it in a register
-                gathers += pace is Pace.FAR
+                gathers += _LINES.get(pace, 0)
+            elif not (isinstance(part, Update) or self.strides.depends_on(part, moving)):
+                continue  # nor is it computed again
+            elif lanes is None:
+                alone *= waiting
             if lanes is None or in_lanes is None:
                 scalar += alone
             else:
@@ -168,14 +179,15 @@ class _Counter:
 
 
 def _computed(node: Node) -> Iterator[Node]:
-    """The parts of a statement or an expression that take time. Of indices, only what is read for them."""
+    """The parts of a statement or an expression that take time. Of indices, what is read or divided
+    for them: sums and products are part of an access."""
     match node:
         case Var() | Const() | Extent():
             return
         case Load() | Store() | Update():
             yield node
             for index in node.index:
-                yield from (n for n in walk(index) if isinstance(n, Load))
+                yield from (n for n in walk(index) if isinstance(n, Load) or _is_division(n))
             if not isinstance(node, Load):
                 yield from _computed(node.value)
             return
@@ -187,6 +199,10 @@ def _computed(node: Node) -> Iterator[Node]:
         yield from _computed(child)
 
 
+def _is_division(node: Node) -> bool:
+    return isinstance(node, Binary) and node.op in ("//", "%")
+
+
 def _weights(node: Node) -> tuple[float | None, float]:
     """The operations that a node is: in lanes (None: there are no lanes for it), and one by one."""
     match node:
@@ -195,7 +211,7 @@ def _weights(node: Node) -> tuple[float | None, float]:
         case Intrinsic():
             return _DEAR.get(node.name, (1, 1) if node.name in _CHEAP else (None, CALL))
         case Update():
-            return 2, CHAIN if not node.index else 2
+            return 2, 2
         case _:
             return 1, 1
 

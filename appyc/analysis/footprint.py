@@ -14,6 +14,7 @@ from appyc.analysis.amounts import NONE, as_amount, number, product, total
 from appyc.analysis.strides import Strides
 from appyc.errors import GENERATED
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Symbol
+from appyc.ir.types import Layout
 from appyc.ir.visit import walk
 
 
@@ -26,6 +27,10 @@ class Touched:
     writes: bool
 
 
+LINE = 64
+"""Bytes that come from memory together."""
+
+
 def footprint(
     loop: For, touched: Sequence[Touched], trips: Mapping[Symbol, Expr], strides: Strides
 ) -> tuple[Expr, Expr]:
@@ -34,30 +39,48 @@ def footprint(
     trips: of the loops in the nest, where they are known before it. A written place counts twice:
     it comes from memory and goes back.
     """
-    variables = frozenset({loop.var, *(n.var for n in walk(loop.body) if isinstance(n, For))})
     own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
     once: Expr = NONE
     each: Expr = NONE
     for array in dict.fromkeys(t.array for t in touched if t.array not in own):
         accesses = [t for t in touched if t.array == array]
-        size: Expr = number(array.dtype.itemsize * (2 if any(t.writes for t in accesses) else 1))
-        grows = False
-        for axis in range(array.array.ndim):
-            moved_by = {s for t in accesses for s in strides.depends_on(t.index[axis], variables)}
-            if not moved_by:
-                continue
-            only = next(iter(moved_by)) if len(moved_by) == 1 else None
-            steady = only is not None and all(
-                strides.coefficient(t.index[axis], only) in (0, 1, -1) for t in accesses
-            )
-            if steady and only == loop.var and not grows:
-                grows = True
-            elif steady and only in trips and only is not None:
-                size = product(trips[only], size)
-            else:
-                size = product(as_amount(Extent(array, axis, loc=GENERATED)), size)
+        size, grows = _size(loop, array, accesses, trips, strides)
         if grows:
             each = total(each, size)
         else:
             once = total(once, size)
     return once, each
+
+
+def _size(
+    loop: For, array: Symbol, accesses: Sequence[Touched], trips: Mapping[Symbol, Expr], strides: Strides
+) -> tuple[Expr, bool]:
+    """Bytes of an array that are touched; True where that is in each iteration of the outer loop."""
+    loops = {n.var: n for n in walk(loop) if isinstance(n, For)}
+    size: Expr = number(array.dtype.itemsize * (2 if any(t.writes for t in accesses) else 1))
+    counted: set[Symbol] = set()
+    row = array.array.ndim - 1 if array.array.layout is not Layout.F else 0
+    along_rows = False
+    for axis in range(array.array.ndim):
+        places = [t.index[axis] for t in accesses]
+        moved_by = {s for place in places for s in strides.depends_on(place, frozenset(loops))} - counted
+        if not moved_by:
+            continue
+        along_rows |= axis == row
+        only = next(iter(moved_by)) if len(moved_by) == 1 else None
+        if only in loops and all(strides.coefficient(p, only) is not None for p in places):
+            counted.add(only)
+            stride = min(strides.stride(place, loops[only]) or 1 for place in places)
+            size = product(number(min(stride, LINE // array.dtype.itemsize)), size)
+            if only != loop.var:
+                known = trips.get(only)
+                size = product(known if known is not None else _extent(array, axis), size)
+        else:
+            size = product(_extent(array, axis), size)
+    if counted and not along_rows:
+        size = product(number(LINE // array.dtype.itemsize), size)  # of each line, one element
+    return size, loop.var in counted
+
+
+def _extent(array: Symbol, axis: int) -> Expr:
+    return as_amount(Extent(array, axis, loc=GENERATED))

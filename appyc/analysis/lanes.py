@@ -7,8 +7,11 @@ run side by side, with nothing in it that ends early, and accesses that come to 
 from __future__ import annotations
 
 from appyc.analysis.strides import Pace, Strides
-from appyc.ir.nodes import Alloc, Break, Fail, For, Load, LoopMode, Store, Update, While
-from appyc.ir.visit import walk
+from appyc.ir.nodes import Alloc, Break, Fail, For, Load, LoopMode, Stmt, Store, Update, Var, While
+from appyc.ir.visit import scalars_written, walk
+
+MAX_STATEMENTS = 12
+"""In lanes around other loops: what is more needs more registers than there are."""
 
 
 def lanes_of(around: tuple[For, ...], strides: Strides) -> For | None:
@@ -18,8 +21,8 @@ def lanes_of(around: tuple[For, ...], strides: Strides) -> For | None:
         if loop.mode is LoopMode.SEQUENTIAL or not _is_straight(loop):
             continue
         far = _far_accesses(loop, strides)
-        if loop is not around[-1] and far:
-            continue  # lanes around another loop need neighbours throughout
+        if loop is not around[-1] and (far or not _may_be_around(loop)):
+            continue
         if best is None or far < best[0]:
             best = (far, loop)
     return None if best is None else best[1]
@@ -36,7 +39,23 @@ def _is_straight(loop: For) -> bool:
                 return False
             case _:
                 pass
-    return True
+    return not any(r.op in ("and", "or") for r in loop.reductions)  # C compilers leave these alone
+
+
+def _may_be_around(loop: For) -> bool:
+    """Whether the loop may become lanes around the loops inside it."""
+    if loop.step != 1 or loop.reductions or loop.last or loop.safelen is not None or loop.in_step:
+        return False
+    nodes = list(walk(loop.body))
+    written = {n.array for n in nodes if isinstance(n, Store)} | scalars_written(loop.body)
+    written |= {n.target for n in nodes if isinstance(n, Update)}
+    bounds = [n for n in nodes if isinstance(n, For)]
+    return (
+        len({s.dtype for s in written}) == 1
+        and all(s.dtype.is_float for s in written)
+        and sum(isinstance(n, Stmt) for n in nodes) <= MAX_STATEMENTS
+        and not any(isinstance(n, Var) and n.symbol == loop.var for b in bounds for n in walk((b.lo, b.hi)))
+    )
 
 
 def _far_accesses(loop: For, strides: Strides) -> int:
@@ -44,9 +63,10 @@ def _far_accesses(loop: For, strides: Strides) -> int:
     for node in walk(loop.body):
         match node:
             case Load():
-                count += strides.pace(node.array, node.index, loop.var) is Pace.FAR
+                pace = strides.pace(node.array, node.index, loop)
             case Update() if node.target.is_array:
-                count += strides.pace(node.target, node.index, loop.var) is Pace.FAR
+                pace = strides.pace(node.target, node.index, loop)
             case _:
-                pass
+                continue
+        count += pace in (Pace.FAR, Pace.ANYWHERE)
     return count

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import cast
 
-from appyc.ir.nodes import Assign, Binary, Cast, Const, Expr, For, Symbol, Unary, Update, Var
+from appyc.ir.nodes import Assign, Binary, Cast, Const, Expr, For, Node, Symbol, Unary, Update, Var
 from appyc.ir.types import Layout
 from appyc.ir.visit import children, walk
 
@@ -20,11 +20,13 @@ NEARBY = 4
 
 
 class Pace(Enum):
-    """What consecutive iterations find: the same place, the next one (or one nearby), or one far away."""
+    """What consecutive iterations find: the same place, the next one (or one nearby), one that is far
+    away but always as far, or one that nobody can foretell."""
 
     STILL = "still"
     STEADY = "steady"
     FAR = "far"
+    ANYWHERE = "anywhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +54,21 @@ class Strides:
         defined = {symbol: found[0] for symbol, found in values.items() if len(found) == 1}
         return cls(defined, frozenset(values.keys() - defined.keys()))
 
-    def pace(self, array: Symbol, index: tuple[Expr, ...], var: Symbol) -> Pace:
-        """How an access moves with the loop variable `var`."""
-        order = range(len(index)) if array.array.layout is not Layout.F else range(len(index) - 1, -1, -1)
-        *outer, last = (index[axis] for axis in order) if index else (None,)
-        if last is None:
+    def pace(self, array: Symbol, index: tuple[Expr, ...], loop: For) -> Pace:
+        """How an access moves with the iterations of a loop."""
+        steps = [self.coefficient(i, loop.var) for i in index]
+        if any(step is None for step in steps):
+            return Pace.ANYWHERE
+        if not any(steps):
             return Pace.STILL
-        if any(self.coefficient(i, var) != 0 for i in outer):
+        last = 0 if array.array.layout is Layout.F else len(index) - 1
+        if any(step for axis, step in enumerate(steps) if axis != last):
             return Pace.FAR
-        step = self.coefficient(last, var)
-        if step == 0:
-            return Pace.STILL
-        return Pace.STEADY if step is not None and abs(step) <= NEARBY else Pace.FAR
+        return Pace.STEADY if self.stride(index[last], loop) <= NEARBY else Pace.FAR
+
+    def stride(self, expr: Expr, loop: For) -> int:
+        """The distance between an index's values in consecutive iterations, where it has one; else 0."""
+        return abs((self.coefficient(expr, loop.var) or 0) * loop.step)
 
     def coefficient(self, expr: Expr, var: Symbol) -> int | None:
         """By how much an index grows with each step of `var`; None where that is no constant."""
@@ -90,11 +95,13 @@ class Strides:
             case Binary(op="*", lhs=Const(value=int(factor))):
                 inner = self.coefficient(expr.rhs, var)
                 return None if inner is None else inner * factor
+            case Binary(op="//" | "%", rhs=Const()):  # moves less, or the same way most of the time
+                return self.coefficient(expr.lhs, var)
             case _:
                 parts = [self.coefficient(e, var) for e in _operands(expr)]
                 return 0 if all(part == 0 for part in parts) else None
 
-    def depends_on(self, expr: Expr, variables: frozenset[Symbol]) -> set[Symbol]:
+    def depends_on(self, expr: Node, variables: frozenset[Symbol]) -> set[Symbol]:
         """The loop variables and changing scalars that a value depends on."""
         out: set[Symbol] = set()
         for node in walk(expr):

@@ -11,7 +11,7 @@ from appyc.c_gen.scalars import storage_type
 from appyc.c_gen.writer import Writer
 from appyc.errors import Loc
 from appyc.ir.abi import FaultSite
-from appyc.ir.nodes import Alloc, Binary, Const, Fail, Function, Load, Node, Store, Symbol, Update
+from appyc.ir.nodes import Alloc, Binary, Const, Fail, For, Function, Load, Node, Store, Symbol, Update
 from appyc.ir.types import Layout
 from appyc.ir.visit import walk
 from appyc.options import Options
@@ -22,7 +22,8 @@ class ModuleContext:
     """One C file in the making.
 
     functions: texts of the finished C functions, callees first. sequential: leave out
-    threads, SIMD and `restrict`, so that arrays may overlap.
+    threads, SIMD and `restrict`, so that arrays may overlap. profiled: the loops whose time the
+    code takes, in the order of the table; None where it takes none.
     """
 
     fn: Function
@@ -31,6 +32,7 @@ class ModuleContext:
     names: Names
     helpers: Helpers = field(default_factory=Helpers)
     functions: list[str] = field(default_factory=list)
+    profiled: list[For] | None = None
     _faults: dict[FaultSite, int] = field(default_factory=dict)
 
     def fault(self, error: str, message: str, loc: Loc) -> int:

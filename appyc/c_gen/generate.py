@@ -15,6 +15,7 @@ from appyc.c_gen.context import FunctionContext, ModuleContext, can_fault, param
 from appyc.c_gen.expressions import expression
 from appyc.c_gen.function import emit_function
 from appyc.c_gen.names import Names
+from appyc.c_gen.profile import table_text
 from appyc.c_gen.scalars import TYPEDEFS, c_type
 from appyc.c_gen.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.statements import emit_statements
@@ -31,7 +32,7 @@ from appyc.options import Options
 class CModule:
     """C text, the name of the function to call, what a fault's number means, and the frame.
 
-    threaded: it holds a loop that threads may share.
+    threaded: it holds a loop that threads may share. profiled: the loops whose time it takes.
     """
 
     text: str
@@ -39,22 +40,25 @@ class CModule:
     faults: tuple[FaultSite, ...]
     layout: FrameLayout
     threaded: bool = False
+    profiled: tuple[For, ...] = ()
 
 
-def generate(fn: Function, options: Options, *, sequential: bool = False) -> CModule:
+def generate(fn: Function, options: Options, *, sequential: bool = False, profile: bool = False) -> CModule:
     """The C file of a function whose loops have their modes.
 
     sequential: the variant for arguments that overlap in memory: one thread, no vectors by
-    decree, no `restrict`.
+    decree, no `restrict`. profile: with a table of what loops take (`c_gen/profile.py`).
     """
-    module = ModuleContext(fn, options, sequential, Names(fn))
+    module = ModuleContext(fn, options, sequential, Names(fn), profiled=[] if profile else None)
     layout = frame_layout(fn)
     program = _emit_program(module, layout)
     entry = module.names.fresh(f"kernel_{fn.name}")
     entry_text = _entry(module, layout, entry, program)
-    text = "\n\n".join([TYPEDEFS, module.helpers.text(), *module.functions, entry_text]) + "\n"
+    profiled = module.profiled or []
+    table = [table_text(profiled)] if profiled else []
+    text = "\n\n".join([TYPEDEFS, module.helpers.text(), *table, *module.functions, entry_text]) + "\n"
     threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))
-    return CModule(text, entry, module.faults(), layout, threaded)
+    return CModule(text, entry, module.faults(), layout, threaded, tuple(profiled))
 
 
 def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:

@@ -19,24 +19,17 @@ same bits.
 from __future__ import annotations
 
 from appyc.c_gen.array_copies import ArrayCopies, emit_allocation, emit_combination, emit_own, emit_release
-from appyc.c_gen.bounds import is_invariant
 from appyc.c_gen.captures import Captures, captures_of, perfect_nest
 from appyc.c_gen.context import FunctionContext, can_fault, parameters_of_array
 from appyc.c_gen.counted import Body, emit_counted
 from appyc.c_gen.expressions import combine, expression
 from appyc.c_gen.function import emit_function
+from appyc.c_gen.pieces import emit_pieces, rounds, work_text
+from appyc.c_gen.profile import emit_end, emit_start
 from appyc.c_gen.scalars import c_type, partial_start
 from appyc.c_gen.simd import declare_scalars, named_outside_lanes
-from appyc.ir.nodes import For, LoopMode, Reduction, Symbol, While
-from appyc.ir.visit import scalars_written, walk
-
-CUT_WORK = 20_000
-"""Operations above which a sum that rounds is cut into pieces, on one thread too. No measurement takes
-part in that, so that two runs, and two days, give the same bits."""
-
-MAX_PIECES = 4096
-PIECES_PER_THREAD = 16
-"""For iterations of unequal length: enough pieces that the threads finish together."""
+from appyc.ir.nodes import For, LoopMode, Reduction, Symbol
+from appyc.ir.visit import scalars_written
 
 
 def runs_in_threads(ctx: FunctionContext, loop: For) -> bool:
@@ -133,8 +126,10 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
     with writer.block():
         _emit_trips(ctx, nest)
         copies = tuple(ArrayCopies(r.op, r.symbol) for r in captures.copied)
-        schedule = _emit_pieces(ctx, nest)
-        emit_allocation(ctx, copies, _work(ctx, nest))
+        schedule = emit_pieces(ctx, nest)
+        if ctx.module.profiled is not None:
+            emit_start(ctx)
+        emit_allocation(ctx, copies, work_text(ctx, nest))
         for reduction in captures.reductions:
             _emit_partials(ctx, reduction)
         with writer.block("if (pieces == 1)"):
@@ -154,11 +149,13 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
             all_pieces()
             emit_combination(ctx, copies, shared=True)
             writer.line(f"{ctx.module.helpers.plain('threads_used')}();")
-        if _rounds(nest):
+        if rounds(nest):
             with writer.block("else"):
                 all_pieces()
                 emit_combination(ctx, copies, shared=False)
         emit_release(ctx, copies)
+        if ctx.module.profiled is not None:
+            emit_end(ctx, nest)
         if can_fault(nest[-1].body):
             writer.line("failed = fault[0] >= 0;")
             ctx.leave_if_failed()
@@ -204,78 +201,6 @@ def _emit_trips(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
         ctx.leave_if_failed()
     if len(nest) > 1:
         writer.line(f"const int64_t trips = {' * '.join(counts)};")
-
-
-def _emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
-    """Declares the number of `pieces`, and whether they are `shared`; returns OpenMP's word for how."""
-    writer = ctx.writer
-    clauses = nest[0].clauses
-    worth = ["threads > 1", "pieces > 1"]
-    if clauses is not None and clauses.condition is not None:
-        worth.append(expression(ctx, clauses.condition))
-    schedule = clauses.schedule if clauses is not None else None
-    chunk = clauses.chunk if clauses is not None else None
-    if (schedule == "dynamic" or chunk is not None) and not any(_has_copies(loop) for loop in nest):
-        wanted = f"(trips - 1) / {chunk or 1} + 1"
-        writer.line(f"int64_t pieces = {wanted} < {MAX_PIECES} ? {wanted} : {MAX_PIECES};")
-        schedule = schedule or "static"
-    elif schedule is None and _is_uneven(nest) and not any(_has_copies(loop) for loop in nest):
-        writer.line(f"int64_t pieces = threads * {PIECES_PER_THREAD};")
-        schedule = "dynamic"
-    else:
-        writer.line("int64_t pieces = threads;")
-        schedule = "static"
-    writer.line("if (pieces > trips) pieces = trips;")
-    cost, work = nest[0].cost, _work(ctx, nest)
-    if _rounds(nest):
-        if work is not None:
-            worth.append(f"{work} > {CUT_WORK}.0")
-        writer.line(f"if (!({' && '.join(worth)})) pieces = 1;")
-        worth = ["pieces > 1"]
-    if cost is not None:
-        parts = (cost.vector, cost.scalar, cost.gathers, cost.bytes, cost.bytes_each)
-        numbers = ", ".join(expression(ctx, part) for part in parts)
-        worth.append(
-            f"{ctx.module.helpers.plain('threads_pay')}(threads, {_outer_trips(ctx, nest)}, {numbers})"
-        )
-    writer.line(f"const bool shared = {' && '.join(worth)};")
-    if not _rounds(nest):
-        writer.line("if (!shared) pieces = 1;")
-    return schedule
-
-
-def _outer_trips(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
-    return "trips" if len(nest) == 1 else f"{ctx.name(nest[0].var)}_trips"
-
-
-def _work(ctx: FunctionContext, nest: tuple[For, ...]) -> str | None:
-    """The operations of the whole nest, a double; None where nobody has estimated them."""
-    cost = nest[0].cost
-    if cost is None:
-        return None
-    operations = f"{expression(ctx, cost.vector)} + {expression(ctx, cost.scalar)}"
-    return f"(double){_outer_trips(ctx, nest)} * ({operations})"
-
-
-def _rounds(nest: tuple[For, ...]) -> bool:
-    """Whether the result depends on how the iterations are cut, in its last bits."""
-    return any(r.op in ("+", "*") and not r.symbol.dtype.is_integer for loop in nest for r in loop.reductions)
-
-
-def _has_copies(loop: For) -> bool:
-    """Whether each piece has copies of arrays, so that there should be few pieces."""
-    return any(r.symbol.is_array for r in loop.reductions)
-
-
-def _is_uneven(nest: tuple[For, ...]) -> bool:
-    """True where iterations take different times: an inner loop's bounds or end vary with them."""
-    body = nest[-1].body
-    variable = {loop.var for loop in nest} | scalars_written(body)
-    return any(
-        isinstance(n, While)
-        or (isinstance(n, For) and not (is_invariant(n.lo, variable) and is_invariant(n.hi, variable)))
-        for n in walk(body)
-    )
 
 
 def _emit_partials(ctx: FunctionContext, reduction: Reduction) -> None:

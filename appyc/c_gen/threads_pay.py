@@ -32,14 +32,12 @@ THREADS_USED = """static inline void threads_used(void) {
 #endif
 }"""
 
-THREADS_PAY = """static __attribute__((noinline)) bool threads_pay(
-    const int64_t threads, const int64_t trips, double vector, double scalar, double gathers, double bytes,
-    const double bytes_each) {
-#ifdef _OPENMP
+LOOP_TIMES = """/* Nanoseconds for a loop on one thread, and on `share` of them that run already. */
+static inline void loop_times(
+    const double share, const double trips, double vector, double scalar, double gathers, double bytes,
+    const double bytes_each, double *alone, double *together) {
     const double *const at = appyc_machine;
-    if (!at) return true;
-    const double share = threads < trips ? (double)threads : (double)trips;
-    vector *= (double)trips, scalar *= (double)trips, gathers *= (double)trips, bytes += (double)trips * bytes_each;
+    vector *= trips, scalar *= trips, gathers *= trips, bytes += trips * bytes_each;
     const bool near = bytes <= at[machine_near_bytes];
     const double computing = vector * at[machine_vector] + scalar * at[machine_scalar]
         + gathers * at[near ? machine_gather_near : machine_gather_far];
@@ -47,8 +45,18 @@ THREADS_PAY = """static __attribute__((noinline)) bool threads_pay(
     const double split = at[machine_byte_far] / share;
     const double moving_together = bytes / share <= at[machine_near_bytes] ? bytes / share * at[machine_byte_near]
         : bytes * (split > at[machine_byte_shared] ? split : at[machine_byte_shared]);
-    const double alone = computing > moving ? computing : moving;
-    const double together = computing / share > moving_together ? computing / share : moving_together;
+    *alone = computing > moving ? computing : moving;
+    *together = computing / share > moving_together ? computing / share : moving_together;
+}"""
+
+THREADS_PAY = """static __attribute__((noinline)) bool threads_pay(
+    const int64_t share, const int64_t trips, const double vector, const double scalar, const double gathers,
+    const double bytes, const double bytes_each) {
+#ifdef _OPENMP
+    const double *const at = appyc_machine;
+    if (!at) return true;
+    double alone, together;
+    loop_times((double)share, (double)trips, vector, scalar, gathers, bytes, bytes_each, &alone, &together);
     const double gain = alone - together - at[machine_fork], waking = at[machine_wake] - at[machine_fork];
     if (gain <= 0) return false;
     if (gain > waking) return true;
@@ -64,12 +72,41 @@ THREADS_PAY = """static __attribute__((noinline)) bool threads_pay(
 #endif
 }"""
 
+NANOSECONDS = """static inline double nanoseconds(void) {
+#ifdef _OPENMP
+    return omp_get_wtime() * 1e9;
+#else
+    return 0;
+#endif
+}"""
+
+PROFILE_ADD = """enum { profile_width = 10 };
+extern double appyc_profile[];
+static void profile_add(
+    double *row, const int64_t iterations, const bool shared, const double took, const int64_t threads,
+    const int64_t trips, const double vector, const double scalar, const double gathers, const double bytes,
+    const double bytes_each) {
+    double alone = 0, together = 0;
+    const double count = (double)trips, share = (double)(threads < iterations ? threads : iterations);
+    if (appyc_machine && share > 0)
+        loop_times(share, count, vector, scalar, gathers, bytes, bytes_each, &alone, &together);
+    const double add[profile_width] = {1, (double)iterations, count * vector, count * scalar, count * gathers,
+                                       bytes + count * bytes_each, alone, together, shared, took};
+    for (int i = 0; i < profile_width; i += 1) row[i] += add[i];
+}"""
+
 HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
     "appyc_machine": ((), TABLE),
     "threads_used": (("appyc_machine",), THREADS_USED),
-    "threads_pay": (("appyc_machine",), THREADS_PAY),
+    "loop_times": (("appyc_machine",), LOOP_TIMES),
+    "threads_pay": (("loop_times",), THREADS_PAY),
+    "nanoseconds": (("appyc_machine",), NANOSECONDS),
+    "profile_add": (("loop_times", "nanoseconds"), PROFILE_ADD),
 }
 """As in `helpers.PLAIN`."""
 
-NAMES = ("omp_get_wtime", "threads_used_at", "loop_left_at", "left_behind", *_PLACES.split(", "))
+NAMES = (
+    "omp_get_wtime", "appyc_profile", "profile_width", "threads_used_at", "loop_left_at", "left_behind",
+    *_PLACES.split(", "),
+)  # fmt: skip
 """What these texts declare beside the functions."""

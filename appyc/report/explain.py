@@ -12,6 +12,7 @@ from appyc.ir.nodes import For, LoopMode
 from appyc.ir.printer import print_expr
 from appyc.ir.visit import loops_of
 from appyc.passes.context import Remark
+from appyc.report.times import LoopTime, time_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,10 @@ class Report:
     remarks: tuple[Remark, ...]
     guards: tuple[str, ...]
     python_parts: tuple[tuple[int, str], ...] = ()
+    times: tuple[LoopTime, ...] = ()
+    """Of `profile()`."""
+    seconds: float | None = None
+    """The whole run, where one was timed."""
 
     def __str__(self) -> str:
         lines = [f"{self.function}({self.signature})", f"  {self.file}, compiled for {self.target}"]
@@ -59,6 +64,9 @@ class Report:
         for line, reason in self.python_parts:
             lines.append(f"  line {line:<4} runs in Python: {reason}")
         lines += [f"  {r.kind}: line {r.loc.line}: {r.text}" for r in self.remarks]
+        if self.seconds is not None:
+            lines.append(f"  timed, on copies of the arguments: {time_text(self.seconds)} for the call")
+            lines += [f"  {loop_time}" for loop_time in self.times]
         return "\n".join(lines)
 
     def _repr_pretty_(self, printer: object, cycle: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from appyc.analysis.amounts import value_of
-from appyc.analysis.costs import CALL, CHAIN, UNKNOWN_TRIPS, cost_of
+from appyc.analysis.costs import CALL, CHAIN, LOOP_START, UNKNOWN_TRIPS, cost_of
 from appyc.ir.nodes import For, Intrinsic, LoopCost, LoopMode
 from appyc.ir.types import DType
 from tests.ir_makers import (
@@ -74,7 +74,31 @@ def test_smaller_elements_are_less_of_a_vector(p):
 def test_column_of_a_matrix_comes_to_a_line_each_time(p):
     a, b, i = p.array("a", 2), p.array("b", 1), p.index("i")
     loop = lanes(for_(i, 0, 100, [put(b, [i], u(a, i, 3))]))
-    assert value_of(cost_of(loop).gathers) == 1
+    assert value_of(cost_of(loop).gathers) == 0.25  # it can be foretold
+    assert value_of(cost_of(loop).bytes_each) == 64 + 16
+
+
+def test_steps_over_elements_count_those_between(p):
+    a, b, i = p.array("a", 1), p.array("b", 1), p.index("i")
+    loop = lanes(for_(i, 0, 100, [put(b, [i], u(a, mul(i, 2)))]))
+    assert numbers(cost_of(loop))[2:] == (0, 0, 2 * 8 + 16)
+    steps = lanes(for_(i, 0, 100, [put(b, [i], u(a, i))], step=5))
+    assert numbers(cost_of(steps))[2:] == (0.5, 0, 5 * 8 + 5 * 16)
+    far = lanes(for_(i, 0, 100, [put(b, [i], u(a, mul(i, 100)))]))
+    assert numbers(cost_of(far))[2:] == (0.25, 0, 64 + 16)
+
+
+def test_diagonal_grows_by_one_line(p):
+    a, i = p.array("a", 2), p.index("i")
+    loop = lanes(for_(i, 0, 100, [put(a, [i, i], 0.0)]))
+    assert numbers(cost_of(loop))[3:] == (0, 2 * 64)
+
+
+def test_what_does_not_change_in_a_loop_is_not_computed_in_it(p):
+    a, b, x, i = p.array("a", 1), p.array("b", 1), p.real("x"), p.index("i")
+    plain = lanes(for_(i, 0, 100, [put(b, [i], mul(u(a, i), expr(x)))]))
+    held = lanes(for_(i, 0, 100, [put(b, [i], mul(u(a, i), binary("/", expr(x), 3.0)))]))
+    assert numbers(cost_of(held)) == numbers(cost_of(plain))
 
 
 def test_gather_through_an_index_array_and_through_a_scalar_that_holds_the_index(p):
@@ -124,13 +148,15 @@ def test_lanes_may_be_of_a_loop_around_the_innermost(p):
     columns = lanes(for_(j, 0, 10, [assign(s, 0.0), product, put(c, [i, j], expr(s))]), private=(s,))
     assert value_of(cost_of(for_(i, 0, 10, [columns])).gathers) == 0
     alone = for_(j, 0, 10, [assign(s, 0.0), product, put(c, [i, j], expr(s))])
-    assert value_of(cost_of(for_(i, 0, 10, [alone])).gathers) == 100
+    assert value_of(cost_of(for_(i, 0, 10, [alone])).gathers) == 100 * 0.25
 
 
 def test_chain_of_sums_and_calls_are_dear(p):
-    a, b, s, i = p.array("a", 1), p.array("b", 1), p.local("s"), p.index("i")
+    a, b, s = p.array("a", 1), p.array("b", 1), p.local("s")
+    i, j = p.index("i"), p.index("j")
     chain = for_(i, 0, 100, [update(s, [], "+", u(a, i))])
-    assert value_of(cost_of(chain).scalar) == 1 + 1 + CHAIN
+    nest = for_(j, 0, 10, [chain])
+    assert value_of(cost_of(nest).scalar) == pytest.approx(1 + LOOP_START + 100 * (1 + 1 + 2 * CHAIN))
     call = Intrinsic("exp", (u(a, i),), DType.FLOAT64, loc=here())
     loop = lanes(for_(i, 0, 100, [put(b, [i], call)]))
     assert value_of(cost_of(loop).scalar) == CALL

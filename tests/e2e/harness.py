@@ -105,7 +105,7 @@ def settings(target: str) -> Iterator[None]:
         set_num_threads(_THREADS)
         try:
             with (
-                mock.patch("appyc.c_gen.threads.CUT_WORK", -1),
+                mock.patch("appyc.c_gen.pieces.CUT_WORK", -1),
                 mock.patch("appyc.c_gen.array_copies.COPY_WORK", 0),
                 using(EAGER),
             ):

@@ -1,0 +1,85 @@
+"""One run of a function with its loops timed, beside what the cost model predicts for them."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from appyc.c_gen.generate import CModule, generate
+from appyc.c_gen.profile import TABLE, Row
+from appyc.compiler.analyse import Analysed
+from appyc.frontend.access import fetch
+from appyc.ir.nodes import For
+from appyc.runtime import machine, toolchain
+from appyc.runtime.describe import describe
+from appyc.runtime.frame import GuardFailure, Interface, Kernel, invoke
+from appyc.runtime.openmp import load_library
+from appyc.runtime.threads import get_num_threads
+
+_WIDTH = len(fields(Row))
+
+
+def profile(
+    fn: FunctionType, analysed: Analysed, named: Mapping[str, object], objects: Mapping[str, object]
+) -> tuple[list[tuple[For, Row]], float] | None:
+    """For each loop that threads may share, what was predicted and what it took; and the whole run's seconds.
+
+    Everything is done to copies of the arrays: once to warm up, then timed. None where a guard does
+    not hold, since what runs then is another version, which has no parallel loops.
+    """
+    module = generate(analysed.function, analysed.context.options, profile=True)
+    interface = describe(analysed.function, analysed.arguments, module.faults)
+    given = [None if name in objects else value for name, value in named.items()]
+    given += [fetch(fn, path, named) for path in analysed.outside.captures]
+    machine.ensure_measured()
+    with TemporaryDirectory(prefix="appyc-") as folder:
+        library = _loaded(module, Path(folder, "profile.so"), analysed)
+    table = (ctypes.c_double * (_WIDTH * len(module.profiled)))()
+    if module.profiled:
+        table = type(table).in_dll(library, TABLE)
+    kernel = _kernel(library, module, interface)
+    try:
+        _run(kernel, given)
+    except GuardFailure:
+        return None
+    ctypes.memset(table, 0, ctypes.sizeof(table))
+    seconds = _run(kernel, given)
+    found = [
+        (loop, Row(*table[_WIDTH * number : _WIDTH * (number + 1)]))
+        for number, loop in enumerate(module.profiled)
+    ]
+    return found, seconds
+
+
+def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
+    toolchain.build(module.text, path, analysed.context.options)
+    library = load_library(str(path))
+    machine.attach(library)
+    return library
+
+
+def _kernel(library: ctypes.CDLL, module: CModule, interface: Interface) -> Kernel:
+    address = ctypes.cast(getattr(library, module.entry), ctypes.c_void_p).value
+    assert address is not None
+    return Kernel(interface, address, owner=library)
+
+
+def _run(kernel: Kernel, values: list[Any]) -> float:
+    own = [_copied(value) for value in values]
+    start = time.perf_counter()
+    invoke(kernel, own, get_num_threads())
+    return time.perf_counter() - start
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_copied(item) for item in value)
+    return value.copy(order="K") if isinstance(value, np.ndarray) else value
