@@ -82,7 +82,7 @@ class OrderCosts:
 
     def of(self, order: Order) -> Cost:
         lanes = self._lanes(order)
-        distance = 2 * min(self._moved(loop, (Pace.FAR,)) for loop in lanes or order[-1:])
+        distance = 2 * min(self._moved(loop, (Pace.FAR, Pace.ANYWHERE)) for loop in lanes or order[-1:])
         if not lanes:
             distance += self._total
         if self.threads_around:
@@ -91,7 +91,7 @@ class OrderCosts:
         return Cost(
             distance,
             free[0] if free else len(order),
-            self._moved(order[-1], (Pace.STEADY, Pace.FAR)),
+            self._moved(order[-1], (Pace.STEADY, Pace.FAR, Pace.ANYWHERE)),
             self._crossing(order),
         )
 
@@ -117,8 +117,8 @@ class OrderCosts:
         return self.band.loops[number].var
 
     def _moved(self, loop: int, how: Iterable[Pace]) -> int:
-        var = self._var(loop)
-        return sum(t.weight for t in self._touches if self._strides.pace(t.array, t.index, var) in how)
+        moving = self.band.loops[loop]
+        return sum(t.weight for t in self._touches if self._strides.pace(t.array, t.index, moving) in how)
 
     def _is_free(self, order: Order, place: int) -> bool:
         return not self.band.carried(order, place)
@@ -137,11 +137,11 @@ class OrderCosts:
 
     def _adds_up(self, order: Order, place: int) -> bool:
         """Whether the loop is free but for sums, of elements that stay the same along it."""
-        var = self._var(order[place])
+        loop = self.band.loops[order[place]]
         carried = self.band.carried(order, place)
         into = {conflict.source.array for conflict in carried}
         moving = {
-            t.array for t in self._touches if self._strides.pace(t.array, t.index, var) is not Pace.STILL
+            t.array for t in self._touches if self._strides.pace(t.array, t.index, loop) is not Pace.STILL
         }
         return all(conflict.kind == "reduction" for conflict in carried) and not into & moving
 
