@@ -45,6 +45,7 @@ from appyc.passes.reduce_to_positions import reduce_to_positions
 from appyc.passes.remove_dead_code import remove_dead_code
 from appyc.passes.rename_arrays import rename_arrays
 from appyc.passes.search_in_blocks import search_in_blocks
+from appyc.passes.skew_loops import skew_loops
 from appyc.passes.split_ranges import split_ranges
 from appyc.passes.substitute_induction import substitute_induction
 from appyc.passes.version_loops import version_loops
@@ -77,6 +78,7 @@ ANALYSE: tuple[Pass, ...] = (
     promote_elements,  # before verdicts, which it changes; after distribution, whose loops it works on
     privatise_arrays,  # before verdicts, after what frees loops without any memory
     rename_arrays,  # after it, for what is no scratch, and for loops that need both
+    skew_loops,  # after all that frees a loop, and before a row is taken for a scan of its own
     carry_in_scalars,  # for what these have left: an element that iterations hand on may be a scan
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Logical, Unary, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, For, Logical, Unary, Var
 from appyc.ir.types import DType
 
 
@@ -87,6 +87,38 @@ def trip_count(lo: Expr, hi: Expr, step: int) -> Expr:
     if size == 1:
         return distance
     return Binary("//", Binary("+", distance, integer(size - 1, loc), loc=loc), integer(size, loc), loc=loc)
+
+
+def most_trips(loop: For) -> int | None:
+    """More iterations the loop never has, by the text of its bounds; None where that says nothing.
+
+    `range(max(a, s), min(b, s + 8))` has no more than 8: one of the lower bounds and one of the
+    upper ones are a constant apart.
+    """
+    first, last = (loop.lo, loop.hi) if loop.step > 0 else (loop.hi, loop.lo)
+    size = abs(loop.step)
+    starts = [_offset(part) for part in _parts("max", first)]
+    ends = [_offset(part) for part in _parts("min", last)]
+    spans = [end - start for base, start in starts for other, end in ends if base == other]
+    return max(0, (min(spans) + size - 1) // size) if spans else None
+
+
+def _parts(op: str, bound: Expr) -> list[Expr]:
+    if isinstance(bound, Binary) and bound.op == op:
+        return _parts(op, bound.lhs) + _parts(op, bound.rhs)
+    return [bound]
+
+
+def _offset(value: Expr) -> tuple[Expr | None, int]:
+    """An expression without the constant that is added to it, and that constant."""
+    match value:
+        case Const(value=int(number)):
+            return None, number
+        case Binary(op="+" | "-" as op, lhs=inner, rhs=Const(value=int(number))):
+            base, offset = _offset(inner)
+            return base, offset + number if op == "+" else offset - number
+        case _:
+            return value, 0
 
 
 def iteration(lo: Expr, step: int, number: Expr) -> Expr:

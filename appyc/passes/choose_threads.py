@@ -49,13 +49,17 @@ from appyc.ir.visit import (
     scalars_written,
     walk,
 )
-from appyc.passes.build import integer, trip_count
+from appyc.passes.build import integer, most_trips, trip_count
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import PassContext
+from appyc.passes.plain_loops import is_plain
 from appyc.passes.varying_scalars import may_fault
 
 INNER_WORK = 100_000
 """Operations of an inner loop that make it worth to wake the threads for each of its runs."""
+
+FEW = 16
+"""Iterations of an innermost loop that no thread is asked for, whatever is in them."""
 
 
 def choose_threads(fn: Function, ctx: PassContext) -> Function:
@@ -129,6 +133,8 @@ def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
         return False
     if ctx.options.exact and rounds_differently(found):
         return False
+    if is_plain(loop) and (trips := most_trips(loop)) is not None and trips <= FEW:
+        return False  # lanes do it in the time that it takes to wake a thread
     if any(isinstance(n, Fail) for n in walk(loop.body)):
         return False  # what comes after the iteration that raises must not have happened
     inner = loops_of(loop.body)

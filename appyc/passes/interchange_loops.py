@@ -152,7 +152,7 @@ def _reordered(
     band = band_of(legality, loops)
     if band is None:
         return None
-    costs = OrderCosts(band, ctx.options.target in GPUS, _has_threads(around, legality))
+    costs = OrderCosts(band, ctx.options.target in GPUS, has_threads(around, legality))
     choices = [
         _Choice(order, costs.of(order), band.broken(order, exact=_rounds(band, ctx)))
         for order in band.orders()
@@ -174,7 +174,7 @@ def _reordered(
         _tell(loops, choice, written, ctx)
         ctx.changes.update((loop.var, "after interchange") for loop in loops)
         return new
-    if better and better[0].broken is not None:
+    if better and better[0].broken is not None and better[0].cost.distance < written.cost.distance:
         _tell_why_not(loops, better[0], ctx)
     return None
 
@@ -197,7 +197,8 @@ def _is_rounding(op: str, symbol: Symbol) -> bool:
     return op in ("+", "*") and not symbol.dtype.is_integer
 
 
-def _has_threads(around: tuple[For, ...], legality: Legality) -> bool:
+def has_threads(around: tuple[For, ...], legality: Legality) -> bool:
+    """Whether one of these loops is what threads share."""
     return any(
         (loop.clauses is not None and loop.clauses.request == "parallel")
         or (loop.clauses is None and legality.judge(loop).may_run_in_any_order)

@@ -227,8 +227,9 @@ class Totals:
             reductions = (Reduction("&", self.finite),)
             out.append(Assign(self.finite, truth(True, loc), loc=loc))
             for t in self.guarded:
-                known = Intrinsic("isfinite", (Var(t.running, loc=loc),), DType.BOOL, loc=loc)
-                body.append(Update(self.finite, (), "&", known, loc=loc))
+                for part in _real_parts(Var(t.running, loc=loc)):
+                    known = Intrinsic("isfinite", (part,), DType.BOOL, loc=loc)
+                    body.append(Update(self.finite, (), "&", known, loc=loc))
         scans = tuple(Scan(t.scan.op, t.running) for t in self.totals)
         through = For(
             chunk, integer(0, loc), chunks, 1, tuple(body), reductions=reductions, scans=scans, loc=loc
@@ -305,3 +306,9 @@ def _operations(body: tuple[Stmt, ...]) -> int:
             case _:
                 pass
     return count
+
+
+def _real_parts(value: Expr) -> tuple[Expr, ...]:
+    if not value.dtype.is_complex:
+        return (value,)
+    return tuple(Intrinsic(name, (value,), value.dtype.part, loc=value.loc) for name in ("real", "imag"))

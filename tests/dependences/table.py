@@ -46,6 +46,7 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 | `recognise_reductions` | assignments that combine become updates |
 | `distribute_loops` | statements are put in order, and recurrences get loops of their own |
 | `interchange_loops` | the loops of a nest change places, for memory, threads and lanes |
+| `skew_loops` | nests that wait in both directions run as a wave, of which a front is free |
 | `split_ranges` | the range is cut around the iteration that all conflict with, or at its middle |
 | `promote_elements` | an array element that stays the same is held in a scalar |
 | `privatise_arrays` | scratch arrays become each iteration's own |

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.ir.nodes import For, If, LoopMode, Reduction
@@ -13,7 +14,7 @@ from appyc.ir.visit import loops_of
 from appyc.options import Options
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.context import PassContext
-from tests.ir_makers import Program, for_, here, load, pragma, store, update
+from tests.ir_makers import Program, add, binary, for_, here, load, pragma, store, update
 from tests.printed import run_printed
 
 
@@ -120,3 +121,26 @@ def test_a_loop_around_one_that_was_asked_to_be_parallel_stays():
     both = context(verdict(outer, Verdict.INDEPENDENT), verdict(inner, Verdict.INDEPENDENT))
     told = replace(fn, body=(asked,))
     assert modes(choose_threads(told, both)) == [LoopMode.SEQUENTIAL, LoopMode.PARALLEL]
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "few"),
+    [
+        (lambda n, s: 0, lambda n, s: 16, True),
+        (lambda n, s: 0, lambda n, s: 17, False),
+        (lambda n, s: s, lambda n, s: add(s, 8), True),
+        (
+            lambda n, s: binary("max", s, n),
+            lambda n, s: binary("min", n, binary("min", add(s, 8), 99)),
+            True,
+        ),
+        (lambda n, s: binary("min", s, n), lambda n, s: add(s, 8), False),
+        (lambda n, s: 0, lambda n, s: n, False),
+    ],
+)
+def test_a_few_iterations_are_left_to_lanes(lo, hi, few: bool):
+    p = Program()
+    n, s, a, i = p.integer("n"), p.integer("s"), p.array("a", 1), p.index("i")
+    loop = for_(i, lo(n, s), hi(n, s), [store(a, [i], 0.0, checked=False)])
+    (found,) = loops_of(choose_threads(p.function(loop), context(verdict(loop, Verdict.INDEPENDENT))))
+    assert (found.mode is LoopMode.SEQUENTIAL) == few

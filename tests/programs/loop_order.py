@@ -127,3 +127,52 @@ def leaves_the_array(a, b, n):
     for j in range(n):
         for i in range(a.shape[0]):
             b[i, j] = a[i, j] + 1.0
+
+
+# ---------------------------------------------------------------- waves
+
+
+@PROGRAMS.on(np.zeros((0, 0)))
+@PROGRAMS.on(floats(1, 1))
+@PROGRAMS.on(floats(2, 9))
+@PROGRAMS.on(floats(9, 2))
+@PROGRAMS.on(floats(10, 10))
+@PROGRAMS.on(floats(19, 41))
+@PROGRAMS.on(np.asfortranarray(floats(11, 13)))
+@PROGRAMS.on(floats(22, 26)[::2, ::2])
+@PROGRAMS.on(floats(13, 17, dtype=np.float32))
+@PROGRAMS.on(complexes(11, 12))
+@PROGRAMS.on(ints(11, 12))
+def smoothed_towards_the_corner(a):
+    for i in range(1, a.shape[0]):
+        for j in range(1, a.shape[1]):
+            a[i, j] = (a[i - 1, j] + a[i, j - 1]) * 2 - a[i, j] * 3
+
+
+@PROGRAMS.on(floats(12, 15), 2)
+@PROGRAMS.on(floats(3, 3), 2)
+@PROGRAMS.on(floats(20, 4, dtype=np.float32), 3)
+def nine_points_in_place(a, steps):
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                total = a[i - 1, j - 1] + a[i - 1, j] + a[i - 1, j + 1] + a[i, j - 1] + a[i, j]
+                a[i, j] = (total + a[i, j + 1] + a[i + 1, j - 1] + a[i + 1, j] + a[i + 1, j + 1]) / 9.0
+
+
+@PROGRAMS.on(np.zeros((12, 17)), ints(12, lo=0, hi=4), ints(17, lo=0, hi=4, seed=1))
+@PROGRAMS.on(np.zeros((1, 17)), ints(12, lo=0, hi=4), ints(17, lo=0, hi=4, seed=1))
+def distance_of_words(d, s, t):
+    for i in range(1, d.shape[0]):
+        for j in range(1, d.shape[1]):
+            cost = 0.0 if s[i] == t[j] else 1.0
+            d[i, j] = min(d[i - 1, j] + 1.0, d[i, j - 1] + 1.0, d[i - 1, j - 1] + cost)
+
+
+@PROGRAMS.on(floats(4, 12, 13))
+def a_wave_in_every_plane(a):
+    for k in range(a.shape[0]):
+        for i in range(1, a.shape[1]):
+            for j in range(2, a.shape[2] - 1):
+                if a[k, i, j] > 0.0:
+                    a[k, i, j] = (a[k, i - 1, j + 1] + a[k, i, j - 1]) * 0.5

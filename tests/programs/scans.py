@@ -426,3 +426,10 @@ def asked_for_where_long(x, s):
             s[k] = x[i]
             k += 1
     return k
+
+
+@PROGRAMS.on(complexes(40), complexes(40, seed=3))
+@PROGRAMS.on(complexes(0), complexes(0))
+def linear_recurrence_of_complex_numbers(a, b):
+    for i in range(1, len(a)):
+        a[i] = a[i - 1] * 0.5 + b[i]
