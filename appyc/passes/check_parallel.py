@@ -27,6 +27,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.visit import arrays_written, loops_of, rewrite, symbols_of, walk
 from appyc.passes.context import PassContext
+from appyc.passes.plain_loops import is_plain
 
 _ASKED = {"parallel": LoopMode.PARALLEL, "simd": LoopMode.SIMD}
 
@@ -131,18 +132,30 @@ def _sworn(fn: Function, clauses: Clauses | None) -> frozenset[Symbol]:
     return frozenset(symbol for symbol in symbols_of(fn) if symbol.is_array) - combined
 
 
+def may_get_lanes(loop: For, verdict: LoopVerdict) -> bool:
+    """Whether a loop that is not free asks for lanes, and `find_lanes` has to tell if it can have them."""
+    clauses = loop.clauses
+    if clauses is None or clauses.request != "simd" or clauses.collapse > 1:
+        return False
+    return verdict.verdict in (Verdict.CARRIED, Verdict.UNKNOWN) and verdict.guard is None and is_plain(loop)
+
+
+def refusal(clauses: Clauses, verdict: LoopVerdict) -> DependenceError:
+    return DependenceError(
+        _sentence(verdict),
+        clauses.loc,
+        label="asked for here",
+        related=verdict.notes,
+        hints=verdict.hints,
+    )
+
+
 def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     """Raises unless the loop may run as asked."""
     as_scan = verdict.verdict is Verdict.SCAN and clauses.request == "parallel" and clauses.collapse == 1
     is_free = verdict.may_run_on_threads if clauses.request == "parallel" else verdict.may_run_in_any_order
-    if not (is_free or verdict.guard is not None or as_scan):
-        raise DependenceError(
-            _sentence(verdict),
-            clauses.loc,
-            label="asked for here",
-            related=verdict.notes,
-            hints=verdict.hints,
-        )
+    if not (is_free or verdict.guard is not None or as_scan or may_get_lanes(loop, verdict)):
+        raise refusal(clauses, verdict)
     _check_reduction_clause(loop, clauses, verdict)
     _check_private_clause(loop, clauses, verdict)
 
@@ -231,7 +244,7 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
     if verdict.verdict is Verdict.SCAN:
         return _handed_on(loop, verdict, ctx)
     if clauses is not None:
-        mode = _ASKED[clauses.request]
+        mode = LoopMode.SEQUENTIAL if may_get_lanes(loop, verdict) else _ASKED[clauses.request]
     elif (
         verdict.may_run_in_any_order
         and not _told_to_wait(loop)

@@ -24,7 +24,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_read, scalars_written, walk
-from appyc.passes.check_parallel import rounds_differently
+from appyc.passes.check_parallel import may_get_lanes, refusal, rounds_differently
 from appyc.passes.context import PassContext
 from appyc.passes.plain_loops import is_plain
 
@@ -50,9 +50,10 @@ def find_lanes(fn: Function, ctx: PassContext) -> Function:
     before it in the body writes the element.
 
     Runs after `check_parallel`, for the loops that it could not free, and after
-    `distribute_loops`, which puts statements in order.
+    `distribute_loops`, which puts statements in order. A loop with `#pragma simd` gets two lanes
+    too, and where it can have none raises the DependenceError that `check_parallel` left to this pass.
 
-    Does not handle: reads under a condition (they are not moved); loops with a pragma.
+    Does not handle: reads under a condition (they are not moved); loops with another pragma.
     """
     candidates = [loop for loop in loops_of(fn.body) if _is_candidate(loop, ctx)]
     if not candidates:
@@ -63,8 +64,10 @@ def find_lanes(fn: Function, ctx: PassContext) -> Function:
     for loop in candidates:
         graph = None if legality.scalars[loop.var].carried else statement_graph(legality, loop)
         new = None if graph is None else _in_lanes(legality, loop, graph, names)
+        verdict = ctx.verdicts[loop.var]
+        if new is None and loop.clauses is not None:
+            raise refusal(loop.clauses, verdict)
         if new is not None:
-            verdict = ctx.verdicts[loop.var]
             changed[loop.var] = _with_scalars(new, verdict)
             how = "in step" if new.in_step else f"up to {new.safelen} at a time"
             ctx.verdicts[loop.var] = replace(verdict, reason=f"{verdict.reason}; lanes run {how}")
@@ -75,6 +78,8 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
     verdict = ctx.verdicts.get(loop.var)
     if verdict is None or verdict.verdict not in (Verdict.CARRIED, Verdict.UNKNOWN):
         return False
+    if may_get_lanes(loop, verdict):
+        return True
     if ctx.options.exact and rounds_differently(verdict):
         return False
     return loop.clauses is None and ctx.options.auto and bool(loop.body) and is_plain(loop)
@@ -98,7 +103,7 @@ def _in_lanes(legality: Legality, loop: For, graph: StatementGraph, names: NameS
     early = {_position(legality, loop, edge) for edge in backward}
     if all(_may_move(legality, loop, edge) for edge in backward):
         return _read_early(loop, early, names)
-    distance = _distance(legality, graph)
+    distance = _distance(legality, graph, MIN_DISTANCE if loop.clauses is None else 2)
     return None if distance is None else replace(loop, safelen=distance)
 
 
@@ -147,8 +152,8 @@ def _read_early(loop: For, positions: set[int], names: NameSupply) -> For:
     return replace(loop, body=(*reads, *body), private=new, in_step=True)
 
 
-def _distance(legality: Legality, graph: StatementGraph) -> int | None:
+def _distance(legality: Legality, graph: StatementGraph, enough: int) -> int | None:
     """How many iterations in a row have nothing to do with each other, where that is enough."""
     least = [legality.dependences.distances(edge.conflict)[0] for edge in graph.carried]
     known = [distance for distance in least if distance is not None]
-    return min(known) if len(known) == len(least) and min(known) >= MIN_DISTANCE else None
+    return min(known) if len(known) == len(least) and min(known) >= enough else None

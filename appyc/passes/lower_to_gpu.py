@@ -26,6 +26,8 @@ def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:
     def rule(loop: For) -> For:
         if loop.safelen is None and not loop.in_step:
             return loop
+        ctx.remark(loop.loc, f"loop over '{loop.var.name}': on the GPU it runs in order, since lanes of a GPU "
+                   "know no limits", "missed")  # fmt: skip
         return For(loop.var, loop.lo, loop.hi, loop.step, loop.body, clauses=loop.clauses, loc=loop.loc)
 
     return map_loops(fn, rule)

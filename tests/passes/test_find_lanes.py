@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from appyc.errors import DependenceError
 from appyc.ir.nodes import For, Function, LoopMode, Stmt
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of, map_loops
@@ -13,7 +14,7 @@ from appyc.passes.context import PassContext
 from appyc.passes.find_lanes import find_lanes
 from appyc.passes.lower_to_gpu import drop_limited_lanes
 from appyc.passes.recognise_reductions import recognise_reductions
-from tests.ir_makers import Program, add, assign, compare, expr, for_, if_, load, mul, store, sub
+from tests.ir_makers import Program, add, assign, compare, expr, for_, if_, load, mul, pragma, store, sub
 from tests.printed import run_printed
 
 N = 40
@@ -32,9 +33,11 @@ def put(array, value, offset=0) -> Stmt:
     return store(array, [add(i, offset) if offset else i], value, checked=False)
 
 
-def lanes(*body: Stmt, results=(), lo=20) -> For:
+def lanes(*body: Stmt, results=(), lo=20, asked=False) -> For:
     """The loop over these statements after the pass, which has changed nothing that can be seen."""
-    fn = p.function(assign(s, 0.0), assign(t, 0.0), for_(i, lo, sub(n, 2), list(body)), results=results)
+    clauses = pragma("simd") if asked else None
+    loop = for_(i, lo, sub(n, 2), list(body), clauses=clauses)
+    fn = p.function(assign(s, 0.0), assign(t, 0.0), loop, results=results)
     ctx = PassContext()
     before = check_parallel(recognise_reductions(fn, ctx), ctx)
     after = find_lanes(before, ctx)
@@ -62,6 +65,24 @@ def test_the_nearest_of_two_counts():
 @pytest.mark.parametrize("distance", [1, 3])
 def test_too_near(distance):
     assert lanes(put(a, add(at(a, -distance), at(b)))).mode is LoopMode.SEQUENTIAL
+
+
+@pytest.mark.parametrize("distance", [2, 3, 9])
+def test_a_pragma_has_lanes_up_to_any_distance(distance):
+    loop = lanes(put(a, add(at(a, -distance), at(b))), asked=True)
+    assert (loop.mode, loop.safelen) == (LoopMode.SIMD, distance)
+
+
+def test_a_pragma_has_lanes_in_step():
+    assert lanes(put(a, add(at(a, 1), at(b))), asked=True).in_step
+    assert lanes(put(a, at(b, 1)), put(b, at(a, -1)), asked=True).in_step
+
+
+def test_a_pragma_that_can_have_no_lanes_is_refused():
+    with pytest.raises(DependenceError, match="carries a dependence"):
+        lanes(put(a, mul(at(a, -1), at(a, -1))), asked=True)
+    with pytest.raises(DependenceError, match="carries a dependence"):
+        lanes(put(b, expr(s)), assign(s, mul(mul(s, s), at(a))), asked=True)
 
 
 def test_reads_what_is_overwritten_next():

@@ -279,3 +279,26 @@ def scratch_in_two_loops(x, y, t):
             for j in range(x.shape[2]):
                 s += t[j] * t[x.shape[2] - 1 - j]
             y[i, k] = s
+
+
+# ---------------------------------------------------------------- lanes with limits
+
+
+@PROGRAMS.on(floats(37), floats(37))
+@PROGRAMS.on(ints(38), ints(38))
+@PROGRAMS.on(floats(2), floats(2))
+@PROGRAMS.on(floats(0), floats(0))
+@PROGRAMS.on(floats(80, dtype=np.float32)[::-2], floats(40, dtype=np.float32))
+def lanes_two_apart(a, b):
+    #pragma simd
+    for i in range(2, len(a)):
+        a[i] = a[i - 2] + b[i]
+
+
+@PROGRAMS.on(floats(37), floats(37))
+@PROGRAMS.on(floats(1), floats(1))
+def lanes_that_keep_step(a, b):
+    #pragma simd
+    for i in range(len(a) - 1):
+        a[i] = a[i + 1] * 2.0
+        b[i] = a[i] + b[i + 1]
