@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses import own_statements
+from appyc.analysis.dependences import Dependences
 from appyc.analysis.scalars import exposed
 from appyc.errors import Loc, Note
 from appyc.ir.nodes import (
@@ -66,7 +67,7 @@ def leaves_early(loop: For) -> bool:
     return any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
 
 
-def early_exit(loop: For) -> EarlyExit | Refusal:
+def early_exit(loop: For, dependences: Dependences) -> EarlyExit | Refusal:
     """The parts of a loop that `leaves_early`, or why it is no search."""
     rest = _rest(loop.body)
     if rest is None:
@@ -75,14 +76,14 @@ def early_exit(loop: For) -> EarlyExit | Refusal:
     if tail is None:
         return Refusal("the conditions under which it ends are too long")
     test = _test(tail)
-    refusal = _why_not_apart(test, loop) or _why_not_ahead(test)
+    refusal = _handed_on(test, loop) or _written(test, loop, dependences) or _why_not_ahead(test)
     return EarlyExit(test, rest, _straight(tail)) if refusal is None else refusal
 
 
 def is_handed_on(loop: For) -> bool:
-    """Whether iterations of a loop that `leaves_early` hand on what ends it: no change makes a search of it."""
+    """Whether iterations of a loop that `leaves_early` hand on, in a scalar, what ends it."""
     tail = _in_tails(loop.body, MAX_SIZE)
-    return tail is None or _why_not_apart(_test(tail), loop) is not None
+    return tail is None or _handed_on(_test(tail), loop) is not None
 
 
 # ---------------------------------------------------------------- the parts
@@ -234,8 +235,8 @@ def _why_not_ahead(test: tuple[Stmt, ...]) -> Refusal | None:
     return None
 
 
-def _why_not_apart(test: tuple[Stmt, ...], loop: For) -> Refusal | None:
-    """What the test of an iteration learns from iterations before it."""
+def _handed_on(test: tuple[Stmt, ...], loop: For) -> Refusal | None:
+    """The scalar in which the test of an iteration learns from iterations before it."""
     written = scalars_written(loop.body)
     for symbol, loc in exposed(test).items():
         if symbol in written:
@@ -243,14 +244,35 @@ def _why_not_apart(test: tuple[Stmt, ...], loop: For) -> Refusal | None:
                 f"its condition needs the value of '{symbol.name}' from the iteration before",
                 _notes(symbol, loc, loop),
             )
-    arrays = arrays_written(loop.body) | {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
+    return None
+
+
+def _written(test: tuple[Stmt, ...], loop: For, dependences: Dependences) -> Refusal | None:
+    """The element that a test may find changed by the loop; one that is written later is no matter."""
+    stored = arrays_written(loop.body)
+    allocated = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
     for node in walk(test):
-        if isinstance(node, Load) and node.array in arrays:
+        if not isinstance(node, Load) or node.array not in stored | allocated:
+            continue
+        if node.array in allocated or _is_read_after_a_write(node.array, loop, dependences):
             return Refusal(
                 f"its condition reads '{node.array.name}', which the loop writes",
                 (Note(node.loc, f"'{node.array.name}' is read here"),),
             )
     return None
+
+
+def _is_read_after_a_write(array: Symbol, loop: For, dependences: Dependences) -> bool:
+    """Whether some read of an array in the loop may see what the loop has written."""
+    others = frozenset(arrays_written(loop.body) - {array})
+    if any(c.source.writes and c.sink.op == "read" for c in dependences.conflicts(loop, others)):
+        return True
+    mine = [access for access in dependences.found.within(loop) if access.array == array]
+    return any(
+        write.writes and read.op == "read" and dependences.may_meet(write, read)
+        for at, write in enumerate(mine)
+        for read in mine[at + 1 :]
+    )
 
 
 def _notes(symbol: Symbol, read: Loc, loop: For) -> tuple[Note, ...]:

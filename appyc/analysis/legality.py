@@ -67,7 +67,7 @@ class Legality:
     def _early(self, loop: For) -> LoopVerdict:
         """A loop that ends early waits for each of its iterations; a search is made another loop
         of before it is judged (`search_in_blocks`)."""
-        found = early_exit(loop)
+        found = early_exit(loop, self.dependences)
         why = ""
         notes: tuple[Note, ...] = (Note(place_of_exit(loop), "the loop ends here"),)
         if isinstance(found, Refusal):

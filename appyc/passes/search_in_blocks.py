@@ -80,8 +80,8 @@ def search_in_blocks(fn: Function, ctx: PassContext) -> Function:
     Runs after `check_bounds`, since a test must not raise, and before the passes that change loops
     so that they may run in parallel: those made here are meant for them.
 
-    Does not handle: conditions that depend on what earlier iterations did; a loop in another
-    one whose accesses have a stride (lanes would read as much as they save).
+    Does not handle: conditions that depend on what earlier iterations did, or may raise; a loop in
+    another one whose accesses have a stride (lanes would read as much as they save).
     """
     asked = any(loop.clauses is not None for loop in loops_of(fn.body))
     if not asked and not ctx.options.auto:
@@ -90,7 +90,7 @@ def search_in_blocks(fn: Function, ctx: PassContext) -> Function:
     while (place := _next(fn.body, tried, ctx, inside=False)) is not None:
         loop = place.loop
         tried.add(loop.var)
-        found = early_exit(loop)
+        found = early_exit(loop, ctx.legality(fn).dependences)
         if isinstance(found, Refusal):
             continue
         search = _Search(place, found, scalars_of(fn)[loop.var], NameSupply.after(fn))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from appyc.analysis.early_exits import Refusal, early_exit
+from appyc.analysis.legality import Legality
 from appyc.ir.nodes import Fail, For, Function, LoopMode, Stmt, While
 from appyc.ir.types import DType
 from appyc.ir.verify import verify
@@ -104,8 +105,8 @@ def free(fn: Function) -> list[bool]:
     return [ctx.verdicts[loop.var].may_run_in_any_order for loop in loops_of(fn.body)]
 
 
-def reason(loop: For) -> str:
-    found = early_exit(loop)
+def reason(case: _Case, loop: For) -> str:
+    found = early_exit(loop, Legality.of(case.p.function(loop)).dependences)
     assert isinstance(found, Refusal)
     return found.reason
 
@@ -220,6 +221,15 @@ def test_bounds_are_taken_once():
     c.searched(assign(stop, c.n), for_(c.i, 0, stop, body))
 
 
+def test_what_the_condition_reads_may_be_written_later():
+    c = _Case()
+    fn = c.searched(c.loop(c.leave_if(), store(c.a, [c.i], mul(c.at(c.a), -2.0), checked=False)))
+    assert free(fn) == [True, True]
+    c = _Case()
+    before = if_(compare(">", c.i, 0), [store(c.a, [sub(c.i, 1)], -2.0, checked=False)])
+    assert free(c.searched(c.loop(c.leave_if(), before))) == [True, True]
+
+
 # ---------------------------------------------------------------- refusals
 
 
@@ -232,37 +242,40 @@ def test_columns_in_a_loop_are_left_alone():
 def test_a_condition_on_a_running_total():
     c = _Case()
     loop = c.loop(assign(c.s, add(c.s, c.at(c.a))), if_(compare(">", c.s, 9.0), [break_()]))
-    assert "needs the value of 's' from the iteration before" in reason(loop)
+    assert "needs the value of 's' from the iteration before" in reason(c, loop)
     c.searched(loop, changed=False)
 
 
 def test_a_condition_on_what_the_loop_writes():
     c = _Case()
-    loop = c.loop(c.leave_if(), store(c.a, [0], -1.0, checked=False))
-    assert "reads 'a', which the loop writes" in reason(loop)
+    loop = c.loop(c.leave_if(), store(c.a, [sub(c.n, 1)], -1.0, checked=False))
+    assert "reads 'a', which the loop writes" in reason(c, loop)
     c = _Case()
     loop = c.loop(store(c.a, [c.i], 1.0, checked=False), c.leave_if())
-    assert "reads 'a', which the loop writes" in reason(loop)
+    assert "reads 'a', which the loop writes" in reason(c, loop)
+    c = _Case()
+    ahead = if_(compare("<", add(c.i, 1), c.n), [store(c.a, [add(c.i, 1)], -1.0, checked=False)])
+    assert "reads 'a', which the loop writes" in reason(c, c.loop(c.leave_if(), ahead))
 
 
 def test_a_condition_that_may_raise():
     c = _Case()
     loop = c.loop(if_(compare("<", load(c.a, c.i), 0.0), [break_()]))
-    assert "may raise" in reason(loop)
+    assert "may raise" in reason(c, loop)
     divided = binary("//", c.n, c.i, trap=True)
-    assert "may raise" in reason(c.loop(if_(compare("<", divided, 2), [break_()])))
+    assert "may raise" in reason(c, c.loop(if_(compare("<", divided, 2), [break_()])))
 
 
 def test_a_condition_that_may_not_end():
     c = _Case()
     inner = while_(compare("<", c.x, 0.0), [assign(c.x, add(c.x, c.at(c.b)))])
     loop = c.loop(assign(c.x, c.at(c.a)), inner, if_(compare(">", c.x, 5.0), [break_()]))
-    assert "may never end" in reason(loop)
+    assert "may never end" in reason(c, loop)
 
 
 def test_a_loop_of_one_iteration():
     c = _Case()
-    assert "first iteration" in reason(c.loop(c.put(1.0), break_()))
+    assert "first iteration" in reason(c, c.loop(c.put(1.0), break_()))
 
 
 def test_a_short_loop_and_one_told_to_wait_are_left_alone():

@@ -393,6 +393,25 @@ def ends_at_once(a):
     return x
 
 
+@PROGRAMS.on(with_one(2100, 1500), floats(2100))
+@PROGRAMS.on(with_one(5, 0), floats(5))
+@PROGRAMS.on(np.zeros(3), floats(3))
+def in_place_until(a, b):
+    for i in range(len(a)):
+        if a[i] > 8:
+            break
+        a[i] = a[i] * 2 + b[i] * b[i] + 10
+
+
+@PROGRAMS.on(with_one(2100, 1500))
+def writes_where_it_looks_next(a):
+    for i in range(len(a) - 1):
+        if a[i] > 8:
+            return i
+        a[i + 1] += a[i] + 0.25
+    return -1
+
+
 # ---------------------------------------------------------------- while
 
 
