@@ -8,20 +8,23 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.compiler.versions import Request, Version, call_values, make_version, request
-from appyc.errors import CompileError, DependenceError, TypeInferenceError, UnsupportedError
+from appyc.errors import CompileError, DependenceError, ToolchainError, TypeInferenceError, UnsupportedError
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
 from appyc.options import TARGETS, Options, from_environment
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import Kernel, raise_fault
+from appyc.runtime.gpu import cupy_with_device
 from appyc.runtime.signature import Residence, residence_of
 
 if TYPE_CHECKING:
+    from appyc.compiler.choose_device import DeviceChoice
     from appyc.frontend.outline import PythonPart, Region
     from appyc.report.explain import Report
 
@@ -86,7 +89,7 @@ class JitFunction(Entry):
         named = self._bind(args, keywords)
         try:
             wanted = self._request(named)
-            version = self._version(wanted, named)
+            wanted, version = self._placed(wanted, named)
         except CompileError as error:
             # The user's fault, at the place that the message shows: our own frames tell nothing.
             raise error.with_traceback(None) from None
@@ -132,14 +135,35 @@ class JitFunction(Entry):
         where = target or _target(self.options.target, named.values())
         return request(named, place, where, any_object=self._part is not None or self._any_object)
 
-    def _version(self, wanted: Request, named: Mapping[str, object]) -> Version:
+    def _placed(self, wanted: Request, named: Mapping[str, object]) -> tuple[Request, Version]:
+        """The version for a call, and where it runs: on a GPU too, if the call has the choice."""
+        if wanted.target == "cpu" and self._has_choice():
+            there = self._devices.of(wanted, self._text(), named)
+            if there.target != "cpu":
+                try:
+                    return there, self._version(there, named, may_split=False)
+                except (CompileError, ToolchainError):
+                    self._devices.stay(wanted)
+        return wanted, self._version(wanted, named)
+
+    def _has_choice(self) -> bool:
+        """Whether a call may go to a GPU although none of its arrays is there."""
+        return self.options.target == "auto" and cupy_with_device() is not None
+
+    @functools.cached_property
+    def _devices(self) -> DeviceChoice:
+        from appyc.compiler.choose_device import DeviceChoice  # noqa: PLC0415  (not needed without a GPU)
+
+        return DeviceChoice(self.py_func, self.options)
+
+    def _version(self, wanted: Request, named: Mapping[str, object], *, may_split: bool = True) -> Version:
         found = self._find(wanted, named)
         if found is not None:
             return found
         with self._lock:
             found = self._find(wanted, named)
             if found is None:
-                found = self._make(wanted)
+                found = self._make(wanted, may_split=may_split)
                 versions = [found, *self._versions.get(wanted.key, ())]
                 self._versions[wanted.key] = versions
                 if len(versions) == _MANY_VERSIONS:
@@ -154,18 +178,18 @@ class JitFunction(Entry):
             f"what is built into its code changes between calls ({', '.join(changed) or 'a function it calls'}). "
             "Pass it as an argument, which needs one version only.",
             RuntimeWarning,
-            stacklevel=4,  # the caller of the function
+            stacklevel=5,  # the caller of the function
         )
 
     def _find(self, wanted: Request, named: Mapping[str, object]) -> Version | None:
         versions = self._versions.get(wanted.key, ())
         return next((v for v in versions if v.still_holds(self.py_func, named)), None)
 
-    def _make(self, wanted: Request) -> Version:
+    def _make(self, wanted: Request, *, may_split: bool = True) -> Version:
         try:
             version = make_version(self.py_func, self._text(), wanted, self.options, self._add)
         except (UnsupportedError, TypeInferenceError) as error:
-            if isinstance(error, TypeInferenceError) and self._part is None:
+            if not may_split or (isinstance(error, TypeInferenceError) and self._part is None):
                 raise
             version = self._split(wanted, error)
         if version.kernel is not None:
@@ -174,8 +198,9 @@ class JitFunction(Entry):
         return version
 
     def _add(self, kernel: Kernel) -> None:
-        """A kernel for the dispatcher, if its calls are such as the dispatcher takes."""
-        if self.options.target in ("auto", "cpu") and self._takes_positional:
+        """A kernel for the dispatcher, if its calls are such as the dispatcher takes, and all are for it."""
+        on_cpu = self.options.target in ("auto", "cpu") and not self._has_choice()
+        if on_cpu and self._takes_positional:
             self.add(kernel)
 
     def _region(self, region: Region) -> JitFunction:
@@ -254,7 +279,11 @@ class JitFunction(Entry):
         if hosted is not None:
             inner = [r.explain() for r in hosted.regions if r._last is not None]
             return joined(self._text(), wanted, inner, (hosted.part, *hosted.left))
-        return report(self._analyse(wanted), self._text(), wanted.target)
+        found = report(self._analyse(wanted), self._text(), wanted.target)
+        if wanted.target != "cpu" or not (args or keywords) or not self._has_choice():
+            return found
+        here_or_there = self._devices.forecast(wanted, self._text(), self._bind(args, keywords))
+        return replace(found, forecast=here_or_there)
 
     def profile(self, *args: object, **keywords: object) -> Report:
         """What `explain` says, and of each loop that threads may share how long it took in a call with
@@ -317,7 +346,7 @@ def jit(*, target: str = ..., auto: bool = ..., strict: bool = ..., fastmath: bo
 def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     """Compiles a function: `@appyc.jit`, `@appyc.jit(target="cpu")` or `appyc.jit(fn, ...)`.
 
-    target: "auto" (the GPU where an argument lives on one, else the CPU), "cpu" (C with
+    target: "auto" (the GPU where an argument lives on one, or where that is predicted to be quicker), "cpu" (C with
     OpenMP), "gpu" (Triton), "interpret" (the Triton kernels in Triton's interpreter, on NumPy
     arrays), "python" (not compiled). auto: analyse loops without pragmas too. strict: what
     cannot be compiled is an error instead of running in Python. fastmath: let the C compiler

@@ -224,7 +224,9 @@ class AutoFunction(JitFunction):
 
     # ------------------------------------------------------------ compiling
 
-    def _make(self, wanted: Request) -> Version:
+    def _make(self, wanted: Request, *, may_split: bool = True) -> Version:
+        if not may_split:
+            return super()._make(wanted, may_split=False)
         while True:
             try:
                 version = self._made(wanted)

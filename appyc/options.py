@@ -19,7 +19,7 @@ class Options:
 
     target: "cpu" C with OpenMP; "gpu" Triton kernels; "interpret" the same kernels in
     Triton's interpreter on NumPy arrays; "python" the function itself, not compiled;
-    "auto" the GPU where an argument lives on one, else the CPU.
+    "auto" the GPU where an argument lives on one, and where that is predicted to be quicker.
     auto: analyse loops without pragmas too. strict: what cannot be compiled is an error,
     not a part that runs in Python. fastmath: let the C compiler reassociate and contract
     floating-point arithmetic. cache: keep compiled code on disk. boundscheck: test that

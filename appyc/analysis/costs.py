@@ -14,7 +14,7 @@ The result has an idea of what machines are like (lanes, lines of memory), none 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from appyc.analysis.amounts import NONE, number, product, total, trips_between
@@ -89,44 +89,67 @@ class Counts:
         )
 
 
-def cost_of(loop: For) -> LoopCost:
-    """The estimate for a loop; its expressions read nothing that the loop changes."""
-    counter = _Counter(loop)
+def cost_of(loop: For, around: Mapping[Symbol, Expr] | None = None) -> LoopCost:
+    """The estimate for a loop; its expressions read nothing that the loop changes.
+
+    around: values for the variables of loops around it, where they are not to be read either.
+    """
+    counter = _Counter(loop, around or {})
     counts = counter.body(loop.body, (loop,))
     once, each = footprint(loop, counter.touched, counter.trips, counter.strides)
     return LoopCost(counts.vector, counts.scalar, counts.gathers, once, each)
 
 
+def trips_of(loop: For, around: Mapping[Symbol, Expr]) -> Expr:
+    """The trip count of a loop, for values of the variables of those around it."""
+    bounds = _bounds(loop, around, frozenset())
+    return number(UNKNOWN_TRIPS) if bounds is None else trips_between(*bounds, loop.step)
+
+
+def with_middle(loop: For, around: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
+    """The values, with that of the loop's own variable in the middle of its range, where it is known."""
+    bounds = _bounds(loop, around, frozenset())
+    return {**around, loop.var: _middle(*bounds)} if bounds is not None else dict(around)
+
+
+def _bounds(
+    loop: For, around: Mapping[Symbol, Expr], unknown: Collection[Symbol]
+) -> tuple[Expr, Expr] | None:
+    """The bounds, if their values are there before anything in `unknown` is, and cannot fail to be."""
+    lo, hi = (substitute(bound, dict(around)) for bound in (loop.lo, loop.hi))
+    for node in walk((lo, hi)):
+        if isinstance(node, Load | Intrinsic) or (isinstance(node, Binary) and node.trap):
+            return None
+        if isinstance(node, Var) and node.symbol in unknown:
+            return None
+    return lo, hi
+
+
+def _middle(lo: Expr, hi: Expr) -> Expr:
+    two = Const(2, DType.INT64, loc=GENERATED)
+    return Binary("//", Binary("+", lo, hi, loc=GENERATED), two, loc=GENERATED)
+
+
 class _Counter:
     """One walk over a loop nest: the counts, the trip counts of its loops, the accesses in it."""
 
-    def __init__(self, loop: For) -> None:
+    def __init__(self, loop: For, around: Mapping[Symbol, Expr]) -> None:
         self.strides = Strides.of(loop)
         self.trips: dict[Symbol, Expr] = {}
         self.touched: list[Touched] = []
         self._inside = scalars_written(loop.body) | {n.var for n in walk(loop) if isinstance(n, For)}
-        self._middle: dict[Symbol, Expr] = {}
+        self._middle = dict(around)
         """Loop variables at the middle of their ranges, where these are known."""
         self._enter(loop)
 
     def _enter(self, loop: For) -> Expr:
         """The trip count of a loop, whose variable then has a value for the bounds of loops inside."""
-        lo, hi = (substitute(bound, self._middle) for bound in (loop.lo, loop.hi))
-        if not (self._is_known(lo) and self._is_known(hi)):
+        bounds = _bounds(loop, self._middle, self._inside)
+        if bounds is None:
             return number(UNKNOWN_TRIPS)
-        two = Const(2, DType.INT64, loc=GENERATED)
-        self._middle[loop.var] = Binary("//", Binary("+", lo, hi, loc=GENERATED), two, loc=GENERATED)
-        self.trips[loop.var] = trips_between(lo, hi, loop.step)
+        self._middle[loop.var] = _middle(*bounds)
+        self.trips[loop.var] = trips_between(*bounds, loop.step)
         return self.trips[loop.var]
-
-    def _is_known(self, expr: Expr) -> bool:
-        """Whether the value is there before the loop runs, and cannot fail to be."""
-        return not any(
-            isinstance(n, Load | Intrinsic)
-            or (isinstance(n, Binary) and n.trap)
-            or (isinstance(n, Var) and n.symbol in self._inside)
-            for n in walk(expr)
-        )
 
     def body(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> Counts:
         """around: the loops that the statements are in, from the one asked about inwards."""

@@ -62,3 +62,34 @@ class Work:
     scalar: float
     gathers: float
     bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A graphics processor, in nanoseconds; `full` is a number of threads.
+
+    call: for a call's arguments and the way back. launch: for a kernel, in a row of them. over_byte,
+    back_byte: to its memory, and from there. byte: of a stream in its memory. line: for coming to
+    another place in it. operation: on 8 bytes, with at least `full` threads at work; lone: of a
+    thread on its own.
+    """
+
+    call: float = 60_000.0
+    launch: float = 6_000.0
+    over_byte: float = 0.15
+    back_byte: float = 0.15
+    byte: float = 0.002
+    line: float = 0.05
+    operation: float = 0.002
+    lone: float = 3.0
+    full: float = 20_000.0
+
+    def shared(self, work: Work, threads: float) -> float:
+        """A kernel with so many threads."""
+        busy = min(1.0, max(threads, 1.0) / self.full)
+        computing = (work.vector + work.scalar) * self.operation + work.gathers * self.line
+        return self.launch + max(computing / busy, work.bytes * self.byte)
+
+    def alone(self, work: Work) -> float:
+        """A kernel of one thread, for a loop that runs in order."""
+        return self.launch + (work.vector + work.scalar + 10 * work.gathers) * self.lone

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.compiler.analyse import Analysed
+from appyc.compiler.forecast import Forecast
 from appyc.compiler.versions import Request
 from appyc.frontend.outline import PythonPart
 from appyc.frontend.source import Source
@@ -48,6 +49,8 @@ class Report:
     """Of `profile()`."""
     seconds: float | None = None
     """The whole run, where one was timed."""
+    forecast: Forecast | None = None
+    """Where the call had the choice between the processor and a GPU."""
 
     def __str__(self) -> str:
         lines = [f"{self.function}({self.signature})", f"  {self.file}, compiled for {self.target}"]
@@ -64,6 +67,8 @@ class Report:
         for line, reason in self.python_parts:
             lines.append(f"  line {line:<4} runs in Python: {reason}")
         lines += [f"  {r.kind}: line {r.loc.line}: {r.text}" for r in self.remarks]
+        if self.forecast is not None:
+            lines.append(f"  {_forecast_text(self.forecast)}")
         if self.seconds is not None:
             lines.append(f"  timed, on copies of the arguments: {time_text(self.seconds)} for the call")
             lines += [f"  {loop_time}" for loop_time in self.times]
@@ -72,6 +77,12 @@ class Report:
     def _repr_pretty_(self, printer: object, cycle: bool) -> None:
         """IPython shows the text, not the fields."""
         printer.text(str(self))  # type: ignore[attr-defined]
+
+
+def _forecast_text(found: Forecast) -> str:
+    here, there, moving = (time_text(t * 1e-9) for t in (found.cpu, found.gpu, found.moving))
+    place = "on the GPU" if found.prefers_gpu else "here"
+    return f"predicted {here} here, {there} on the GPU ({moving} of it the way there and back): runs {place}"
 
 
 def report(analysed: Analysed, source: Source, target: str) -> Report:

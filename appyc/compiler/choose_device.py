@@ -1,0 +1,68 @@
+"""target="auto" on a machine with a GPU: where a call runs whose arguments are the host's.
+
+A call with an array that lives on the GPU runs there. One without costs the way there and back, which
+the model of costs must find worth it. A function that cannot be compiled for the GPU stays here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import FunctionType
+
+from appyc.compiler.analyse import Analysed, analyse
+from appyc.compiler.forecast import Forecast, Forecaster
+from appyc.compiler.versions import Request, call_values
+from appyc.errors import CompileError
+from appyc.frontend.source import Source
+from appyc.options import Options
+from appyc.runtime import machine
+from appyc.runtime.frame import flat_values
+from appyc.runtime.gpu import cupy_with_device, gpu_numbers
+from appyc.runtime.threads import get_num_threads
+
+_Known = tuple[Analysed, Forecaster]
+
+
+@dataclass(slots=True)
+class DeviceChoice:
+    """What has been found out about one function. staying: requests that cannot run on the GPU."""
+
+    fn: FunctionType
+    options: Options
+    _known: dict[tuple[object, ...], _Known | None] = field(default_factory=dict)
+    _staying: set[tuple[object, ...]] = field(default_factory=set)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether each call has the choice."""
+        return self.options.target == "auto" and cupy_with_device() is not None
+
+    def of(self, wanted: Request, source: Source, named: Mapping[str, object]) -> Request:
+        """The request, for where the call is to run. Only one for the CPU may change."""
+        if wanted.target != "cpu" or not self.is_open or wanted.key in self._staying:
+            return wanted
+        found = self.forecast(wanted, source, named)
+        return replace(wanted, target="gpu") if found is not None and found.prefers_gpu else wanted
+
+    def forecast(self, wanted: Request, source: Source, named: Mapping[str, object]) -> Forecast | None:
+        """The times of the call here and there; None where they cannot be foretold."""
+        if wanted.key not in self._known:
+            self._known[wanted.key] = self._learnt(wanted, source)
+        known = self._known[wanted.key]
+        if known is None:
+            return None
+        analysed, forecaster = known
+        values = flat_values(analysed.arguments, call_values(self.fn, analysed.outside, wanted, named))
+        return forecaster.forecast(values, machine.current(), gpu_numbers(), get_num_threads())
+
+    def stay(self, wanted: Request) -> None:
+        """What the request is for cannot run on the GPU."""
+        self._staying.add(wanted.key)
+
+    def _learnt(self, wanted: Request, source: Source) -> _Known | None:
+        try:
+            analysed = analyse(self.fn, source, wanted.types, wanted.objects, self.options)
+        except CompileError:
+            return None  # whoever compiles it will say so
+        return analysed, Forecaster.of(analysed.function)
