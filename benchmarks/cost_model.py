@@ -1,17 +1,18 @@
 """Does the choice between one thread and several pay? Every kernel on one, on all, and as chosen.
 
     python -m benchmarks.cost_model [--datasets MINI SMALL ...] [--sizes N ...] [--only NAME ...]
-                                    [--rounds N] [--limit SECONDS] [--json FILE]
+                                    [--rounds N] [--least] [--remeasure] [--json FILE]
 
 The kernels are PolyBench's, at its own sizes, and the loops of tests/dependences that no pragma
 marks, for vectors of N elements. Each is compiled once; the three ways differ in the table of the
 machine's speed that the code reads (threads that cost nothing to start share every loop, threads that
-never start share none), and all else is the same. They take turns, call by call, on the same arguments,
-which are reset before each; the median counts. Before each timed call an untimed one of the same way runs, so that
-threads are as awake as a program's own calls would keep them.
+never start share none), and all else is the same. They take turns, call by call, on the same
+arguments, which are reset before each; the median counts (--least: the shortest, for a machine that
+others use too). Before each timed call an untimed one of the same way runs, so that threads are as
+awake as a program's own calls would keep them.
 
 slower: the time as chosen by the better one of the two others, less 1. The mean is over all
-kernels; a kernel of less than LEAST microseconds counts too.
+kernels that have a loop which threads may share.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """Medians in microseconds."""
+    """Microseconds."""
 
     name: str
     size: str
@@ -127,7 +128,7 @@ class Measured:
         return time.perf_counter() - start
 
 
-def measure(kernel: Measured, found: Machine, rounds: int) -> Row:
+def measure(kernel: Measured, found: Machine, rounds: int, of: Callable[[list[float]], float]) -> Row:
     times: dict[str, list[float]] = {way: [] for way in SETTINGS}
     kernel.seconds()
     end = time.perf_counter() + 3 * SECONDS
@@ -136,8 +137,8 @@ def measure(kernel: Measured, found: Machine, rounds: int) -> Row:
             with machine.using(made(found)), np.errstate(all="ignore"):
                 kernel.seconds()
                 times[way].append(kernel.seconds())
-    medians = {way: statistics.median(taken) * 1e6 for way, taken in times.items()}
-    return Row(kernel.case.name, kernel.case.size, rounds=len(times[CHOSEN]), **medians)
+    typical = {way: of(taken) * 1e6 for way, taken in times.items()}
+    return Row(kernel.case.name, kernel.case.size, rounds=len(times[CHOSEN]), **typical)
 
 
 def summary(rows: list[Row]) -> dict[str, float]:
@@ -162,8 +163,10 @@ def by_size(rows: list[Row]) -> Mapping[str, dict[str, float]]:
 
 def main(arguments: list[str]) -> int:
     given = _parser().parse_args(arguments)
-    found = machine.remeasure() if given.remeasure else machine.current()
-    found = found or machine.current()
+    if given.remeasure:
+        machine.remeasure()
+    machine.ensure_measured()
+    found = machine.current()
     rows = []
     for case in (*polybench(given.datasets), *corpus(given.sizes)):
         if given.only and case.name not in given.only:
@@ -174,7 +177,7 @@ def main(arguments: list[str]) -> int:
                 continue
         except (appyc.CompileError, ValueError):
             continue  # the corpus holds loops that are to be refused
-        row = measure(kernel, found, given.rounds)
+        row = measure(kernel, found, given.rounds, min if given.least else statistics.median)
         rows.append(row)
         times = f"{row.alone:11.1f} {row.threads:11.1f} {row.chosen:11.1f}"
         print(f"{row.name:24} {row.size:>8} {times} us {row.slower:+7.1%}", flush=True)
@@ -204,6 +207,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument(
+        "--least", action="store_true", help="the least time of a kernel counts, not the median"
+    )
     parser.add_argument("--remeasure", action="store_true", help="measure the machine's speed first")
     parser.add_argument("--json", type=Path)
     return parser
