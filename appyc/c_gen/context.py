@@ -60,6 +60,7 @@ class FunctionContext:
     once. behind_pointer: scalars that live elsewhere and are reached through a pointer.
     allocated: arrays that this function allocates, and frees where it ends. leaves: some
     `goto leave` has been written, so the label is needed. renamed: what some symbols are called just here.
+    leaves_fast_loop: an index that is out of range ends the loop, and nothing is raised.
     """
 
     module: ModuleContext
@@ -69,6 +70,7 @@ class FunctionContext:
     allocated: tuple[Symbol, ...] = ()
     leaves: bool = False
     renamed: Mapping[Symbol, str] = field(default_factory=dict)
+    leaves_fast_loop: bool = False
 
     def name(self, symbol: Symbol) -> str:
         if symbol in self.renamed:
@@ -85,6 +87,8 @@ class FunctionContext:
         return f"{file}:{loc.line}"
 
     def leave_if_failed(self) -> None:
+        if self.leaves_fast_loop:
+            return
         self.leaves = True
         self.writer.line("if (failed) goto leave;")
 

@@ -11,6 +11,7 @@ from appyc.c_gen.dots import emit_dots
 from appyc.c_gen.lane_plan import plan_lanes
 from appyc.c_gen.lanes import emit_lanes
 from appyc.c_gen.simd import declare_scalars, simd_directive, simd_private, why_not_simd
+from appyc.c_gen.unlikely_faults import emit_fast_loop, plan_fast_loop
 from appyc.ir.nodes import For, Stmt
 
 Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
@@ -27,6 +28,11 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
     if dots is not None:
         with ctx.writer.block():
             emit_dots(ctx, dots, lo, hi, body)
+        return
+    fast = None if ctx.module.sequential else plan_fast_loop(loop)
+    if fast is not None:
+        with ctx.writer.block():
+            emit_fast_loop(ctx, loop, fast, lo, hi, body)
         return
     simd = not ctx.module.sequential and why_not_simd(loop) is None
     if simd:

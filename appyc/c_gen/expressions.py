@@ -149,8 +149,15 @@ def checked_places(
     ctx: FunctionContext, array: Symbol, index: Sequence[Expr], loc: Loc
 ) -> list[tuple[str, str]]:
     """For each axis a name and the text of the index after its check (-1 where it fails)."""
-    ctx.module.helpers.plain("at")
     out = []
+    if ctx.leaves_fast_loop:
+        for axis, position in enumerate(index):
+            extent = ctx.extent(array, axis)
+            outside = f"__builtin_expect((uint64_t)index{axis} >= (uint64_t){extent}, 0)"
+            declared = f"const int64_t index{axis} = {expression(ctx, position)};"
+            out.append((f"place{axis}", f"({{ {declared} if ({outside}) break; index{axis}; }})"))
+        return out
+    ctx.module.helpers.plain("at")
     for axis, position in enumerate(index):
         fault = ctx.module.index_fault(array, axis, loc)
         extent = ctx.extent(array, axis)
@@ -166,10 +173,10 @@ def _load(ctx: FunctionContext, load: Load) -> str:
         places = checked_places(ctx, load.array, load.index, load.loc)
         declared = "".join(f"const int64_t {name} = {text}; " for name, text in places)
         names = [name for name, _ in places]
-        outside = f"({' | '.join(names)}) < 0"
-        value = (
-            f"({{ {declared}{outside} ? {zero} : {_value(load.array, element(ctx, load.array, names))}; }})"
-        )
+        found = _value(load.array, element(ctx, load.array, names))
+        if not ctx.leaves_fast_loop:
+            found = f"({' | '.join(names)}) < 0 ? {zero} : {found}"
+        value = f"({{ {declared}{found}; }})"
     if load.mask is None:
         return value
     return f"({expression(ctx, load.mask)} ? {value} : {zero})"

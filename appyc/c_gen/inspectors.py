@@ -53,7 +53,9 @@ static __attribute__((noinline)) bool apart(
     if (optional && (threads < 2 || trips < {MIN_ITERATIONS})) return false;
     if (trips < 2) return true;
     const bool bits = words < trips * writing * 2 + 1024;
-    const int64_t pieces = bits && threads > 1 && trips >= {MIN_ITERATIONS} ? threads : 1;
+    const int64_t affordable = bits ? 1 + 4 * trips / words : 1; /* 32 bytes for an iteration at most */
+    const int64_t wanted = threads < affordable ? threads : affordable;
+    const int64_t pieces = wanted > 1 && trips >= {MIN_ITERATIONS} ? wanted : 1;
     uint64_t size = bits ? (uint64_t)words : 64;
     while (!bits && size < (uint64_t)(trips * writing) * 2) size *= 2;
     uint64_t *const seen = __builtin_calloc(size * (uint64_t)pieces, 8);
