@@ -47,7 +47,7 @@ def share_memory(fn: Function, ctx: PassContext, sharing: Sharing) -> Function:
 def why_not_shared(fn: Function, sharing: Sharing) -> str | None:
     """The reason why the function has no version for such arguments."""
     based = {fn.params[n] for group in sharing if group.offsets is not None for n in group.members}
-    for node in walk(fn.body):
+    for node in walk((*fn.body, *fn.results)):
         match node:
             case Load(array=array) | Store(array=array) | Update(target=array):
                 if array in based and node.checked:

@@ -22,7 +22,7 @@ from appyc.runtime.sharing import are_one
 from appyc.runtime.signature import layout_of
 from appyc.runtime.threads import get_num_threads
 
-FORMAT = 3
+FORMAT = 4
 """Of what the dispatcher reads and calls: `Kernel.record()`, `OnFault`. The same number stands in `_dispatch.c`."""
 
 

@@ -188,6 +188,21 @@ def test_a_result_that_is_an_argument(target):
     assert wanted[1] == got[1]
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_result_that_counts_from_the_end_of_a_view(target):
+    def last_of(a, b):
+        for i in range(b.shape[0]):
+            a[i] = b[i] + 1.0
+        return b[-1]
+
+    def make():
+        x = np.arange(12.0)
+        return x[3:], x[:7]
+
+    wanted, got = both(last_of, target, make)
+    assert wanted == got
+
+
 def test_a_second_process_finds_it_on_disk(monkeypatch):
     from appyc.compiler import cpu
 
