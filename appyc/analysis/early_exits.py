@@ -72,6 +72,8 @@ def early_exit(loop: For, dependences: Dependences) -> EarlyExit | Refusal:
     rest = _rest(loop.body)
     if rest is None:
         return Refusal("its first iteration is its last")
+    if any(isinstance(node, Alloc) for node in walk(loop.body)):
+        return Refusal("each iteration makes an array")
     tail = _in_tails(loop.body, MAX_SIZE)
     if tail is None:
         return Refusal("the conditions under which it ends are too long")
@@ -250,11 +252,10 @@ def _handed_on(test: tuple[Stmt, ...], loop: For) -> Refusal | None:
 def _written(test: tuple[Stmt, ...], loop: For, dependences: Dependences) -> Refusal | None:
     """The element that a test may find changed by the loop; one that is written later is no matter."""
     stored = arrays_written(loop.body)
-    allocated = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
     for node in walk(test):
-        if not isinstance(node, Load) or node.array not in stored | allocated:
+        if not isinstance(node, Load) or node.array not in stored:
             continue
-        if node.array in allocated or _is_read_after_a_write(node.array, loop, dependences):
+        if _is_read_after_a_write(node.array, loop, dependences):
             return Refusal(
                 f"its condition reads '{node.array.name}', which the loop writes",
                 (Note(node.loc, f"'{node.array.name}' is read here"),),
@@ -296,5 +297,4 @@ def _may_raise(node: Node) -> bool:
 
 
 def place_of_exit(loop: For) -> Loc:
-    """Where the loop ends early."""
     return next(stmt.loc for stmt in own_statements(loop.body) if isinstance(stmt, Break))

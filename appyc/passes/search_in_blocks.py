@@ -47,7 +47,7 @@ LAST_BLOCK = 1 << 20
 """Blocks double up to this: no more is tested in vain than was tested before, and threads and
 kernels have enough to do."""
 
-LAST_WORKING_BLOCK = 1 << 17
+LAST_WORKING_BLOCK = 1 << 18
 """The same where the iterations have work to do: it finds in a cache what the test has read."""
 
 
@@ -64,7 +64,7 @@ def search_in_blocks(fn: Function, ctx: PassContext) -> Function:
                                                           if a[i] > t: first = min(first, i)
                                                       for i_2 in range(at, first):
                                                           b[i_2] = a[i_2]
-                                                      reach = min(reach + reach, 131072)
+                                                      reach = min(reach + reach, 262144)
                                                   if first < end:
                                                       if a[first] > t:
                                                           where = first

@@ -23,6 +23,7 @@ from appyc.passes.search_in_blocks import search_in_blocks
 from tests.ir_makers import (
     Program,
     add,
+    alloc,
     assign,
     binary,
     break_,
@@ -271,6 +272,12 @@ def test_a_condition_that_may_not_end():
     inner = while_(compare("<", c.x, 0.0), [assign(c.x, add(c.x, c.at(c.b)))])
     loop = c.loop(assign(c.x, c.at(c.a)), inner, if_(compare(">", c.x, 5.0), [break_()]))
     assert "may never end" in reason(c, loop)
+
+
+def test_an_array_for_each_iteration():
+    c = _Case()
+    own = c.p.local_array("own", 1)
+    assert "makes an array" in reason(c, c.loop(alloc(own, 3), store(own, [0], 1.0), c.leave_if()))
 
 
 def test_a_loop_of_one_iteration():

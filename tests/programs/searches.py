@@ -412,6 +412,17 @@ def writes_where_it_looks_next(a):
     return -1
 
 
+@PROGRAMS.on(with_one(40, 30))
+def an_array_in_each_iteration(a):
+    for i in range(len(a)):
+        pair = np.zeros(2)
+        pair[0] = a[i]
+        pair[1] = i
+        if a[i] > 1:
+            return pair[0] + pair[1]
+    return 0.0
+
+
 # ---------------------------------------------------------------- while
 
 
