@@ -64,26 +64,38 @@ static inline int64_t piece_start(const int64_t trips, const int64_t piece, cons
 }""",
     ),
     "allocate": (
-        ("free",),
+        (),
         """extern void *calloc(__SIZE_TYPE__, __SIZE_TYPE__);
 extern void *aligned_alloc(__SIZE_TYPE__, __SIZE_TYPE__);
-extern void *memset(void *, int, __SIZE_TYPE__);
-/* Memory of the product of `sizes` bytes, none of them negative; 0 where there is no such memory.
-   The memory of the last time, `held` bytes of it, is taken again where it is large enough. */
-static void *allocate(
-    void *const last, int64_t *const held, const int64_t *sizes, const int64_t count, const bool zero
-) {
+/* The product of `sizes` bytes, none of them negative; -1 where that is too much. */
+static int64_t bytes_of(const int64_t *sizes, const int64_t count) {
     int64_t bytes = 1;
     for (int64_t i = 0; i < count; i += 1) bytes = sizes[i] == 0 ? 0 : bytes;
     for (int64_t i = 0; i < count && bytes > 0; i += 1) {
-        if (__builtin_mul_overflow(bytes, sizes[i], &bytes)) bytes = -1;
+        if (__builtin_mul_overflow(bytes, sizes[i], &bytes)) return -1;
     }
+    return bytes > (int64_t)1 << 62 ? -1 : bytes;
+}
+/* Memory of so many bytes; 0 where there is no such memory. */
+static void *allocate(const int64_t *sizes, const int64_t count, const bool zero) {
+    const int64_t bytes = bytes_of(sizes, count);
+    if (bytes < 0) return 0;
+    if (zero) return calloc((__SIZE_TYPE__)bytes + 1, 1);
+    return aligned_alloc(64, ((__SIZE_TYPE__)bytes / 64 + 1) * 64);
+}""",
+    ),
+    "allocate_again": (
+        ("allocate", "free"),
+        """extern void *memset(void *, int, __SIZE_TYPE__);
+/* As `allocate`; the memory of the last time, `held` bytes of it, is taken again where it will do. */
+static void *allocate_again(
+    void *const last, int64_t *const held, const int64_t *sizes, const int64_t count, const bool zero
+) {
+    const int64_t bytes = bytes_of(sizes, count);
     if (last && bytes >= 0 && bytes <= *held) return zero ? memset(last, 0, (__SIZE_TYPE__)bytes) : last;
     free(last);
     *held = bytes;
-    if (bytes < 0 || bytes > (int64_t)1 << 62) return 0;
-    if (zero) return calloc((__SIZE_TYPE__)bytes + 1, 1);
-    return aligned_alloc(64, ((__SIZE_TYPE__)bytes / 64 + 1) * 64);
+    return allocate(sizes, count, zero);
 }""",
     ),
     "free": ((), "extern void free(void *);"),

@@ -18,7 +18,7 @@ _KEYWORDS = """
     goto if inline int long register restrict return short signed sizeof static struct switch true
     typedef typeof union unsigned void volatile while
 """
-_PREDEFINED = "linux unix i386 calloc aligned_alloc memset main"
+_PREDEFINED = "linux unix i386 calloc aligned_alloc memset bytes_of main"
 _OWN = """
     frame fault failed threads begin end piece pieces shared began trips leave value none slot term old again
     at_ count_ first_ row_ from_ width

@@ -202,7 +202,7 @@ def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
         with writer.block(f"if ({' || '.join(f'{name} < 0' for name in extents)})"):
             ctx.fail("ValueError", "negative dimensions are not allowed", stmt.loc)
     sizes = f"(int64_t[]){{{', '.join([*extents, str(array.dtype.itemsize)])}}}"
-    allocate = helpers.plain("allocate")
+    allocate = helpers.plain("allocate_again")
     zero = "true" if stmt.zero else "false"
     name = ctx.name(array)
     writer.line(f"{name} = {allocate}({name}, &{name}_held, {sizes}, {len(extents) + 1}, {zero});")
