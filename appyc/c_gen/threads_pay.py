@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from appyc.ir.machine import Machine
+from appyc.ir.machine import MARGIN, Machine
 
 _PLACES = ", ".join(f"machine_{field.name}" for field in fields(Machine))
 
 TABLE = f"""/* Nanoseconds, and bytes; set by whoever loads this. */
 enum {{ {_PLACES} }};
+static const double machine_worth = {1 - MARGIN};
 const double *appyc_machine = 0;
 #ifdef _OPENMP
 extern double omp_get_wtime(void);
@@ -57,7 +58,8 @@ THREADS_PAY = """static __attribute__((noinline)) bool threads_pay(
     if (!at) return true;
     double alone, together;
     loop_times((double)share, (double)trips, vector, scalar, gathers, bytes, bytes_each, &alone, &together);
-    const double gain = alone - together - at[machine_fork], waking = at[machine_wake] - at[machine_fork];
+    const double gain = alone * machine_worth - together - at[machine_fork];
+    const double waking = at[machine_wake] - at[machine_fork];
     if (gain <= 0) return false;
     if (gain > waking) return true;
     const double now = omp_get_wtime() * 1e9;
@@ -107,6 +109,6 @@ HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
 
 NAMES = (
     "omp_get_wtime", "appyc_profile", "profile_width", "threads_used_at", "loop_left_at", "left_behind",
-    *_PLACES.split(", "),
+    "machine_worth", *_PLACES.split(", "),
 )  # fmt: skip
 """What these texts declare beside the functions."""

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MARGIN = 0.125
+"""The part of a loop's time that threads must bring beyond what starting them costs. Being wrong is
+dearer on their side: a thread that waits for a core costs all the others their time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -48,6 +52,11 @@ class Machine:
         else:
             moving = work.bytes * max(self.byte_shared, self.byte_far / threads)
         return max(self._computing(work) / threads, moving)
+
+    def gain(self, work: Work, threads: int) -> float:
+        """What threads that run already bring, before they are started: to be compared with `fork`, `wake`."""
+        alone = self.alone(work)
+        return alone - self.together(work, threads) - MARGIN * alone
 
     def _computing(self, work: Work) -> float:
         gather = self.gather_near if work.bytes <= self.near_bytes else self.gather_far
