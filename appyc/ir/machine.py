@@ -26,8 +26,8 @@ class Machine:
     before they do.
     """
 
-    vector: float = 0.1
-    scalar: float = 0.3
+    vector: float = 0.05
+    scalar: float = 0.2
     gather_near: float = 1.5
     gather_far: float = 8.0
     near_bytes: float = 1 << 20
