@@ -1,6 +1,7 @@
 """Runs many random programs: python -m tests.fuzz --programs 10000 --target cpu,threads,interpret.
 
-With --pragmas: random pragmas, with what came of them (`tests/fuzz/pragmas.py`).
+With --pragmas: random pragmas, with what came of them (`tests/fuzz/pragmas.py`). With
+--tensors: statements about whole arrays (`tests/fuzz/tensors.py`).
 
 Programs come in batches, each from a seed of its own and in a process of its own, since a
 program may also crash. The first failure of a batch is shrunk and written to a file, and
@@ -31,9 +32,10 @@ def in_a_process(seed: int, count: int, arguments: argparse.Namespace) -> tuple[
     """One batch, and what came of it; the seed is returned along."""
     with tempfile.TemporaryDirectory(prefix="appyc-fuzz-") as folder:
         command = [sys.executable, "-m", "tests.fuzz.batch", str(seed), str(count), arguments.target, folder]
+        command.append("pragmas" if arguments.pragmas else "tensors" if arguments.tensors else "loops")
         try:
             done = subprocess.run(
-                command + ["--no-shrink"] * arguments.no_shrink + ["--pragmas"] * arguments.pragmas,
+                command + ["--no-shrink"] * arguments.no_shrink,
                 capture_output=True, text=True, check=False, timeout=BATCH_SECONDS,
             )  # fmt: skip
             ending = f"ended with status {done.returncode}\n{done.stderr}"
@@ -71,6 +73,7 @@ def main() -> int:
     parser.add_argument(
         "--pragmas", action="store_true", help="pragmas on random loops, held against other orders"
     )
+    parser.add_argument("--tensors", action="store_true", help="statements about whole arrays")
     arguments = parser.parse_args()
     total: Counter[str] = Counter()
     began = time.monotonic()

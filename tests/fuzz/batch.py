@@ -1,4 +1,4 @@
-"""A batch of random programs: python -m tests.fuzz.batch SEED COUNT TARGETS FOLDER [--pragmas]."""
+"""A batch of random programs: python -m tests.fuzz.batch SEED COUNT TARGETS FOLDER KIND."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.fuzz.check import check, quiet
 from tests.fuzz.generator import Program, programs
 from tests.fuzz.pragmas import Marked, check_marked, marked_programs
+from tests.fuzz.tensors import tensor_programs
 
 
 @dataclass
@@ -28,19 +29,21 @@ def run_batch(
     count: int,
     targets: tuple[str, ...],
     *,
-    pragmas: bool = False,
+    kind: str = "loops",
     shrink: bool = True,
     current: Path | None = None,
 ) -> Findings:
     """Programs of one seed, up to the first that fails.
 
-    pragmas: put pragmas on their loops, and hold these against other orders of the iterations.
+    kind: "loops"; "pragmas" puts some on loops, and holds them against other orders of the
+    iterations; "tensors": statements about whole arrays.
     current: where the program that runs is written, for the case that it ends the process.
     """
     quiet()
     found = Findings()
     last: list[Program | Marked] = []
     large = "interpret" not in targets  # the interpreter takes its time
+    kinds = {"pragmas": marked_programs(large=large), "tensors": tensor_programs()}
 
     @seed(start)
     @settings(
@@ -52,7 +55,7 @@ def run_batch(
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @given(marked_programs(large=large) if pragmas else programs(large=large))
+    @given(kinds.get(kind) or programs(large=large))
     def go(program: Program | Marked) -> None:
         last[:] = [program]
         if current is not None:
@@ -70,10 +73,10 @@ def run_batch(
 
 
 def main() -> None:
-    start, count, targets, folder = sys.argv[1:5]
+    start, count, targets, folder, kind = sys.argv[1:6]
     found = run_batch(
         int(start), int(count), tuple(targets.split(",")),
-        pragmas="--pragmas" in sys.argv, shrink="--no-shrink" not in sys.argv, current=Path(folder, "program.py"),
+        kind=kind, shrink="--no-shrink" not in sys.argv, current=Path(folder, "program.py"),
     )  # fmt: skip
     Path(folder, "findings.json").write_text(json.dumps([found.outcomes, found.failure]))
 

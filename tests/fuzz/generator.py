@@ -78,14 +78,14 @@ def programs(draw: st.DrawFn, *, large: bool = False) -> Program:
             array = ArrayName(
                 "abcd"[number], dtype, shape, not tidy or number % 2 == 0, not tidy or number % 2 == 1
             )
-            values.append(_values(draw, array.dtype, tuple(extents[e] for e in shape)))
+            values.append(drawn_array(draw, array.dtype, tuple(extents[e] for e in shape)))
         arrays.append(array)
     k = draw(st.integers(-2, 3))
     source = _Body(draw, arrays, tidy=tidy).source()
     return Program(source, (*values, n, m, k, draw(st.sampled_from((0.5, 0.0, -1.25, 3.0)))))
 
 
-def _values(draw: st.DrawFn, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+def drawn_array(draw: st.DrawFn, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     """Small multiples of a quarter: sums of them are exact in any order."""
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     layout = draw(st.sampled_from(LAYOUTS))

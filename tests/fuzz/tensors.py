@@ -1,0 +1,264 @@
+"""Random programs of statements about whole arrays, as Hypothesis strategies.
+
+A program is drawn statement by statement, each run at once on real arrays: what NumPy refuses
+is drawn again, so that programs are of all shapes and few of them raise. Floats are small
+multiples of a quarter. Where a rounding error would become a visible difference (comparisons,
+`//`, `%`, conversions to integers) operands are arrays as they came in, never results.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tests.fuzz.generator import Program, drawn_array
+
+DTYPES = ("float64", "float64", "float32", "int64", "int64", "int32", "int8", "uint8", "uint16", "bool",
+          "complex128")  # fmt: skip
+MAX_ELEMENTS = 400
+ATTEMPTS = 12
+
+_ARITHMETIC = ("+", "-", "*", "+", "-", "*", "/")
+_EXACT = ("//", "%", "<", ">=", "==", "!=", "&", "|", "^")
+_PLACE_BY_PLACE = ("-{}", "+{}", "~{}", "abs({})", "np.minimum({}, 1)", "np.maximum({}, {})", "{}.T", "{}[::-1]",
+                   "np.where({} > 0, {}, 2)", "np.conjugate({})", "np.clip({}, -1, 1)", "{}.copy()", "{}[None]",
+                   "{}[..., None]", "np.sqrt(np.abs({}))", "np.logical_not({})", "{} * 2", "1 - {}")  # fmt: skip
+_CONVERTED = (".astype(np.float32)", ".astype(np.int64)", ".astype(np.uint8)", ".astype(bool)")
+_REDUCED = ("sum", "sum", "min", "max", "mean", "any", "all", "prod", "std", "var")
+_MADE = ("np.zeros({})", "np.ones({}, dtype=np.int32)", "np.full({}, 2.5)", "np.arange({})", "np.eye({})",
+         "np.linspace(0.0, 1.0, {})", "np.empty({}) * 0.0")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Text and its value. exact: free of rounding."""
+
+    text: str
+    value: Any
+    exact: bool
+
+
+@st.composite
+def tensor_programs(draw: st.DrawFn) -> Program:
+    """A program and arguments for it."""
+    extents = (draw(st.integers(0, 5)), draw(st.integers(1, 4)), 3)
+    args = [
+        drawn_array(draw, draw(st.sampled_from(DTYPES)), tuple(
+            draw(st.sampled_from(extents)) for _ in range(draw(st.sampled_from((1, 1, 2, 2, 3))))
+        )) for _ in range(draw(st.integers(1, 3)))
+    ]  # fmt: skip
+    if draw(st.integers(0, 7)) == 7:  # memory that two arguments share
+        args.append(args[0][::-1] if draw(st.booleans()) else args[0])
+    k = draw(st.integers(-2, 4))
+    body = _Body(draw, {**{"abcd"[n]: a for n, a in enumerate(args)}, "k": k})
+    lines = body.statements(draw(st.integers(1, 6)))
+    head = f"def program({', '.join(['abcd'[n] for n in range(len(args))] + ['k'])}):"
+    source = "\n".join([head, *(f"    {line}" for line in lines), f"    return {body.returned()}"]) + "\n"
+    return Program(source, (*args, k))
+
+
+class _Body:
+    def __init__(self, draw: st.DrawFn, values: dict[str, Any]) -> None:
+        self.draw = draw
+        self.given = list(values)
+        copies: dict[int, Any] = {}
+        self.values = copy.deepcopy(values, copies)
+        self.made: list[str] = []
+
+    def one_of(self, items: Any) -> Any:
+        return self.draw(st.sampled_from(list(items)))
+
+    def statements(self, count: int) -> list[str]:
+        out: list[str] = []
+        for _ in range(count):
+            for _ in range(ATTEMPTS):
+                line = self.one_of((self.bound, self.bound, self.stored, self.updated, self.reduced))()
+                if line is not None and self.runs(line):
+                    out.append(line)
+                    break
+        return out
+
+    def runs(self, line: str) -> bool:
+        """Runs the statement on the program's arrays; undone where NumPy refuses it."""
+        before = copy.deepcopy(self.values, {})
+        try:
+            with np.errstate(all="ignore"):
+                exec(line, {"np": np}, self.values)
+        except (ValueError, TypeError, IndexError, np.exceptions.AxisError):
+            self.values = before
+            return False
+        return all(_is_small(v) for v in self.values.values())
+
+    def returned(self) -> str:
+        names = [name for name in self.made if name in self.values][-3:]
+        return ", ".join(names) + ("," if len(names) == 1 else "") if names else "None"
+
+    # ------------------------------------------------------------ statements
+
+    def bound(self) -> str | None:
+        drawn = self.expression(self.draw(st.integers(1, 3)))
+        if drawn is None or isinstance(drawn.value, tuple):
+            return None
+        name = f"t{len(self.made)}"
+        self.made.append(name)
+        text = drawn.text if not _is_name(drawn.text) else f"{drawn.text} + 0"
+        return f"{name} = {text}" if _owns(drawn.text) else f"{name} = ({text}) * 1"
+
+    def stored(self) -> str | None:
+        drawn = self.expression(2)
+        return None if drawn is None else f"{self.place()} = {drawn.text}"
+
+    def updated(self) -> str | None:
+        drawn = self.expression(1)
+        return None if drawn is None else f"{self.place()} {self.one_of(('+', '-', '*'))}= {drawn.text}"
+
+    def reduced(self) -> str | None:
+        drawn = self.reduction()
+        if drawn is None:
+            return None
+        name = f"t{len(self.made)}"
+        self.made.append(name)
+        return f"{name} = {drawn.text}"
+
+    def place(self) -> str:
+        name = self.one_of(self.arrays())
+        return f"{name}{self.subscript(self.values[name].ndim)}"
+
+    # ------------------------------------------------------------ expressions
+
+    def arrays(self) -> list[str]:
+        return [n for n, v in self.values.items() if isinstance(v, np.ndarray) and v.ndim]
+
+    def evaluated(self, text: str, exact: bool) -> _Drawn | None:
+        try:
+            with np.errstate(all="ignore"):
+                value = eval(text, {"np": np}, self.values)
+        except (ValueError, TypeError, IndexError, np.exceptions.AxisError):
+            return None
+        return _Drawn(text, value, exact) if _is_small(value) else None
+
+    def leaf(self) -> _Drawn | None:
+        name = self.one_of(self.arrays())
+        if self.draw(st.integers(0, 2)):
+            name += self.subscript(self.values[name].ndim)
+        return self.evaluated(name, name[0] in self.given)
+
+    def subscript(self, ndim: int) -> str:
+        parts = [self.one_of(_SLICES) for _ in range(self.draw(st.integers(1, ndim)))]
+        if self.draw(st.integers(0, 7)) == 7:
+            parts.insert(self.draw(st.integers(0, len(parts))), self.one_of(("None", "...")))
+        return f"[{', '.join(parts)}]"
+
+    def expression(self, depth: int) -> _Drawn | None:
+        if depth == 0:
+            return self.leaf()
+        make: Callable[[int], _Drawn | None] = self.one_of(
+            (
+                self.binary,
+                self.binary,
+                self.binary,
+                self.exact,
+                self.unary,
+                self.unary,
+                self.product,
+                self.new,
+            )
+        )
+        return make(depth - 1) or self.leaf()
+
+    def binary(self, depth: int) -> _Drawn | None:
+        left, right = self.expression(depth), self.expression(depth)
+        if left is None or right is None:
+            return None
+        operand = right.text if self.draw(st.integers(0, 4)) else self.one_of(("2", "0.5", "k", "1j"))
+        return self.evaluated(f"({left.text} {self.one_of(_ARITHMETIC)} {operand})", False)
+
+    def exact(self, depth: int) -> _Drawn | None:
+        left, right = self.leaf(), self.leaf()
+        if left is None or right is None or not (left.exact and right.exact):
+            return None
+        if self.draw(st.integers(0, 3)) == 3:
+            return self.evaluated(left.text + self.one_of(_CONVERTED), True)
+        operand = right.text if self.draw(st.booleans()) else self.one_of(("2", "3", "1"))
+        return self.evaluated(f"({left.text} {self.one_of(_EXACT)} {operand})", True)
+
+    def unary(self, depth: int) -> _Drawn | None:
+        inner = self.leaf() if depth == 0 else self.expression(depth)
+        if inner is None:
+            return None
+        form = self.one_of(_PLACE_BY_PLACE)
+        if "> 0" in form and not inner.exact:
+            return None
+        return self.evaluated(form.replace("{}", f"({inner.text})"), inner.exact and "sqrt" not in form)
+
+    def product(self, depth: int) -> _Drawn | None:
+        left, right = self.leaf(), self.leaf()
+        if left is None or right is None:
+            return None
+        form = self.one_of(("({} @ {})", "np.dot({}, {})", "np.outer({}.sum(axis=0), {})", "({}.T @ {})"))
+        return self.evaluated(form.format(left.text, right.text), False)
+
+    def new(self, depth: int) -> _Drawn | None:
+        name = self.one_of(self.arrays())
+        form = self.one_of(_MADE)
+        return self.evaluated(form.format(f"{name}.shape[0]"), True)
+
+    def reduction(self) -> _Drawn | None:
+        inner = self.leaf() if self.draw(st.booleans()) else self.expression(1)
+        if inner is None or not isinstance(inner.value, np.ndarray) or not inner.value.ndim:
+            return None
+        function = self.one_of(_REDUCED)
+        arguments = []
+        if self.draw(st.booleans()):
+            axes = self.draw(st.integers(-inner.value.ndim, inner.value.ndim - 1))
+            arguments.append(f"axis={axes}")
+        if self.draw(st.integers(0, 3)) == 3:
+            arguments.append("keepdims=True")
+        return self.evaluated(f"({inner.text}).{function}({', '.join(arguments)})", False)
+
+
+_SLICES = (
+    ":",
+    ":",
+    ":",
+    "1:",
+    ":-1",
+    "1:-1",
+    "::2",
+    "::-1",
+    "k:",
+    ":k",
+    "-2:",
+    "0",
+    "-1",
+    "1:1",
+    "2::-1",
+    "0:1",
+)
+
+
+def _is_small(value: Any) -> bool:
+    """Whether the value is of a type that programs have, and of few elements."""
+    if isinstance(value, np.ndarray):
+        return value.size <= MAX_ELEMENTS and value.dtype.name in (
+            *DTYPES,
+            "uint32",
+            "uint64",
+            "int16",
+            "complex64",
+        )
+    return True
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier()
+
+
+def _owns(text: str) -> bool:
+    """Whether the text makes a new array, rather than a view of another one."""
+    return text.startswith("(") and any(op in text for op in (" + ", " - ", " * ", " / ", " @ "))
