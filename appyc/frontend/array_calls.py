@@ -14,6 +14,7 @@ from appyc.frontend import arithmetic, creation, expressions, linear_algebra
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.array_reductions import Along, reduce_array, variance
 from appyc.frontend.functions import as_dtype
+from appyc.frontend.reshaping import concatenated, ravelled, repeated, reshaped, rolled, stacked
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import as_tensor, as_value, assign, materialise, permuted
 from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
@@ -66,7 +67,8 @@ def _bound(
         raise UnsupportedError(
             "a starred argument cannot be compiled", loc, hints=("write the arguments out",)
         )
-    values = expressions.lower_operands(scope, [*node.args, *(k.value for k in node.keywords)])
+    nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
+    values = expressions.lower_operands(scope, nodes)
     positional = [*given, *values[: len(node.args)]]
     if parameters[-1].startswith("*"):  # one tuple, or its items
         parameters = (*parameters[:-1], parameters[-1][1:])
@@ -81,6 +83,13 @@ def _bound(
             raise UnsupportedError(f"the argument {keyword.arg!r} of {what} cannot be compiled", loc)
         out[str(keyword.arg)] = value
     return out
+
+
+def _listed(node: ast.expr) -> ast.expr:
+    """A list of shapes or arrays means what a tuple of them means."""
+    if not isinstance(node, ast.List):
+        return node
+    return ast.copy_location(ast.Tuple([_listed(n) for n in node.elts], ast.Load()), node)
 
 
 # ---------------------------------------------------------------- arguments
@@ -210,11 +219,77 @@ def _dot(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return linear_algebra.dot(scope, given["a"], given["b"], loc)
 
 
-def _outer(op: str) -> Maker:
+def _outer(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.outer flattens its operands; a number counts as one element."""
+    sides = []
+    for name in ("a", "b"):
+        tensor = as_tensor(scope, given[name], loc)
+        one = Tensor((scope.supply.fresh("i", DType.INT64),), (integer(1, loc),), tensor.element)
+        sides.append(ravelled(scope, tensor, loc) if tensor.axes else one)
+    return linear_algebra.outer(scope, "*", sides[0], sides[1], loc)
+
+
+def _pairs(op: str) -> Maker:
+    """np.add.outer and its kin: the axes of both operands, as they are."""
+
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        return linear_algebra.outer(scope, op, given["a"], given["b"], loc)
+        return as_value(as_tensor(scope, linear_algebra.outer(scope, op, given["a"], given["b"], loc), loc))
 
     return make
+
+
+def _reshape(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    return reshaped(scope, tensor, creation.shape_from(scope, given["shape"], loc), loc)
+
+
+def _flat(*, copied: bool) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        tensor = as_tensor(scope, given["a"], loc)
+        if copied:
+            tensor = replace(tensor, view=False)
+        return replace(ravelled(scope, tensor, loc), view=False) if copied else ravelled(scope, tensor, loc)
+
+    return make
+
+
+def _several(scope: Scope, value: Value, loc: Loc) -> list[Tensor]:
+    if not isinstance(value, TupleValue) or not value.items:
+        raise UnsupportedError("arrays to be joined must be written as a tuple", loc)
+    return [as_tensor(scope, item, loc) for item in value.items]
+
+
+def _concatenate(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    axis = (_integers(given.get("axis"), loc, "axis") or (0,))[0]
+    return concatenated(scope, _several(scope, given["arrays"], loc), axis, loc)
+
+
+def _stack(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    axis = (_integers(given.get("axis"), loc, "axis") or (0,))[0]
+    return stacked(scope, _several(scope, given["arrays"], loc), axis, loc)
+
+
+def _hstack(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensors = _several(scope, given["tup"], loc)
+    return concatenated(scope, tensors, 0 if tensors[0].ndim == 1 else 1, loc)
+
+
+def _roll(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    axis = _integers(given.get("axis"), loc, "axis")
+    shift = expressions.as_index(expressions.number(given["shift"], loc, "shift"), loc)
+    if axis is None and tensor.ndim > 1:
+        raise UnsupportedError("np.roll over all axes is not compiled", loc, hints=("name an axis",))
+    return rolled(scope, tensor, shift, axis[0] if axis else 0, loc)
+
+
+def _repeat(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    axis = _integers(given.get("axis"), loc, "axis")
+    times = expressions.as_index(expressions.number(given["repeats"], loc, "repeats"), loc)
+    if axis is None:
+        tensor = ravelled(scope, replace(tensor, view=False), loc)
+    return repeated(scope, tensor, times, axis[0] if axis else 0, loc)
 
 
 def _count_nonzero(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -302,6 +377,10 @@ _METHODS: dict[str, tuple[tuple[str, ...], Maker]] = {
     "astype": (("a", "dtype"), _astype),
     "fill": (("a", "value"), _fill),
     "dot": (("a", "b"), _dot),
+    "reshape": (("a", "*shape"), _reshape),
+    "ravel": (("a",), _flat(copied=False)),
+    "flatten": (("a",), _flat(copied=True)),
+    "repeat": (("a", "repeats", "axis"), _repeat),
 }
 
 _FUNCTIONS: dict[object, tuple[tuple[str, ...], Maker]] = {
@@ -310,9 +389,14 @@ _FUNCTIONS: dict[object, tuple[tuple[str, ...], Maker]] = {
     np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],
     np.swapaxes: _METHODS["swapaxes"], np.copy: _METHODS["copy"], np.dot: _METHODS["dot"],
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
-    np.matmul: (("a", "b"), _matmul), np.outer: (("a", "b"), _outer("*")),
+    np.matmul: (("a", "b"), _matmul), np.outer: (("a", "b"), _outer),
     np.count_nonzero: (("a", "axis", "keepdims"), _count_nonzero),
-    np.add.outer: (("a", "b"), _outer("+")),
+    np.add.outer: (("a", "b"), _pairs("+")), np.subtract.outer: (("a", "b"), _pairs("-")),
+    np.multiply.outer: (("a", "b"), _pairs("*")),
+    np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),
+    np.concatenate: (("arrays", "axis"), _concatenate), np.stack: (("arrays", "axis"), _stack),
+    np.hstack: (("tup",), _hstack), np.roll: (("a", "shift", "axis"), _roll),
+    np.repeat: (("a", "repeats", "axis"), _repeat),
     np.zeros: (("shape", "dtype"), _new(0)), np.ones: (("shape", "dtype"), _new(1)),
     np.empty: (("shape", "dtype"), _new(None)), np.ndarray: (("shape", "dtype"), _new(None)),
     np.full: (("shape", "fill_value", "dtype"), _full),

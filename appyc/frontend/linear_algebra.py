@@ -72,7 +72,7 @@ def dot(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
 
 
 def outer(scope: Scope, op: str, a: Value, b: Value, loc: Loc) -> Value:
-    """`a op b` for all pairs; np.outer flattens its operands, which have one axis here."""
+    """`a op b` for all pairs of elements."""
     left, right = as_tensor(scope, a, loc), as_tensor(scope, b, loc)
     element = arithmetic.binary(op, Number(left.element, False), Number(right.element, False), loc).expr
     return Tensor((*left.axes, *right.axes), (*left.extents, *right.extents), element)

@@ -124,7 +124,7 @@ def _common(scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc) -> tu
             )  # fmt: skip
         same[extent] = Likely(Compare("==", extent, longest, loc=loc), loc=loc)
         ones = Logical("or", _equals(whole, 1, loc), _equals(extent, 1, loc), loc=loc)
-        _fail_unless(scope, same[extent], ones, _MISMATCH, loc)
+        fail_unless(scope, same[extent], ones, _MISMATCH, loc)
         longer = Select(_equals(whole, 1, loc), extent, whole, loc=loc)
         whole = scope.temp("n", Select(same[extent], whole, longer, loc=loc))
     here = Var(axis, loc=loc)
@@ -142,7 +142,8 @@ def _common(scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc) -> tu
 _MISMATCH = "operands could not be broadcast together: the lengths of an axis differ"
 
 
-def _fail_unless(scope: Scope, usual: Likely, otherwise: Expr, message: str, loc: Loc) -> None:
+def fail_unless(scope: Scope, usual: Likely, otherwise: Expr, message: str, loc: Loc) -> None:
+    """Emits the test that raises ValueError where neither condition holds."""
     fail = If(_not(otherwise), (Fail("ValueError", message, loc=loc),), loc=loc)
     scope.emit(If(_not(usual), (fail,), loc=loc))
 
@@ -244,7 +245,7 @@ def _stretched_place(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc
         return integer(0, loc)
     same = Likely(Compare("==", extent, wanted, loc=loc), loc=loc)
     message = "could not broadcast input array: the lengths of an axis differ"
-    _fail_unless(scope, same, _equals(extent, 1, loc), message, loc)
+    fail_unless(scope, same, _equals(extent, 1, loc), message, loc)
     return Select(same, here, integer(0, loc), loc=loc)
 
 

@@ -295,6 +295,35 @@ def axes_moved(a):
     )  # fmt: skip
 
 
+@PROGRAMS.on(floats(3, 4), floats(3, 4, seed=1))
+@PROGRAMS.on(floats(0, 4), floats(0, 4))
+@PROGRAMS.on(np.asfortranarray(floats(3, 4)), floats(6, 4)[::2])
+def reshaped(a, b):
+    c = a.copy()
+    d = c.reshape(-1)
+    d[1:3] = 9.0
+    return c, d + 0.0, np.reshape(c, (2, -1)) * 1.0, c.ravel() + 1.0, b.flatten(), a.copy().reshape((4, 3)) + 0.0
+
+
+@PROGRAMS.on(floats(3, 4), floats(2, 4), floats(4))
+@PROGRAMS.on(ints(3, 4), floats(2, 4), ints(4))
+@PROGRAMS.on(floats(3, 4), floats(2, 5), floats(4))
+def joined(a, b, x):
+    return np.concatenate((a, b)), np.stack([x, x * 2.0]), np.hstack((x, x[1:])), np.concatenate([a, a], axis=1)
+
+
+@PROGRAMS.on(floats(5), 2)
+@PROGRAMS.on(floats(5), -7)
+@PROGRAMS.on(floats(0), 1)
+def rolled_and_repeated(a, k):
+    return np.roll(a, k), np.repeat(a, 3), np.repeat(a[:, None] * 1.0, 2, axis=1)
+
+
+@PROGRAMS.on(floats(2, 3), floats(4), 2.0)
+def outer_products(a, b, x):
+    return np.outer(a.copy(), b), np.outer(x, b), np.multiply.outer(a, b), np.subtract.outer(b, b)
+
+
 @PROGRAMS.on(5)
 @PROGRAMS.on(1)
 @PROGRAMS.on(0)

@@ -1,0 +1,184 @@
+"""Other shapes of the same elements: reshape, ravel, joining and repeating arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arithmetic import cast, integer
+from appyc.frontend.scope import Scope
+from appyc.frontend.tensors import fail_unless, pinned
+from appyc.frontend.values import Tensor
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Load, Select, Symbol, Var
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import substitute
+
+
+def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> Tensor:
+    """The elements in C order, in another shape; one of its lengths may be the constant -1.
+
+    Of a whole C-contiguous array it is a view. Emits the test that raises ValueError where the
+    number of elements differs.
+    """
+    if tensor.view and not _is_whole(tensor):
+        raise UnsupportedError(
+            "whether another shape of a view is a view itself only its strides would tell", loc,
+            hints=("copy it first: x.copy().reshape(...)",),
+        )  # fmt: skip
+    total = pinned(scope, "size", product(tensor.extents, loc))
+    lengths = list(shape)
+    unknown = [k for k, n in enumerate(lengths) if isinstance(n, Const) and n.value == -1]
+    if len(unknown) > 1:
+        raise TypeInferenceError("can only specify one unknown dimension", loc)
+    known = product([n for k, n in enumerate(lengths) if k not in unknown], loc)
+    for k in unknown:
+        divisor = Binary("max", known, integer(1, loc), loc=loc)
+        lengths[k] = pinned(scope, "n", Binary("//", total, divisor, loc=loc))
+    count = product(lengths, loc)
+    if count != total:
+        same = Compare("==", count, total, loc=loc)
+        fail_unless(scope, Likely(same, loc=loc), same, "cannot reshape array: the sizes differ", loc)
+    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
+    position = _position([Var(axis, loc=loc) for axis in axes], lengths, loc)
+    places = dict(zip(tensor.axes, _places(position, tensor.extents, loc), strict=True))
+    return Tensor(axes, tuple(lengths), substitute(tensor.element, places), view=tensor.view)
+
+
+def ravelled(scope: Scope, tensor: Tensor, loc: Loc) -> Tensor:
+    """All elements along one axis, in C order."""
+    if tensor.ndim == 1:
+        return tensor
+    return reshaped(scope, replace(tensor, view=tensor.view and _is_whole(tensor)), (integer(-1, loc),), loc)
+
+
+def _is_whole(tensor: Tensor) -> bool:
+    element = tensor.element
+    return (
+        isinstance(element, Load)
+        and element.array.array.layout is Layout.C
+        and [i.symbol if isinstance(i, Var) else None for i in element.index] == list(tensor.axes)
+    )
+
+
+def product(extents: Sequence[Expr], loc: Loc) -> Expr:
+    out: Expr = integer(1, loc)
+    for extent in extents:
+        out = extent if out == integer(1, loc) else Binary("*", out, extent, loc=loc)
+    return out
+
+
+def _position(places: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
+    """Where a place is among all elements in C order."""
+    out: Expr = integer(0, loc)
+    for place, extent in zip(places, extents, strict=True):
+        scaled = Binary("*", out, extent, loc=loc) if out != integer(0, loc) else out
+        out = place if scaled == integer(0, loc) else Binary("+", scaled, place, loc=loc)
+    return out
+
+
+def _places(position: Expr, extents: Sequence[Expr], loc: Loc) -> list[Expr]:
+    """The place of the element that is at a position in C order."""
+    if len(extents) == 1:
+        return [position]
+    out: list[Expr] = []
+    for extent in reversed(extents[1:]):
+        length = Binary("max", extent, integer(1, loc), loc=loc)
+        out.insert(0, Binary("%", position, length, loc=loc))
+        position = Binary("//", position, length, loc=loc)
+    return [position, *out]
+
+
+# ---------------------------------------------------------------- joining
+
+
+def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Tensor:
+    """Arrays of one rank, one behind the other along an axis."""
+    first = tensors[0]
+    if any(t.ndim != first.ndim for t in tensors) or not first.ndim:
+        raise TypeInferenceError("arrays to be joined must have one number of axes, and at least one", loc)
+    if not -first.ndim <= axis < first.ndim:
+        raise TypeInferenceError(f"axis {axis} is out of bounds for arrays of {first.ndim} dimensions", loc)
+    axis %= first.ndim
+    dtype = first.element.dtype
+    for tensor in tensors[1:]:
+        for k, (one, other) in enumerate(zip(first.extents, tensor.extents, strict=True)):
+            if k != axis and one != other:
+                same = Compare("==", one, other, loc=loc)
+                message = (
+                    "all the input array dimensions except for the concatenation axis must match exactly"
+                )
+                fail_unless(scope, Likely(same, loc=loc), same, message, loc)
+        joined = _common(dtype, tensor.element.dtype)
+        if joined is None:
+            raise UnsupportedError(f"arrays of {dtype} and {tensor.element.dtype} cannot be joined", loc)
+        dtype = joined
+    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in first.axes)
+    here: Expr = Var(axes[axis], loc=loc)
+    starts: list[Expr] = []
+    end: Expr = integer(0, loc)
+    for tensor in tensors:
+        starts.append(end)
+        length = tensor.extents[axis]
+        end = length if end == integer(0, loc) else pinned(scope, "end", Binary("+", end, length, loc=loc))
+    element: Expr | None = None
+    for tensor, start in zip(reversed(tensors), reversed(starts), strict=True):
+        places: dict[Symbol, Expr] = {
+            old: Var(new, loc=loc) for old, new in zip(tensor.axes, axes, strict=True)
+        }
+        places[tensor.axes[axis]] = Binary("-", here, start, loc=loc) if start != integer(0, loc) else here
+        mine = cast(substitute(tensor.element, places), dtype)
+        if element is None:
+            element = mine
+        else:
+            stop = Binary("+", start, tensor.extents[axis], loc=loc)
+            element = Select(Compare("<", here, stop, loc=loc), mine, element, loc=loc)
+    assert element is not None
+    extents = tuple(end if k == axis else n for k, n in enumerate(first.extents))
+    return Tensor(axes, extents, element)
+
+
+def _common(a: DType, b: DType) -> DType | None:
+    from appyc.frontend.numbers import NumberType, promote  # noqa: PLC0415
+
+    joined = promote(NumberType(a, python=False), NumberType(b, python=False))
+    return joined.dtype if joined is not None else None
+
+
+def stacked(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Tensor:
+    """Arrays of one shape along a new axis."""
+    rank = tensors[0].ndim + 1
+    if not -rank <= axis < rank:
+        raise TypeInferenceError(f"axis {axis} is out of bounds for arrays of {rank} dimensions", loc)
+    return concatenated(scope, [_with_axis(scope, t, axis % rank, loc) for t in tensors], axis, loc)
+
+
+def _with_axis(scope: Scope, tensor: Tensor, at: int, loc: Loc) -> Tensor:
+    axes, extents = list(tensor.axes), list(tensor.extents)
+    axes.insert(at, scope.supply.fresh("i", DType.INT64))
+    extents.insert(at, integer(1, loc))
+    return Tensor(tuple(axes), tuple(extents), tensor.element)
+
+
+def rolled(scope: Scope, tensor: Tensor, shift: Expr, axis: int, loc: Loc) -> Tensor:
+    """np.roll along one axis."""
+    k = axis % tensor.ndim
+    length = Binary("max", tensor.extents[k], integer(1, loc), loc=loc)
+    by = pinned(scope, "shift", Binary("%", shift, length, loc=loc))
+    here = Var(tensor.axes[k], loc=loc)
+    back = Binary("-", here, by, loc=loc)
+    wrapped = Binary("+", back, tensor.extents[k], loc=loc)
+    place = Select(Compare(">=", here, by, loc=loc), back, wrapped, loc=loc)
+    return Tensor(tensor.axes, tensor.extents, substitute(tensor.element, {tensor.axes[k]: place}))
+
+
+def repeated(scope: Scope, tensor: Tensor, times: Expr, axis: int, loc: Loc) -> Tensor:
+    """np.repeat along one axis: every element `times` times in a row."""
+    k = axis % tensor.ndim
+    times = pinned(scope, "times", times)
+    place = Binary(
+        "//", Var(tensor.axes[k], loc=loc), Binary("max", times, integer(1, loc), loc=loc), loc=loc
+    )
+    extents = list(tensor.extents)
+    extents[k] = pinned(scope, "n", Binary("*", extents[k], times, loc=loc))
+    return Tensor(tensor.axes, tuple(extents), substitute(tensor.element, {tensor.axes[k]: place}))
