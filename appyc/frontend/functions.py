@@ -261,6 +261,13 @@ def _rounding(name: str) -> Maker:
     return make
 
 
+def _counted(a: Number) -> Number:
+    """NumPy's conjugate has no form for bools, and takes them as small integers."""
+    if a.python or a.type.dtype is not DType.BOOL:
+        return a
+    return Number(cast(a.expr, DType.INT8), python=False)
+
+
 def _conjugate(args: list[Number], loc: Loc) -> Number:
     (a,) = args
     if not a.type.dtype.is_complex:
@@ -390,7 +397,7 @@ def _table() -> dict[object, tuple[range, Maker]]:
         np.isfinite: (one, _is_test("isfinite")),
         np.real: (one, lambda args, loc: real_part(args[0], loc)),
         np.imag: (one, lambda args, loc: imaginary_part(args[0], loc)),
-        np.conjugate: (one, lambda args, loc: _strong(_conjugate(args, loc))),
+        np.conjugate: (one, lambda args, loc: _strong(_conjugate([_counted(args[0])], loc))),
         np.deg2rad: (one, _scaled(math.pi / 180.0)),
         np.radians: (one, _scaled(math.pi / 180.0)),
         np.rad2deg: (one, _scaled(180.0 / math.pi)),

@@ -26,12 +26,12 @@ ATTEMPTS = 12
 _ARITHMETIC = ("+", "-", "*", "+", "-", "*", "/")
 _EXACT = ("//", "%", "<", ">=", "==", "!=", "&", "|", "^")
 _PLACE_BY_PLACE = ("-{}", "+{}", "~{}", "abs({})", "np.minimum({}, 1)", "np.maximum({}, {})", "{}.T", "{}[::-1]",
-                   "np.where({} > 0, {}, 2)", "np.conjugate({})", "np.clip({}, -1, 1)", "{}.copy()", "{}[None]",
+                   "np.where({} > 0, {}, 2)", "np.conjugate({})", "np.clip({}, 0, 1)", "{}.copy()", "{}[None]",
                    "{}[..., None]", "np.sqrt(np.abs({}))", "np.logical_not({})", "{} * 2", "1 - {}")  # fmt: skip
 _CONVERTED = (".astype(np.float32)", ".astype(np.int64)", ".astype(np.uint8)", ".astype(bool)")
 _REDUCED = ("sum", "sum", "min", "max", "mean", "any", "all", "prod", "std", "var")
 _MADE = ("np.zeros({})", "np.ones({}, dtype=np.int32)", "np.full({}, 2.5)", "np.arange({})", "np.eye({})",
-         "np.linspace(0.0, 1.0, {})", "np.empty({}) * 0.0")  # fmt: skip
+         "np.linspace(0.0, 1.0, {})")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,17 @@ class _Body:
         return f"{name} = {text}" if _owns(drawn.text) else f"{name} = ({text}) * 1"
 
     def stored(self) -> str | None:
-        drawn = self.expression(2)
-        return None if drawn is None else f"{self.place()} = {drawn.text}"
+        drawn, place = self.expression(2), self.place()
+        if drawn is None or (np.iscomplexobj(drawn.value) and not self.is_complex(place)):
+            return None  # NumPy drops the imaginary part with a warning
+        return f"{place} = {drawn.text}"
 
     def updated(self) -> str | None:
-        drawn = self.expression(1)
-        return None if drawn is None else f"{self.place()} {self.one_of(('+', '-', '*'))}= {drawn.text}"
+        drawn, place = self.expression(1), self.place()
+        return None if drawn is None else f"{place} {self.one_of(('+', '-', '*'))}= {drawn.text}"
+
+    def is_complex(self, place: str) -> bool:
+        return np.iscomplexobj(self.values[place.partition("[")[0]])
 
     def reduced(self) -> str | None:
         drawn = self.reduction()
@@ -182,7 +187,7 @@ class _Body:
         left, right = self.leaf(), self.leaf()
         if left is None or right is None or not (left.exact and right.exact):
             return None
-        if self.draw(st.integers(0, 3)) == 3:
+        if self.draw(st.integers(0, 3)) == 3 and not np.iscomplexobj(left.value):
             return self.evaluated(left.text + self.one_of(_CONVERTED), True)
         operand = right.text if self.draw(st.booleans()) else self.one_of(("2", "3", "1"))
         return self.evaluated(f"({left.text} {self.one_of(_EXACT)} {operand})", True)
