@@ -35,6 +35,7 @@ from appyc.passes.find_lanes import find_lanes
 from appyc.passes.fuse_loops import fuse_loops
 from appyc.passes.guard_assumptions import guard_assumptions
 from appyc.passes.interchange_loops import interchange_loops
+from appyc.passes.keep_numpys_digits import keep_numpys_digits
 from appyc.passes.keep_python_ints import keep_python_ints
 from appyc.passes.peel_wrap_around import peel_wrap_around
 from appyc.passes.privatise_arrays import privatise_arrays
@@ -53,7 +54,8 @@ from appyc.passes.version_loops import version_loops
 Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
 SIMPLIFY: tuple[Pass, ...] = (
-    expand_tensors,  # before all: nothing else knows tensor statements
+    keep_numpys_digits,  # before all work: what it refuses runs in Python
+    expand_tensors,  # before all others: none of them knows tensor statements
     count_whiles,  # next: what a counter starts from and ends at is looked into by the next
     propagate_scalars,  # then: bounds and indices in terms of parameters, for all that follow
     remove_dead_code,  # what the first left over, and copies that the front end made for nothing

@@ -34,12 +34,25 @@ def test_random_programs_do_what_python_does(seed: int, count: int, targets: tup
 def test_random_pragmas_are_refused_or_keep_the_results(
     seed: int, count: int, targets: tuple[str, ...]
 ) -> None:
-    found = run_batch(seed, count, targets, pragmas=True)
+    found = run_batch(seed, count, targets, kind="pragmas")
     if found.failure is not None:
         message, program = found.failure
         pytest.fail(f"{message}\n\n{program}")
     assert found.outcomes["runs in any order"] > 0
     assert found.outcomes["refused"] > 0
+
+
+@pytest.mark.parametrize(
+    ("seed", "count", "targets"),
+    [(40, 40, ("cpu",)), (41, 30, ("threads",)), (42, 12, ("interpret",)), (43, 5, ("cuda:80", "cuda:90"))],
+    ids=str,
+)
+def test_random_tensor_programs_do_what_numpy_does(seed: int, count: int, targets: tuple[str, ...]) -> None:
+    found = run_batch(seed, count, targets, kind="tensors")
+    if found.failure is not None:
+        message, program = found.failure
+        pytest.fail(f"{message}\n\n{program}")
+    assert found.outcomes["same"] > 0
 
 
 RECURRENCE = "a[i] = a[i - 1] * 2.0 // 3.0 + i"

@@ -7,11 +7,14 @@ import copy
 import numpy as np
 import pytest
 
+from appyc.errors import UnsupportedError
 from appyc.ir.nodes import Alloc, ForAll, Reduce
 from appyc.ir.printer import print_function
 from appyc.ir.visit import walk
+from appyc.options import Options
 from appyc.passes.context import PassContext
 from appyc.passes.expand_tensors import expand_tensors
+from appyc.passes.keep_numpys_digits import keep_numpys_digits
 from tests.ir_makers import Program, for_, store
 from tests.lowering import after, lowered
 from tests.printed import run_printed
@@ -119,3 +122,13 @@ def test_function_without_tensors_is_left_alone():
     assert expand_tensors(fn, PassContext()) is fn
     empty = Program().function()
     assert expand_tensors(empty, PassContext()) is empty
+
+
+def test_exact_leaves_last_digits_to_numpy():
+    exact = PassContext(Options(exact=True))
+    with pytest.raises(UnsupportedError, match="way of its own"):
+        keep_numpys_digits(lowered(total, A), exact)
+    integers = lowered(total, np.arange(4))
+    assert keep_numpys_digits(integers, exact) is integers
+    floats = lowered(total, A)
+    assert keep_numpys_digits(floats, PassContext()) is floats
