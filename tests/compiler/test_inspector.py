@@ -124,7 +124,6 @@ def test_two_arrays_through_two_index_arrays():
     [
         "a[idx[i]] = a[2 * i]",  # not the variable plus something
         "a[idx[idx[i]]] = 1.0",  # through two arrays
-        "a[idx[i]] += 1.0",  # meant to meet
         "idx[i] = i; a[idx[i]] = 1.0",  # the index array changes
     ],
 )
