@@ -189,8 +189,10 @@ class Legality:
     def _free(self, loop: For, updates: list[Conflict]) -> LoopVerdict:
         scalars = self.scalars[loop.var]
         arrays = tuple(dict.fromkeys((c.source.op, c.source.array) for c in updates))
+        atomic = self._atomic(loop)
         if not scalars.reductions and not arrays:
-            return self._answer(loop, Verdict.INDEPENDENT, "no two iterations touch the same data")
+            found = self._answer(loop, Verdict.INDEPENDENT, "no two iterations touch the same data")
+            return replace(found, atomic=atomic)
         into = [f"'{r.symbol.name}' ({r.op})" for r in scalars.reductions]
         into += [f"elements of '{array.name}' ({op})" for op, array in arrays]
         notes = tuple(Note(c.source.loc, "several iterations update one element here") for c in updates[:1])
@@ -198,7 +200,14 @@ class Legality:
         only_combined = self._are_only_combined(loop, arrays)
         hints = ((COPIES if only_combined else APART),) if arrays else ()
         found = self._answer(loop, Verdict.REDUCTION, reason, notes, hints, arrays)
-        return replace(found, only_combined=only_combined)
+        return replace(found, only_combined=only_combined, atomic=atomic)
+
+    def _atomic(self, loop: For) -> tuple[tuple[str, Symbol], ...]:
+        """The arrays that the loop touches by atomic updates with one operator, and in no other way."""
+        touched = self.dependences.found.within(loop)
+        pairs = tuple(dict.fromkeys((a.op, a.array) for a in touched if a.atomic))
+        plain = {access.array for access in touched if not access.atomic}
+        return tuple(p for p in pairs if p[1] not in plain and self._are_only_combined(loop, (p,)))
 
     def _are_only_combined(self, loop: For, arrays: tuple[tuple[str, Symbol], ...]) -> bool:
         """Whether the loop touches the arrays by updates with their operators and in no other way."""

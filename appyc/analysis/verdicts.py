@@ -34,7 +34,8 @@ class LoopVerdict:
     hints: what the user could change. private, last, reductions: the scalars, as in `For`.
     arrays: arrays whose elements are combined into across iterations, with the operator; such a
     loop may be threads, not lanes, and only if each thread has a copy of them. only_combined:
-    the loop does nothing else with these arrays, so that copies will do.
+    the loop does nothing else with these arrays, so that copies will do. atomic: the same of
+    arrays that are only updated atomically, which hinders nobody, but copies may be faster.
     condition: for CONDITIONAL, on which values the iterations are independent. guard: the
     same as an expression over the function's parameters, where that can be tested at a call.
     distance: the smallest number of iterations between two that conflict, where it is known.
@@ -56,6 +57,7 @@ class LoopVerdict:
     guard: Expr | None = None
     scans: tuple[Scan, ...] = ()
     only_combined: bool = False
+    atomic: tuple[tuple[str, Symbol], ...] = ()
 
     @property
     def combined(self) -> tuple[Reduction | Scan, ...]:
@@ -75,4 +77,4 @@ class LoopVerdict:
     @property
     def all_reductions(self) -> tuple[Reduction, ...]:
         """The scalars and the arrays that iterations combine into."""
-        return (*self.reductions, *(Reduction(op, array) for op, array in self.arrays))
+        return (*self.reductions, *(Reduction(op, array) for op, array in (*self.arrays, *self.atomic)))

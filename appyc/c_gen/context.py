@@ -57,15 +57,17 @@ class FunctionContext:
     """One C function in the making.
 
     in_piece: this function is a part of a parallel loop, and runs in several threads at
-    once. behind_pointer: scalars that live elsewhere and are reached through a pointer.
-    allocated: arrays that this function allocates, and frees where it ends. leaves: some
-    `goto leave` has been written, so the label is needed. renamed: what some symbols are called just here.
+    once. copied: arrays of which it has a copy, so that nothing is atomic. behind_pointer: scalars
+    that live elsewhere and are reached through a pointer. allocated: arrays that this function
+    allocates, and frees where it ends. leaves: some `goto leave` has been written, so the label is
+    needed. renamed: what some symbols are called just here.
     leaves_fast_loop: an index that is out of range ends the loop, and nothing is raised.
     """
 
     module: ModuleContext
     writer: Writer = field(default_factory=Writer)
     in_piece: bool = False
+    copied: frozenset[Symbol] = frozenset()
     behind_pointer: frozenset[Symbol] = frozenset()
     allocated: tuple[Symbol, ...] = ()
     leaves: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from appyc.c_gen.bounds import is_invariant
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import expression
-from appyc.ir.nodes import For, While
+from appyc.ir.nodes import Binary, For, Intrinsic, Load, Stmt, Symbol, Update, While
 from appyc.ir.visit import scalars_written, walk
 
 CUT_WORK = 20_000
@@ -15,6 +15,10 @@ part in that, so that two runs, and two days, give the same bits."""
 MAX_PIECES = 4096
 PIECES_PER_THREAD = 16
 """For iterations of unequal length: enough pieces that the threads finish together."""
+
+ATOMIC_WORK = 50
+"""Operations for each update that make up for its being atomic: some four times as long as a plain one
+where no two threads meet, and longer where they do."""
 
 
 def emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
@@ -93,3 +97,20 @@ def _is_uneven(nest: tuple[For, ...]) -> bool:
         or (isinstance(n, For) and not (is_invariant(n.lo, variable) and is_invariant(n.hi, variable)))
         for n in walk(body)
     )
+
+
+def atomics_pay(ctx: FunctionContext, nest: tuple[For, ...], arrays: set[Symbol]) -> str:
+    """Whether there is enough other work for each atomic update of the arrays, as a C condition."""
+    body = nest[-1].body
+    around = [loop for loop in walk(body) if isinstance(loop, For) and _updates(loop.body, arrays)]
+    cost = nest[0].cost
+    if not around and cost is not None and len(nest) == 1:
+        return f"({expression(ctx, cost.vector)} + {expression(ctx, cost.scalar)}) >= {ATOMIC_WORK}.0"
+    innermost = min((loop.body for loop in around), key=lambda b: sum(1 for _ in walk(b)), default=body)
+    has_loop = any(isinstance(n, For | While) for n in walk(innermost))
+    operations = sum(isinstance(n, Binary | Intrinsic | Load) for n in walk(innermost))
+    return "true" if has_loop or operations >= ATOMIC_WORK else "false"
+
+
+def _updates(body: tuple[Stmt, ...], arrays: set[Symbol]) -> bool:
+    return any(isinstance(n, Update) and n.target in arrays for n in walk(body))

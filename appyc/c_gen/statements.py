@@ -102,7 +102,7 @@ def _emit_element(ctx: FunctionContext, stmt: Store | Update) -> None:
 def _emit_write(ctx: FunctionContext, stmt: Store | Update, target: str, value: str) -> None:
     if isinstance(stmt, Store):
         ctx.writer.line(f"{target} = {value};")
-    elif stmt.atomic and ctx.in_piece:
+    elif stmt.atomic and ctx.in_piece and stmt.target not in ctx.copied:
         _emit_atomic(ctx, stmt, target, value)
     elif _has_compound_assignment(stmt):
         ctx.writer.line(f"{target} {stmt.op}= {value};")

@@ -24,12 +24,12 @@ from appyc.c_gen.context import FunctionContext, can_fault, parameters_of_array
 from appyc.c_gen.counted import Body, emit_counted
 from appyc.c_gen.expressions import combine, expression
 from appyc.c_gen.function import emit_function
-from appyc.c_gen.pieces import emit_pieces, rounds, work_text
+from appyc.c_gen.pieces import atomics_pay, emit_pieces, rounds, work_text
 from appyc.c_gen.profile import emit_end, emit_start
 from appyc.c_gen.scalars import c_type, partial_start
 from appyc.c_gen.simd import declare_scalars, named_outside_lanes
-from appyc.ir.nodes import For, LoopMode, Reduction, Symbol
-from appyc.ir.visit import scalars_written
+from appyc.ir.nodes import For, LoopMode, Reduction, Symbol, Update
+from appyc.ir.visit import scalars_written, walk
 
 
 def runs_in_threads(ctx: FunctionContext, loop: For) -> bool:
@@ -39,8 +39,10 @@ def runs_in_threads(ctx: FunctionContext, loop: For) -> bool:
 # ---------------------------------------------------------------- the piece
 
 
-def _emit_piece(ctx: FunctionContext, nest: tuple[For, ...], captures: Captures, body: Body) -> str:
-    """Writes the function of a piece; returns its name."""
+def _emit_piece(
+    ctx: FunctionContext, nest: tuple[For, ...], captures: Captures, body: Body, *, in_place: bool = False
+) -> str:
+    """Writes the function of a piece; returns its name. in_place: it has no copies of arrays."""
     module = ctx.module
     names = module.names
     name = names.fresh(f"{module.fn.name}_loop_{nest[0].loc.line}")
@@ -58,7 +60,11 @@ def _emit_piece(ctx: FunctionContext, nest: tuple[For, ...], captures: Captures,
         parameters.append(f"{c_type(symbol.dtype)} *{names.of(symbol)}_out")
 
     inner = FunctionContext(
-        module, in_piece=True, behind_pointer=frozenset(captures.atomics), allocated=captures.allocated
+        module,
+        in_piece=True,
+        copied=frozenset(() if in_place else (r.symbol for r in captures.copied)),
+        behind_pointer=frozenset(captures.atomics),
+        allocated=captures.allocated,
     )
 
     def iterations() -> None:
@@ -122,37 +128,36 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
     nest = perfect_nest(loop)
     captures = captures_of(nest)
     piece = _emit_piece(ctx, nest, captures, body)
+    copies = tuple(ArrayCopies(r.op, r.symbol) for r in captures.copied)
     names, writer = ctx.module.names, ctx.writer
     with writer.block():
         _emit_trips(ctx, nest)
-        copies = tuple(ArrayCopies(r.op, r.symbol) for r in captures.copied)
         schedule = emit_pieces(ctx, nest)
         if ctx.module.profiled is not None:
             emit_start(ctx)
+        atomic = bool(copies) and _are_atomic(nest, captures)
+        if atomic:
+            writer.line("const int64_t wanted = shared ? pieces : 1;")
         emit_allocation(ctx, copies, work_text(ctx, nest))
+        if atomic:  # copies do not pay: threads may still share the array
+            pays = atomics_pay(ctx, nest, {copy.array for copy in copies})
+            writer.line(f"const bool in_place = pieces == 1 && wanted > 1 && {pays};")
+            writer.line("if (in_place) pieces = wanted;")
         for reduction in captures.reductions:
             _emit_partials(ctx, reduction)
-        with writer.block("if (pieces == 1)"):
+        if atomic:
+            with writer.block("if (in_place)"):
+                updating = _emit_piece(ctx, nest, captures, body, in_place=True)
+                _emit_all(ctx, nest, captures, updating, (), schedule)
+                writer.line(f"{ctx.module.helpers.plain('threads_used')}();")
+        with writer.block(("else " if atomic else "") + "if (pieces == 1)"):
             writer.line(f"{piece}(0, trips, trips, {_arguments(ctx, nest, captures, '0')});")
-
-        def all_pieces() -> None:
-            start = ctx.module.helpers.plain("piece_start")
-            with writer.block("for (int64_t piece = 0; piece < pieces; piece += 1)"):
-                writer.line(f"const int64_t begin = {start}(trips, piece, pieces);")
-                writer.line(f"const int64_t end = {start}(trips, piece + 1, pieces);")
-                own = {copy.array: emit_own(ctx, copy) for copy in copies}
-                rest = _arguments(ctx, nest, captures, "piece", own)
-                writer.line(f"{piece}(begin, end, trips, {rest});")
-
         with writer.block("else if (shared)"):
-            writer.line(f"#pragma omp parallel for num_threads((int)threads) schedule({schedule}, 1)")
-            all_pieces()
-            emit_combination(ctx, copies, shared=True)
+            _emit_all(ctx, nest, captures, piece, copies, schedule)
             writer.line(f"{ctx.module.helpers.plain('threads_used')}();")
         if rounds(nest):
             with writer.block("else"):
-                all_pieces()
-                emit_combination(ctx, copies, shared=False)
+                _emit_all(ctx, nest, captures, piece, copies, None)
         emit_release(ctx, copies)
         if ctx.module.profiled is not None:
             emit_end(ctx, nest)
@@ -163,6 +168,33 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
             name, dtype = names.of(reduction.symbol), reduction.symbol.dtype
             combined = combine(ctx, reduction.op, dtype, name, f"{name}_partial[piece]")
             writer.line(f"for (int64_t piece = 0; piece < pieces; piece += 1) {name} = {combined};")
+
+
+def _emit_all(
+    ctx: FunctionContext,
+    nest: tuple[For, ...],
+    captures: Captures,
+    piece: str,
+    copies: tuple[ArrayCopies, ...],
+    schedule: str | None,
+) -> None:
+    """Calls all pieces, and combines the copies that they had. schedule: how threads share the
+    pieces; None where one runs them all."""
+    writer, start = ctx.writer, ctx.module.helpers.plain("piece_start")
+    if schedule is not None:
+        writer.line(f"#pragma omp parallel for num_threads((int)threads) schedule({schedule}, 1)")
+    with writer.block("for (int64_t piece = 0; piece < pieces; piece += 1)"):
+        writer.line(f"const int64_t begin = {start}(trips, piece, pieces);")
+        writer.line(f"const int64_t end = {start}(trips, piece + 1, pieces);")
+        own = {copy.array: emit_own(ctx, copy) for copy in copies}
+        writer.line(f"{piece}(begin, end, trips, {_arguments(ctx, nest, captures, 'piece', own)});")
+    emit_combination(ctx, copies, shared=schedule is not None)
+
+
+def _are_atomic(nest: tuple[For, ...], captures: Captures) -> bool:
+    """Whether every array that pieces have copies of may be updated by all of them, too."""
+    copied = {r.symbol for r in captures.copied}
+    return all(n.atomic for n in walk(nest[-1].body) if isinstance(n, Update) and n.target in copied)
 
 
 def _arguments(

@@ -51,7 +51,9 @@ def _why_not_atomic(loop: For, reduction: Reduction) -> str | None:
     updates = [n for n in walk(loop.body) if isinstance(n, Update) and n.target == array]
     if not all(has_atomic(update) for update in updates):
         return f"a GPU has no atomic '{op}' on {array.dtype}"
-    if array.dtype.is_integer or (loop.clauses is not None and reduction in loop.clauses.reductions):
+    if array.dtype.is_integer or all(update.atomic for update in updates):
+        return None
+    if loop.clauses is not None and reduction in loop.clauses.reductions:
         return None
     return (
         f"sums in '{array.name}' would differ from run to run; "

@@ -204,3 +204,18 @@ def sums_within_sums(out, x, key):
     for i in range(4):
         for j in range(30):
             out[key[i]] += x[i, j]
+
+
+@PROGRAMS.on(np.zeros(7), KEYS, floats(50))
+@PROGRAMS.on(np.zeros(7, np.int64), KEYS, ints(50))
+@PROGRAMS.on(np.zeros(7, np.complex128), KEYS, complexes(50))
+@PROGRAMS.on(np.zeros(7), KEYS[:0], floats(0), joined=True)
+@PROGRAMS.on(np.zeros(7), np.array([1, 2, 8]), floats(3))
+def atomic_histogram(h, key, w):
+    total = 0.0
+    #pragma parallel for
+    for i in range(len(key)):
+        total += abs(w[i])
+        #pragma atomic
+        h[key[i]] += w[i]
+    return total
