@@ -95,7 +95,7 @@ def test_lanes_do_not_combine_into_arrays():
 
 def test_atomics_are_what_is_left_where_copies_do_not_pay():
     _, text = on_threads(atomic, (np.zeros(40), KEYS, WEIGHTS), 0)
-    assert text.count("omp atomic") == 1
+    assert "omp atomic" in text
     assert "if (in_place)" in text
 
 
