@@ -62,7 +62,7 @@ def emit_allocation(ctx: FunctionContext, copies: Sequence[ArrayCopies], work: s
         writer.line(f"{kind} *{name}_copies = 0;")
         with writer.block("if (pieces > 1)"):
             sizes = f"(int64_t[]){{pieces - 1, {name}_apart, {copy.array.dtype.itemsize}}}"
-            writer.line(f"{name}_copies = {allocate}(0, &(int64_t){{0}}, {sizes}, 3, false);")
+            writer.line(f"{name}_copies = {allocate}({sizes}, 3, false);")
             writer.line(f"if (!{name}_copies) pieces = 1;")
 
 
