@@ -1,10 +1,11 @@
-"""One counted loop on one thread: plain, in lanes by `omp simd`, in lanes around its inner loops, or jammed."""
+"""One counted loop on one thread: plain, in lanes by `omp simd` or around its inner loops, jammed, in chains."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeAlias
 
+from appyc.c_gen.chains import emit_chains, plan_chains
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.dot_plan import plan_dots
 from appyc.c_gen.dots import emit_dots
@@ -19,6 +20,11 @@ Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
     """The loop from `lo` to `hi`, which are terms that do not change while it runs."""
+    chains = None if ctx.module.sequential else plan_chains(loop)
+    if chains is not None:
+        with ctx.writer.block():
+            emit_chains(ctx, chains, lo, hi, body)
+        return
     plan = None if ctx.module.sequential else plan_lanes(loop)
     if plan is not None:
         with ctx.writer.block():

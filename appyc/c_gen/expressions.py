@@ -13,6 +13,7 @@ from appyc.c_gen.context import FunctionContext, divisor_may_be_zero, exponent_m
 from appyc.c_gen.scalars import c_type, constant, is_promoted, storage_type
 from appyc.errors import InternalError, Loc
 from appyc.ir.nodes import (
+    CHAINS,
     AnyLane,
     Apart,
     Ascending,
@@ -80,7 +81,7 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
         case Ascending():
             return _ascending(ctx, expr)
         case Workers():
-            return "1" if ctx.in_piece else "threads"
+            return str(CHAINS) if ctx.in_piece else f"({CHAINS} * threads)"
         case Likely():
             return f"__builtin_expect({expression(ctx, expr.arg)}, 1)"
         case Reduce():

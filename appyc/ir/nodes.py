@@ -265,9 +265,14 @@ class Likely(Node):
         return DType.BOOL
 
 
+CHAINS = 4
+"""How many rows of operations that wait for one another a processor's core is given at one time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Workers(Node):
-    """How many iterations of a parallel loop the machine has room for at one time; int64, at least 1.
+    """How many iterations of a parallel loop the machine has room for at one time: CHAINS for each
+    thread of a CPU, or the programs of a GPU; int64, at least CHAINS.
 
     For cutting a range into parts. What a program computes may depend on it only where sums
     may be put together in another order.
@@ -340,10 +345,14 @@ class Scan:
     `symbol = factor * symbol + value`. Neither the values nor whether a step is made depend on
     what any scalar of a scan holds, so that the steps of several iterations together are known
     before the value they start from.
+
+    fades: a number too small to be a normal one may be taken for 0. Products of factors below 1
+    come to that, and processors take a hundred times as long for the numbers in between.
     """
 
     op: str
     symbol: Symbol
+    fades: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ _PYTHON_TYPES = {
 """Types whose constants may be Python's literals, with Python's name for them."""
 
 _PYTHON_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
-SOME_WORKERS = 4
+SOME_WORKERS = 8
 """What `Workers` is where nothing runs in parallel: any number will do."""
 
 _CALLED_OPS = {"min": "min", "max": "max", "minimum": "np.minimum", "maximum": "np.maximum"}

@@ -29,6 +29,7 @@ from appyc.analysis.packing import packed_arrays
 from appyc.analysis.scans import LINEAR
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
+    CHAINS,
     Alloc,
     Assign,
     Binary,
@@ -54,9 +55,11 @@ from appyc.passes.scan_totals import Totals, ordered, rounds_in_products
 MIN_WORK = 1 << 17
 """Operations of a loop below which threads cost more than they bring: two rounds of waking them."""
 
-MIN_CHUNK = 4096
-MAX_CHUNK = 1 << 17
-"""Iterations. A chunk's data should be in a second-level cache when it is read again."""
+MIN_CHUNK = 1024
+MAX_CHUNK = 250_000
+"""Iterations. Short enough for a cache to hold much of a round until the second pass, long enough
+that threads seldom wait for each other: where others use the cores too, a wait is long. No power
+of two: chunks that run side by side would want the same places of a cache."""
 
 INNER_TRIPS = 64
 """How often a loop inside is taken to run."""
@@ -80,7 +83,7 @@ def chunk_scans(fn: Function, ctx: PassContext) -> Function:
     A loop with a pragma is cut wherever the machine has two workers; without one the first pass
     must cost little enough for the workers to win. Sums of floats are put together in
     another order, as in reductions. That is sound for a linear recurrence only if no factor is
-    larger than 1 and no chunk starts from an infinity: else errors would grow, or 0 would meet
+    larger than 1 and no chunk starts from a huge number: else errors would grow, or 0 would meet
     infinity. A round for which that does not hold runs in order.
 
     Requires: `check_parallel` has found the scans, `choose_threads` the loops that threads share.
@@ -161,12 +164,11 @@ class _Chunked:
         """Whether to run in chunks: the loop is long enough, and what must hold for it does."""
         loop, loc = self.loop, self.loc
         cost = self.totals.cost()
-        trips = max(2 * self.least, MIN_WORK // (cost.body * self.weight))
+        trips = max(2 * CHAINS * self.least, MIN_WORK // (cost.in_order * self.weight))
         asked = loop.clauses is not None
-        needed_workers = ceil(MARGIN * (cost.body + cost.steps) / cost.body)
-        workers = 2 if asked else max(2, needed_workers)
+        workers = 2 if asked else max(2, ceil(MARGIN * cost.in_chunks / cost.in_order))
         out: Expr = Compare(">=", count, integer(trips, loc), loc=loc)
-        needed: list[Expr] = [Compare(">=", Workers(loc=loc), integer(workers, loc), loc=loc)]
+        needed: list[Expr] = [Compare(">=", Workers(loc=loc), integer(CHAINS * workers, loc), loc=loc)]
         for packed in packed_arrays(loop, loop.scans):
             if packed.checked:  # a negative place would count from the end, where a later one is too
                 start = Var(packed.counter, loc=loc)

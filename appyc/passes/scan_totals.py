@@ -41,8 +41,12 @@ from appyc.passes.plain_loops import is_plain
 CALL_COST = 10
 """Of an intrinsic, in operations."""
 
-CHAIN_COST = 4
-"""What an iteration waits for the one before it, for each scalar that is handed on."""
+WAITS = {"+": 4, "*": 4, "min": 4, "max": 4, "minimum": 4, "maximum": 4, LINEAR: 8}
+"""What an iteration in order waits for the one before it, of floats: in operations that it could do."""
+
+LARGEST_START = {DType.FLOAT64: 1e150, DType.FLOAT32: 1e18}
+"""What a chunk of a linear recurrence may start from: the product of its factors, which may have been
+taken for 0 below the least normal number, is nothing beside that."""
 
 LANES = 4
 """How many iterations of a first pass run at the same time where they may do so."""
@@ -50,10 +54,10 @@ LANES = 4
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Operations of one iteration: of the body, and of the part that its steps take."""
+    """Operations of one iteration: of the loop in order, with what it waits for, and of both passes."""
 
-    body: int
-    steps: int
+    in_order: int
+    in_chunks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Totals:
         self.fixed = [f for f in factors if self._is_fixed(f)]
         varying = [f for f in factors if not self._is_fixed(f)]
         self.largest = names.fresh("largest", varying[0].dtype.part) if varying else None
-        self.finite = names.fresh("finite", DType.BOOL) if self.guarded else None
+        self.bounded = names.fresh("bounded", DType.BOOL) if self.guarded else None
 
     # ------------------------------------------------------------ when it is sound
 
@@ -106,8 +110,8 @@ class Totals:
     def is_sound(self) -> Expr | None:
         """What has to hold once the totals of a round are known; None where nothing has to."""
         out: Expr | None = None
-        if self.finite is not None:
-            out = Var(self.finite, loc=self.loc)
+        if self.bounded is not None:
+            out = Var(self.bounded, loc=self.loc)
         if self.largest is not None:
             limit = Const(1.0, self.largest.dtype, loc=self.loc)
             small = Compare("<=", Var(self.largest, loc=self.loc), limit, loc=self.loc)
@@ -154,7 +158,7 @@ class Totals:
             scan
             for t in self.totals
             if t.factor is not None and t.value in written
-            for scan in (Scan("*", t.factor), Scan(LINEAR, t.value))
+            for scan in (Scan("*", t.factor, fades=True), Scan(LINEAR, t.value))
         ]
         if not sums and not maps:  # a loop inside, with scalars of its own
             return replace(
@@ -223,13 +227,14 @@ class Totals:
             grown = Binary("*", factor, Var(t.running, loc=loc), loc=loc)
             body.append(Assign(t.running, Binary("+", grown, value, loc=loc), loc=loc))
         reductions: tuple[Reduction, ...] = ()
-        if self.finite is not None:
-            reductions = (Reduction("&", self.finite),)
-            out.append(Assign(self.finite, truth(True, loc), loc=loc))
+        if self.bounded is not None:
+            reductions = (Reduction("&", self.bounded),)
+            out.append(Assign(self.bounded, truth(True, loc), loc=loc))
             for t in self.guarded:
-                for part in _real_parts(Var(t.running, loc=loc)):
-                    known = Intrinsic("isfinite", (part,), DType.BOOL, loc=loc)
-                    body.append(Update(self.finite, (), "&", known, loc=loc))
+                limit = LARGEST_START[t.running.dtype.part]
+                size = _size(Var(t.running, loc=loc))
+                known = Compare("<", size, Const(limit, size.dtype, loc=loc), loc=loc)
+                body.append(Update(self.bounded, (), "&", known, loc=loc))
         scans = tuple(Scan(t.scan.op, t.running) for t in self.totals)
         through = For(
             chunk, integer(0, loc), chunks, 1, tuple(body), reductions=reductions, scans=scans, loc=loc
@@ -246,11 +251,11 @@ class Totals:
     # ------------------------------------------------------------ what it costs
 
     def cost(self) -> Cost:
-        body = _operations(self.source.body) + CHAIN_COST * len(self.totals)
         loop = self.loop()
-        steps = _operations(loop.body)
-        chains = CHAIN_COST * len(loop.scans)
-        return Cost(body, steps // LANES if loop.mode is LoopMode.SIMD else steps + chains)
+        body, steps = _operations(self.source.body), _operations(loop.body)
+        floats = [scan.op for scan in self.source.scans if scan.symbol.dtype.kind in "fc"]
+        waits = sum(WAITS.get(op, 1) for op in floats)
+        return Cost(body + waits, body + (steps // LANES if loop.mode is LoopMode.SIMD else steps))
 
 
 def rounds_in_products(scan: Scan) -> bool:
@@ -306,9 +311,3 @@ def _operations(body: tuple[Stmt, ...]) -> int:
             case _:
                 pass
     return count
-
-
-def _real_parts(value: Expr) -> tuple[Expr, ...]:
-    if not value.dtype.is_complex:
-        return (value,)
-    return tuple(Intrinsic(name, (value,), value.dtype.part, loc=value.loc) for name in ("real", "imag"))
