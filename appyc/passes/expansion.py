@@ -62,7 +62,8 @@ def _candidates(fn: Function, ctx: PassContext) -> Iterator[For]:
     for loop in loops:
         if is_asked(loop):
             free.update(inner.var for inner in loops_of(loop.body))
-            if _is_within_reach(loop) and _is_stuck(ctx.legality(fn).judge(loop)):
+            # One that is free for some arguments only would raise at a call with others.
+            if _is_within_reach(loop) and not ctx.legality(fn).judge(loop).may_run_in_any_order:
                 yield loop
         elif loop.var in free or loop.clauses is not None or not ctx.options.auto:
             continue

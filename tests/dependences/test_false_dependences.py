@@ -101,4 +101,6 @@ def test_any_order_gives_what_python_gives(text: str) -> None:
             continue
         for order in orders():
             found = call(reordered(printed, new.name, set(chosen), order, last, blocks), arguments(*size))
+            if "#pragma" in text and type(found.error).__name__ == "DependenceError":
+                continue  # the arguments decide, and say no
             compare(expected, found, f"{size}, in another order")

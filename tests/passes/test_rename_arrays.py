@@ -137,6 +137,12 @@ def test_a_read_that_sees_its_own_iteration_stays():
     assert "b[i] = a[i]" in print_function(fn)
 
 
+def test_a_read_that_is_in_the_way_for_some_arguments_only():
+    fn, _ = renamed(parallel(i, 0, n, [put(a, [i], add(at(a, i), at(a, mul(i, 2))))]))
+    assert copies(fn) == ["a_old"]
+    assert is_free(fn)
+
+
 def test_rows():
     body = [for_(j, 0, k, [put(x, [i, j], add(at(x, i, j), at(x, add(i, 1), sub(sub(k, 1), j))))])]
     fn, _ = renamed(parallel(i, 0, n, body))
