@@ -396,7 +396,14 @@ class _Collector:
         self.found.variables[loop.var] = key
         within = frozenset(self.sets.names(lo)) | frozenset(self.sets.names(hi))
         small = all(self.affine.names[name].small for name in within)
-        name = Name(loop.var.name, self.depth + 1, loop=loop, small=small, within=within)
+        name = Name(
+            loop.var.name,
+            self.depth + 1,
+            loop=loop,
+            small=small,
+            within=within,
+            reach=self.affine.reach(lo, hi),
+        )
         var = self.affine.named(name, key)
         inside = var.ge_set(lo).intersect(var.lt_set(hi))
         if loop.step < 0:

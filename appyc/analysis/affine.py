@@ -15,12 +15,15 @@ the parameters that take part are listed in `combined`, for a guard to bound the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from math import prod
 from typing import TYPE_CHECKING, assert_never
 
 from appyc.analysis.presburger import MAX_PIECES, Presburger
+from appyc.analysis.products import Factors, Products, written_out
+from appyc.analysis.subscripts import Linear
 from appyc.errors import GENERATED
 from appyc.ir.nodes import (
     AnyLane,
@@ -55,6 +58,14 @@ SMALL = 1 << 40
 
 FACTOR = 1 << 20
 
+PRODUCTS = {2: 1 << 28, 3: 1 << 18}
+"""The same for values that are multiplied, two or three of them: products add up to REACH times this."""
+
+REACH = 64
+
+UNBOUNDED = 1 << 10
+"""A reach of which nothing is known: more than REACH."""
+
 
 @dataclass(frozen=True, slots=True)
 class Name:
@@ -64,7 +75,8 @@ class Name:
     variable of the n-th loop from outside has depth n. origin: the same value as an
     expression over the function's parameters, where there is one. loop: for a loop variable.
     small: surely within +-SMALL (of a parameter of 64 bits a guard makes it so). within: the
-    names that bound a loop variable.
+    names that bound a loop variable, or are factors of a product. reach: how many times as large
+    as the largest of those a loop variable may be.
     """
 
     text: str
@@ -73,6 +85,7 @@ class Name:
     loop: For | None = None
     small: bool = False
     within: frozenset[str] = frozenset()
+    reach: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +148,8 @@ class Affine:
         self._written = written
         self._versions = 0
         self._opaque: dict[tuple[Expr, tuple[int, ...]], isl.PwAff] = {}
+        self.products = Products()
+        self.multiplied: dict[str, int] = {}
 
     # ---- names and values
 
@@ -164,6 +179,11 @@ class Affine:
         moving = [name for name in self.sets.names(points) if self.names[name].origin is None]
         return self.sets.project_out(points, moving)
 
+    def _know(self, name: str, fact: isl.Set) -> None:
+        """Keeps what is true of a name whatever the arguments are."""
+        self._facts[name] = fact
+        self.context = self.context.intersect(fact)
+
     def possible(self, points: isl.Set) -> isl.Set:
         """The set, with what is known of the names that it speaks of."""
         facts = [self._facts[name] for name in self.sets.names(points) if name in self._facts]
@@ -189,8 +209,7 @@ class Affine:
         if key not in self.names:
             origin = Extent(array, axis, loc=GENERATED)
             pieces = self.named(Name(f"{array.name}.shape[{axis}]", 0, origin, small=True), key)
-            self._facts[key] = pieces.ge_set(self.sets.constant(0))
-            self.context = self.context.intersect(self._facts[key])
+            self._know(key, pieces.ge_set(self.sets.constant(0)))
         return self.sets.parameter(key)
 
     # ---- expressions
@@ -198,7 +217,7 @@ class Affine:
     def value(self, expr: Expr, state: State, depth: int) -> isl.PwAff:
         """The value of an integer expression; an opaque parameter where it is not affine."""
         exact = self._exact(expr, state, depth)
-        if exact is not None and exact.n_piece() <= MAX_PIECES:
+        if exact is not None and exact.n_piece() <= MAX_PIECES and self._fits(exact):
             return exact
         return self._as_opaque(expr, state, depth)
 
@@ -256,9 +275,101 @@ class Affine:
                 return None
             return lhs.add(rhs) if expr.op == "+" else lhs.sub(rhs)
         factor = self.sets.constant_of(rhs)
-        if factor is None and expr.op == "*":
-            factor, lhs = self.sets.constant_of(lhs), rhs
-        return None if factor is None else self._by_constant(expr.op, lhs, factor)
+        if factor is not None or expr.op != "*":
+            return None if factor is None else self._by_constant(expr.op, lhs, factor)
+        factor = self.sets.constant_of(lhs)
+        return self._product(expr, lhs, rhs, state) if factor is None else self._by_constant("*", rhs, factor)
+
+    def _product(self, expr: Binary, lhs: isl.PwAff, rhs: isl.PwAff, state: State) -> isl.PwAff | None:
+        """A sum of named products; None where one of the values is no sum."""
+        one, two = self._factor(expr.lhs, lhs, rhs, state), self._factor(expr.rhs, rhs, lhs, state)
+        if one is None or two is None or (self.wary and not (one.terms and two.terms)):
+            return None
+        terms = self.products.times(one, two)
+        if terms is None:
+            return None
+        if self.wary:
+            if all(self.names[name].depth == 0 for name in one.names | two.names):
+                return None  # as good with a name for the whole
+            if not (self._adds_up(lhs) and self._adds_up(rhs)):
+                return None
+        return self.sum_of(terms, expr if self._is_fixed(expr, state) else None)
+
+    def _factor(self, expr: Expr, value: isl.PwAff, other: isl.PwAff, state: State) -> Linear | None:
+        """A value that is multiplied by another, as a sum. One that is fixed for the call, while
+        the other moves, is kept whole: the `n - 2` of `i*(n - 2) + j` is the length of a row."""
+        numbers = self.sets.linear_of(value)
+        if numbers is None or self.depth_of(value) > 0 or self.depth_of(other) == 0:
+            return numbers
+        if len(numbers.terms) == 1 and numbers.constant == 0:
+            return numbers
+        whole = self._as_opaque(expr, state, 0)
+        (name,) = self.sets.names(whole)
+        if name not in self._facts:
+            self._know(name, whole.eq_set(value))
+        return self.sets.linear_of(whole)
+
+    def sum_of(self, terms: Mapping[Factors, int], written: Expr | None = None) -> isl.PwAff:
+        """The sum of products with factors. written: the expression, where there is only one of them."""
+        total = self.sets.constant(terms.get((), 0))
+        for factors, number in terms.items():
+            if factors:
+                alone = len(terms) == 1 and number == 1
+                name = self._product_name(factors, written if alone else None)
+                total = total.add(self.sets.scale(self.sets.parameter(name), number))
+        return total
+
+    def _product_name(self, factors: Factors, written: Expr | None) -> str:
+        name = self.products.named(factors)
+        if name not in self.names:
+            parts = [self.names[factor] for factor in factors]
+            origin = written or self.written(factors)
+            self.names[name] = Name(
+                "*".join(part.text for part in parts),
+                max(part.depth for part in parts),
+                origin,
+                small=all(part.small for part in parts),
+                within=frozenset(factors),
+                reach=prod(part.reach for part in parts),
+            )
+        if len(factors) > 1:
+            for factor in factors:
+                self.multiplied[factor] = max(self.multiplied.get(factor, 2), len(factors))
+        return name
+
+    def written(self, factors: Factors) -> Expr | None:
+        """A product as an expression over the function's parameters, where it is one."""
+        return written_out(factors, {factor: self.names[factor].origin for factor in factors})
+
+    def reach(self, *bounds: isl.PwAff) -> int:
+        """How many times as large as the largest of the names in them the values may be."""
+        largest = 0
+        for _, piece in (pair for bound in bounds for pair in bound.get_pieces()):
+            constant, _ = self.sets.constant_term(piece)
+            total = 1 if abs(constant) <= min(PRODUCTS.values()) else UNBOUNDED
+            for factor, part in self.sets.terms(piece):
+                total += abs(factor) * (self._reach_of(part) if isinstance(part, str) else UNBOUNDED)
+            largest = max(largest, total)
+        return min(largest, UNBOUNDED)
+
+    def _reach_of(self, name: str) -> int:
+        known = self.names[name]
+        bounded = (known.loop is not None or known.origin is not None) and name not in self.products.factors
+        return known.reach if bounded else UNBOUNDED
+
+    def _fits(self, value: isl.PwAff) -> bool:
+        """Whether the products in a value are small enough to add up without overflow."""
+        if not self.wary or not self.products.factors:
+            return True
+        products = self.products.factors
+        for _, piece in value.get_pieces():
+            total = 0
+            for factor, part in self.sets.terms(piece):
+                if isinstance(part, str) and part in products:
+                    total += abs(factor) * prod(self._reach_of(f) for f in products[part])
+            if total > REACH:
+                return False
+        return True
 
     def _by_constant(self, op: str, value: isl.PwAff, number: int) -> isl.PwAff | None:
         if op == "<<" and 0 <= number < 32:
@@ -319,14 +430,24 @@ class Affine:
             return self._new_opaque(depth, None, small)
         key = (expr, tuple(value.version for value in known))
         if key not in self._opaque:
-            fixed = all(value.version == 0 for value in known) and not any(
-                isinstance(part, Load | Select | Intrinsic) or (isinstance(part, Binary) and part.trap)
-                for part in parts
-            )
-            origin = expr if fixed else None
+            origin = expr if self._is_fixed(expr, state) else None
             inner = max((v.depth for v in known), default=0)
             self._opaque[key] = self._new_opaque(inner, origin, small or origin is not None)
         return self._opaque[key]
+
+    def _is_fixed(self, expr: Expr, state: State) -> bool:
+        """Whether the expression has the same value at the start of the function."""
+        for part in walk(expr):
+            match part:
+                case Var():
+                    if part.symbol not in state.scalars or state.scalars[part.symbol].version != 0:
+                        return False
+                case Extent():
+                    if (part.array, part.axis) in state.extents:
+                        return False
+                case Load() | Select() | Intrinsic() | Binary(trap=True):
+                    return False
+        return True
 
     def _new_opaque(self, depth: int, origin: Expr | None, small: bool) -> isl.PwAff:
         return self.named(Name("?", depth, origin, small=small), f"?{self.version()}")

@@ -20,8 +20,9 @@ from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING, TypeAlias
 
-from appyc.analysis.dependences import SECOND, Conflict
+from appyc.analysis.dependences import Conflict
 from appyc.analysis.legality import Legality
+from appyc.analysis.meetings import SECOND
 from appyc.ir.nodes import For
 
 if TYPE_CHECKING:

@@ -15,14 +15,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses import Access, FunctionAccesses
-from appyc.analysis.subscripts import Linear, Question
+from appyc.analysis.meetings import SECOND, Meetings
 from appyc.ir.nodes import For, Symbol
 
 if TYPE_CHECKING:
     import islpy as isl
-
-SECOND = "'"
-"""Marks the names that belong to the second of two instances."""
 
 _ELEMENT = "$"
 """Marks the names that stand for the element in an example."""
@@ -42,7 +39,8 @@ class Conflict:
     """Two accesses of which some instances meet; `source` is in the earlier iteration.
 
     instances: the pairs that meet; None where isl was not given the time to tell. exact: they
-    do meet; otherwise they may (a condition or an index that the source does not tell).
+    do meet; otherwise they may (a condition or an index that the source does not tell). free_if:
+    parameters for which they surely do not, where it is not known whether they do for others.
     """
 
     loop: For
@@ -50,6 +48,7 @@ class Conflict:
     sink: Access
     instances: isl.Set | None
     exact: bool
+    free_if: isl.Set | None = None
 
     @property
     def kind(self) -> str:
@@ -67,9 +66,8 @@ class Dependences:
     def __init__(self, found: FunctionAccesses) -> None:
         self.found = found
         self.sets = found.sets
-        self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
+        self.meetings = Meetings(found)
         self._known: dict[tuple[Symbol, int, int], Conflict | None] = {}
-        self._numbers: dict[int, tuple[Linear | None, ...]] = {}
 
     def conflicts(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> Iterator[Conflict]:
         """The conflicts that the loop carries, found as they are asked for.
@@ -110,80 +108,24 @@ class Dependences:
                 yield known
 
     def _conflict(self, loop: For, source: Access, sink: Access) -> Conflict | None:
-        if self._are_apart(loop, source, sink):
+        if self.meetings.are_apart(loop, source, sink):
             return None
-        instances = self.sets.bounded(partial(self._instances, loop, source, sink), None)
+        instances = self.sets.bounded(
+            lambda: self.meetings.in_order(loop, self.meetings.pairs(loop, source, sink)), None
+        )
         if instances is None:
             return Conflict(loop, source, sink, None, False)
         if instances.is_empty():
             return None
-        return Conflict(loop, source, sink, instances, self._is_exact(loop, source, sink, instances))
-
-    def _are_apart(self, loop: For, source: Access, sink: Access) -> bool:
-        """Whether the factors in the indices tell that the accesses do not conflict."""
-        depth = len(self.found.around[loop.var])
-        names = self.found.affine.names
-        question = Question(
-            self.found.variables[loop.var], loop.step, lambda name: names[name].depth <= depth
-        )
-        return any(
-            mine is not None and other is not None and question.never_equal(mine, other)
-            for mine, other in zip(self._linear(source), self._linear(sink), strict=True)
-        )
-
-    def _linear(self, access: Access) -> tuple[Linear | None, ...]:
-        known = self._numbers.get(id(access))
-        if known is None:
-            _, element = self.element(access)
-            known = self._numbers[id(access)] = tuple(self.sets.linear_of(index) for index in element)
-        return known
-
-    def _instances(self, loop: For, source: Access, sink: Access) -> isl.Set:
-        meet = self._meetings(loop, source, sink)
-        var = self.found.variables[loop.var]
-        earlier, later = self.sets.parameter(var), self.sets.parameter(var + SECOND)
-        meet = meet.intersect(earlier.lt_set(later) if loop.step > 0 else earlier.gt_set(later))
-        return meet if not meet.is_empty() else self.sets.nothing
-
-    def _meetings(self, loop: For, source: Access, sink: Access) -> isl.Set:
-        """The pairs of instances, of any two iterations, that touch one element."""
-        depth = len(self.found.around[loop.var])
-        names = self.found.affine.names
-
-        def apart(name: str) -> str:
-            return name + SECOND if names[name].depth > depth else name
-
-        domain, element = self.element(source)
-        other_domain, other_element = self.element(sink)
-        meet = domain.intersect(self.sets.rename(other_domain, apart))
-        for mine, other in zip(element, other_element, strict=True):
-            meet = meet.intersect(mine.eq_set(self.sets.rename(other, apart)))
-        return self.found.affine.possible(meet)
+        exact = self.meetings.is_exact(loop, source, sink, instances)
+        free_if = None
+        if not exact:
+            free_if = self.sets.bounded(partial(self.meetings.free_if, loop, source, sink), None)
+        return Conflict(loop, source, sink, instances, exact, free_if)
 
     def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
-        """The element touched, and the iterations that reach it: an access outside raises instead."""
-        known = self._elements.get(id(access))
-        if known is not None:
-            return known
-        zero = self.sets.constant(0)
-        domain, element = access.domain, []
-        for index, extent in zip(access.index, access.extents, strict=True):
-            if access.checked:
-                below = domain.intersect(index.lt_set(zero))
-                if not below.is_empty():
-                    index = self.sets.choose(index.lt_set(zero), index.add(extent), index)
-            domain = domain.intersect(index.ge_set(zero)).intersect(index.lt_set(extent))
-            element.append(index)
-        self._elements[id(access)] = (domain, tuple(element))
-        return self._elements[id(access)]
-
-    def _is_exact(self, loop: For, source: Access, sink: Access, instances: isl.Set) -> bool:
-        if source.approximate or sink.approximate:
-            return False
-        depth = len(self.found.around[loop.var])
-        names = self.found.affine.names
-        involved = [names[name.removesuffix(SECOND)] for name in self.sets.names(instances)]
-        return all(name.depth <= depth or name.loop is not None for name in involved)
+        """The element touched, and the iterations that reach it."""
+        return self.meetings.element(access)
 
     def is_of_the_iteration_before(self, loop: For, source: Access, sink: Access) -> bool:
         """Whether every iteration but the first touches at the sink the very element that the one
@@ -209,20 +151,11 @@ class Dependences:
 
     def may_meet(self, first: Access, second: Access) -> bool:
         """Whether two accesses in the body of one loop may touch one element in one iteration."""
-
-        def question() -> bool:
-            domain, element = self.element(first)
-            other_domain, other_element = self.element(second)
-            meet = domain.intersect(other_domain)
-            for mine, other in zip(element, other_element, strict=True):
-                meet = meet.intersect(mine.eq_set(other))
-            return not self.found.affine.possible(meet).is_empty()
-
-        return self.sets.bounded(question, True)
+        return self.sets.bounded(lambda: not self.meetings.in_one_iteration(first, second).is_empty(), True)
 
     def may_ever_meet(self, loop: For, first: Access, second: Access) -> bool:
         """Whether two accesses in the body of a loop may touch one element, in any two iterations."""
-        return self.sets.bounded(lambda: not self._meetings(loop, first, second).is_empty(), True)
+        return self.sets.bounded(lambda: not self.meetings.pairs(loop, first, second).is_empty(), True)
 
     def exists_before(self, loop: For, access: Access) -> bool:
         """Whether the element of an access is in its array wherever the loop is reached, even if
@@ -287,7 +220,7 @@ class Dependences:
 
     def witness(self, conflict: Conflict) -> Witness | None:
         """Two concrete iterations and the element where they meet."""
-        if conflict.instances is None:
+        if conflict.instances is None or conflict.free_if is not None:
             return None
         return self._witness(conflict, conflict.instances, self.sets.smallest_point)
 
@@ -309,7 +242,16 @@ class Dependences:
         point = self.sets.bounded(lambda: choose(points, order), None)
         if point is None or var not in point:
             return None
-        return Witness(point[var], point[var + SECOND], tuple(point[mark] for mark in marks))
+        place = tuple(self._number(index, point, mark) for mark, index in zip(marks, element, strict=True))
+        return Witness(point[var], point[var + SECOND], place)
+
+    def _number(self, index: isl.PwAff, point: Mapping[str, int], mark: str) -> int:
+        """An index at a point: as `mark` is, or multiplied out where isl does not know the products."""
+        products = self.found.affine.products
+        numbers = self.sets.linear_of(index) if products.factors else None
+        if numbers is not None and products.has_any(numbers):
+            return products.evaluated(numbers, point)
+        return point[mark]
 
     def meeting(self, conflict: Conflict, known: Mapping[str, int]) -> Witness | None:
         """The first two iterations that meet where parameters, by name, have these values."""
@@ -326,26 +268,20 @@ class Dependences:
 
         None where there are none, or where they cannot be told: such a loop is simply serial.
         """
+        if conflict.free_if is not None:
+            return conflict.free_if
         if conflict.instances is None or not conflict.exact:
             return None
         return self.sets.bounded(lambda: self._clear_of(conflict), None)
 
     def _clear_of(self, conflict: Conflict) -> isl.Set | None:
-        affine = self.found.affine
-        names = affine.names
         var = self.found.variables[conflict.loop.var]
-
-        def settled(points: isl.Set) -> isl.Set:
-            second = [name for name in self.sets.names(points) if name.endswith(SECOND)]
-            return affine.settled(self.sets.project_out(points, second))
-
-        depth = len(self.found.around[conflict.loop.var])
         domain, _ = self.element(conflict.source)
         other, _ = self.element(conflict.sink)
-        other = self.sets.rename(other, lambda n: n + SECOND if names[n].depth > depth else n)
+        other = self.meetings.second(conflict.loop, other)
         first, second = self.sets.parameter(var), self.sets.parameter(var + SECOND)
         both = domain.intersect(other).intersect(first.ne_set(second)).intersect(self.found.affine.context)
-        worth, met = settled(both), settled(conflict.instances)
+        worth, met = self.meetings.settled(both), self.meetings.settled(conflict.instances)
         if worth.is_subset(met):
             return None
         return met.gist(worth).complement().gist(self.found.affine.context).coalesce()

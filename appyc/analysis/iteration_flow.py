@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses import Access
 from appyc.analysis.conditions import cases_of, condition_of, expression_of
-from appyc.analysis.dependences import SECOND, Conflict, Dependences
+from appyc.analysis.dependences import Conflict, Dependences
+from appyc.analysis.meetings import SECOND
 from appyc.errors import Loc
 from appyc.ir.nodes import Expr, For, Symbol
 

@@ -159,7 +159,7 @@ class Legality:
         serious: list[Conflict] = []
         complete = True
         for conflict in conflicts:
-            if conflict.kind == "reduction":
+            if conflict.kind == "reduction" and conflict.free_if is None:
                 updates.append(conflict)
             elif conflict.instances is None:
                 return self._unknown(loop, conflict)
@@ -175,7 +175,7 @@ class Legality:
             if conflict.exact and self._is_definite(conflict):
                 return self._carried(loop, conflict)
         for conflict in serious:
-            if not conflict.exact:
+            if not conflict.exact and conflict.free_if is None:
                 return self._unknown(loop, conflict)
         if serious:
             return self._conditional(loop, serious, testable=complete and not updates)
@@ -277,7 +277,7 @@ def meeting_text(conflict: Conflict, witness: Witness | None) -> str:
     """Which iterations touch which element, in words."""
     var, name = conflict.loop.var.name, conflict.source.array.name
     if witness is None:
-        return f"iterations {_deed(conflict.source)} and {_deed(conflict.sink)} elements of '{name}'"
+        return f"two iterations may touch one element of '{name}'"
     element = f"{name}[{', '.join(map(str, witness.element))}]"
     return (
         f"iteration {var}={witness.first} {_deed(conflict.source)} {element}, "

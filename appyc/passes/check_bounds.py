@@ -9,10 +9,14 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses import Access, FunctionAccesses, accesses_of
-from appyc.analysis.conditions import condition_of
+from appyc.analysis.conditions import condition_of, expression_of
+from appyc.analysis.extremes import extremes_of
 from appyc.analysis.presburger import Presburger
 from appyc.errors import Loc
 from appyc.ir.nodes import (
+    Compare,
+    Const,
+    Expr,
     Function,
     Guard,
     Load,
@@ -122,13 +126,16 @@ class _Bounds:
     def decide(self) -> tuple[set[int], tuple[Guard, ...]]:
         """The numbers of the accesses that need no check of their own, and the guards they need."""
         needed: dict[Symbol, _Needed] = {}
+        proven: set[int] = set()
+        guards: list[Guard] = []
         for number, access in enumerate(self.found.accesses):
             old = needed.get(access.array, _Needed(access.loc, (), self.sets.everything))
             holds = self.sets.bounded(partial(self._also, old.holds, access), None)
             if holds is not None:
                 needed[access.array] = _Needed(old.loc, (*old.numbers, number), holds)
-        proven: set[int] = set()
-        guards: list[Guard] = []
+            elif (ends := self.sets.bounded(partial(self._by_extremes, access), None)) is not None:
+                proven.add(number)
+                guards += [guard for guard in ends if guard not in guards]
         for array, need in needed.items():
             cases = self.guards.cases(need.holds, need.loc)
             if cases is None:
@@ -152,6 +159,25 @@ class _Bounds:
         outermost = [replace(side, offset=self._outermost[side.group]) for side in own]
         holds = self._with(known, access, outermost)
         return holds if holds is not None or outermost == own else self._with(known, access, own)
+
+    def _by_extremes(self, access: Access) -> list[Guard] | None:
+        """What must hold for the ends of indices with products in them to be inside the array."""
+        numbers = [self.sets.linear_of(index) for index in access.index]
+        if not any(n is not None and self.affine.products.has_any(n) for n in numbers):
+            return None
+        out: list[Guard] = []
+        loc, reason = access.loc, f"indices of '{access.array.name}' are in range"
+        zero = Const(0, DType.INT64, loc=loc)
+        for index, extent in zip(access.index, access.extents, strict=True):
+            ends = extremes_of(self.affine, access.domain, index, loc)
+            length = expression_of(extent, self.affine, loc)
+            if ends is None or length is None:
+                return None
+            positive = [e for e in (ends.least, *ends.factors) if not (isinstance(e, Const) and e.value == 0)]
+            parts: list[Expr] = [Compare(">=", part, zero, loc=loc) for part in positive]
+            parts.append(Compare(">", length, ends.greatest, loc=loc))
+            out.append(Guard(condition_of([parts], loc), reason, loc=loc))
+        return out if self.guards.have_room(len(out)) else None
 
     def _with(self, known: isl.Set, access: Access, sides: list[_Side]) -> isl.Set | None:
         covered = self._covered.setdefault(access.array, set())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from appyc.analysis.affine import SMALL, Affine
+from appyc.analysis.affine import PRODUCTS, SMALL, Affine
 from appyc.analysis.conditions import Cases, cases_of
+from appyc.analysis.products import widened
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Var
 from appyc.ir.types import DType
@@ -31,11 +32,14 @@ class GuardWriter:
         cases = cases_of(holds, self.affine, loc)
         if cases is None:
             return None
-        length = sum(len(case) for case in cases)
-        if self._comparisons + length > MAX_COMPARISONS:
-            return None
-        self._comparisons += length
-        return cases
+        return cases if self.have_room(sum(len(case) for case in cases)) else None
+
+    def have_room(self, comparisons: int) -> bool:
+        """Whether so many comparisons more are not too many; they are counted if so."""
+        if self._comparisons + comparisons > MAX_COMPARISONS:
+            return False
+        self._comparisons += comparisons
+        return True
 
     def without(self, domain: isl.Set, fails: isl.Set) -> isl.Set | None:
         """For which parameters no iteration of the domain fails, or fewer; None where all do."""
@@ -51,16 +55,24 @@ class GuardWriter:
     def sizes(self, guards: Sequence[Guard]) -> list[Guard]:
         """Bounds on the scalars of 64 bits that arithmetic is done with, in guards or in the program."""
         names = self.affine.names
-        origins = [names[name].origin for name in sorted(self.affine.roots(self.affine.combined))]
+        sums = self.affine.roots(self.affine.combined) - self.affine.products.factors.keys()
+        origins = [names[name].origin for name in sorted(sums)]
         scalars = [origin for origin in origins if origin is not None]
         summed = [part for guard in guards for part in walk(guard.holds) if isinstance(part, Binary)]
         scalars += [part for part in walk(summed) if isinstance(part, Var)]
         large = [s for s in scalars if s.dtype is DType.INT64 and not isinstance(s, Extent)]
-        return [_is_small(scalar) for scalar in dict.fromkeys(large)]
+        limits = dict.fromkeys(large, SMALL)
+        for name, together in sorted(self.affine.multiplied.items()):
+            for origin in (names[root].origin for root in sorted(self.affine.roots([name]))):
+                if origin is not None:
+                    factor = widened(origin)
+                    limits[factor] = min(limits.get(factor, SMALL), PRODUCTS[together])
+        return [_is_small(scalar, limit) for scalar, limit in limits.items()]
 
 
-def _is_small(scalar: Expr) -> Guard:
+def _is_small(scalar: Expr, limit: int) -> Guard:
     loc = scalar.loc
-    low, high = (Const(value, DType.INT64, loc=loc) for value in (-SMALL, SMALL))
+    low, high = (Const(value, DType.INT64, loc=loc) for value in (-limit, limit))
     above, below = Compare(">=", scalar, low, loc=loc), Compare("<=", scalar, high, loc=loc)
-    return Guard(Logical("and", above, below, loc=loc), "sums of indices do not overflow", loc=loc)
+    holds = below if isinstance(scalar, Extent) else Logical("and", above, below, loc=loc)
+    return Guard(holds, "sums of indices do not overflow", loc=loc)

@@ -81,7 +81,6 @@ def test_affine_expressions_are_exact(make, expected):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda c: mul(c.i, c.n),
         lambda c: binary("//", c.i, c.n),
         lambda c: cast(cast(c.i, DType.INT32), DType.INT64),
         lambda c: cast(load(c.a, 0), DType.INT64),
@@ -92,6 +91,13 @@ def test_other_expressions_get_a_name(make):
     found = c.accesses(for_(c.i, 0, c.n, [store(c.a, [make(c)], 0.0)]))
     names = found.sets.names(found.accesses[-1].index[0])
     assert [found.affine.names[name].text for name in names] == ["?"]
+
+
+def test_a_product_is_named_by_its_factors():
+    c = Case()
+    found = c.accesses(for_(c.i, 0, c.n, [store(c.a, [mul(c.n, add(c.i, 1))], load(c.b, mul(c.i, c.n)))]))
+    names = [found.sets.names(access.index[0]) for access in found.accesses]
+    assert [[found.affine.names[name].text for name in some] for some in names] == [["i*n"], ["n", "i*n"]]
 
 
 def test_equal_expressions_share_their_name():

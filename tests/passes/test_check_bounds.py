@@ -222,10 +222,36 @@ def test_product_of_parameters_is_a_bound_like_any_other():
     assert guards[0] == "a.shape[0] >= (n * m)"
 
 
-def test_linear_index_over_a_symbolic_row_stays_checked():
+def test_linear_index_over_a_symbolic_row_is_guarded_by_its_ends():
     c = Case()
     inner = for_(c.j, 0, c.m, [store(c.a, [add(mul(c.i, c.m), c.j)], 0.0)])
+    left, guards = c.check(c.over(inner))
+    assert left == []
+    assert guards == [
+        "(m >= 0) and (a.shape[0] > ((m * (n + (-1))) + (m + (-1))))",
+        "(m >= (-268435456)) and (m <= 268435456)",
+        "(n >= (-268435456)) and (n <= 268435456)",
+    ]
+
+
+def test_linear_index_that_begins_below_zero_stays_checked():
+    c = Case()
+    row = mul(sub(c.i, 1), c.m)
+    inner = for_(c.j, 0, c.m, [store(c.a, [add(row, c.j)], 0.0)])
     assert c.check(c.over(inner)) == (["a"], [])
+    assert c.check(c.over(inner, lo=1))[0] == []
+
+
+def test_product_with_a_value_of_unknown_size_stays_checked():
+    c = Case()
+    inner = for_(c.j, 0, c.m, [store(c.a, [add(mul(load(c.idx, c.i), c.m), c.j)], 0.0)])
+    assert c.check(c.over(inner))[0] == ["a"]
+
+
+def test_product_that_grows_with_its_factor_stays_checked():
+    c = Case()
+    place = mul(mul(c.i, 1000), c.m)
+    assert c.check(c.over(store(c.a, [place], 0.0))) == (["a"], [])
 
 
 def test_local_array():

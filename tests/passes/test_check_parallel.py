@@ -304,9 +304,16 @@ def test_data_dependent_condition_cannot_be_told():
     assert c.context.verdicts[c.i].verdict is Verdict.UNKNOWN
 
 
-def test_linear_index_over_a_symbolic_row_length_cannot_be_told():
+def test_linear_index_over_a_symbolic_row_length():
     c = Case()
     inner = for_(c.j, 0, c.m, [store(c.a, [add(mul(c.i, c.m), c.j)], 0.0)])
+    c.check(c.over(inner))
+    assert c.context.verdicts[c.i].verdict is Verdict.INDEPENDENT
+
+
+def test_linear_index_over_two_lengths_cannot_be_told():
+    c = Case()
+    inner = for_(c.j, 0, c.m, [store(c.a, [add(mul(c.i, c.m), mul(c.j, c.k))], 0.0)])
     c.refuse(c.over(inner))
     assert c.context.verdicts[c.i].verdict is Verdict.UNKNOWN
 
@@ -548,7 +555,8 @@ def test_products_with_the_extent_of_a_local_array_differ_between_iterations():
     c = Case()
     tmp = c.p.local_array("tmp", 1)
     body = [alloc(tmp, add(c.i, 1)), store(c.a, [mul(extent(tmp), c.n)], 0.0)]
-    c.refuse(c.over(*body))
+    c.check(c.over(*body))
+    assert c.context.verdicts[c.i].condition == "0 > n or n > 0"
 
 
 def test_maximum_the_wrong_way_round_is_explained():
