@@ -146,8 +146,8 @@ class Dependences:
         pairs = domain.intersect(self.sets.rename(other_domain, apart))
         pairs = pairs.intersect(self.sets.parameter(var + SECOND).eq_set(following))
         pairs = pairs.intersect(self.found.affine.context)
-        same = pairs.intersect(self._meetings(loop, source, sink))
-        return bool(pairs.is_subset(same)) and self._is_exact(loop, source, sink, pairs)
+        same = pairs.intersect(self.meetings.pairs(loop, source, sink))
+        return bool(pairs.is_subset(same)) and self.meetings.is_exact(loop, source, sink, pairs)
 
     def may_meet(self, first: Access, second: Access) -> bool:
         """Whether two accesses in the body of one loop may touch one element in one iteration."""

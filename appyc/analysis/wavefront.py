@@ -13,8 +13,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appyc.analysis.dependences import SECOND, Conflict
+from appyc.analysis.dependences import Conflict
 from appyc.analysis.legality import Legality
+from appyc.analysis.meetings import SECOND
 from appyc.analysis.verdicts import Verdict
 from appyc.ir.nodes import For
 

@@ -25,6 +25,7 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
 )
+from appyc.ir.types import DType
 from appyc.ir.visit import rewrite
 from appyc.passes.context import PassContext
 from appyc.passes.guards import GuardWriter

@@ -61,7 +61,8 @@ class GuardWriter:
         summed = [part for guard in guards for part in walk(guard.holds) if isinstance(part, Binary)]
         scalars += [part for part in walk(summed) if isinstance(part, Var)]
         large = [s for s in scalars if s.dtype is DType.INT64 and not isinstance(s, Extent)]
-        limits = dict.fromkeys(large, SMALL)
+        limits: dict[Expr, int] = {}
+        limits.update((scalar, SMALL) for scalar in large)
         for name, together in sorted(self.affine.multiplied.items()):
             for origin in (names[root].origin for root in sorted(self.affine.roots([name]))):
                 if origin is not None:
