@@ -19,6 +19,11 @@ NEARBY = 4
 """Elements from one access to the next that leave most of each line of memory used."""
 
 
+DEPTH = 3
+"""Definitions of scalars by scalars that are looked into: enough for indices, and few enough for
+programs of a thousand lines."""
+
+
 class Pace(Enum):
     """What consecutive iterations find: the same place, the next one (or one nearby), one that is far
     away but always as far, or one that nobody can foretell."""
@@ -70,52 +75,48 @@ class Strides:
         """The distance between an index's values in consecutive iterations, where it has one; else 0."""
         return abs((self.coefficient(expr, loop.var) or 0) * loop.step)
 
-    def coefficient(self, expr: Expr, var: Symbol) -> int | None:
+    def coefficient(self, expr: Expr, var: Symbol, depth: int = DEPTH) -> int | None:
         """By how much an index grows with each step of `var`; None where that is no constant."""
         match expr:
             case Var() if expr.symbol == var:
                 return 1
             case Var() if expr.symbol in self.defined:
-                return self._narrowed(expr.symbol).coefficient(self.defined[expr.symbol], var)
+                return self.coefficient(self.defined[expr.symbol], var, depth - 1) if depth else None
             case Var():
                 return None if expr.symbol in self.changing else 0
             case Unary(op="-"):
-                inner = self.coefficient(expr.arg, var)
+                inner = self.coefficient(expr.arg, var, depth)
                 return None if inner is None else -inner
             case Cast():
-                return self.coefficient(expr.arg, var)
+                return self.coefficient(expr.arg, var, depth)
             case Binary(op="+" | "-"):
-                lhs, rhs = self.coefficient(expr.lhs, var), self.coefficient(expr.rhs, var)
+                lhs, rhs = self.coefficient(expr.lhs, var, depth), self.coefficient(expr.rhs, var, depth)
                 if lhs is None or rhs is None:
                     return None
                 return lhs + rhs if expr.op == "+" else lhs - rhs
             case Binary(op="*", rhs=Const(value=int(factor))):
-                inner = self.coefficient(expr.lhs, var)
+                inner = self.coefficient(expr.lhs, var, depth)
                 return None if inner is None else inner * factor
             case Binary(op="*", lhs=Const(value=int(factor))):
-                inner = self.coefficient(expr.rhs, var)
+                inner = self.coefficient(expr.rhs, var, depth)
                 return None if inner is None else inner * factor
             case Binary(op="//" | "%", rhs=Const()):  # moves less, or the same way most of the time
-                return self.coefficient(expr.lhs, var)
+                return self.coefficient(expr.lhs, var, depth)
             case _:
-                parts = [self.coefficient(e, var) for e in _operands(expr)]
+                parts = [self.coefficient(e, var, depth) for e in _operands(expr)]
                 return 0 if all(part == 0 for part in parts) else None
 
-    def depends_on(self, expr: Node, variables: frozenset[Symbol]) -> set[Symbol]:
+    def depends_on(self, expr: Node, variables: frozenset[Symbol], depth: int = DEPTH) -> set[Symbol]:
         """The loop variables and changing scalars that a value depends on."""
         out: set[Symbol] = set()
         for node in walk(expr):
-            if isinstance(node, Var):
-                if node.symbol in self.defined:
-                    out |= self._narrowed(node.symbol).depends_on(self.defined[node.symbol], variables)
-                elif node.symbol in variables or node.symbol in self.changing:
-                    out.add(node.symbol)
+            if not isinstance(node, Var):
+                continue
+            if node.symbol in self.defined and depth:
+                out |= self.depends_on(self.defined[node.symbol], variables, depth - 1)
+            elif node.symbol in variables or node.symbol in self.changing or node.symbol in self.defined:
+                out.add(node.symbol)
         return out
-
-    def _narrowed(self, symbol: Symbol) -> Strides:
-        """The same without one definition, which is being looked into: `k = k + 1` ends there."""
-        rest = {s: value for s, value in self.defined.items() if s != symbol}
-        return Strides(rest, self.changing | {symbol})
 
 
 def _operands(expr: Expr) -> Iterator[Expr]:
