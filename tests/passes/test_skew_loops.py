@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from appyc.analysis.legality import Legality
 from appyc.analysis.verdicts import Verdict
@@ -190,3 +194,33 @@ def test_lanes_of_a_loop_around_are_enough_for_a_gpu():
 
 def test_nothing_happens_without_automatic_analysis():
     stays(nest(SMOOTH), auto=False)
+
+
+# ---------------------------------------------------------------- any stencil
+
+OFFSETS = st.tuples(st.integers(-2, 2), st.integers(-3, 3))
+
+
+@pytest.fixture(scope="module")
+def waves():
+    """How many stencils were skewed."""
+    count: Counter[str] = Counter()
+    yield count
+    assert count["cpu"] > 10, count
+    assert count["interpret"] > 10, count
+
+
+@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.lists(OFFSETS, min_size=1, max_size=3), st.integers(0, 2), st.sampled_from(["cpu", "interpret"]))
+def test_any_stencil_in_place_keeps_its_results(
+    waves: Counter[str], offsets: list[tuple[int, int]], first: int, target: str
+):
+    total = mul(at(a, i, sub(j, 1)), 0.5)
+    for down, right in offsets:
+        total = add(total, mul(at(a, add(i, down), add(j, right)), 0.25))
+    rows, columns = sub(n, 1), binary("-", m, 2)
+    nest = for_(i, 2, rows, [for_(j, add(3, first), columns, [put(a, [i, j], total)])])
+    fn, _ = skewed(nest, target=target)
+    waves[target] += "front" in order(fn)
+    if "front" in order(fn):
+        assert free(fn)[-1]
