@@ -14,12 +14,14 @@ def emit_function(
 ) -> None:
     """Writes a function around what `body` writes, and adds it to the module.
 
-    It is never inlined, because `restrict` holds for parameters only.
+    It is never inlined, because `restrict` holds for parameters only. `noipa`: gcc 12 may write an
+    address as `2 * pointer - start`, lose sight of what it points to, and drop the call as one that
+    has no effect.
     """
     writer, names = ctx.writer, ctx.module.names
     restrict = "" if ctx.module.sequential else "restrict "
     lines = textwrap.wrap(", ".join(parameters), 100, break_long_words=False)
-    head = f"static __attribute__((noinline)) void {name}("
+    head = f"static __attribute__((noinline, noipa)) void {name}("
     with writer.block("\n    ".join([head, *lines]) + ")"):
         writer.line("bool failed = fault[0] >= 0;")
         writer.line("if (failed) return;")

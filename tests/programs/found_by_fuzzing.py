@@ -71,3 +71,13 @@ def sum_that_reads_the_element_twice(a, n, m, x):
     """The sum was cut into two updates, and the second read what the first had written."""
     for i in range(m):
         a[0] = a[0] + 0.5 + (a[i % max(n, 1)] + x)
+
+
+@PROGRAMS.on(floats(20, 20), floats(20, 20, seed=1), 9, 7, 0)
+def store_twice_as_fast_as_its_condition(a, b, n, m, k):
+    """gcc took the first of the loops that this becomes for one that changes nothing."""
+    for i in range(m):
+        for j in range(n):
+            if a[i, j + 2] > 0.0:
+                a[i + 2, j + j] = b[i + k, i + 2] * 0.5
+            a[j, j // 2] = b[j, j] * 0.5
