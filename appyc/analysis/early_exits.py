@@ -69,14 +69,16 @@ def leaves_early(loop: For) -> bool:
 
 def early_exit(loop: For, dependences: Dependences) -> EarlyExit | Refusal:
     """The parts of a loop that `leaves_early`, or why it is no search."""
-    rest = _rest(loop.body)
-    if rest is None:
-        return Refusal("its first iteration is its last")
     if any(isinstance(node, Alloc) for node in walk(loop.body)):
         return Refusal("each iteration makes an array")
     tail = _in_tails(loop.body, MAX_SIZE)
     if tail is None:
         return Refusal("the conditions under which it ends are too long")
+    # A `continue` in front of a `break` goes round it, which only the tails show.
+    goes_round = any(isinstance(stmt, Continue) for stmt in own_statements(loop.body))
+    rest = _rest(tail if goes_round else loop.body)
+    if rest is None:
+        return Refusal("its first iteration is its last")
     test = _test(tail)
     refusal = _handed_on(test, loop) or _written(test, loop, dependences) or _why_not_ahead(test)
     return EarlyExit(test, rest, _straight(tail)) if refusal is None else refusal

@@ -280,6 +280,13 @@ def test_an_array_for_each_iteration():
     assert "makes an array" in reason(c, c.loop(alloc(own, 3), store(own, [0], 1.0), c.leave_if()))
 
 
+def test_a_way_round_the_end():
+    c = _Case()
+    goes_on = if_(compare("<", c.at(c.a), 0.0), [c.put(c.at(c.a)), continue_()])
+    c.searched(c.loop(if_(compare("<", c.at(c.a), 0.0), [goes_on, break_()])))
+    c.searched(c.loop(if_(compare("<", c.at(c.a), 5.0), [goes_on, break_()]), c.put(1.0)))
+
+
 def test_a_loop_of_one_iteration():
     c = _Case()
     assert "first iteration" in reason(c, c.loop(c.put(1.0), break_()))
