@@ -373,11 +373,31 @@ def test_a_wrong_pragma_is_not_followed_and_reported():
     def f(a):
         # pragma parallel for
         for i in range(1, a.shape[0]):
-            a[i] = a[i - 1] + a[i]
+            a[i] = a[i - 1] * a[i - 1]
 
     automatic = same(f, np.ones(LARGE))
     assert is_compiled(automatic)
     assert "not followed: loop over 'i' carries a dependence" in automatic.summary()
+
+
+def test_sums_keep_their_order_under_a_pragma_too():
+    def total(a):
+        s = 0.0
+        # pragma parallel for
+        for i in range(a.shape[0]):
+            s += a[i]
+        return s
+
+    def running(a):
+        # pragma parallel for
+        for i in range(1, a.shape[0]):
+            a[i] = a[i - 1] + a[i]
+
+    numbers = np.random.default_rng(0).random(200_000)
+    for fn in (total, running):
+        automatic = same(fn, numbers)
+        assert is_compiled(automatic)
+        assert "with exact=True its sums keep theirs" in automatic.summary()
 
 
 def test_a_pragma_that_holds_for_some_arguments_is_followed_for_those():

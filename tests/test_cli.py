@@ -236,7 +236,7 @@ def good(a, b):
 def bad(a, n):
     #pragma parallel for
     for i in range(1, n):
-        a[i] = a[i - 1] + 1
+        a[i] = a[i - 1] * a[i - 1]
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import appyc
@@ -63,7 +64,7 @@ def test_names_that_the_pages_use_are_there():
 
 
 def test_example_of_the_readme_runs(tmp_path):
-    (program,) = blocks((ROOT / "README.md").read_text(), "python")
+    program = "\n".join(blocks((ROOT / "README.md").read_text(), "python"))
     file = tmp_path / "example.py"
     file.write_text(program)
     space: dict[str, object] = {"__name__": "example"}
@@ -71,3 +72,6 @@ def test_example_of_the_readme_runs(tmp_path):
     smooth = space["smooth"]
     assert isinstance(smooth, appyc.JitFunction)
     assert [r.mode for r in smooth.explain().loops] == ["parallel"]
+    softmax = space["softmax"]
+    assert isinstance(softmax, appyc.JitFunction)
+    np.testing.assert_allclose(softmax(np.eye(3)).sum(axis=1), 1.0)

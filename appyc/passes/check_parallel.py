@@ -241,16 +241,16 @@ def _check_private_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> 
 def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: PassContext) -> For:
     """The loop with its mode and its scalars."""
     mode = LoopMode.SEQUENTIAL
+    if verdict.combined and ctx.options.exact and rounds_differently(verdict):
+        if clauses is not None and clauses.request in _ASKED:
+            text = f"loop over '{loop.var.name}' runs in order: with exact=True its sums keep theirs"
+            ctx.remark(clauses.loc, text, "missed")
+        return loop
     if verdict.verdict is Verdict.SCAN:
-        return _handed_on(loop, verdict, ctx)
+        return _handed_on(loop, verdict)
     if clauses is not None:
         mode = LoopMode.SEQUENTIAL if may_get_lanes(loop, verdict) else _ASKED[clauses.request]
-    elif (
-        verdict.may_run_in_any_order
-        and not _told_to_wait(loop)
-        and _is_plain(loop)
-        and not (ctx.options.exact and rounds_differently(verdict))
-    ):
+    elif verdict.may_run_in_any_order and not _told_to_wait(loop) and _is_plain(loop):
         mode = LoopMode.SIMD
     free = verdict.may_run_in_any_order or (clauses is not None and verdict.guard is not None)
     in_copies = mode is LoopMode.PARALLEL and verdict.may_run_on_threads
@@ -263,10 +263,9 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
     )
 
 
-def _handed_on(loop: For, verdict: LoopVerdict, ctx: PassContext) -> For:
+def _handed_on(loop: For, verdict: LoopVerdict) -> For:
     """The loop in order, with its scans for those that can run them (`chunk_scans`, lanes of a GPU)."""
-    asked = loop.clauses is not None and loop.clauses.request == "parallel"
-    if not asked and (_told_to_wait(loop) or (ctx.options.exact and rounds_differently(verdict))):
+    if _told_to_wait(loop):
         return loop
     return replace(
         loop,

@@ -219,7 +219,12 @@ class _Check:
         self.found.append(finding)
 
 
-_HOW = {"parallel": "on threads", "simd": "in vector lanes", "sequential": "in order"}
+_HOW = {
+    "parallel": "on threads",
+    "simd": "in vector lanes",
+    "scan": "in chunks",
+    "sequential": "in order",
+}
 
 
 def _of_error(error: CompileError) -> Finding:
