@@ -109,7 +109,7 @@ def test_without_a_table_every_loop_is_shared(tmp_path, in_c):
 
 def middling(library):
     """A loop that gains 10 us from threads that run, and would lose 38 by waking them."""
-    return library.pays(2, 1000, 320, 0, 0, 0, 0)
+    return library.pays(2, 1000, 720, 0, 0, 0, 0)
 
 
 def test_loop_too_short_to_wake_threads_uses_those_that_are_awake(in_c):
