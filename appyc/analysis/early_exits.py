@@ -31,13 +31,12 @@ from appyc.ir.nodes import (
     For,
     If,
     Load,
-    Node,
     Stmt,
-    Store,
     Symbol,
     Update,
     While,
 )
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
 
 MAX_SIZE = 400
@@ -199,18 +198,18 @@ def _part(body: tuple[Stmt, ...], needed: set[Symbol], effects: bool) -> tuple[S
         match stmt:
             case If(cond, then, orelse):
                 then, orelse = _part(then, needed, effects), _part(orelse, needed, effects)
-                keep = bool(then or orelse) or (effects and _may_raise(cond))
+                keep = bool(then or orelse) or (effects and may_raise(cond))
                 stmt = replace(stmt, then=then, orelse=orelse)
             case For() | While():
                 stmt = replace(stmt, body=_part(stmt.body, needed, effects))
                 # A loop inside is kept for what it sets, not for its jumps.
                 own = own_statements(stmt.body)
                 keep = any(not isinstance(s, If | Break | Continue) for s in own)
-                keep |= effects and _may_raise(stmt)
+                keep |= effects and may_raise(stmt)
             case Assign():
-                keep = stmt.target in needed or (effects and _may_raise(stmt))
+                keep = stmt.target in needed or (effects and may_raise(stmt))
             case Update() if not stmt.target.is_array:
-                keep = stmt.target in needed or (effects and _may_raise(stmt))
+                keep = stmt.target in needed or (effects and may_raise(stmt))
             case Break() | Continue():
                 keep = True
             case _:
@@ -286,16 +285,6 @@ def _notes(symbol: Symbol, read: Loc, loop: For) -> tuple[Note, ...]:
                 return (Note(read, f"'{name}' is read and assigned here"),)
             return (Note(read, f"'{name}' is read here"), Note(node.loc, "and assigned here"))
     return ()
-
-
-def _may_raise(node: Node) -> bool:
-    return any(
-        isinstance(n, Fail)
-        or (isinstance(n, Load | Store) and n.checked)
-        or (isinstance(n, Update) and n.checked and n.target.is_array)
-        or (isinstance(n, Binary) and n.trap)
-        for n in walk(node)
-    )
 
 
 def place_of_exit(loop: For) -> Loc:

@@ -41,6 +41,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, children, scalars_read, walk
 
@@ -59,7 +60,7 @@ def scans_of(loop: For, symbols: Iterable[Symbol]) -> tuple[Scan, ...] | None:
             return None
         scans.append(Scan(op, symbol))
     steps = steps_of(loop.body, carried)
-    if _reads_carried(steps, carried) or _can_raise(steps) or _reads_what_was_written(loop.body, steps):
+    if _reads_carried(steps, carried) or may_raise(steps) or _reads_what_was_written(loop.body, steps):
         return None
     return tuple(scans)
 
@@ -227,19 +228,6 @@ def _reads_carried(steps: tuple[Stmt, ...], carried: frozenset[Symbol]) -> bool:
                 continue
         if read & carried:
             return True
-    return False
-
-
-def _can_raise(steps: tuple[Stmt, ...]) -> bool:
-    """Whether computing the steps early may raise what the program would raise later, or never."""
-    for node in walk(steps):
-        match node:
-            case Load(checked=True):
-                return True
-            case Binary(trap=True, rhs=rhs) if not (isinstance(rhs, Const) and rhs.value != 0):
-                return True
-            case Binary(op="**", dtype=dtype) if dtype.kind == "i" and not isinstance(node.rhs, Const):
-                return True
     return False
 
 

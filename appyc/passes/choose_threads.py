@@ -40,6 +40,7 @@ from appyc.ir.nodes import (
     Store,
     Update,
 )
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
@@ -53,7 +54,6 @@ from appyc.passes.build import integer, most_trips, trip_count
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import PassContext
 from appyc.passes.plain_loops import is_plain
-from appyc.passes.varying_scalars import may_fault
 
 INNER_WORK = 100_000
 """Operations of an inner loop that make it worth to wake the threads for each of its runs."""
@@ -152,7 +152,7 @@ def _work(inner: For, outer: For) -> Expr | None:
     loop: For | None = inner
     while loop is not None:
         bounds = (loop.lo, loop.hi)
-        if any(may_fault(b) or scalars_read(b) & changing or arrays_read(b) & written for b in bounds):
+        if any(may_raise(b) or scalars_read(b) & changing or arrays_read(b) & written for b in bounds):
             return None if loop is inner else work
         trips = trip_count(loop.lo, loop.hi, loop.step)
         work = Binary("*", Binary("max", trips, integer(0, loop.loc), loc=loop.loc), work, loc=loop.loc)

@@ -15,16 +15,12 @@ from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.ir.nodes import (
     Break,
     Expr,
-    Fail,
     For,
     Function,
     If,
-    Load,
     Node,
     Stmt,
-    Store,
     Symbol,
-    Update,
     While,
 )
 from appyc.ir.visit import loops_of, rewrite_all, walk
@@ -90,17 +86,6 @@ def _is_within_reach(loop: For) -> bool:
 
 def _is_stuck(verdict: LoopVerdict) -> bool:
     return not verdict.may_run_in_any_order and verdict.verdict is not Verdict.CONDITIONAL
-
-
-def can_raise(body: tuple[Stmt, ...]) -> bool:
-    """Whether an iteration may raise: what was written before would show."""
-    return any(
-        isinstance(node, Fail)
-        or (isinstance(node, Load | Store) and node.checked)
-        or (isinstance(node, Update) and node.target.is_array and node.checked)
-        or getattr(node, "trap", False)
-        for node in walk(body)
-    )
 
 
 # ---------------------------------------------------------------- one array

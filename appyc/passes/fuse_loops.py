@@ -28,23 +28,18 @@ from dataclasses import dataclass, replace
 from appyc.analysis.legality import Legality
 from appyc.ir.nodes import (
     Alloc,
-    Binary,
     Break,
     Continue,
     Extent,
-    Fail,
     For,
     Function,
     If,
-    Load,
-    Node,
     Stmt,
-    Store,
     Symbol,
-    Update,
     Var,
     While,
 )
+from appyc.ir.raising import may_raise, raises_itself
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
@@ -156,21 +151,7 @@ class _Fusion:
 
 def _has_effects(body: tuple[Stmt, ...]) -> bool:
     """Whether it matters how far a loop has come when something else happens."""
-    return any(isinstance(n, Break | Continue | While) or _raises(n) for n in walk(body))
-
-
-def _raises(node: Node) -> bool:
-    match node:
-        case Fail():
-            return True
-        case Load() | Store():
-            return node.checked
-        case Update():
-            return node.target.is_array and node.checked
-        case Binary():
-            return node.trap
-        case _:
-            return False
+    return any(isinstance(n, Break | Continue | While) or raises_itself(n) for n in walk(body))
 
 
 def _placed(first: For, second: For, between: list[Stmt]) -> tuple[list[Stmt], list[Stmt]] | None:
@@ -180,7 +161,7 @@ def _placed(first: For, second: For, between: list[Stmt]) -> tuple[list[Stmt], l
     behind: list[Stmt] = []
     for stmt in between:
         mine = _Touched.by(stmt)
-        raises = any(_raises(n) for n in walk(stmt))
+        raises = may_raise(stmt)
         if not raises and mine.is_free_of(one) and all(mine.is_free_of(_Touched.by(s)) for s in behind):
             before.append(stmt)
         elif not raises and mine.is_free_of(two):

@@ -37,18 +37,15 @@ from appyc.analysis.legality import Legality
 from appyc.analysis.loop_order import Cost, OrderCosts
 from appyc.ir.nodes import (
     Alloc,
-    Binary,
     Break,
-    Fail,
     For,
     Function,
     Load,
     Stmt,
-    Store,
     Symbol,
-    Update,
     While,
 )
+from appyc.ir.raising import raises_itself
 from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
 from appyc.passes.band_order import in_order
 from appyc.passes.context import PassContext
@@ -116,19 +113,7 @@ def _is_movable(loops: tuple[For, ...]) -> bool:
         return False
     if any(isinstance(stmt, Break) for stmt in own_statements(body)):
         return False
-    return not any(_may_raise(node) for node in walk((*bounds, *body)))
-
-
-def _may_raise(node: object) -> bool:
-    match node:
-        case Load(checked=checked) | Store(checked=checked):
-            return checked
-        case Update():
-            return node.checked and node.target.is_array
-        case Binary(trap=trap):
-            return trap
-        case _:
-            return isinstance(node, Alloc | Fail | While)
+    return not any(raises_itself(n) or isinstance(n, Alloc | While) for n in walk((*bounds, *body)))
 
 
 # ---------------------------------------------------------------- one nest

@@ -46,6 +46,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalars_written
 from appyc.passes.build import (
@@ -64,7 +65,7 @@ from appyc.passes.build import (
 from appyc.passes.fault_sites import FaultSites
 from appyc.passes.lane_expressions import ExpressionLowering, Where
 from appyc.passes.scan_lanes import hand_on, start_lanes
-from appyc.passes.varying_scalars import may_fault, varying_scalars
+from appyc.passes.varying_scalars import varying_scalars
 
 
 class KernelLowering(ExpressionLowering):
@@ -191,7 +192,7 @@ class KernelLowering(ExpressionLowering):
 
     def _while(self, s: While, where: Where, out: list[ScheduledStmt]) -> None:
         outermost = self.alive is None
-        if outermost and may_fault(s):
+        if outermost and may_raise(s):
             self.alive = self.names.fresh("alive", DType.BOOL)
             out.append(Assign(self.alive, truth(True, s.loc), loc=s.loc))
             if where.lanes:

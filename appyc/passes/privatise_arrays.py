@@ -12,11 +12,11 @@ from appyc.analysis.legality import Legality
 from appyc.errors import DependenceError, Loc, Note
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import loops_of
 from appyc.passes.array_parts import Part, part_of
 from appyc.passes.context import PassContext
 from appyc.passes.expansion import (
-    can_raise,
     conflicts_by_array,
     each_candidate,
     is_asked,
@@ -142,7 +142,7 @@ def _plan(
     for access in mine:
         if access.updates and flow.sees(access) is not Sees.OWN:
             return _Refusal("an iteration updates an element that it has not written", access.loc)
-    if can_raise(flow.loop.body):
+    if may_raise(flow.loop.body):
         return _Refusal(
             "an iteration may raise an exception, which would show what was written", flow.loop.loc
         )

@@ -11,10 +11,10 @@ from appyc.analysis.scalars import scalars_of
 from appyc.analysis.verdicts import LoopVerdict
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.raising import raises_itself
 from appyc.ir.visit import arrays_written, loops_of, map_loops, walk
 from appyc.passes.context import PassContext
 from appyc.passes.element_scalars import Held, held_in_scalars, in_scalars
-from appyc.passes.varying_scalars import raises_itself
 
 
 def promote_elements(fn: Function, ctx: PassContext) -> Function:

@@ -11,11 +11,11 @@ from appyc.analysis.iteration_flow import IterationFlow, Sees
 from appyc.analysis.legality import Legality
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import loops_of, rename
 from appyc.passes.array_parts import Part, part_of
 from appyc.passes.context import PassContext
 from appyc.passes.expansion import (
-    can_raise,
     conflicts_by_array,
     each_candidate,
     hands_on,
@@ -108,7 +108,7 @@ def _with_last_writes(
     fn: Function, loop: For, legality: Legality, found: dict[Symbol, list[Conflict]]
 ) -> Function:
     """The function with writes only where they last; as it is where nothing is won."""
-    if can_raise(loop.body):
+    if may_raise(loop.body):
         return fn
     conditions: dict[int, Expr | bool] = {}
     apart: list[Expr | None] = []

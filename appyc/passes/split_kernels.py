@@ -41,6 +41,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import scalars_read, scalars_written, walk
 from appyc.passes.build import combine, integer, truth
 from appyc.passes.context import PassContext
@@ -49,7 +50,6 @@ from appyc.passes.grid_kernels import GridKernel, finish_kernel
 from appyc.passes.lane_expressions import Where
 from appyc.passes.map_gpu import choose_lane_loops, why_not_parallel
 from appyc.passes.predicate_lanes import KernelLowering
-from appyc.passes.varying_scalars import may_fault
 
 SEQUENTIAL_LANES = 256
 
@@ -159,7 +159,7 @@ class _Splitter:
 
     def _check(self, body: tuple[Stmt, ...], out: list[ScheduledStmt]) -> None:
         """Asks for faults at once where what a fault left unread could keep a `while` running."""
-        if self.whiles and any(may_fault(stmt) for stmt in body):
+        if self.whiles and any(may_raise(stmt) for stmt in body):
             out.append(CheckFaults(loc=body[0].loc))
 
     def _host_stmt(self, stmt: Stmt, in_loop: bool, out: list[ScheduledStmt]) -> None:

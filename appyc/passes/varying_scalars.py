@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from appyc.ir.nodes import (
     Assign,
-    Binary,
-    Const,
-    Fail,
     For,
     If,
     Load,
@@ -14,12 +11,12 @@ from appyc.ir.nodes import (
     Node,
     Select,
     Stmt,
-    Store,
     Symbol,
     Update,
     Var,
     While,
 )
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import walk
 from appyc.passes.lane_expressions import may_act
 
@@ -51,7 +48,7 @@ def _pass(body: tuple[Stmt, ...], varying: set[Symbol], masked: bool) -> set[Sym
                 differ = masked or _varies(cond, varying)
                 found |= _pass(then, varying, differ) | _pass(orelse, varying, differ)
             case While(cond, inner):
-                found |= _pass(inner, varying, masked or _varies(cond, varying) or may_fault(stmt))
+                found |= _pass(inner, varying, masked or _varies(cond, varying) or may_raise(stmt))
             case For():
                 if _varies(stmt.lo, varying):
                     found.add(stmt.var)
@@ -60,26 +57,6 @@ def _pass(body: tuple[Stmt, ...], varying: set[Symbol], masked: bool) -> set[Sym
             case _:
                 pass
     return found
-
-
-def may_fault(node: Node) -> bool:
-    """Whether running a statement can raise."""
-    return any(raises_itself(n) for n in walk(node))
-
-
-def raises_itself(node: Node) -> bool:
-    """Whether a node can raise, be its parts what they may."""
-    match node:
-        case Fail():
-            return True
-        case Binary("**", _, exponent) if node.dtype.kind == "i":
-            return not (isinstance(exponent, Const) and int(exponent.value.real) >= 0)
-        case Binary():
-            return node.trap
-        case Load() | Store() | Update():
-            return node.checked and bool(node.index)
-        case _:
-            return False
 
 
 def _varies(node: Node, varying: set[Symbol]) -> bool:

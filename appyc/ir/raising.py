@@ -1,0 +1,28 @@
+"""What may raise when a program runs: one answer for all who move, repeat or leave out code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from appyc.ir.nodes import Binary, Const, Fail, Load, Node, Store, Update
+from appyc.ir.visit import walk
+
+
+def raises_itself(node: Node) -> bool:
+    """Whether a node can raise, be its parts what they may."""
+    match node:
+        case Fail():
+            return True
+        case Binary("**", _, exponent) if node.dtype.kind == "i":
+            return not (isinstance(exponent, Const) and int(exponent.value.real) >= 0)
+        case Binary():
+            return node.trap
+        case Load() | Store() | Update():
+            return node.checked and bool(node.index)
+        case _:
+            return False
+
+
+def may_raise(node: Node | Iterable[Node]) -> bool:
+    """Whether the node, one of several, or something below may raise."""
+    return any(raises_itself(n) for n in walk(node))
