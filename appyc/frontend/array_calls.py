@@ -16,7 +16,7 @@ from appyc.frontend.array_reductions import Along, reduce_array, variance
 from appyc.frontend.functions import as_dtype
 from appyc.frontend.reshaping import concatenated, ravelled, repeated, reshaped, rolled, stacked
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, assign, materialise, permuted
+from appyc.frontend.tensors import as_tensor, as_value, assign, materialise, permuted, with_axis
 from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
 from appyc.ir.types import DType
@@ -184,11 +184,10 @@ def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    axes, extents = list(tensor.axes), list(tensor.extents)
-    for k in sorted(n % (tensor.ndim + 1) for n in _integers(given["axis"], loc, "axis") or ()):
-        axes.insert(k, scope.supply.fresh("i", DType.INT64))
-        extents.insert(k, integer(1, loc))
-    return replace(tensor, axes=tuple(axes), extents=tuple(extents))
+    rank = tensor.ndim + 1
+    for k in sorted(n % rank for n in _integers(given["axis"], loc, "axis") or ()):
+        tensor = with_axis(scope, tensor, k, loc)
+    return tensor
 
 
 def _copy(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -246,9 +245,7 @@ def _reshape(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def _flat(*, copied: bool) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         tensor = as_tensor(scope, given["a"], loc)
-        if copied:
-            tensor = replace(tensor, view=False)
-        return replace(ravelled(scope, tensor, loc), view=False) if copied else ravelled(scope, tensor, loc)
+        return ravelled(scope, replace(tensor, view=tensor.view and not copied), loc)
 
     return make
 

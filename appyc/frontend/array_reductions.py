@@ -10,7 +10,7 @@ from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, const, integer, truth_of
 from appyc.frontend.linear_algebra import settled
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, elementwise, kept
+from appyc.frontend.tensors import as_tensor, as_value, elementwise, kept, product
 from appyc.frontend.values import Number, Tensor, Value, describe
 from appyc.ir.nodes import (
     Binary,
@@ -78,7 +78,9 @@ def variance(
 
     squares = as_tensor(scope, elementwise(scope, [apart], square, loc), loc)
     total = reduce_array(scope, "sum", squares, Along(reduced, along.keepdims), None, loc)
-    count = arithmetic.binary("-", Number(_count(tensor, reduced, loc), python=True), ddof, loc)
+    count = arithmetic.binary(
+        "-", Number(product([tensor.extents[k] for k in reduced], loc), python=True), ddof, loc
+    )
 
     def finish(numbers: list[Number]) -> Number:
         (x,) = numbers
@@ -100,18 +102,10 @@ def _mean(
     converted = Tensor(tensor.axes, tensor.extents, cast(element, kind))
     zero = cast(const(0, DType.INT64, loc), kind)
     total = _reduced(scope, converted, reduced, keepdims, "+", zero, loc)
-    count = cast(_count(tensor, reduced, loc), kind)
+    count = cast(product([tensor.extents[k] for k in reduced], loc), kind)
     return elementwise(
         scope, [total], lambda n: Number(Binary("/", n[0].expr, count, loc=loc), python=False), loc
     )
-
-
-def _count(tensor: Tensor, reduced: Sequence[int], loc: Loc) -> Expr:
-    out: Expr = integer(1, loc)
-    for k in reduced:
-        extent = tensor.extents[k]
-        out = extent if out == integer(1, loc) else Binary("*", out, extent, loc=loc)
-    return out
 
 
 def _operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[str, Expr, Expr]:

@@ -8,7 +8,7 @@ from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, const
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, broadcast, kept
+from appyc.frontend.tensors import as_tensor, as_value, broadcast, elementwise, kept
 from appyc.frontend.values import Number, Tensor, Value, describe
 from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Reduce, Symbol, Unary, Var
 from appyc.ir.types import DType
@@ -53,8 +53,6 @@ def dot(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
     left, right = as_tensor(scope, a, loc), as_tensor(scope, b, loc)
     if not left.ndim or not right.ndim:
         numbers = [v if isinstance(v, Number) else as_value(as_tensor(scope, v, loc)) for v in (a, b)]
-        from appyc.frontend.tensors import elementwise  # noqa: PLC0415
-
         return elementwise(scope, numbers, lambda n: arithmetic.binary("*", n[0], n[1], loc), loc)
     if left.ndim <= 2 and right.ndim <= 2:
         return matmul(scope, a, b, loc)

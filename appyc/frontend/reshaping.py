@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
+from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import fail_unless, pinned
+from appyc.frontend.tensors import fail_unless, pinned, product, with_axis
 from appyc.frontend.values import Tensor
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType, Layout
@@ -59,13 +60,6 @@ def _is_whole(tensor: Tensor) -> bool:
         and element.array.array.layout is Layout.C
         and [i.symbol if isinstance(i, Var) else None for i in element.index] == list(tensor.axes)
     )
-
-
-def product(extents: Sequence[Expr], loc: Loc) -> Expr:
-    out: Expr = integer(1, loc)
-    for extent in extents:
-        out = extent if out == integer(1, loc) else Binary("*", out, extent, loc=loc)
-    return out
 
 
 def _position(places: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
@@ -139,8 +133,6 @@ def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -
 
 
 def _common(a: DType, b: DType) -> DType | None:
-    from appyc.frontend.numbers import NumberType, promote  # noqa: PLC0415
-
     joined = promote(NumberType(a, python=False), NumberType(b, python=False))
     return joined.dtype if joined is not None else None
 
@@ -150,14 +142,7 @@ def stacked(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Ten
     rank = tensors[0].ndim + 1
     if not -rank <= axis < rank:
         raise TypeInferenceError(f"axis {axis} is out of bounds for arrays of {rank} dimensions", loc)
-    return concatenated(scope, [_with_axis(scope, t, axis % rank, loc) for t in tensors], axis, loc)
-
-
-def _with_axis(scope: Scope, tensor: Tensor, at: int, loc: Loc) -> Tensor:
-    axes, extents = list(tensor.axes), list(tensor.extents)
-    axes.insert(at, scope.supply.fresh("i", DType.INT64))
-    extents.insert(at, integer(1, loc))
-    return Tensor(tuple(axes), tuple(extents), tensor.element)
+    return concatenated(scope, [with_axis(scope, t, axis % rank, loc) for t in tensors], axis, loc)
 
 
 def rolled(scope: Scope, tensor: Tensor, shift: Expr, axis: int, loc: Loc) -> Tensor:

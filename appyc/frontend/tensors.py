@@ -23,6 +23,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.values import ArrayRef, Number, Tensor, Value, describe
 from appyc.ir.nodes import (
     Alloc,
+    Binary,
     Compare,
     Const,
     Expr,
@@ -272,3 +273,19 @@ def permuted(tensor: Tensor, order: Sequence[int]) -> Tensor:
     return replace(
         tensor, axes=tuple(tensor.axes[k] for k in order), extents=tuple(tensor.extents[k] for k in order)
     )
+
+
+def with_axis(scope: Scope, tensor: Tensor, at: int, loc: Loc) -> Tensor:
+    """The tensor with one more axis, of length 1."""
+    axes, extents = list(tensor.axes), list(tensor.extents)
+    axes.insert(at, scope.supply.fresh("i", DType.INT64))
+    extents.insert(at, integer(1, loc))
+    return replace(tensor, axes=tuple(axes), extents=tuple(extents))
+
+
+def product(extents: Sequence[Expr], loc: Loc) -> Expr:
+    """How many elements there are."""
+    out: Expr = integer(1, loc)
+    for extent in extents:
+        out = extent if out == integer(1, loc) else Binary("*", out, extent, loc=loc)
+    return out
