@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -22,7 +23,7 @@ except ImportError as error:
 from appyc.options import TARGETS
 from benchmarks import machine
 from benchmarks.polybench import report
-from benchmarks.polybench.kernel import DATASETS, Kernel
+from benchmarks.polybench.kernel import DATASETS, FORMS, Kernel
 from benchmarks.polybench.measure import Result, Settings, run_kernel
 from benchmarks.polybench.suite import KERNELS
 
@@ -37,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n".join(KERNELS))
         return 0
     kernels = _chosen(parser, given.kernels)
-    settings = Settings(given.dataset, given.target, given.repeat, given.numpy_limit)
+    settings = Settings(given.dataset, given.target, given.repeat, given.numpy_limit, given.form)
+    forms = FORMS if given.form == "both" else (given.form,)
     console = Console(stderr=True)
     load = os.getloadavg()[0]  # before the measurements add to it
     try:
@@ -52,13 +54,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"[yellow]This machine is busy (load {load:.1f} on {described.threads} threads): "
             "expect times that are too long.[/yellow]"
         )
-    results = _run_all(kernels, settings, peaks, console)
+    runs = [(kernel, replace(settings, form=form)) for kernel in kernels for form in forms]
+    results = _run_all(runs, peaks, console)
     # A file or a pipe has no width of its own.
     output = Console(width=None if sys.stdout.isatty() else 120)
     output.print(report.table(results, settings, peaks))
     for result in results:
         if result.failure is not None:
-            console.print(f"[red]{result.kernel}[/red]: {escape(result.failure)}", highlight=False)
+            name = f"[red]{result.kernel}[/red] ({result.form})"
+            console.print(f"{name}: {escape(result.failure)}", highlight=False)
     if given.json is not None:
         command = ["python", "-m", "benchmarks.polybench", *(arguments or sys.argv[1:])]
         report.write_json(given.json, results, settings, described, peaks, load, command)
@@ -66,15 +70,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_all(
-    kernels: Sequence[Kernel], settings: Settings, peaks: machine.Peaks, console: Console
+    runs: Sequence[tuple[Kernel, Settings]], peaks: machine.Peaks, console: Console
 ) -> list[Result]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     results = []
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(kernels))
-        for kernel in kernels:
+        task = progress.add_task("", total=len(runs))
+        for kernel, settings in runs:
+            name = kernel.name if settings.form == "loops" else f"{kernel.name} ({settings.form})"
 
-            def show(step: str, name: str = kernel.name) -> None:
+            def show(step: str, name: str = name) -> None:
                 progress.update(task, description=f"{name}: {step}")
 
             result = run_kernel(kernel, settings, peaks, show)
@@ -85,7 +90,7 @@ def _run_all(
                 if result.failure is None
                 else escape(report.first_line(result.failure))
             )
-            progress.console.print(f"{kernel.name}: {outcome}", highlight=False)
+            progress.console.print(f"{name}: {outcome}", highlight=False)
     return results
 
 
@@ -106,6 +111,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="which kernels (default: all)")
     parser.add_argument("--list", action="store_true", help="print the kernels' names and stop")
     parser.add_argument("--dataset", choices=DATASETS, default="LARGE", help="problem size (default: LARGE)")
+    parser.add_argument(
+        "--form",
+        choices=(*FORMS, "both"),
+        default="loops",
+        help="annotated loops, statements about whole arrays, or one after the other (default: loops)",
+    )
     parser.add_argument("--target", choices=TARGETS, default="cpu", help="what to compile for (default: cpu)")
     parser.add_argument("--repeat", type=_positive, default=5, metavar="N", help="timed runs (default: 5)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results to FILE")

@@ -125,6 +125,33 @@ def loops(steps, u, v, q, column_pivot, row_pivot):
                 u[i, j] = q[i, j] - d / row_pivot[j] * u[i, j + 1]
 
 
+@appyc.jit(strict=True)
+def tensors(steps, u, v, q, column_pivot, row_pivot):
+    n = u.shape[0]
+    mu = n * n / steps
+    a, b, d, e = -mu, 1.0 + 2.0 * mu, -0.5 * mu, 1.0 + mu
+    column_ratio = 0.0
+    row_ratio = 0.0
+    for j in range(1, n - 1):
+        column_pivot[j] = b + a * column_ratio
+        column_ratio = -a / column_pivot[j]
+        row_pivot[j] = e + d * row_ratio
+        row_ratio = -d / row_pivot[j]
+    for _ in range(steps):
+        v[0, 1:-1] = v[-1, 1:-1] = q[0, 1:-1] = 1.0
+        for j in range(1, n - 1):
+            right = (1.0 + 2.0 * d) * u[j, 1:-1] - d * (u[j, :-2] + u[j, 2:])
+            q[j, 1:-1] = (right - a * q[j - 1, 1:-1]) / column_pivot[j]
+        for j in range(n - 2, 0, -1):
+            v[j, 1:-1] = q[j, 1:-1] - a / column_pivot[j] * v[j + 1, 1:-1]
+        u[1:-1, 0] = u[1:-1, -1] = q[1:-1, 0] = 1.0
+        for j in range(1, n - 1):
+            right = (1.0 + 2.0 * a) * v[1:-1, j] - a * (v[:-2, j] + v[2:, j])
+            q[1:-1, j] = (right - d * q[1:-1, j - 1]) / row_pivot[j]
+        for j in range(n - 2, 0, -1):
+            u[1:-1, j] = q[1:-1, j] - d / row_pivot[j] * u[1:-1, j + 1]
+
+
 def flops(TSTEPS: int, N: int) -> int:
     return 20 * TSTEPS * (N - 2) ** 2
 
@@ -141,6 +168,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("u",),
     flops=flops,
     traffic=traffic,

@@ -57,6 +57,12 @@ def loops(A, x, y, t):
         y[j] = acc
 
 
+@appyc.jit(strict=True)
+def tensors(A, x, y, t):
+    t[:] = A @ x
+    y[:] = t @ A
+
+
 def flops(M: int, N: int) -> int:
     return 4 * M * N
 
@@ -73,6 +79,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("y",),
     flops=flops,
     traffic=traffic,

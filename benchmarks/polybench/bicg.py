@@ -64,6 +64,12 @@ def loops(A, s, q, p, r):
         q[i] = acc
 
 
+@appyc.jit(strict=True)
+def tensors(A, s, q, p, r):
+    s[:] = r @ A
+    q[:] = A @ p
+
+
 def flops(M: int, N: int) -> int:
     return 4 * M * N
 
@@ -80,6 +86,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("s", "q"),
     flops=flops,
     traffic=traffic,

@@ -47,6 +47,15 @@ def loops(A, column):
                 A[i, j] -= column[i] * column[j]
 
 
+@appyc.jit(strict=True)
+def tensors(A, column):
+    """Column k of L from those before it: only matrix-vector products."""
+    for k in range(A.shape[0]):
+        A[k:, k] -= A[k:, :k] @ A[k, :k]
+        A[k, k] = np.sqrt(A[k, k])
+        A[k + 1 :, k] /= A[k, k]
+
+
 def flops(N: int) -> int:
     return N * (N + 1) * (2 * N + 1) // 6
 
@@ -63,6 +72,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("A",),
     flops=flops,
     traffic=traffic,

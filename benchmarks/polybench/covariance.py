@@ -62,6 +62,13 @@ def loops(D, cov, mean):
             cov[j, i] = value
 
 
+@appyc.jit(strict=True)
+def tensors(D, cov, mean):
+    mean[:] = D.mean(axis=0)
+    D -= mean
+    cov[:] = D.T @ D / (D.shape[0] - 1)
+
+
 def flops(M: int, N: int) -> int:
     return M * (M + 1) // 2 * (2 * N + 1) + 2 * M * N + M
 
@@ -78,6 +85,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("cov",),
     flops=flops,
     traffic=traffic,

@@ -64,6 +64,12 @@ def loops(A, C4, S):
                 A[r, q, p] = S[r, q, p]
 
 
+@appyc.jit(strict=True)
+def tensors(A, C4, S):
+    S[:] = A @ C4
+    A[:] = S
+
+
 def flops(NQ: int, NR: int, NP: int) -> int:
     return 2 * NR * NQ * NP * NP
 
@@ -80,6 +86,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("A",),
     flops=flops,
     traffic=traffic,

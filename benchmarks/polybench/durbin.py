@@ -57,6 +57,18 @@ def loops(r, y, z):
         y[k] = alpha
 
 
+@appyc.jit(strict=True)
+def tensors(r, y, z):
+    alpha = -r[0]
+    beta = 1.0
+    y[0] = alpha
+    for k in range(1, r.shape[0]):
+        beta *= 1.0 - alpha * alpha
+        alpha = -(r[k] + r[k - 1 :: -1] @ y[:k]) / beta
+        y[:k] += alpha * y[k - 1 :: -1]
+        y[k] = alpha
+
+
 def flops(N: int) -> int:
     return 2 * N * (N - 1) + 5 * (N - 1)
 
@@ -73,6 +85,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("y",),
     flops=flops,
     traffic=traffic,

@@ -75,6 +75,15 @@ def loops(ex, ey, hz, phi):
                 hz[i, j] -= 0.7 * (ex[i, j + 1] - ex[i, j] + ey[i + 1, j] - ey[i, j])
 
 
+@appyc.jit(strict=True)
+def tensors(ex, ey, hz, phi):
+    for t in range(phi.shape[0]):
+        ey[0] = phi[t]
+        ey[1:] -= 0.5 * (hz[1:] - hz[:-1])
+        ex[:, 1:] -= 0.5 * (hz[:, 1:] - hz[:, :-1])
+        hz[:-1, :-1] -= 0.7 * (ex[:-1, 1:] - ex[:-1, :-1] + ey[1:, :-1] - ey[:-1, :-1])
+
+
 def flops(TMAX: int, NX: int, NY: int) -> int:
     return TMAX * (3 * (NX - 1) * NY + 3 * NX * (NY - 1) + 5 * (NX - 1) * (NY - 1))
 
@@ -91,6 +100,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("ex", "ey", "hz"),
     flops=flops,
     traffic=traffic,

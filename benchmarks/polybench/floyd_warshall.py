@@ -62,6 +62,14 @@ def loops(P, row, column):
                 P[i, j] = min(P[i, j], column[i] + row[j])
 
 
+@appyc.jit(strict=True)
+def tensors(P, row, column):
+    for k in range(P.shape[0]):
+        row[:] = P[k]
+        column[:] = P[:, k]
+        P[:] = np.minimum(P, column[:, None] + row)
+
+
 def flops(N: int) -> int:
     return 2 * N**3
 
@@ -78,6 +86,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("P",),
     flops=flops,
     traffic=traffic,

@@ -61,6 +61,11 @@ def loops(alpha, beta, A, B, C):
             C[i, j] = beta * C[i, j] + alpha * acc
 
 
+@appyc.jit(strict=True)
+def tensors(alpha, beta, A, B, C):
+    C[:] = alpha * A @ B + beta * C
+
+
 def flops(NI: int, NJ: int, NK: int) -> int:
     return 2 * NI * NJ * NK + 3 * NI * NJ
 
@@ -77,6 +82,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("C",),
     flops=flops,
     traffic=traffic,

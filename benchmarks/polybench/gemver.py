@@ -76,6 +76,13 @@ def loops(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
         w[i] = w[i] + alpha * acc
 
 
+@appyc.jit(strict=True)
+def tensors(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
+    A += np.outer(u1, v1) + np.outer(u2, v2)
+    x += beta * y @ A + z
+    w += alpha * A @ x
+
+
 def flops(N: int) -> int:
     return 8 * N * N + 5 * N
 
@@ -92,6 +99,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("A", "x", "w"),
     flops=flops,
     traffic=traffic,

@@ -52,6 +52,11 @@ def loops(alpha, beta, A, B, x, y):
         y[i] = alpha * a + beta * b
 
 
+@appyc.jit(strict=True)
+def tensors(alpha, beta, A, B, x, y):
+    y[:] = alpha * A @ x + beta * B @ x
+
+
 def flops(N: int) -> int:
     return 4 * N * N + 3 * N
 
@@ -68,6 +73,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("y",),
     flops=flops,
     traffic=traffic,

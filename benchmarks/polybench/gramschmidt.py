@@ -70,6 +70,15 @@ def loops(A, R, Q):
                 A[i, j] -= Q[i, k] * R[k, j]
 
 
+@appyc.jit(strict=True)
+def tensors(A, R, Q):
+    for k in range(A.shape[1]):
+        R[k, k] = np.sqrt(A[:, k] @ A[:, k])
+        Q[:, k] = A[:, k] / R[k, k]
+        R[k, k + 1 :] = Q[:, k] @ A[:, k + 1 :]
+        A[:, k + 1 :] -= np.outer(Q[:, k], R[k, k + 1 :])
+
+
 def independent_columns(reference: Arguments, arguments: Arguments) -> Mapping[str, np.ndarray]:
     """Q and R up to the first column that depends on those before it.
 
@@ -99,6 +108,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("Q", "R"),
     flops=flops,
     traffic=traffic,

@@ -76,6 +76,12 @@ def loops(alpha, beta, A, B, C, D, P):
             D[i, j] = beta * D[i, j] + acc
 
 
+@appyc.jit(strict=True)
+def tensors(alpha, beta, A, B, C, D, P):
+    P[:] = alpha * A @ B
+    D[:] = P @ C + beta * D
+
+
 def flops(NI: int, NJ: int, NK: int, NL: int) -> int:
     return 2 * NI * NJ * NK + NI * NJ + 2 * NI * NJ * NL + 2 * NI * NL
 
@@ -92,6 +98,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("D",),
     flops=flops,
     traffic=traffic,

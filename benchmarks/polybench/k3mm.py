@@ -84,6 +84,13 @@ def loops(A, B, C, D, E, F, G):
             G[i, j] = acc
 
 
+@appyc.jit(strict=True)
+def tensors(A, B, C, D, E, F, G):
+    E[:] = A @ B
+    F[:] = C @ D
+    G[:] = E @ F
+
+
 def flops(NI: int, NJ: int, NK: int, NL: int, NM: int) -> int:
     return 2 * (NI * NJ * NK + NJ * NL * NM + NI * NJ * NL)
 
@@ -100,6 +107,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("G",),
     flops=flops,
     traffic=traffic,

@@ -14,6 +14,9 @@ Arguments: TypeAlias = dict[str, Any]
 
 Sizes: TypeAlias = Mapping[str, int]
 
+FORMS = ("loops", "tensors")
+"""The ways in which every kernel is written for the compiler."""
+
 DATASETS = ("MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE")
 
 
@@ -56,7 +59,8 @@ class Kernel:
     holds NaN there.
 
     numpy_version(**arguments): plain NumPy, in place; the reference. loops(**arguments):
-    the annotated loops, jitted. outputs: the arguments that are compared.
+    the annotated loops, jitted. tensors(**arguments): the same in statements about whole
+    arrays, rows and columns, jitted. outputs: the arguments that are compared.
 
     flops(**sizes): useful arithmetic operations. traffic(**sizes): bytes that must move
     at the least, every needed input element read once and every output written once.
@@ -75,12 +79,17 @@ class Kernel:
     random: Callable[..., Arguments]
     numpy_version: Callable[..., None]
     loops: Any
+    tensors: Any
     outputs: tuple[str, ...]
     flops: Callable[..., float]
     traffic: Callable[..., float]
     tolerance: float = 1e-11
     polybench_tolerance: float | None = None
     compared: Callable[[Arguments, Arguments], Mapping[str, np.ndarray]] | None = None
+
+    def form(self, name: str) -> Any:
+        """One of FORMS: the jitted function."""
+        return {"loops": self.loops, "tensors": self.tensors}[name]
 
     def arguments(self, data: str, dataset: str) -> Arguments:
         """Arguments of a dataset: data is "polybench" or "random" (the same ones every time)."""

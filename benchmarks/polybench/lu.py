@@ -43,6 +43,13 @@ def loops(A):
                 A[i, j] -= A[i, k] * A[k, j]
 
 
+@appyc.jit(strict=True)
+def tensors(A):
+    for k in range(A.shape[0]):
+        A[k + 1 :, k] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])
+
+
 def flops(N: int) -> int:
     return N * (N - 1) * (4 * N + 1) // 6
 
@@ -59,6 +66,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("A",),
     flops=flops,
     traffic=traffic,

@@ -58,6 +58,18 @@ def loops(A, b, x, y):
         x[i] = (y[i] - acc) / A[i, i]
 
 
+@appyc.jit(strict=True)
+def tensors(A, b, x, y):
+    n = A.shape[0]
+    for k in range(n):
+        A[k + 1 :, k] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])
+    for i in range(n):
+        y[i] = b[i] - A[i, :i] @ y[:i]
+    for i in range(n - 1, -1, -1):
+        x[i] = (y[i] - A[i, i + 1 :] @ x[i + 1 :]) / A[i, i]
+
+
 def flops(N: int) -> int:
     return N * (N - 1) * (4 * N + 1) // 6 + 2 * N * N - N
 
@@ -74,6 +86,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("A", "x"),
     flops=flops,
     traffic=traffic,

@@ -33,13 +33,14 @@ class Settings:
     """How a kernel is run.
 
     repeat: timed runs. numpy_limit: seconds after which no further run of NumPy starts;
-    the one that makes the reference is always there.
+    the one that makes the reference is always there. form: one of kernel.FORMS.
     """
 
     dataset: str
     target: str
     repeat: int
     numpy_limit: float
+    form: str = "loops"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Result:
     """
 
     kernel: str
+    form: str
     sizes: Mapping[str, int]
     failure: str | None = None
     errors: Mapping[str, float] = field(default_factory=dict)
@@ -76,12 +78,12 @@ def run_kernel(kernel: Kernel, settings: Settings, peaks: Peaks, progress: Progr
     try:
         return _run(kernel, settings, peaks, progress)
     except Exception as error:  # noqa: BLE001 - whatever it is, the other kernels still run
-        return Result(kernel.name, sizes, failure=f"{type(error).__name__}: {error}")
+        return Result(kernel.name, settings.form, sizes, failure=f"{type(error).__name__}: {error}")
 
 
 def _run(kernel: Kernel, settings: Settings, peaks: Peaks, progress: Progress) -> Result:
     device = Device(settings.target)
-    compiled = appyc.jit(kernel.loops.py_func, target=settings.target)
+    compiled = appyc.jit(kernel.form(settings.form).py_func, target=settings.target, strict=True)
     progress("NumPy")
     given = kernel.arguments("polybench", settings.dataset)
     numpy_seconds, reference = _time_numpy(kernel, given, settings)
@@ -157,6 +159,7 @@ def _rated(
     gbytes = kernel.traffic(**sizes) / median / 1e9
     return Result(
         kernel.name,
+        settings.form,
         sizes,
         errors=errors,
         compile_seconds=compile_seconds,
@@ -190,7 +193,7 @@ class Device:
 
     def arguments(self, kernel: Kernel, given: Arguments) -> list[Any]:
         """Fresh copies, in the order of the parameters."""
-        order = inspect.signature(kernel.loops.py_func).parameters
+        order = inspect.signature(kernel.numpy_version).parameters
         fresh = copied(given)
         return [self._to_device(fresh[name]) for name in order]
 
@@ -202,7 +205,7 @@ class Device:
         seconds, arguments = self._once(kernel, function, given)
         if seconds < WARM_SECONDS:
             seconds, arguments = self._once(kernel, function, given)
-        names = inspect.signature(kernel.loops.py_func).parameters
+        names = inspect.signature(kernel.numpy_version).parameters
         return seconds, {name: self._to_host(value) for name, value in zip(names, arguments, strict=True)}
 
     def _once(

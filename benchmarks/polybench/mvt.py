@@ -55,6 +55,12 @@ def loops(A, x1, x2, y1, y2):
         x2[j] += acc
 
 
+@appyc.jit(strict=True)
+def tensors(A, x1, x2, y1, y2):
+    x1 += A @ y1
+    x2 += y2 @ A
+
+
 def flops(N: int) -> int:
     return 4 * N * N
 
@@ -71,6 +77,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("x1", "x2"),
     flops=flops,
     traffic=traffic,

@@ -56,6 +56,19 @@ def loops(q, t):
             t[i, j] = best
 
 
+@appyc.jit(strict=True)
+def tensors(q, t):
+    n = q.shape[0]
+    for d in range(1, n):
+        for i in range(n - d):
+            j = i + d
+            best = max(t[i, j - 1], t[i + 1, j])
+            if d > 1:
+                best = max(best, t[i + 1, j - 1] + (q[i] + q[j] == 3))
+                best = max(best, np.max(t[i, i + 1 : j] + t[i + 2 : j + 1, j]))
+            t[i, j] = best
+
+
 def flops(N: int) -> float:
     return N * (N - 1) * (N - 2) / 3 + 2 * N * (N - 1)
 
@@ -72,6 +85,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("t",),
     flops=flops,
     traffic=traffic,

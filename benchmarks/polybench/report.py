@@ -25,6 +25,7 @@ def table(results: Sequence[Result], settings: Settings, peaks: Peaks) -> Table:
         padding=(0, 1, 0, 0),
     )
     made.add_column("kernel", no_wrap=True)
+    made.add_column("form", no_wrap=True)
     for heading in ("time", "NumPy", "ratio", "GFLOP/s", "dgemm", "GB/s", "triad", "compile", "error"):
         made.add_column(heading, justify="right", no_wrap=True)
     for result in results:
@@ -72,6 +73,7 @@ def first_line(failure: str) -> str:
 def _cells(result: Result) -> list[str]:
     return [
         result.kernel,
+        result.form,
         duration(result.median),
         duration(result.numpy_median),
         _number(result.speedup, "x"),
@@ -85,7 +87,7 @@ def _cells(result: Result) -> list[str]:
 
 
 def _failed(result: Result) -> list[str]:
-    return [f"[red]{result.kernel}[/red]", "[red]failed[/red]", *["-"] * 8]
+    return [f"[red]{result.kernel}[/red]", result.form, "[red]failed[/red]", *["-"] * 8]
 
 
 def duration(seconds: float | None) -> str:

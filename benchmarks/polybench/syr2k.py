@@ -60,6 +60,13 @@ def loops(alpha, beta, A, B, C):
             C[i, j] = beta * C[i, j] + alpha * acc
 
 
+@appyc.jit(strict=True)
+def tensors(alpha, beta, A, B, C):
+    for i in range(C.shape[0]):
+        products = A[: i + 1] @ B[i] + B[: i + 1] @ A[i]
+        C[i, : i + 1] = beta * C[i, : i + 1] + alpha * products
+
+
 def flops(M: int, N: int) -> int:
     return N * (N + 1) // 2 * (4 * M + 3)
 
@@ -76,6 +83,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("C",),
     flops=flops,
     traffic=traffic,

@@ -57,6 +57,12 @@ def loops(alpha, beta, A, C):
             C[i, j] = beta * C[i, j] + alpha * acc
 
 
+@appyc.jit(strict=True)
+def tensors(alpha, beta, A, C):
+    for i in range(C.shape[0]):
+        C[i, : i + 1] = beta * C[i, : i + 1] + alpha * A[: i + 1] @ A[i]
+
+
 def flops(M: int, N: int) -> int:
     return N * (N + 1) // 2 * (2 * M + 3)
 
@@ -73,6 +79,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("C",),
     flops=flops,
     traffic=traffic,

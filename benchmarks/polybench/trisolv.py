@@ -43,6 +43,12 @@ def loops(L, b, x):
         x[i] = (b[i] - acc) / L[i, i]
 
 
+@appyc.jit(strict=True)
+def tensors(L, b, x):
+    for i in range(L.shape[0]):
+        x[i] = (b[i] - L[i, :i] @ x[:i]) / L[i, i]
+
+
 def flops(N: int) -> int:
     return N * N
 
@@ -59,6 +65,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("x",),
     flops=flops,
     traffic=traffic,

@@ -56,6 +56,13 @@ def loops(alpha, A, B):
             B[i, j] = alpha * acc
 
 
+@appyc.jit(strict=True)
+def tensors(alpha, A, B):
+    for i in range(B.shape[0]):
+        B[i] += A[i + 1 :, i] @ B[i + 1 :]
+    B *= alpha
+
+
 def flops(M: int, N: int) -> int:
     return M * M * N
 
@@ -72,6 +79,7 @@ KERNEL = Kernel(
     random=random,
     numpy_version=numpy_version,
     loops=loops,
+    tensors=tensors,
     outputs=("B",),
     flops=flops,
     traffic=traffic,

@@ -1,4 +1,4 @@
-"""Every kernel: its loops against its NumPy version, and that against formulas of another kind."""
+"""Every kernel, loops and tensor statements, against its NumPy version, and that against other formulas."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import appyc
-from benchmarks.polybench.kernel import DATASETS, Arguments, Kernel, relative_error
+from benchmarks.polybench.kernel import DATASETS, FORMS, Arguments, Kernel, relative_error
 from benchmarks.polybench.measure import copied
 from benchmarks.polybench.suite import KERNELS
 
 TARGETS = ("python", "cpu")
 DATA = ("polybench", "random")
 
+every_form = pytest.mark.parametrize("form", FORMS)
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
@@ -29,16 +30,18 @@ def reference(kernel: Kernel, given: Arguments) -> Arguments:
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # gramschmidt, PolyBench's matrix
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("target", TARGETS)
+@every_form
 @every_kernel
-def test_loops_agree_with_numpy(kernel: Kernel, target: str, data: str) -> None:
+def test_kernel_agrees_with_numpy(kernel: Kernel, form: str, target: str, data: str) -> None:
     given = kernel.arguments(data, "MINI")
     result = copied(given)
-    appyc.jit(kernel.loops.py_func, target=target)(**result)
+    appyc.jit(kernel.form(form).py_func, target=target, strict=True)(**result)
     assert kernel.error(reference(kernel, given), result) <= kernel.allowed_error(data)
 
 
+@every_form
 @every_kernel
-def test_loops_agree_with_numpy_in_tritons_interpreter(kernel: Kernel) -> None:
+def test_kernel_agrees_with_numpy_in_tritons_interpreter(kernel: Kernel, form: str) -> None:
     """Two time steps are enough there: the interpreter is slow."""
     pytest.importorskip("triton")
     sizes = {
@@ -47,7 +50,7 @@ def test_loops_agree_with_numpy_in_tritons_interpreter(kernel: Kernel) -> None:
     }
     given = kernel.random(np.random.default_rng(20), **sizes)
     result = copied(given)
-    appyc.jit(kernel.loops.py_func, target="interpret")(**result)
+    appyc.jit(kernel.form(form).py_func, target="interpret", strict=True)(**result)
     assert kernel.error(reference(kernel, given), result) <= kernel.tolerance
 
 
@@ -63,6 +66,7 @@ def test_doing_nothing_is_an_error_on_random_data(kernel: Kernel) -> None:
 @every_kernel
 def test_arguments_are_those_of_both_versions(kernel: Kernel) -> None:
     names = list(inspect.signature(kernel.loops.py_func).parameters)
+    assert list(inspect.signature(kernel.tensors.py_func).parameters) == names
     assert list(inspect.signature(kernel.numpy_version).parameters) == names
     for data in DATA:
         given = kernel.arguments(data, "MINI")
@@ -72,12 +76,13 @@ def test_arguments_are_those_of_both_versions(kernel: Kernel) -> None:
     assert set(kernel.outputs) <= set(names)
 
 
+@every_form
 @every_kernel
-def test_inputs_keep_their_values(kernel: Kernel) -> None:
-    """The loops and the NumPy version write the same arguments."""
+def test_inputs_keep_their_values(kernel: Kernel, form: str) -> None:
+    """What a form of the kernel leaves alone, the NumPy version leaves alone too."""
     given = kernel.arguments("random", "MINI")
     result = copied(given)
-    kernel.loops.py_func(**result)
+    kernel.form(form).py_func(**result)
     expected = reference(kernel, given)
     for name, value in given.items():
         if isinstance(value, np.ndarray) and np.array_equal(value, result[name], equal_nan=True):

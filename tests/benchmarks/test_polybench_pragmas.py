@@ -75,3 +75,9 @@ def test_a_false_pragma_is_found() -> None:
     expected = list(range(20))
     running_sum(expected)
     assert values != expected
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_tensor_statements_carry_no_pragma(kernel: Kernel) -> None:
+    """Which of their loops run in parallel the compiler finds by itself."""
+    assert "pragma" not in inspect.getsource(kernel.tensors.py_func)

@@ -32,6 +32,11 @@ def raises(alpha, beta, A, B, C):
     raise ValueError("no such thing")
 
 
+@appyc.jit
+def mvt_of_nothing(A, x1, x2, y1, y2):
+    pass
+
+
 def run(kernel: Kernel, settings: Settings = SETTINGS):
     return run_kernel(kernel, settings, PEAKS, lambda step: None)
 
@@ -85,6 +90,13 @@ def test_a_kernel_that_raises_is_a_failure_with_its_reason() -> None:
     assert run(replace(KERNELS["gemm"], loops=raises)).failure == "ValueError: no such thing"
 
 
+def test_each_form_is_measured_for_itself() -> None:
+    kernel = replace(KERNELS["gemm"], tensors=does_nothing)
+    assert run(kernel).failure is None
+    assert "wrong on random data" in run(kernel, replace(SETTINGS, form="tensors")).failure
+    assert run(kernel, replace(SETTINGS, form="tensors")).form == "tensors"
+
+
 def test_a_slow_numpy_version_is_run_once() -> None:
     settings = replace(SETTINGS, repeat=5, numpy_limit=0.0)
     result = run(KERNELS["gemm"], settings)
@@ -101,7 +113,7 @@ def test_one_failure_does_not_stop_the_others(
     assert code == 1
     printed = capsys.readouterr()
     assert "1 of 2 right" in printed.out
-    assert "gemm: ValueError: no such thing" in printed.err
+    assert "gemm (loops): ValueError: no such thing" in printed.err
     record = json.loads(file.read_text())
     gemm, mvt = record["results"]
     assert gemm["median"] is None
@@ -111,6 +123,22 @@ def test_one_failure_does_not_stop_the_others(
     assert record["machine"]["versions"]["numpy"] == np.__version__
     assert record["load"] >= 0
     assert "--dataset=MINI" in record["command"]
+
+
+def test_both_forms_are_run_and_told_apart(
+    known_peaks: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(KERNELS, "mvt", replace(KERNELS["mvt"], tensors=mvt_of_nothing))
+    file = tmp_path / "results.json"
+    options = ["--dataset=MINI", "--target=python", "--repeat=1", "--form=both", f"--json={file}"]
+    assert runner.main(["mvt", *options]) == 1
+    assert "mvt (tensors): ValidationError: wrong on random data" in capsys.readouterr().err
+    record = json.loads(file.read_text())
+    assert [(r["form"], r["failure"] is None) for r in record["results"]] == [
+        ("loops", True),
+        ("tensors", False),
+    ]
+    assert record["settings"]["form"] == "both"
 
 
 def test_success_is_exit_code_0(known_peaks: None) -> None:

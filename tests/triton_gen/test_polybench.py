@@ -1,4 +1,4 @@
-"""PolyBench's annotated loops through Triton: MINI in the interpreter, and cubins without spills."""
+"""PolyBench through Triton: MINI in the interpreter, and cubins without spills."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ NAMES = (
     "2mm", "3mm", "atax", "bicg", "mvt", "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm",
     "doitgen", "covariance", "correlation", "jacobi-1d", "jacobi-2d", "fdtd-2d",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_tensor_statements_compile_for_both_architectures(name):
+    kernel = KERNELS[name]
+    program = program_of(kernel.tensors.py_func, *kernel.arguments("random", "MINI").values())
+    assert program.kernels
+    for arch in ("cuda:80", "cuda:90"):
+        cubins(program, arch)
 
 
 @pytest.mark.parametrize("name", NAMES)
