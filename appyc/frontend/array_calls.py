@@ -16,8 +16,9 @@ from appyc.frontend.array_reductions import Along, reduce_array, variance
 from appyc.frontend.functions import as_dtype
 from appyc.frontend.reshaping import concatenated, ravelled, repeated, reshaped, rolled, stacked
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, assign, materialise, permuted, with_axis
-from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.stores import assign
+from appyc.frontend.tensors import as_tensor, as_value, materialise, permuted, with_axis
+from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
@@ -46,7 +47,9 @@ def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Val
     return make(scope, _bound(scope, node, parameters, [], loc), loc)
 
 
-def lower_array_method(scope: Scope, owner: ArrayRef | Tensor, name: str, node: ast.Call, loc: Loc) -> Value:
+def lower_array_method(
+    scope: Scope, owner: ArrayRef | Tensor | Masked, name: str, node: ast.Call, loc: Loc
+) -> Value:
     """The value of a method of an array."""
     entry = _METHODS.get(name)
     if entry is None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, const, integer, truth_of
 from appyc.frontend.linear_algebra import settled
+from appyc.frontend.masks import counted, repeatable
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import as_tensor, as_value, elementwise, kept, product
-from appyc.frontend.values import Number, Tensor, Value, describe
+from appyc.frontend.values import Masked, Number, Tensor, Value, describe
 from appyc.ir.nodes import (
     Binary,
     Compare,
@@ -22,6 +23,7 @@ from appyc.ir.nodes import (
     Intrinsic,
     Likely,
     Reduce,
+    Select,
     Symbol,
     Unary,
     Var,
@@ -44,6 +46,10 @@ def reduce_array(scope: Scope, name: str, value: Value, along: Along, dtype: DTy
     Raises TypeInferenceError for an axis that is not there; emits the test that raises
     ValueError for the smallest of nothing.
     """
+    if isinstance(value, Masked) and not along.keepdims:
+        reduced = _axes(value, along.axes, loc)
+        if value.first in reduced:
+            return _reduce_chosen(scope, name, value, reduced, dtype, loc)
     tensor = as_tensor(scope, value, loc)
     reduced = _axes(tensor, along.axes, loc)
     if name == "mean":
@@ -55,6 +61,33 @@ def reduce_array(scope: Scope, name: str, value: Value, along: Along, dtype: DTy
     return _reduced(
         scope, Tensor(tensor.axes, tensor.extents, element), reduced, along.keepdims, op, start, loc
     )
+
+
+def _reduce_chosen(
+    scope: Scope, name: str, masked: Masked, reduced: tuple[int, ...], dtype: DType | None, loc: Loc
+) -> Value:
+    """The same of what a mask chooses: the other places count for nothing."""
+    tensor, more = masked.tensor, masked.rank - 1
+    axes = [k if k < masked.first else k + more for k in reduced if k != masked.first]
+    axes = sorted([*axes, *range(masked.first, masked.first + masked.rank)])
+    if name in ("min", "max", "mean"):
+        masked = repeatable(scope, masked, loc)
+        rest = product([masked.tensor.extents[k] for k in axes if k not in _chosen(masked)], loc)
+        count = scope.temp("count", Binary("*", counted(scope, masked, loc), rest, loc=loc))
+    if name == "mean":
+        kind = dtype or _averaged(tensor.element.dtype)
+        op, element, start = "+", cast(tensor.element, kind), cast(const(0, DType.INT64, loc), kind)
+    else:
+        op, element, start = _operation(name, tensor.element, dtype, loc)
+    if name in ("min", "max"):
+        _test_any(scope, count, name, loc)
+    element = Select(masked.holds, element, start, loc=loc)
+    total = _reduced(scope, replace(tensor, element=element, view=False), axes, False, op, start, loc)
+    return _divided(scope, total, count, loc) if name == "mean" else total
+
+
+def _chosen(masked: Masked) -> range:
+    return range(masked.first, masked.first + masked.rank)
 
 
 def variance(
@@ -98,14 +131,23 @@ def _mean(
     scope: Scope, tensor: Tensor, reduced: tuple[int, ...], keepdims: bool, dtype: DType | None, loc: Loc
 ) -> Value:
     element = tensor.element
-    kind = dtype or (DType.FLOAT64 if element.dtype.kind in "biu" else element.dtype)
+    kind = dtype or _averaged(element.dtype)
     converted = Tensor(tensor.axes, tensor.extents, cast(element, kind))
     zero = cast(const(0, DType.INT64, loc), kind)
     total = _reduced(scope, converted, reduced, keepdims, "+", zero, loc)
-    count = cast(product([tensor.extents[k] for k in reduced], loc), kind)
-    return elementwise(
-        scope, [total], lambda n: Number(Binary("/", n[0].expr, count, loc=loc), python=False), loc
-    )
+    return _divided(scope, total, product([tensor.extents[k] for k in reduced], loc), loc)
+
+
+def _averaged(dtype: DType) -> DType:
+    return DType.FLOAT64 if dtype.kind in "biu" else dtype
+
+
+def _divided(scope: Scope, total: Value, count: Expr, loc: Loc) -> Value:
+    def divide(numbers: list[Number]) -> Number:
+        (x,) = numbers
+        return Number(Binary("/", x.expr, cast(count, x.type.dtype), loc=loc), python=False)
+
+    return elementwise(scope, [total], divide, loc)
 
 
 def _operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[str, Expr, Expr]:
@@ -169,7 +211,7 @@ def _reduced(
     return settled(scope, Tensor(tuple(axes), tuple(extents), total), "total", loc)
 
 
-def _axes(tensor: Tensor, axes: tuple[int, ...] | None, loc: Loc) -> tuple[int, ...]:
+def _axes(tensor: Tensor | Masked, axes: tuple[int, ...] | None, loc: Loc) -> tuple[int, ...]:
     """The axes counted from the first. Raises TypeInferenceError for one that is not there."""
     if axes is None:
         return tuple(range(tensor.ndim))
@@ -188,5 +230,13 @@ def _axes(tensor: Tensor, axes: tuple[int, ...] | None, loc: Loc) -> tuple[int, 
 
 def _test_not_empty(scope: Scope, extent: Expr, name: str, loc: Loc) -> None:
     full = Likely(Compare(">", extent, integer(0, loc), loc=loc), loc=loc)
+    _test(scope, full, name, loc)
+
+
+def _test_any(scope: Scope, count: Expr, name: str, loc: Loc) -> None:
+    _test(scope, Compare(">", count, integer(0, loc), loc=loc), name, loc)
+
+
+def _test(scope: Scope, full: Expr, name: str, loc: Loc) -> None:
     message = f"zero-size array to reduction operation {name}imum which has no identity"
     scope.emit(If(Unary("~", full, loc=loc), (Fail("ValueError", message, loc=loc),), loc=loc))

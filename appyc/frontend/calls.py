@@ -19,7 +19,7 @@ from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import capture, read_source
 from appyc.frontend.tensors import elementwise, is_array
-from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.types import DType
 
 MAX_CALL_DEPTH = 40
@@ -30,7 +30,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     """The value of a call."""
     loc = scope.loc(node)
     if isinstance(node.func, ast.Attribute):
-        owner = expressions.lower_expression(scope, node.func.value)
+        owner = expressions.lower_lazily(scope, node.func.value)
         if not isinstance(owner, Opaque):
             return _method(scope, owner, node.func.attr, node, loc)
         callee = scope.names.attribute(owner, node.func.attr, scope.loc(node.func))
@@ -122,7 +122,7 @@ def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None
 
 
 def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:
-    if isinstance(owner, ArrayRef | Tensor) and owner.ndim:
+    if isinstance(owner, ArrayRef | Tensor | Masked) and owner.ndim:
         return lower_array_method(scope, owner, name, node, loc)
     if not isinstance(owner, Number):
         raise UnsupportedError(
@@ -207,7 +207,8 @@ def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: Opaque | None, 
     for p in signature.parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             raise UnsupportedError(f"{fn.__name__} takes *args or **kwargs, which cannot be compiled", loc)
-    values = expressions.lower_operands(scope, [*node.args, *(k.value for k in node.keywords)])
+    operands = expressions.lower_operands(scope, [*node.args, *(k.value for k in node.keywords)])
+    values = [expressions.put_together(scope, value, loc) for value in operands]
     positional = values[: len(node.args)]
     if bound is not None:
         positional = [bound, *positional]

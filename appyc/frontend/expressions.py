@@ -15,10 +15,11 @@ from appyc.frontend.arithmetic import cast, integer, truth_of
 from appyc.frontend.calls import lower_call
 from appyc.frontend.functions import imaginary_part, real_part
 from appyc.frontend.linear_algebra import matmul
+from appyc.frontend.masks import packed
 from appyc.frontend.numbers import PY_BOOL, PY_INT
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import Item, is_element, lower_items, subscript
-from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -71,7 +72,17 @@ def binary_symbol(op: ast.operator) -> str:
 
 
 def lower_expression(scope: Scope, node: ast.expr) -> Value:
-    """The value of an expression."""
+    """The value of an expression, with what a mask chooses put together."""
+    return put_together(scope, lower_lazily(scope, node), scope.loc(node))
+
+
+def put_together(scope: Scope, value: Value, loc: Loc) -> Value:
+    """The value, where a mask still stands beside its array."""
+    return packed(scope, value, loc) if isinstance(value, Masked) else value
+
+
+def lower_lazily(scope: Scope, node: ast.expr) -> Value:
+    """The value of an expression, for those who can do with a `Masked`."""
     loc = scope.loc(node)
     match node:
         case ast.Constant(value=value):
@@ -95,7 +106,8 @@ def lower_expression(scope: Scope, node: ast.expr) -> Value:
         case ast.Attribute(value=value, attr=attr):
             return attribute(scope, lower_expression(scope, value), attr, loc)
         case ast.Tuple(elts=elts):
-            return TupleValue(tuple(lower_operands(scope, elts)))
+            items = zip(lower_operands(scope, elts), elts, strict=True)
+            return TupleValue(tuple(put_together(scope, value, scope.loc(e)) for value, e in items))
         case ast.Call():
             return lower_call(scope, node)
         case _:
@@ -107,12 +119,13 @@ def lower_operands(scope: Scope, nodes: list[ast.expr]) -> list[Value]:
     """Several expressions, left to right.
 
     Where a later one emits statements (it was a call that was inlined), the earlier ones
-    are kept in variables, so that those statements do not change what they read.
+    are kept in variables, so that those statements do not change what they read. What a mask
+    chooses may be a `Masked`.
     """
     values: list[Value] = []
     for node in nodes:
         with scope.collect() as block:
-            value = lower_expression(scope, node)
+            value = lower_lazily(scope, node)
         if block:
             values = [_kept(scope, v, block) for v in values]
             scope.block.extend(block)
@@ -131,6 +144,8 @@ def _kept(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             read, written = value.element, (arrays_written(block), scalars_written(block))
             changes = arrays_read(read) & written[0] or scalars_read(read) & written[1]
             return tensors.kept(scope, value, "kept", read.loc) if changes else value
+        case Masked():
+            return put_together(scope, value, value.holds.loc)
         case TupleValue():
             return TupleValue(tuple(_kept(scope, v, block) for v in value.items))
         case _:
@@ -245,7 +260,7 @@ def _test_exponent(scope: Scope, base: Number, exponent: Number, loc: Loc) -> No
 def _unary(scope: Scope, op: ast.unaryop, operand: ast.expr, loc: Loc) -> Value:
     if isinstance(op, ast.Not):
         return arithmetic.logical_not(Number(lower_condition(scope, operand), python=True), loc)
-    value = lower_expression(scope, operand)
+    value = lower_lazily(scope, operand)
     if tensors.is_array(value):
         return tensors.elementwise(scope, [value], lambda numbers: _signed(op, numbers[0], loc), loc)
     return _signed(op, number(value, scope.loc(operand)), loc)
@@ -493,7 +508,10 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
 
 def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
     """`owner.name`."""
+    owner = put_together(scope, owner, loc)
     match owner:
+        case Masked():
+            raise AssertionError("a mask has been put together")
         case Opaque():
             return scope.names.attribute(owner, name, loc)
         case ArrayRef() | Tensor():

@@ -15,7 +15,17 @@ from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
 from appyc.frontend.source import Source
 from appyc.frontend.statements import lower_block
-from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, Tensor, TupleSlots, TupleValue, Value
+from appyc.frontend.values import (
+    ArrayRef,
+    Masked,
+    Number,
+    Opaque,
+    Slot,
+    Tensor,
+    TupleSlots,
+    TupleValue,
+    Value,
+)
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Function, Result, ResultTree, Symbol, Var
@@ -160,7 +170,7 @@ def _result_tree(value: Value, results: list[Result], loc: Loc) -> ResultTree:
             return tuple(_result_tree(v, results, loc) for v in value.items)
         case Opaque():
             return None
-        case Tensor():
+        case Tensor() | Masked():
             raise AssertionError("a returned tensor has been put into memory")
 
 
@@ -177,6 +187,7 @@ def lower_inline(
                 if isinstance(value, Number | TupleValue):
                     scope.bind(name, value, loc)
                 else:
+                    assert not isinstance(value, Masked), "put together by the caller"
                     scope.env[name] = value
             _lower_body(scope, source.ast)
             value = returns.final_value(scope, loc)

@@ -15,7 +15,7 @@ from appyc.frontend.expressions import lower_expression
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Restart, Result, Scope
 from appyc.frontend.tensors import kept
-from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Slot, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Assign, Break, If, Stmt, Var
 from appyc.ir.types import DType
 
@@ -125,7 +125,7 @@ def _shape(value: Value) -> object:
             return "number"
         case ArrayRef():
             return value.symbol
-        case Tensor():
+        case Tensor() | Masked():
             return value
         case Opaque():
             return None

@@ -22,6 +22,7 @@ from appyc.frontend.values import (
     ArrayRef,
     Binding,
     Conflict,
+    Masked,
     Number,
     Opaque,
     Slot,
@@ -207,6 +208,8 @@ class Scope:
                 return TupleSlots(tuple(slots))
             case ArrayRef() | Tensor() | Opaque():
                 return value
+            case Masked():
+                raise AssertionError("what a mask chooses is put together before it gets a name")
 
     # ------------------------------------------------------------ where paths meet
 

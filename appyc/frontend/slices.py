@@ -7,15 +7,26 @@ the clipping is behind a `Likely`, and the usual version, guarded, has none.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import expressions
 from appyc.frontend.arithmetic import cast, integer
+from appyc.frontend.masks import nonzero
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, broadcast, is_array, materialise, pinned
-from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, Value, describe
+from appyc.frontend.tensors import (
+    as_tensor,
+    as_value,
+    broadcast,
+    element_type,
+    is_array,
+    materialise,
+    permuted,
+    pinned,
+)
+from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, Value, describe
 from appyc.ir.nodes import (
     Binary,
     Compare,
@@ -32,7 +43,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import substitute
+from appyc.ir.visit import rename, substitute
 
 Item: TypeAlias = Value | ast.Slice
 """One part of a subscript: a value (of `None` and `...` too), or a slice as written."""
@@ -42,7 +53,10 @@ def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
     """The parts of a subscript, values from left to right."""
     nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     values = iter(expressions.lower_operands(scope, [n for n in nodes if not isinstance(n, ast.Slice)]))
-    return [n if isinstance(n, ast.Slice) else next(values) for n in nodes]
+    return [
+        n if isinstance(n, ast.Slice) else expressions.put_together(scope, next(values), scope.loc(n))
+        for n in nodes
+    ]
 
 
 def is_element(items: list[Item]) -> bool:
@@ -57,20 +71,37 @@ class _Slice:
     extent: Expr
 
 
-_Part: TypeAlias = _Slice | Number | Tensor | None
+@dataclass(frozen=True, slots=True)
+class _Mask:
+    """A mask over as many axes of the owner as it has itself."""
+
+    tensor: Tensor
+
+
+_Part: TypeAlias = _Slice | Number | Tensor | _Mask | None
 """What an axis of the owner is indexed by; None for a new axis."""
 
 
 def subscript(
     scope: Scope, owner: ArrayRef | Tensor, items: list[Item], loc: Loc, *, stored: bool = False
 ) -> Value:
-    """`owner[items]`: a view, a gather, or an element. stored: to be assigned to.
+    """`owner[items]`: a view, a gather, what a mask chooses, or an element. stored: to be assigned to.
 
     Raises TypeInferenceError for too many indices and for what is no index; emits the tests
     that raise IndexError.
     """
     tensor = as_tensor(scope, owner, loc)
     parts = _parts(scope, tensor, items, loc)
+    masks = [part for part in parts if isinstance(part, _Mask)]
+    if len(masks) == 1 and not any(isinstance(part, Tensor) for part in parts):
+        return _masked(scope, owner, tensor, parts, masks[0], loc)
+    return _indexed(scope, owner, tensor, _without_masks(scope, tensor, parts, loc), loc, stored=stored)
+
+
+def _indexed(
+    scope: Scope, owner: ArrayRef | Tensor, tensor: Tensor, parts: list[_Part], loc: Loc, *, stored: bool
+) -> Value:
+    """The owner (`tensor`) with slices, positions and index arrays on its axes."""
     arrays = [part for part in parts if isinstance(part, Tensor)]
     if arrays and isinstance(owner, Tensor):
         if stored:
@@ -78,7 +109,7 @@ def subscript(
                                    hints=("index the array itself",))  # fmt: skip
         owner = materialise(scope, tensor, "indexed", loc)
         tensor = as_tensor(scope, owner, loc)
-    gathered = broadcast(scope, arrays, loc) if arrays else None
+    gathered = broadcast(scope, arrays, loc, "IndexError") if arrays else None
     elements = list(gathered.elements) if gathered is not None else []
     axes: list[Symbol] = []
     extents: list[Expr] = []
@@ -100,6 +131,8 @@ def subscript(
                 axes.append(axis)
                 extents.append(part.extent)
                 places[old] = _stepped(part, axis, loc)
+            case _Mask():
+                raise AssertionError("masks are looked for first")
             case Number():
                 if isinstance(owner, ArrayRef):
                     places[old] = _checked_position(scope, part, extent, loc)
@@ -122,16 +155,67 @@ def subscript(
     return as_value(Tensor(tuple(axes), tuple(extents), element, view=tensor.view and not arrays))
 
 
+def _masked(
+    scope: Scope, owner: ArrayRef | Tensor, tensor: Tensor, parts: list[_Part], mask: _Mask, loc: Loc
+) -> Masked:
+    """The owner under one mask, with slices and positions on its other axes."""
+    at = parts.index(mask)
+    front = sum(part is not None for part in parts[:at])
+    rank = mask.tensor.ndim
+    first = sum(not isinstance(part, Number) for part in parts[:at])
+    lengths = tensor.extents[front : front + rank]
+    _test_lengths(scope, lengths, mask.tensor.extents, loc)
+    whole: list[_Part] = [_Slice(integer(0, loc), 1, extent) for extent in lengths]
+    out = _indexed(scope, owner, tensor, [*parts[:at], *whole, *parts[at + 1 :]], loc, stored=True)
+    assert isinstance(out, Tensor), "the mask's axes are left"
+    if _stand_apart(parts):
+        chosen = range(first, first + rank)
+        out = permuted(out, [*chosen, *(k for k in range(out.ndim) if k not in chosen)])
+        first = 0
+    axes = dict(zip(mask.tensor.axes, out.axes[first : first + rank], strict=True))
+    return Masked(out, first, rank, rename(mask.tensor.element, axes))
+
+
+def _test_lengths(scope: Scope, lengths: Sequence[Expr], wanted: Sequence[Expr], loc: Loc) -> None:
+    for length, own in zip(lengths, wanted, strict=True):
+        if length == own:
+            continue
+        if isinstance(length, Const) and isinstance(own, Const):
+            raise TypeInferenceError(
+                f"a mask of length {own.value} for an axis of length {length.value}", loc,
+                hints=("a mask has the lengths of the axes that it is for",),
+            )  # fmt: skip
+        same = Likely(Compare("==", length, own, loc=loc), loc=loc)
+        message = "boolean index did not match indexed array: the lengths of an axis differ"
+        scope.emit(If(Unary("~", same, loc=loc), (Fail("IndexError", message, loc=loc),), loc=loc))
+
+
+def _without_masks(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> list[_Part]:
+    """Index arrays of the places where they hold, in the masks' stead."""
+    out: list[_Part] = []
+    at = 0
+    for part in parts:
+        if isinstance(part, _Mask):
+            mask = part.tensor
+            _test_lengths(scope, tensor.extents[at : at + mask.ndim], mask.extents, loc)
+            at += mask.ndim
+            out += [as_tensor(scope, array, loc) for array in nonzero(scope, mask, loc)]
+        else:
+            at += part is not None
+            out.append(part)
+    return out
+
+
 def _stand_apart(items: list[_Part]) -> bool:
     """Whether index arrays have a slice or a new axis between them: NumPy puts their axes first then."""
-    at = [k for k, item in enumerate(items) if isinstance(item, Tensor | Number)]
-    arrays = any(isinstance(item, Tensor) for item in items)
+    at = [k for k, item in enumerate(items) if isinstance(item, Tensor | Number | _Mask)]
+    arrays = any(isinstance(item, Tensor | _Mask) for item in items)
     return arrays and at[-1] - at[0] + 1 != len(at)
 
 
 def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_Part]:
     """One part for each axis of the owner, and None for each new axis."""
-    taken = sum(1 for i in items if not (isinstance(i, Opaque) and i.obj in (None, ...)))
+    taken = sum(_width(item) for item in items)
     if taken > tensor.ndim:
         raise TypeInferenceError(f"too many indices: {taken}, but this is {describe(tensor)}", loc,
                                  hints=(f"{tensor.ndim} can be given, and None for new axes",))  # fmt: skip
@@ -152,16 +236,26 @@ def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_P
                 out.append(_slice(scope, tensor.extents[at], item, scope.loc(item)))
             case _:
                 out.append(_index(scope, item, loc))
-        at += 1
+        at += _width(item)
     return [*out, *whole[at:]]
 
 
-def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor:
+def _width(item: Item) -> int:
+    """How many axes of the owner a part of the subscript takes."""
+    match item:
+        case ArrayRef() | Tensor() if element_type(item) is DType.BOOL:
+            return item.ndim
+        case Opaque(obj=obj) if obj is None or obj is ...:
+            return 0
+        case _:
+            return 1
+
+
+def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor | _Mask:
     if is_array(value):
         tensor = as_tensor(scope, value, loc)
         if tensor.element.dtype is DType.BOOL:
-            raise UnsupportedError("a mask cannot be an index yet", loc,
-                                   hints=("np.where, or a loop with `if`, chooses elements",))  # fmt: skip
+            return _Mask(tensor)
         if not tensor.element.dtype.is_integer:
             raise TypeInferenceError(
                 f"an index array of {tensor.element.dtype}, where integers are needed", loc,

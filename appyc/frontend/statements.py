@@ -14,6 +14,7 @@ from appyc.frontend.expressions import (
     element,
     lower_condition,
     lower_expression,
+    lower_lazily,
     number,
     wrong_kind,
 )
@@ -21,8 +22,9 @@ from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_w
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import is_element, lower_items, subscript
-from appyc.frontend.tensors import as_tensor, assign, kept
-from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.stores import assign
+from appyc.frontend.tensors import element_type, kept
+from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Const, Expr, Fail, If, Load, Store, Unary, Update, Var
 from appyc.ir.types import DType
 
@@ -125,7 +127,8 @@ def lower_statement(scope: Scope, node: ast.stmt) -> None:
 
 
 def _assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) -> None:
-    out = lower_expression(scope, value)
+    is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
+    out = lower_lazily(scope, value) if is_store else lower_expression(scope, value)
     if len(targets) > 1 or isinstance(targets[0], ast.Tuple | ast.List):
         out = _settled(scope, out)
     for target in targets:
@@ -194,7 +197,7 @@ def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
     return ref
 
 
-def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor:
+def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
     """What an assignment writes: an element, or several. Raises for what cannot be written."""
     loc = scope.loc(target)
     owner = lower_expression(scope, target.value)
@@ -205,7 +208,7 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor:
         ref = element(scope, owner, target.slice, items, loc)
     else:
         place = subscript(scope, owner, items, loc, stored=True)
-        if isinstance(place, Tensor):
+        if isinstance(place, Tensor | Masked):
             return place
         assert isinstance(place, Number)
         if not isinstance(place.expr, Load):
@@ -223,7 +226,7 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor:
 def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
     with scope.collect() as block:
         ref = _target(scope, target)
-    if isinstance(ref, Tensor) or ref.ndim:
+    if isinstance(ref, Tensor | Masked) or ref.ndim:
         # Tests of the target's own shape may come first; nothing is written before the value is read.
         scope.block.extend(block)
         assign(scope, ref, value, loc)
@@ -270,8 +273,8 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
         raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
                                hints=("return the value, and assign it outside",))  # fmt: skip
     ref = _target(scope, target)
-    if isinstance(ref, Tensor) or ref.ndim:
-        _update_array(scope, ref, symbol, lower_expression(scope, value), loc)
+    if isinstance(ref, Tensor | Masked) or ref.ndim:
+        _update_array(scope, ref, symbol, lower_lazily(scope, value), loc)
         return
     load: Expr = Load(ref.symbol, ref.index, loc=scope.loc(target))
     with scope.collect() as block:
@@ -289,11 +292,12 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
     scope.emit(Store(ref.symbol, ref.index, converted(out, ref, loc), loc=loc))
 
 
-def _update_array(scope: Scope, target: ArrayRef | Tensor, symbol: str, value: Value, loc: Loc) -> None:
+def _update_array(
+    scope: Scope, target: ArrayRef | Tensor | Masked, symbol: str, value: Value, loc: Loc
+) -> None:
     """`target op= value` in the target's memory. Raises where NumPy refuses the result's type."""
     out = array_operation(scope, symbol, target, value, loc)
-    old = as_tensor(scope, target, loc).element.dtype
-    new = as_tensor(scope, out, loc).element.dtype
+    old, new = element_type(target), element_type(out)
     if "biufc".index(new.kind.replace("u", "i")) > "biufc".index(old.kind.replace("u", "i")):
         raise TypeInferenceError(
             f"{symbol}= gives {new}, which an array of {old} does not take", loc,

@@ -18,9 +18,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.arithmetic import cast, integer
+from appyc.frontend.arithmetic import integer
+from appyc.frontend.masks import packed, under_one_mask
 from appyc.frontend.scope import Scope
-from appyc.frontend.values import ArrayRef, Number, Tensor, Value, describe
+from appyc.frontend.values import ArrayRef, Masked, Number, Tensor, Value, describe
 from appyc.ir.nodes import (
     Alloc,
     Binary,
@@ -40,14 +41,14 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import substitute
+from appyc.ir.visit import rename, substitute
 
 Maker = Callable[[list[Number]], Number]
 
 
 def is_array(value: Value) -> bool:
     """Whether the value has axes: a 0-dimensional array counts as a number."""
-    return isinstance(value, ArrayRef | Tensor) and value.ndim > 0
+    return isinstance(value, ArrayRef | Tensor | Masked) and value.ndim > 0
 
 
 def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tensor:
@@ -64,8 +65,25 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
             )
         case Number():
             return Tensor((), (), value.expr)
+        case Masked():
+            return as_tensor(scope, packed(scope, value, loc), loc)
         case _:
             raise TypeInferenceError(f"{what} is {describe(value)}, where an array is needed", loc)
+
+
+def element_type(value: Value) -> DType:
+    """The type of an array's elements, or of a number."""
+    match value:
+        case ArrayRef():
+            return value.symbol.dtype
+        case Tensor():
+            return value.element.dtype
+        case Masked():
+            return value.tensor.element.dtype
+        case Number():
+            return value.type.dtype
+        case _:
+            raise AssertionError(f"{describe(value)} has no elements")
 
 
 def as_value(tensor: Tensor) -> Value:
@@ -90,10 +108,10 @@ class Aligned:
     elements: tuple[Expr, ...]
 
 
-def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc) -> Aligned:
+def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc, error: str = "ValueError") -> Aligned:
     """The tensors stretched over their common shape, as NumPy stretches axes of length 1.
 
-    Emits the test that raises ValueError where the lengths do not fit.
+    Emits the test that raises `error` where the lengths do not fit.
     """
     rank = max((t.ndim for t in tensors), default=0)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in range(rank))
@@ -102,7 +120,7 @@ def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc) -> Aligned:
     for k in range(rank):
         having = [n for n, t in enumerate(tensors) if t.ndim >= rank - k]
         old = [tensors[n].axes[k - rank] for n in having]
-        extent, indices = _common(scope, [tensors[n].extents[k - rank] for n in having], axes[k], loc)
+        extent, indices = _common(scope, [tensors[n].extents[k - rank] for n in having], axes[k], loc, error)
         extents.append(extent)
         for n, axis, index in zip(having, old, indices, strict=True):
             places[n][axis] = index
@@ -110,13 +128,15 @@ def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc) -> Aligned:
     return Aligned(axes, tuple(extents), elements)
 
 
-def _common(scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc) -> tuple[Expr, list[Expr]]:
+def _common(
+    scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc, error: str
+) -> tuple[Expr, list[Expr]]:
     """The common length of an axis, and the place along it in each of the tensors that have it."""
-    longest = next((e for e in lengths if not _is_one(e)), lengths[0])
+    longest = next((e for e in lengths if not is_one(e)), lengths[0])
     whole = longest
     same: dict[Expr, Likely] = {}
     for extent in lengths:
-        if extent == longest or _is_one(extent) or extent in same:
+        if extent == longest or is_one(extent) or extent in same:
             continue
         if isinstance(extent, Const) and isinstance(longest, Const):
             raise TypeInferenceError(
@@ -124,17 +144,17 @@ def _common(scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc) -> tu
                 hints=("axes must have one length, or one of them length 1",),
             )  # fmt: skip
         same[extent] = Likely(Compare("==", extent, longest, loc=loc), loc=loc)
-        ones = Logical("or", _equals(whole, 1, loc), _equals(extent, 1, loc), loc=loc)
-        fail_unless(scope, same[extent], ones, _MISMATCH, loc)
-        longer = Select(_equals(whole, 1, loc), extent, whole, loc=loc)
+        ones = Logical("or", equals(whole, 1, loc), equals(extent, 1, loc), loc=loc)
+        fail_unless(scope, same[extent], ones, _MISMATCH, loc, error)
+        longer = Select(equals(whole, 1, loc), extent, whole, loc=loc)
         whole = scope.temp("n", Select(same[extent], whole, longer, loc=loc))
     here = Var(axis, loc=loc)
     indices: list[Expr] = []
     for extent in lengths:
         tests = list(same.values()) if extent == longest else [same[extent]] if extent in same else []
-        index: Expr = integer(0, loc) if _is_one(extent) and not _is_one(longest) else here
+        index: Expr = integer(0, loc) if is_one(extent) and not is_one(longest) else here
         for test in tests:
-            alone = Select(_equals(extent, 1, loc), integer(0, loc), here, loc=loc)
+            alone = Select(equals(extent, 1, loc), integer(0, loc), here, loc=loc)
             index = Select(test, index, alone, loc=loc)
         indices.append(index)
     return whole, indices
@@ -143,21 +163,23 @@ def _common(scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc) -> tu
 _MISMATCH = "operands could not be broadcast together: the lengths of an axis differ"
 
 
-def fail_unless(scope: Scope, usual: Likely, otherwise: Expr, message: str, loc: Loc) -> None:
-    """Emits the test that raises ValueError where neither condition holds."""
-    fail = If(_not(otherwise), (Fail("ValueError", message, loc=loc),), loc=loc)
-    scope.emit(If(_not(usual), (fail,), loc=loc))
+def fail_unless(
+    scope: Scope, usual: Likely, otherwise: Expr, message: str, loc: Loc, error: str = "ValueError"
+) -> None:
+    """Emits the test that raises `error` where neither condition holds."""
+    fail = If(negation(otherwise), (Fail(error, message, loc=loc),), loc=loc)
+    scope.emit(If(negation(usual), (fail,), loc=loc))
 
 
-def _is_one(extent: Expr) -> bool:
+def is_one(extent: Expr) -> bool:
     return isinstance(extent, Const) and extent.value == 1
 
 
-def _equals(expr: Expr, value: int, loc: Loc) -> Expr:
+def equals(expr: Expr, value: int, loc: Loc) -> Expr:
     return Compare("==", expr, integer(value, loc), loc=loc)
 
 
-def _not(cond: Expr) -> Expr:
+def negation(cond: Expr) -> Expr:
     return Unary("~", cond, loc=cond.loc)
 
 
@@ -168,6 +190,11 @@ def elementwise(
     scope: Scope, values: Sequence[Value], make: Maker, loc: Loc, what: str = "an operand"
 ) -> Value:
     """`make` of the elements, place by place. Python's own numbers stay weak in promotion."""
+    if (chosen := under_one_mask(values)) is not None:
+        mask, whole = chosen
+        result = elementwise(scope, whole, make, loc, what)
+        assert isinstance(result, Tensor), "a mask has axes"
+        return replace(mask, tensor=result, holds=rename(mask.holds, _same_axes(mask.tensor, result)))
     tensors = [as_tensor(scope, value, loc, what) for value in values]
     shape = broadcast(scope, tensors, loc)
     numbers = [
@@ -181,13 +208,17 @@ def materialise(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> ArrayRef:
     """A new C-contiguous array with the tensor's elements."""
     array = scope.supply.fresh(name, ArrayType(tensor.element.dtype, tensor.ndim))
     scope.emit(Alloc(array, tensor.extents, zero=False, loc=loc))
-    axes, element = _renamed(scope, tensor)
+    axes, element = renamed(scope, tensor)
     index = tuple(Var(axis, loc=loc) for axis in axes)
     scope.emit(ForAll(axes, tensor.extents, array, index, element, loc=loc))
     return ArrayRef(array, shape=tensor.extents)
 
 
-def _renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[Symbol, ...], Expr]:
+def _same_axes(old: Tensor, new: Tensor) -> dict[Symbol, Symbol]:
+    return dict(zip(old.axes, new.axes, strict=True))
+
+
+def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[Symbol, ...], Expr]:
     """Axes of its own for one statement: a tensor may be used several times."""
     axes = tuple(scope.supply.fresh(axis.name, axis.type) for axis in tensor.axes)
     places: dict[Symbol, Expr] = {
@@ -201,71 +232,6 @@ def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
     if tensor.view or not tensor.axes:
         return as_value(tensor)
     return materialise(scope, tensor, name, loc)
-
-
-def assign(scope: Scope, target: Value, value: Value, loc: Loc) -> None:
-    """`target[...] = value`: the value is stretched to the target's shape, and converted.
-
-    Raises TypeInferenceError where the target is no view, is read-only, or cannot hold the type.
-    """
-    place = as_tensor(scope, target, loc)
-    if not isinstance(place.element, Load):
-        raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
-                                 hints=("give it a name first",))  # fmt: skip
-    array = place.element.array
-    if array.array.readonly:
-        raise TypeInferenceError(
-            f"'{array.name}' is read-only, and this assigns to it", loc,
-            hints=("pass an array that may be written, such as a copy of it",),
-        )  # fmt: skip
-    source = as_tensor(scope, value, loc, "the assigned value")
-    source = _without_leading_ones(scope, source, place.ndim, loc)
-    dtype = array.dtype
-    if source.element.dtype.is_complex and not dtype.is_complex and dtype is not DType.BOOL:
-        raise TypeInferenceError(
-            f"complex numbers cannot be stored in '{array.name}', an array of {dtype}", loc,
-            hints=("store z.real, or use a complex array",),
-        )  # fmt: skip
-    axes, element = _renamed(scope, place)
-    assert isinstance(element, Load)
-    offset = place.ndim - source.ndim
-    places = {
-        old: _stretched_place(scope, extent, place.extents[offset + k], axes[offset + k], loc)
-        for k, (old, extent) in enumerate(zip(source.axes, source.extents, strict=True))
-    }
-    stored = cast(substitute(source.element, places), dtype)
-    scope.emit(ForAll(axes, place.extents, array, element.index, stored, loc=loc))
-
-
-def _stretched_place(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc: Loc) -> Expr:
-    """Where along an axis of the assigned value the element for a place of the target is."""
-    here = Var(axis, loc=loc)
-    if extent == wanted:
-        return here
-    if _is_one(extent):
-        return integer(0, loc)
-    same = Likely(Compare("==", extent, wanted, loc=loc), loc=loc)
-    message = "could not broadcast input array: the lengths of an axis differ"
-    fail_unless(scope, same, _equals(extent, 1, loc), message, loc)
-    return Select(same, here, integer(0, loc), loc=loc)
-
-
-def _without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> Tensor:
-    """NumPy drops leading axes of length 1 where the target has fewer axes."""
-    while tensor.ndim > ndim:
-        extent = tensor.extents[0]
-        if isinstance(extent, Const) and not _is_one(extent):
-            raise TypeInferenceError(
-                f"{describe(tensor)} cannot be assigned to {ndim} dimension{'s' if ndim != 1 else ''}", loc,
-                hints=("only axes of length 1 can be left out",),
-            )  # fmt: skip
-        if not _is_one(extent):
-            alone = Likely(_equals(extent, 1, loc), loc=loc)
-            message = "could not broadcast input array: it has more axes than the target"
-            scope.emit(If(_not(alone), (Fail("ValueError", message, loc=loc),), loc=loc))
-        element = substitute(tensor.element, {tensor.axes[0]: integer(0, loc)})
-        tensor = Tensor(tensor.axes[1:], tensor.extents[1:], element)
-    return tensor
 
 
 def permuted(tensor: Tensor, order: Sequence[int]) -> Tensor:

@@ -69,6 +69,29 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
+class Masked:
+    """The elements of a tensor where a mask holds, in C order.
+
+    The mask is over `rank` axes of the tensor in a row, from `first` on, and the chosen elements
+    are along one axis in their stead.
+    """
+
+    tensor: Tensor
+    first: int
+    rank: int
+    holds: Expr
+
+    @property
+    def ndim(self) -> int:
+        return self.tensor.ndim - self.rank + 1
+
+    @property
+    def chosen(self) -> tuple[Symbol, ...]:
+        """The axes that the mask is over."""
+        return self.tensor.axes[self.first : self.first + self.rank]
+
+
+@dataclass(frozen=True, slots=True)
 class TupleValue:
     items: tuple[Value, ...]
 
@@ -85,7 +108,7 @@ class Opaque:
     root: AccessPath | None = None
 
 
-Value: TypeAlias = Number | ArrayRef | Tensor | TupleValue | Opaque
+Value: TypeAlias = Number | ArrayRef | Tensor | Masked | TupleValue | Opaque
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +156,8 @@ def describe(value: Value | Binding) -> str:
             return f"a {value.ndim}-dimensional array of {value.symbol.dtype}"
         case Tensor():
             return f"a {value.ndim}-dimensional array of {value.element.dtype}"
+        case Masked():
+            return f"a {value.ndim}-dimensional array of {value.tensor.element.dtype}"
         case TupleValue() | TupleSlots():
             return f"a tuple of {len(value.items)}"
         case Opaque(obj=None):

@@ -511,6 +511,11 @@ class ForAll(Node):
 
     Every value is read before any is stored, in the order of the places. Only `expand_tensors`
     ever sees one.
+
+    where: at the places for which it holds. position: how many of those come before, in the
+    order of the places; an int64 that `index` and `value` may use. op: one of BINARY_OPS; the
+    elements become `array[index] op value`, one place after the other. checked: as in Load, of
+    the access to `array`.
     """
 
     axes: tuple[Symbol, ...]
@@ -518,6 +523,10 @@ class ForAll(Node):
     array: Symbol
     index: tuple[Expr, ...]
     value: Expr
+    where: Expr | None = None
+    position: Symbol | None = None
+    op: str | None = None
+    checked: bool = True
 
 
 OWN_ERRORS = ("DependenceError",)

@@ -228,7 +228,7 @@ class _Printer:
     def reduce(self, expr: Reduce) -> str:
         """All values in a list, combined from the left."""
         a, b = "left", "right"
-        joined = f"{_CALLED_OPS[expr.op]}({a}, {b})" if expr.op in _CALLED_OPS else f"{a} {expr.op} {b}"
+        joined = self.combined(expr.op, a, b)
         values = f"[{self.bare(expr.value)}{self.each(expr.axes, expr.extents)}]"
         return f"functools.reduce(lambda {a}, {b}: {joined}, {values}, {self.bare(expr.start)})"
 
@@ -238,10 +238,23 @@ class _Printer:
 
     def for_all(self, stmt: ForAll) -> list[str]:
         """The values first, then the stores, in the same order."""
-        places = ", ".join(self.name(axis) for axis in stmt.axes) + ("," if len(stmt.axes) == 1 else "")
-        value = f"(({places}), {self.bare(stmt.value)})" if stmt.axes else f"((), {self.bare(stmt.value)})"
-        head = f"for ({places}), value in [{value}{self.each(stmt.axes, stmt.extents)}]:"
-        return [head, f"    {self.element(stmt.array, stmt.index)} = value"]
+        places = f"({', '.join(self.name(axis) for axis in stmt.axes)}{',' if len(stmt.axes) == 1 else ''})"
+        each = self.each(stmt.axes, stmt.extents)
+        if stmt.where is not None:
+            each += f" if {self.bare(stmt.where)}"
+        if stmt.position is None:
+            head = f"for {places}, value in [({places}, {self.bare(stmt.value)}){each}]:"
+        else:
+            numbered = f"{self.name(stmt.position)}, {places}"
+            chosen = f"for {numbered} in enumerate([{places}{each}])"
+            head = f"for {numbered}, value in [({numbered}, {self.bare(stmt.value)}) {chosen}]:"
+        element = self.element(stmt.array, stmt.index)
+        value = "value" if stmt.op is None else self.combined(stmt.op, element, "value")
+        return [head, f"    {element} = {value}"]
+
+    @staticmethod
+    def combined(op: str, lhs: str, rhs: str) -> str:
+        return f"{_CALLED_OPS[op]}({lhs}, {rhs})" if op in _CALLED_OPS else f"{lhs} {op} {rhs}"
 
     def element(self, array: Symbol, index: tuple[Expr, ...]) -> str:
         return f"{self.name(array)}[{', '.join(self.bare(i) for i in index) or '()'}]"

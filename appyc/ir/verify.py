@@ -323,10 +323,18 @@ class _Verifier:
 
     def for_all(self, stmt: ForAll) -> None:
         self.axes(stmt)
+        if stmt.where is not None:
+            self.expr(stmt.where, DType.BOOL)
+        places = set(stmt.axes)
+        if stmt.position is not None:
+            self.expect(stmt.position.dtype is DType.INT64, stmt, f"{stmt.position} is no int64")
+            places.add(stmt.position)
+        self.known |= places
+        self.expect(stmt.op is None or stmt.op in BINARY_OPS, stmt, f"no operator {stmt.op!r}")
         self.index(stmt.array, stmt.index, stmt)
         self.writable(stmt.array, stmt)
         self.expr(stmt.value, stmt.array.dtype)
-        self.known -= set(stmt.axes)
+        self.known -= places
 
     # ------------------------------------------------------------ loops
 

@@ -120,7 +120,8 @@ class _Bounds:
         self._happening: dict[int, isl.Set] = {}
         self._covered: dict[Symbol, set[_Side]] = {}
         self._outermost: dict[Hashable, int] = {}
-        for side in (side for access in found.accesses for side in self._sides(access)):
+        asked = (access for access in found.accesses if access.checked)
+        for side in (side for access in asked for side in self._sides(access)):
             seen = self._outermost.get(side.group, side.offset)
             self._outermost[side.group] = (max if side.above else min)(seen, side.offset)
 
@@ -130,6 +131,8 @@ class _Bounds:
         proven: set[int] = set()
         guards: list[Guard] = []
         for number, access in enumerate(self.found.accesses):
+            if not access.checked:
+                continue  # it is in range already, whatever its index looks like
             old = needed.get(access.array, _Needed(access.loc, (), self.sets.everything))
             holds = self.sets.bounded(partial(self._also, old.holds, access), None)
             if holds is not None:

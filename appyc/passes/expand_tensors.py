@@ -15,10 +15,17 @@
                                                 for i_2 in range(0, n - 1):
                                                     a[i_2 + 1] = new[i_2]
 
+    for all (i) below n where m[i]:             k = 0
+        new[k] = a[i]                  ->       for i in range(0, n):
+        (k: the position)                           if m[i]:
+                                                        new[k] = a[i]
+                                                        k = k + 1
+
 Every value is read before any is stored. Where the statement reads the array that it writes
 at another element than the one it writes there, or reads another array that may share memory
-with it, the values go into a new array first. `fuse_loops` takes that array out again where
-the dependences allow it: this pass serves arguments that overlap as well.
+with it, the values go into a new array first, and so does the condition. `fuse_loops` takes
+that array out again where the dependences allow it: this pass serves arguments that overlap as
+well.
 
 Requires: a `Reduce` stands in what an assignment or a tensor statement assigns, nowhere else.
 Runs first, and leaves neither node.
@@ -52,8 +59,8 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import ArrayType
-from appyc.ir.visit import substitute, walk
-from appyc.passes.build import integer
+from appyc.ir.visit import rename, scalars_read, substitute, walk
+from appyc.passes.build import combine, integer, shifted
 from appyc.passes.context import PassContext
 
 
@@ -124,42 +131,66 @@ class _Expansion:
     # ------------------------------------------------------------ statements
 
     def _for_all(self, stmt: ForAll, out: list[Stmt]) -> None:
-        extents = [self.expr(n, out) for n in stmt.extents]
-        if not self._reads_others(stmt):
-            self._stores(stmt, stmt.array, stmt.index, extents, out)
-            return
-        loc = stmt.loc
-        new = self.names.fresh("new", ArrayType(stmt.array.dtype, len(extents)))
-        self.own.add(new)
-        out.append(Alloc(new, tuple(extents), zero=False, loc=loc))
-        self._stores(stmt, new, tuple(Var(axis, loc=loc) for axis in stmt.axes), extents, out)
-        again = {axis: self.names.fresh(axis.name, axis.type) for axis in stmt.axes}
-        places: dict[Symbol, Expr] = {axis: Var(symbol, loc=loc) for axis, symbol in again.items()}
-        index = tuple(substitute(i, places) for i in stmt.index)
-        value = Load(new, tuple(places.values()), checked=False, loc=loc)
-        store = Store(stmt.array, index, value, loc=loc)
-        out += _nest(list(again.values()), extents, (store,), stmt)
+        """The statement's loops: its condition into memory, then its values, where a store may meet them."""
+        extents = tuple(self.expr(n, out) for n in stmt.extents)
+        stmt = replace(stmt, extents=extents)
+        if stmt.where is not None and self._may_change(stmt.where, stmt):
+            holds = self._array("holds", stmt.where, stmt, out)
+            self._stores(self._renamed(replace(stmt, array=holds, index=_places(stmt), value=stmt.where,
+                                               where=None, position=None, op=None, checked=False)), out)  # fmt: skip
+            stmt = replace(stmt, where=Load(holds, _places(stmt), checked=False, loc=stmt.loc))
+        if self._may_change(stmt.value, stmt):
+            new = self._array("new", stmt.value, stmt, out)
+            self._stores(replace(stmt, array=new, index=_places(stmt), op=None, checked=False), out)
+            value = Load(new, _places(stmt), checked=False, loc=stmt.loc)
+            stmt = self._renamed(replace(stmt, value=value))
+        self._stores(stmt, out)
 
-    def _stores(
-        self, stmt: ForAll, array: Symbol, index: tuple[Expr, ...], extents: list[Expr], out: list[Stmt]
-    ) -> None:
+    def _array(self, name: str, value: Expr, stmt: ForAll, out: list[Stmt]) -> Symbol:
+        """A new array with a place for each of the statement's."""
+        array = self.names.fresh(name, ArrayType(value.dtype, len(stmt.extents)))
+        self.own.add(array)
+        out.append(Alloc(array, stmt.extents, zero=False, loc=stmt.loc))
+        return array
+
+    def _renamed(self, stmt: ForAll) -> ForAll:
+        """The statement with axes and a position of its own."""
+        old = (*stmt.axes, *((stmt.position,) if stmt.position is not None else ()))
+        return rename(stmt, {symbol: self.names.fresh(symbol.name, symbol.type) for symbol in old})
+
+    def _stores(self, stmt: ForAll, out: list[Stmt]) -> None:
+        loc = stmt.loc
+        if stmt.position is not None and stmt.position not in scalars_read((*stmt.index, stmt.value)):
+            stmt = replace(stmt, position=None)
         body: list[Stmt] = []
         value = self.expr(stmt.value, body)
-        body.append(Store(array, index, value, checked=array is stmt.array, loc=stmt.loc))
-        out += _nest(list(stmt.axes), extents, tuple(body), stmt)
+        if stmt.op is not None:
+            old = Load(stmt.array, stmt.index, checked=stmt.checked, loc=loc)
+            value = combine(stmt.op, old, value)
+        body.append(Store(stmt.array, stmt.index, value, checked=stmt.checked, loc=loc))
+        if stmt.position is not None:
+            out.append(Assign(stmt.position, integer(0, loc), loc=loc))
+            body.append(Assign(stmt.position, shifted(Var(stmt.position, loc=loc), 1), loc=loc))
+        if stmt.where is not None:
+            body = [If(stmt.where, tuple(body), loc=loc)]
+        out += _nest(list(stmt.axes), list(stmt.extents), tuple(body), stmt)
 
-    def _reads_others(self, stmt: ForAll) -> bool:
+    def _may_change(self, expr: Expr, stmt: ForAll) -> bool:
         """Whether what is read may be an element that an earlier place of the statement wrote."""
         is_gathered = any(isinstance(n, Load) for n in walk(stmt.index))  # two places may be one
-        for node in walk(stmt.value):
+        for node in walk(expr):
             if isinstance(node, Load):
                 is_same = node.array == stmt.array
-                moved = is_gathered or node.index != stmt.index or _is_inside_reduction(node, stmt.value)
+                moved = is_gathered or node.index != stmt.index or _is_inside_reduction(node, expr)
                 if is_same and moved:
                     return True
                 if not is_same and stmt.array not in self.own and node.array not in self.own:
                     return True
         return False
+
+
+def _places(stmt: ForAll) -> tuple[Expr, ...]:
+    return tuple(Var(axis, loc=stmt.loc) for axis in stmt.axes)
 
 
 def _is_inside_reduction(node: Load, value: Expr) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from appyc.errors import UnsupportedError
-from appyc.ir.nodes import Alloc, ForAll, Reduce
+from appyc.ir.nodes import Alloc, Assign, ForAll, Reduce
 from appyc.ir.printer import print_function
 from appyc.ir.visit import walk
 from appyc.options import Options
@@ -64,6 +64,27 @@ def nested_reduction(a):
     return (a - a.mean(axis=0)).sum(axis=0)
 
 
+def store_where(a, m):
+    a[m] = 0.0
+
+
+def store_where_itself(a):
+    a[a > 1.0] = a[::-1][a > 1.0]
+
+
+def values_where(a, m, values):
+    a[m] = values
+
+
+def chosen(a, m):
+    return a[m]
+
+
+def chosen_rows(a, m):
+    a[m] += 1.0
+    return a[m].sum()
+
+
 A, B = np.arange(12.0).reshape(3, 4), np.arange(4.0)
 
 CASES = [
@@ -78,6 +99,11 @@ CASES = [
     (outer_sum, (B, A[0])),
     (scatter, (B, np.array([1, 1, 3]))),
     (nested_reduction, (A,)),
+    (store_where, (B, B > 1.0)),
+    (store_where_itself, (B,)),
+    (values_where, (B, B > 1.0, B[:2].copy())),
+    (chosen, (A, A > 3.0)),
+    (chosen_rows, (A, A[:, 0] > 3.0)),
 ]
 NAMES = [fn.__name__ for fn, _ in CASES]
 
@@ -112,6 +138,35 @@ def test_values_that_cannot_meet_the_stores_need_no_memory():
 def test_values_that_may_meet_the_stores_are_read_first():
     for fn, args in ((shifted, (B,)), (pointwise, (B, B.copy())), (scatter, (B, np.array([1, 1])))):
         assert any(isinstance(n, Alloc) for n in walk(after(lowered(fn, *args), expand_tensors)))
+
+
+def test_conditions_that_cannot_meet_the_stores_need_no_memory():
+    def clamped(a):
+        a[a > 1.0] = 0.0
+
+    assert not any(isinstance(n, Alloc) for n in walk(after(lowered(clamped, B), expand_tensors)))
+
+
+def test_conditions_that_may_meet_the_stores_are_read_first():
+    overlapping = np.array([True, False, True, False])
+
+    def inverted(m, k):
+        m[k] = False
+
+    expanded = after(lowered(inverted, overlapping, overlapping), expand_tensors)
+    one, two = overlapping.copy(), overlapping.copy()
+    run_printed(expanded, one[1:], one[:-1])
+    inverted(two[1:], two[:-1])
+    assert one.tolist() == two.tolist()
+
+
+def test_position_that_no_store_needs_is_not_counted():
+    def numbers(a, m, x):
+        a[m] = x
+
+    expanded = after(lowered(numbers, B, B > 1.0, B[:2].copy()), expand_tensors)
+    counters = [n for n in walk(expanded) if isinstance(n, Assign) and n.target.name == "position"]
+    assert len(counters) == 2  # set to 0 and moved on where the values are read, and not again
 
 
 def test_function_without_tensors_is_left_alone():

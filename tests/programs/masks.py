@@ -1,0 +1,210 @@
+"""Masks as indices: stores and loads under them, what they choose in reductions; nothing is left to Python."""
+
+import numpy as np
+
+from tests.programs.registry import C_ONLY, Programs, bools, complexes, floats, ints
+
+PROGRAMS = Programs(strict=True)
+
+_NAN = np.array([1.0, np.nan, -2.0, np.nan, 3.0, -0.0])
+_GRID = floats(6, 7)
+
+
+# ---------------------------------------------------------------- stores
+
+
+@PROGRAMS.on(floats(11))
+@PROGRAMS.on(floats(2, dtype=np.float32))
+@PROGRAMS.on(floats(1))
+@PROGRAMS.on(floats(0))
+@PROGRAMS.on(_NAN)
+@PROGRAMS.on(ints(13, dtype=np.int32))
+@PROGRAMS.on(floats(22)[::-2])
+@PROGRAMS.on(floats(5, 7))
+@PROGRAMS.on(np.asfortranarray(floats(5, 7)))
+@PROGRAMS.on(floats(40_000), targets=C_ONLY)
+def clamped_below(a):
+    a[a < 0] = 0
+
+
+@PROGRAMS.on(floats(11), bools(11), 2.5)
+@PROGRAMS.on(floats(11), bools(10), 2.5)
+@PROGRAMS.on(floats(11), bools(12), 2.5)
+@PROGRAMS.on(ints(11, dtype=np.uint8), bools(11), 7)
+@PROGRAMS.on(complexes(11), bools(11), 1j)
+@PROGRAMS.on(floats(0), bools(0), 2.5)
+@PROGRAMS.on(floats(3), np.zeros(3, bool), 2.5)
+def number_where(a, m, x):
+    a[m] = x
+    a[~m] += 1
+
+
+@PROGRAMS.on(floats(11), bools(11), floats(11, seed=1))
+@PROGRAMS.on(floats(11), bools(11), floats(int(bools(11).sum()), seed=1))
+@PROGRAMS.on(floats(11), bools(11), floats(1, seed=1))
+@PROGRAMS.on(floats(1), np.ones(1, bool), floats(1, seed=1))
+@PROGRAMS.on(floats(4), np.zeros(4, bool), floats(0))
+@PROGRAMS.on(floats(4), np.zeros(4, bool), floats(2))
+@PROGRAMS.on(floats(0), bools(0), floats(0))
+@PROGRAMS.on(floats(3, 5), bools(3, 5), ints(int(bools(3, 5).sum())))
+def values_where(a, m, values):
+    a[m] = values
+
+
+@PROGRAMS.on(floats(9), floats(9, seed=1), bools(9))
+@PROGRAMS.on(floats(9, dtype=np.float32), floats(9, dtype=np.float32, seed=1), bools(9))
+def same_mask_on_both_sides(a, b, m):
+    a[m] = b[m] * 2 - a[m]
+    b[m] *= a[m] + 1
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(floats(1))
+def read_before_stored(a):
+    a[a > 0] = a[::-1][a > 0]
+    a[a[::-1] > 0] = 3.0
+
+
+@PROGRAMS.on(_GRID, bools(6), bools(7))
+@PROGRAMS.on(np.asfortranarray(_GRID), bools(6), bools(7))
+@PROGRAMS.on(_GRID, np.zeros(6, bool), np.ones(7, bool))
+@PROGRAMS.on(_GRID, bools(7), bools(7))
+def rows_and_columns(a, rows, columns):
+    a[rows] = 1.0
+    a[:, columns] += 2.0
+    a[rows, 2] = 5.0
+    a[-1, columns] *= 2.0
+    a[1:3, columns] = 7.0
+
+
+@PROGRAMS.on(_GRID, bools(6), floats(7))
+@PROGRAMS.on(_GRID, np.zeros(6, bool), floats(7))
+@PROGRAMS.on(_GRID, np.ones(6, bool), floats(6, 7))
+@PROGRAMS.on(_GRID, np.ones(6, bool), floats(5, 7))
+def rows_from_an_array(a, rows, values):
+    a[rows] = values
+
+
+@PROGRAMS.on(_GRID, bools(7), floats(6, int(bools(7).sum())))
+@PROGRAMS.on(_GRID, bools(7), floats(6, 1))
+def columns_from_an_array(a, columns, values):
+    a[:, columns] = values
+
+
+@PROGRAMS.on(floats(3, 4, 5), bools(4, 5), bools(3, 4))
+def mask_over_two_of_three_axes(a, last, first):
+    a[:, last] = 0.5
+    a[first] *= 2.0
+    a[first, 1] = 9.0
+
+
+@PROGRAMS.on(floats(20), bools(10))
+def view_under_a_mask(a, m):
+    half = a[::2]
+    half[m] = -1.0
+
+
+# ---------------------------------------------------------------- loads
+
+
+@PROGRAMS.on(floats(11), bools(11))
+@PROGRAMS.on(floats(11, dtype=np.float32)[::-1], bools(22)[::2])
+@PROGRAMS.on(complexes(11), bools(11))
+@PROGRAMS.on(floats(2), np.zeros(2, bool))
+@PROGRAMS.on(floats(1), np.ones(1, bool))
+@PROGRAMS.on(floats(0), bools(0))
+@PROGRAMS.on(floats(5), bools(6))
+@PROGRAMS.on(floats(5, 6), bools(5, 6))
+@PROGRAMS.on(floats(5, 6).T, bools(5, 6).T)
+@PROGRAMS.on(floats(5, 6), bools(6, 5))
+@PROGRAMS.on(floats(30_000), bools(30_000), targets=C_ONLY)
+def chosen(a, m):
+    return a[m]
+
+
+@PROGRAMS.on(floats(11))
+@PROGRAMS.on(_NAN)
+@PROGRAMS.on(ints(11))
+def chosen_by_expression(a):
+    positive = a[a > 0]
+    return positive, a[(a > -1) & (a * a < 1)] * 2, len(positive), a[np.isnan(a)].size
+
+
+@PROGRAMS.on(_GRID, bools(6), bools(7))
+@PROGRAMS.on(np.asfortranarray(_GRID), bools(6), bools(7))
+@PROGRAMS.on(_GRID, np.zeros(6, bool), bools(7))
+def chosen_rows(a, rows, columns):
+    return a[rows], a[:, columns] + 0, a[rows, 1], a[rows, ::-2] * 1, a[2, columns], a[rows][:, columns] + 1
+
+
+@PROGRAMS.on(floats(3, 4, 5), bools(3), bools(4), bools(4, 5))
+def chosen_of_three(a, first, middle, last):
+    return a[:, middle] + 0, a[:, middle, 2], a[1, :, :][last], a[0][last], a[:, last] * 2, a[first, :, 1] * 1
+
+
+@PROGRAMS.on(_GRID, np.array([1, 0, 1, 0, 0, 1], bool), np.array([0, 3, -1]))
+@PROGRAMS.on(_GRID, np.array([1, 0, 1, 0, 0, 1], bool), np.array([0, 3]))
+@PROGRAMS.on(_GRID, np.array([1, 0, 1, 0, 0, 1], bool), np.array([2]))
+def mask_beside_an_index_array(a, rows, columns):
+    return a[rows, columns] * 1
+
+
+@PROGRAMS.on(floats(9), bools(9), floats(9, seed=4), bools(9, seed=4))
+@PROGRAMS.on(floats(9), np.ones(9, bool), floats(9, seed=4), np.ones(9, bool))
+def operators_on_what_is_chosen(a, m, b, k):
+    return a[m] + b[m], -a[m], np.sqrt(np.abs(a[m])), a[m] > 0, a[m] * 2 + b[m] / 3, a[m] + b[k][: a[m].size]
+
+
+@PROGRAMS.on(floats(9), bools(9))
+def changed_behind(a, m):
+    first = a[m]
+    a[m] = 0.0
+    m[:] = ~m
+    return first, a[m]
+
+
+# ---------------------------------------------------------------- reductions
+
+
+@PROGRAMS.on(floats(11), bools(11))
+@PROGRAMS.on(floats(11, dtype=np.float32), bools(11))
+@PROGRAMS.on(ints(11, dtype=np.int8), bools(11))
+@PROGRAMS.on(_NAN, np.array([1, 0, 1, 0, 1, 1], bool))
+@PROGRAMS.on(_NAN, np.array([1, 1, 1, 0, 1, 1], bool))
+@PROGRAMS.on(floats(1), np.ones(1, bool))
+@PROGRAMS.on(floats(3, 4), bools(3, 4))
+@PROGRAMS.on(floats(30_000), bools(30_000), targets=C_ONLY)
+def reductions_of_what_is_chosen(a, m):
+    return a[m].sum(), np.mean(a[m]), a[m].max(), np.min(a[m]), a[m].prod(), a[m].any(), np.all(a[m]), a[m].std()
+
+
+@PROGRAMS.on(floats(4), np.zeros(4, bool))
+@PROGRAMS.on(floats(0), bools(0))
+@PROGRAMS.on(ints(4), np.zeros(4, bool))
+def sums_of_nothing(a, m):
+    return a[m].sum(), a[m].mean(), a[m].prod(), a[m].any(), a[m].all(), m.sum()
+
+
+@PROGRAMS.on(floats(4), np.zeros(4, bool))
+@PROGRAMS.on(floats(4), np.ones(4, bool))
+def largest_of_nothing(a, m):
+    return a[m].max()
+
+
+@PROGRAMS.on(_GRID, bools(6), bools(7))
+def reductions_along_axes(a, rows, columns):
+    return a[rows].sum(axis=0), a[rows].sum(axis=1), a[:, columns].mean(axis=1), a[rows].sum(), a[rows].max(axis=0)
+
+
+@PROGRAMS.on(floats(11), bools(11), bools(11, seed=1))
+def masks_alone(a, m, k):
+    both = m & k
+    return (
+        both.sum(), np.count_nonzero(m | k), (~m ^ k).any(), np.logical_and(a > 0, m), np.logical_or(m, a),
+        np.logical_xor(a, k), np.logical_not(m), m.mean(),
+    )  # fmt: skip
+
+
+@PROGRAMS.on(floats(11), floats(11, seed=1))
+def sum_of_products_where(a, b):
+    return (a[a > b] * b[a > b]).sum(), (a[a > a.mean()] ** 2).sum()
