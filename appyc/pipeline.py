@@ -32,6 +32,7 @@ from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.expand_tensors import expand_tensors
 from appyc.passes.find_lanes import find_lanes
+from appyc.passes.forward_elements import forward_elements
 from appyc.passes.fuse_loops import fuse_loops
 from appyc.passes.guard_assumptions import guard_assumptions
 from appyc.passes.interchange_loops import interchange_loops
@@ -71,6 +72,7 @@ ANALYSE: tuple[Pass, ...] = (
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
     fuse_loops,  # once nothing raises any more, and before anything looks at single loops
     contract_arrays,  # what fusion was for
+    forward_elements,  # after it, for what stays in memory and is read again at once
     search_in_blocks,  # needs to know what may raise; what it makes are loops for all that follow
     reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not

@@ -100,6 +100,19 @@ def cost_of(loop: For, around: Mapping[Symbol, Expr] | None = None) -> LoopCost:
     return LoopCost(counts.vector, counts.scalar, counts.gathers, once, each)
 
 
+def traffic_of(loop: For) -> dict[Symbol, Expr]:
+    """The bytes of each array that a loop moves, each place once, and twice if it is written."""
+    counter = _Counter(loop, {})
+    counter.body(loop.body, (loop,))
+    trips = trips_of(loop, {})
+    out: dict[Symbol, Expr] = {}
+    for array in dict.fromkeys(t.array for t in counter.touched):
+        touched = [t for t in counter.touched if t.array == array]
+        once, each = footprint(loop, touched, counter.trips, counter.strides)
+        out[array] = total(once, product(trips, each))
+    return out
+
+
 def trips_of(loop: For, around: Mapping[Symbol, Expr]) -> Expr:
     """The trip count of a loop, for values of the variables of those around it."""
     bounds = _bounds(loop, around, frozenset())

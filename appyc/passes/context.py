@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from appyc.analysis.legality import Legality
 from appyc.analysis.verdicts import LoopVerdict
 from appyc.errors import Loc
-from appyc.ir.nodes import For, Function, LoopMode, Node, Symbol
+from appyc.ir.nodes import Expr, For, Function, LoopMode, Node, Symbol
 from appyc.ir.visit import rewrite
 from appyc.options import Options
 
@@ -22,6 +22,19 @@ class Remark:
     loc: Loc
     text: str
     kind: str = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionGroup:
+    """Loops that became one.
+
+    var: of the loop that they are now. places: of the loops, in their order. before: the bytes that
+    they would have moved, each on its own, in float64.
+    """
+
+    var: Symbol
+    places: tuple[Loc, ...]
+    before: Expr
 
 
 @dataclass(slots=True)
@@ -74,7 +87,9 @@ class PassContext:
 
     verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what
     was done to a loop before that, in words that follow the verdict. facts: what `legality` has
-    found out. parts: of loops that a pass made to run another one by, which reports leave out, and
+    found out. fusions: the loops that were joined, by the variable of what they are now. contracted:
+    arrays that are in no memory any more, with the loop whose iterations have an element or a row of
+    each. parts: of loops that a pass made to run another one by, which reports leave out, and
     of that one.
     """
 
@@ -83,6 +98,8 @@ class PassContext:
     verdicts: dict[Symbol, LoopVerdict] = field(default_factory=dict)
     changes: dict[Symbol, str] = field(default_factory=dict)
     parts: dict[Symbol, Symbol] = field(default_factory=dict)
+    fusions: dict[Symbol, FusionGroup] = field(default_factory=dict)
+    contracted: dict[Symbol, Symbol] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
 
     def remark(self, loc: Loc, text: str, kind: str = "note") -> None:

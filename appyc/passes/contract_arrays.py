@@ -47,6 +47,7 @@ def contract_arrays(fn: Function, ctx: PassContext) -> Function:
     for alloc in allocs:
         if times[alloc.array] == 1 and (home := _home(fn, alloc)) is not None:
             fn = _contracted(fn, alloc, home, names.fresh(alloc.array.name, alloc.array.dtype))
+            ctx.contracted[alloc.array] = home.var
             ctx.remark(alloc.loc, f"'{alloc.array.name}' is never stored: its elements stay in registers")
     return fn
 

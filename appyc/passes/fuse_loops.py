@@ -1,4 +1,4 @@
-"""Joins loops where one reads what another one wrote into a temporary array.
+"""Joins loops where one reads what another one wrote, or where both walk the same memory.
 
     new = empty((n,))                               new = empty((n,))
     for i in range(0, n):                           for i in range(0, n):
@@ -6,10 +6,20 @@
     for j in range(0, n):                               y[i] = new[i] + y[i]
         y[j] = new[j] + y[j]
 
-`contract_arrays` then keeps `new` in a register. Two loops become one where they run equally
-often, and where the iterations of the joined loop may run in any order: then no iteration of
-the second loop needs more of the first than the same iteration, and nothing is lost for
-threads and lanes. Loops inside the joined loop are tried in turn.
+    for i in range(0, n):                           for i in range(0, n):
+        s = s + x[i]                                    s = s + x[i]
+    for j in range(0, n):                     ->        q = q + x[i] * x[i]
+        q = q + x[j] * x[j]
+
+Two loops become one where they run equally often, and where the iterations of the joined loop
+may run in any order: then no iteration of the second loop needs more of the first than the same
+iteration, and nothing is lost for threads and lanes. Loops inside the joined loop are tried in
+turn. `contract_arrays` then keeps `new` in a register, and `forward_elements` what the joined loop
+stores and reads again.
+
+Loops that share a temporary array are joined wherever they may be. Others only where counted bytes
+say so (`analysis/sharing_pays.py`), and where loops that were nested with nothing between them
+still are: those change places, and become grids.
 
 What stands between the two goes before both, if the first loop does not need to come before
 it, or else stays behind both.
@@ -18,79 +28,80 @@ Requires: `check_bounds` has run; accesses that may still raise keep their order
 loops apart.
 
 Does not handle: loops of different lengths, or that match only when one of them is shifted;
-loops that run in order; loops that share no temporary.
+loops that run in order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
 
+from appyc.analysis.amounts import total
+from appyc.analysis.costs import traffic_of
+from appyc.analysis.joining import EqualExtents, alone, left_behind, one_loop, placed, why_not_joined
 from appyc.analysis.legality import Legality
-from appyc.ir.nodes import (
-    Alloc,
-    Break,
-    Continue,
-    Extent,
-    For,
-    Function,
-    If,
-    Stmt,
-    Symbol,
-    Var,
-    While,
-)
-from appyc.ir.raising import may_raise, raises_itself
-from appyc.ir.visit import (
-    arrays_read,
-    arrays_written,
-    scalars_read,
-    scalars_written,
-    substitute,
-    symbols_of,
-    walk,
-)
-from appyc.passes.context import PassContext
+from appyc.analysis.sharing_pays import why_not_worthwhile
+from appyc.analysis.verdicts import LoopVerdict
+from appyc.errors import Loc
+from appyc.ir.nodes import Alloc, Expr, For, Function, If, Stmt, Symbol, While
+from appyc.ir.visit import arrays_read, arrays_written, walk
+from appyc.passes.check_parallel import rounds_differently
+from appyc.passes.context import FusionGroup, PassContext
+from appyc.passes.recognise_reductions import recognise_reductions
 
-MAX_NODES = 2000
-"""A joined loop does not grow beyond this."""
+REACH = 12
+"""How many loops back one looks for another to be joined with."""
 
 
 def fuse_loops(fn: Function, ctx: PassContext) -> Function:
-    """The function with producers and consumers of temporary arrays in one loop each."""
-    own = {n.array for n in walk(fn) if isinstance(n, Alloc)}
-    if not own:
+    """The function with fewer loops, and less traffic to memory."""
+    own = frozenset(n.array for n in walk(fn) if isinstance(n, Alloc))
+    if not (own or ctx.options.auto):
         return fn
-    return replace(fn, body=_Fusion(frozenset(own), ctx).block(fn.body))
+    fusion = _Fusion(own, EqualExtents.of(fn.guards), ctx)
+    body = fusion.block(fn.body)
+    ctx.fusions.update((var, fusion.group(var)) for var in fusion.parts)
+    for refusal in fusion.refusals:
+        if not fusion.are_together(refusal.first, refusal.second):
+            ctx.remark(refusal.loc, refusal.text, "missed")
+    return replace(fn, body=body) if fusion.parts else fn
 
 
 @dataclass(frozen=True, slots=True)
-class _Touched:
-    """What a statement reads and writes, arrays and scalars together."""
+class _Refusal:
+    """Two loops, by their variables, that were not joined at that time; another way may have been found."""
 
-    reads: frozenset[Symbol]
-    writes: frozenset[Symbol]
-
-    @classmethod
-    def by(cls, stmt: Stmt) -> _Touched:
-        made = {n.array for n in walk(stmt) if isinstance(n, Alloc)}
-        sizes = {n.array for n in walk(stmt) if isinstance(n, Extent)}
-        return cls(
-            frozenset(arrays_read(stmt) | scalars_read(stmt) | sizes),
-            frozenset(arrays_written(stmt) | scalars_written(stmt) | made),
-        )
-
-    def is_free_of(self, other: _Touched) -> bool:
-        """Whether the two may change places."""
-        return not (self.writes & (other.reads | other.writes) or self.reads & other.writes)
+    first: Symbol
+    second: Symbol
+    loc: Loc
+    text: str
 
 
+@dataclass(slots=True)
 class _Fusion:
-    def __init__(self, own: frozenset[Symbol], ctx: PassContext) -> None:
-        self.own, self.ctx = own, ctx
+    """own: arrays made in the function. loops: as they were. parts: the loops that one was made of, by
+    its variable. refusals: each one once, in order."""
+
+    own: frozenset[Symbol]
+    equal: EqualExtents
+    ctx: PassContext
+    loops: dict[Symbol, For] = field(default_factory=dict)
+    parts: dict[Symbol, tuple[Symbol, ...]] = field(default_factory=dict)
+    refusals: dict[_Refusal, None] = field(default_factory=dict)
+
+    def are_together(self, one: Symbol, other: Symbol) -> bool:
+        return any(one in parts and other in parts for parts in self.parts.values())
+
+    def group(self, var: Symbol) -> FusionGroup:
+        loops = [self.loops[part] for part in self.parts[var]]
+        moved: list[Expr] = [size for loop in loops for size in traffic_of(loop).values()]
+        return FusionGroup(var, tuple(loop.loc for loop in loops), reduce(total, moved))
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
         for stmt in body:
+            if isinstance(stmt, For):
+                self.loops.setdefault(stmt.var, stmt)
             self._append(out, self._inside(stmt))
         return tuple(out)
 
@@ -106,81 +117,84 @@ class _Fusion:
     def _append(self, out: list[Stmt], stmt: Stmt) -> None:
         """Adds the statement, joined with the nearest loop before it that it goes with."""
         if isinstance(stmt, For):
-            for at in range(len(out) - 1, -1, -1):
+            loops = [at for at in range(len(out) - 1, -1, -1) if isinstance(out[at], For)]
+            for at in loops[:REACH]:
                 first = out[at]
-                if isinstance(first, For) and self._is_producer(first, stmt):
-                    joined = self._joined(first, stmt, out[at + 1 :])
-                    if joined is not None:
-                        out[at:] = joined
-                        return
+                assert isinstance(first, For)
+                joined = self._joined(first, stmt, out[at + 1 :])
+                if joined is not None:
+                    before, loop, behind = joined
+                    out[at:] = before
+                    self._append(out, loop)  # it may go with one further up, which the second did not
+                    out += behind
+                    return
         out.append(stmt)
 
-    def _is_producer(self, first: For, second: For) -> bool:
-        return bool(arrays_written(first.body) & arrays_read(second.body) & self.own)
-
-    def _joined(self, first: For, second: For, between: list[Stmt]) -> list[Stmt] | None:
+    def _joined(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
         """What takes the place of both loops and the statements between them; None with a remark."""
-        reason = self._why_not(first, second)
-        places = None if reason else _placed(first, second, between)
-        if places is None and reason is None:
-            reason = "a statement between them needs the first and is needed by the second"
-        loop = _one_loop(first, second)
-        if reason is None and not _is_free(loop):
-            reason = "an iteration of the second needs other iterations of the first"
-        if reason is not None:
-            text = f"not joined with the loop at line {first.loc.line} that fills an array it reads: {reason}"
-            self.ctx.remark(second.loc, text, "missed")
+        filled = arrays_written(first.body) & arrays_read(second.body)
+        touched = (arrays_read(first.body) | arrays_written(first.body)) & (
+            arrays_read(second.body) | arrays_written(second.body)
+        )
+        is_producer = bool(filled & self.own)
+        if not touched or not (is_producer or self.ctx.options.auto):
             return None
-        assert places is not None
-        before, after = places
-        loop = replace(loop, body=self.block(loop.body))
-        self.ctx.remark(second.loc, f"joined with the loop at line {first.loc.line}")
-        return [*before, loop, *after]
-
-    def _why_not(self, first: For, second: For) -> str | None:
-        if (first.lo, first.hi, first.step) != (second.lo, second.hi, second.step):
-            return "they run over different ranges"
-        if first.clauses != second.clauses:
-            return "they have different pragmas"
-        if any(_has_effects(loop.body) for loop in (first, second)):
-            return "one of them may raise, or end early"
-        if sum(1 for _ in walk((first, second))) > MAX_NODES:
-            return "the loop would be too long"
+        inner = replace(self, refusals={}, parts={})
+        found = inner._attempt(first, second, between, is_producer)
+        if not isinstance(found, str):
+            self.refusals |= inner.refusals
+            self.parts |= inner.parts
+            self.parts[first.var] = (*self._parts(first), *self._parts(second))
+            self.parts.pop(second.var, None)
+            return found
+        if filled or why_not_joined(first, second, self.equal) is None:
+            what = "that fills an array it reads" if filled else "that walks the same memory"
+            text = f"not joined with the loop at line {first.loc.line} {what}: {found}"
+            self.refusals[_Refusal(first.var, second.var, second.loc, text)] = None
         return None
 
+    def _parts(self, loop: For) -> tuple[Symbol, ...]:
+        return self.parts.get(loop.var, (loop.var,))
 
-def _has_effects(body: tuple[Stmt, ...]) -> bool:
-    """Whether it matters how far a loop has come when something else happens."""
-    return any(isinstance(n, Break | Continue | While) or raises_itself(n) for n in walk(body))
+    def _attempt(self, first: For, second: For, between: list[Stmt], is_producer: bool) -> _Joined | str:
+        """The joined loop with what goes before and behind it, or why there is none."""
+        reason = why_not_joined(first, second, self.equal)
+        if reason is not None:
+            return reason
+        places = placed(first, second, between)
+        if places is None:
+            return "a statement between them needs the first and is needed by the second"
+        one, two = recognise_reductions(alone(first, second), PassContext(self.ctx.options)).body
+        assert isinstance(one, For)
+        assert isinstance(two, For)
+        if (symbol := left_behind(one, two)) is not None:
+            return f"the second starts from the value of '{symbol.name}' that the first leaves"
+        if not is_producer and (reason := why_not_worthwhile(one, two)) is not None:
+            return reason
+        verdict = _verdict(one_loop(one, two))
+        if not verdict.may_run_in_any_order:
+            return "an iteration of the second needs other iterations of the first"
+        if self.ctx.options.exact and rounds_differently(verdict):
+            return "with exact=True its sums keep their order"
+        loop = one_loop(first, second)
+        loop = replace(loop, body=self.block(loop.body))
+        if not is_producer and _perfect_depth(loop) < max(_perfect_depth(first), _perfect_depth(second)):
+            return "the loops inside them do not go together"
+        before, behind = places
+        return before, loop, behind
 
 
-def _placed(first: For, second: For, between: list[Stmt]) -> tuple[list[Stmt], list[Stmt]] | None:
-    """What stands between the loops, before and behind them; None where a statement fits neither."""
-    one, two = _Touched.by(first), _Touched.by(second)
-    before: list[Stmt] = []
-    behind: list[Stmt] = []
-    for stmt in between:
-        mine = _Touched.by(stmt)
-        raises = may_raise(stmt)
-        if not raises and mine.is_free_of(one) and all(mine.is_free_of(_Touched.by(s)) for s in behind):
-            before.append(stmt)
-        elif not raises and mine.is_free_of(two):
-            behind.append(stmt)
-        else:
-            return None
-    return before, behind
+_Joined = tuple[list[Stmt], For, list[Stmt]]
 
 
-def _one_loop(first: For, second: For) -> For:
-    """The iterations of both, one after the other."""
-    var = Var(first.var, loc=second.loc)
-    body = tuple(substitute(stmt, {second.var: var}) for stmt in second.body)
-    return replace(first, body=(*first.body, *body))
-
-
-def _is_free(loop: For) -> bool:
+def _verdict(loop: For) -> LoopVerdict:
     """Whether the loop's iterations may run in any order, whatever is around it."""
-    bound = {n.var for n in walk(loop) if isinstance(n, For)}
-    params = tuple(s for s in symbols_of(loop) if s not in bound)
-    alone = Function("joined", params, (loop,), loc=loop.loc)
-    return Legality.of(alone).judge(loop).may_run_in_any_order
+    return Legality.of(alone(loop)).judge(loop)
+
+
+def _perfect_depth(loop: For) -> int:
+    """How many loops are nested with nothing between them."""
+    depth = 1
+    while len(loop.body) == 1 and isinstance(inner := loop.body[0], For):
+        loop, depth = inner, depth + 1
+    return depth

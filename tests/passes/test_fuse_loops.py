@@ -7,18 +7,22 @@ import copy
 import numpy as np
 import pytest
 
-from appyc.ir.nodes import Alloc, For, Function
+from appyc.analysis.amounts import NONE
+from appyc.analysis.evaluate import evaluate
+from appyc.ir.nodes import Alloc, For, Function, Load
 from appyc.ir.printer import print_function
 from appyc.ir.visit import walk
+from appyc.options import Options
 from appyc.passes.check_bounds import check_bounds
-from appyc.passes.context import PassContext
+from appyc.passes.context import FusionGroup, PassContext
 from appyc.passes.contract_arrays import contract_arrays
 from appyc.passes.expand_tensors import expand_tensors
+from appyc.passes.forward_elements import forward_elements
 from appyc.passes.fuse_loops import fuse_loops
 from appyc.passes.guard_assumptions import guard_assumptions
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.remove_dead_code import remove_dead_code
-from tests.ir_makers import Program
+from tests.ir_makers import Program, for_, load, store
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 
@@ -31,6 +35,7 @@ A, B = np.linspace(-1.0, 1.0, 12).reshape(3, 4), np.linspace(0.5, 2.0, 4)
 
 
 def fused(fn, *args: object, context: PassContext | None = None) -> Function:
+    context = context or PassContext()
     return after(lowered(fn, *args), *BEFORE, fuse_loops, contract_arrays, context=context)
 
 
@@ -90,6 +95,86 @@ def temporary_is_returned(a):
     return t, t + 1.0
 
 
+def sum_and_squares(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i]
+    q = 0.0
+    for i in range(a.shape[0]):
+        q += a[i] * a[i]
+    return s, q
+
+
+def through_a_parameter(a, b, c):
+    b[:] = a * 2.0
+    c[:] = b + a
+
+
+def three_statistics(a):
+    return a.min(), a.max(), a.mean()
+
+
+def two_products(a, b, x):
+    return a @ x + b @ x
+
+
+def value_left_behind(a, b):
+    t = 0.0
+    for i in range(a.shape[0]):
+        t = a[i]
+        b[i] = t
+    for j in range(a.shape[0]):
+        a[j] = b[j] + t
+
+
+def only_a_vector_in_common(a, b, x, y, z):
+    for i in range(x.shape[0]):
+        y[i] = a[i, 0] * x[i] + a[i, 1] + a[i, 2] + a[i, 3]
+    for i in range(x.shape[0]):
+        z[i] = b[i, 0] * x[i] + b[i, 1] + b[i, 2] + b[i, 3]
+
+
+def nests_of_other_shapes(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j] * 2.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1] - 1):
+            a[i, j] = a[i, j] + 1.0
+
+
+def equal_pragmas(a, b, c):
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2.0
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        c[i] = b[i] + 1.0
+
+
+def pragma_and_tensor_statement(a, b, c):
+    # pragma parallel for
+    for i in range(b.shape[0]):
+        b[i] = a[i] * 2.0
+    c[:] = b + 1.0
+
+
+def told_to_run_in_order(a, b, c):
+    # pragma sequential for
+    for i in range(b.shape[0]):
+        b[i] = a[i] * 2.0
+    c[:] = b + 1.0
+
+
+def schedules_that_differ(a, b, c):
+    # pragma parallel for schedule(dynamic)
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2.0
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        c[i] = b[i] + 1.0
+
+
 # function, arguments, loops right in the function, arrays that stay in memory
 CASES = [
     (chain, (B, B + 1.0), 1, 1),
@@ -102,6 +187,17 @@ CASES = [
     (stencil_of_a_temporary, (B,), 2, 2),
     (stencil_in_place, (B,), 2, 1),
     (temporary_is_returned, (B,), 1, 2),
+    (sum_and_squares, (B,), 1, 0),
+    (through_a_parameter, (B, B + 1.0, B + 2.0), 1, 0),
+    (three_statistics, (B,), 1, 0),
+    (two_products, (A, A + 1.0, B), 1, 1),
+    (value_left_behind, (B, B + 1.0), 2, 0),
+    (only_a_vector_in_common, (A, A + 1.0, B[:3], B[:3] + 1.0, B[:3] + 2.0), 2, 0),
+    (nests_of_other_shapes, (A, A + 1.0), 2, 0),
+    (equal_pragmas, (B, B + 1.0, B + 2.0), 1, 0),
+    (pragma_and_tensor_statement, (B, B + 1.0, B + 2.0), 1, 0),
+    (told_to_run_in_order, (B, B + 1.0, B + 2.0), 2, 0),
+    (schedules_that_differ, (B, B + 1.0, B + 2.0), 2, 0),
 ]
 NAMES = [case[0].__name__ for case in CASES]
 
@@ -127,6 +223,11 @@ def test_result_is_numpys(fn, args):
         (stencil_of_a_temporary, (B,), "different ranges"),
         (stencil_in_place, (B,), "other iterations"),
         (column_means, (A,), "different ranges"),
+        (value_left_behind, (B, B + 1.0), "value of 't'"),
+        (only_a_vector_in_common, (A, A + 1.0, B[:3], B[:3] + 1.0, B[:3] + 2.0), "hardly save traffic"),
+        (nests_of_other_shapes, (A, A + 1.0), "loops inside them"),
+        (told_to_run_in_order, (B, B + 1.0, B + 2.0), "different pragmas"),
+        (schedules_that_differ, (B, B + 1.0, B + 2.0), "different pragmas"),
     ],
 )
 def test_refusal_says_why(fn, args, reason):
@@ -160,6 +261,67 @@ def test_zeros_that_are_only_sometimes_written_start_as_zero():
     run_printed(program, x, out)
     sometimes(x, expected)
     np.testing.assert_array_equal(out, expected)
+
+
+def test_sums_that_keep_their_order_stay_in_loops_of_their_own():
+    context = PassContext(Options(exact=True))
+    assert outer_loops(fused(sum_and_squares, B, context=context)) == 2
+    assert any("exact=True" in r.text for r in context.remarks)
+
+
+def test_loops_without_pragmas_are_left_alone_where_nothing_is_to_be_analysed():
+    context = PassContext(Options(auto=False))
+    assert outer_loops(fused(sum_and_squares, B, context=context)) == 2
+
+
+def test_too_many_arrays_for_one_loop():
+    def loops(count: int) -> tuple[Function, PassContext]:
+        p, context = Program(), PassContext()
+        n, shared = p.integer("n"), p.array("x", 1)
+        arrays = [p.array(f"a{k}", 1) for k in range(2 * count)]
+        body = []
+        for half in (arrays[:count], arrays[count:]):
+            i = p.index("i")
+            stores = [store(a, [i], load(shared, i, checked=False), checked=False) for a in half]
+            body.append(for_(i, 0, n, stores))
+        return fuse_loops(p.function(*body), context), context
+
+    assert outer_loops(loops(1)[0]) == 1
+    out, context = loops(8)
+    assert outer_loops(out) == 2
+    assert any("arrays" in r.text for r in context.remarks)
+
+
+def test_group_knows_its_loops_and_what_they_moved():
+    context = PassContext()
+    fused(through_a_parameter, B, B + 1.0, B + 2.0, context=context)
+    (group,) = context.fusions.values()
+    a, b, c = (p for p in lowered(through_a_parameter, B, B + 1.0, B + 2.0).params)
+    first = through_a_parameter.__code__.co_firstlineno
+    assert {place.line - first for place in group.places} == {1, 2}
+    arrays = {s: np.zeros(100) for s in (a, b, c)}
+    # a, new; new, b twice; b, a, new; new, c twice: a written array comes from memory and goes back
+    assert evaluate(group.before, arrays) == 800 * (3 + 3 + 4 + 3)
+
+
+def test_stored_element_is_not_read_again():
+    program = after(fused(through_a_parameter, B, B + 1.0, B + 2.0, context=(context := PassContext())),
+                    forward_elements, context=context)  # fmt: skip
+    assert [n.array.name for n in walk(program) if isinstance(n, Load)] == ["a", "a"]
+
+
+def test_element_that_a_later_statement_writes_is_read_again():
+    p, context = Program(), PassContext()
+    n, a, b, i = p.integer("n"), p.array("a", 1), p.array("b", 1), p.index("i")
+    k = p.integer("k")
+    body = [
+        store(a, [i], 1.5, checked=False),
+        store(a, [k], 2.5, checked=False),
+        store(b, [i], load(a, i, checked=False), checked=False),
+    ]
+    fn = p.function(for_(i, 0, n, body))
+    context.fusions[i] = FusionGroup(i, (), NONE)
+    assert forward_elements(fn, context) is fn
 
 
 def test_empty_function():

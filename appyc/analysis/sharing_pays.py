@@ -1,0 +1,96 @@
+"""What it saves to run two loops as one, in bytes that need not come from memory twice.
+
+    for i in range(n):                          x: n * 8 bytes, which the second loop
+        s += x[i]                               finds in a register
+    for j in range(n):
+        q += x[j] * x[j]
+
+An array counts where both loops walk it alike, so that an iteration of the second finds the places
+near that the same iteration of the first has touched. Lengths that are not known are taken to be
+`NOMINAL`: what is compared is long beside long, and long beside short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appyc.analysis.costs import traffic_of
+from appyc.analysis.evaluate import evaluate
+from appyc.ir.nodes import Const, Expr, Extent, For, Load, Node, Store, Symbol, Update, Var
+from appyc.ir.visit import rewrite, substitute, walk
+
+NOMINAL = 1000
+"""The length of what is not known to be short."""
+
+WORTHWHILE = 1 / 8
+"""The part of both loops' traffic that joining them must save."""
+
+MAX_STREAMS = 16
+"""Arrays that one loop walks at a time: processors foretell the next lines of about as many."""
+
+MAX_TOTALS = 8
+"""Scalars that one loop combines into: each takes some registers of vectors, of which there are 16 or 32."""
+
+
+def why_not_worthwhile(first: For, second: For) -> str | None:
+    """What speaks against joining loops that share no temporary; None where it pays."""
+    totals = _totals(first, second)
+    one, two = traffic_of(first), traffic_of(second)
+    if len(one.keys() | two.keys()) > MAX_STREAMS:
+        return f"one loop would walk {len(one.keys() | two.keys())} arrays, and {MAX_STREAMS} are enough"
+    if totals > MAX_TOTALS:
+        return f"one loop would combine into {totals} scalars, and {MAX_TOTALS} are enough"
+    before = sum(_amount(size) for size in (*one.values(), *two.values()))
+    saved = sum(
+        min(_amount(one[array]), _amount(two[array]))
+        for array in one.keys() & two.keys()
+        if _walked_alike(first, second, array)
+    )
+    if saved < WORTHWHILE * before:
+        return "it would hardly save traffic to memory"
+    return None
+
+
+def _totals(*loops: For) -> int:
+    """How many scalars are combined into, in all of the loops together."""
+    return len({n.target for n in walk(loops) if isinstance(n, Update) and not n.target.is_array})
+
+
+def _walked_alike(first: For, second: For, array: Symbol) -> bool:
+    """Whether the two loops come to the array's places in one order, as far as these loops go."""
+    var = Var(first.var, loc=first.loc)
+    mine = {(axis, i) for index in _indices(first, array) for axis, i in enumerate(index) if _names(i, first)}
+    return any(
+        (axis, substitute(place, {second.var: var})) in mine
+        for index in _indices(second, array)
+        for axis, place in enumerate(index)
+    )
+
+
+def _names(expr: Expr, loop: For) -> bool:
+    return any(isinstance(n, Var) and n.symbol == loop.var for n in walk(expr))
+
+
+def _indices(loop: For, array: Symbol) -> Iterator[tuple[Expr, ...]]:
+    for node in walk(loop.body):
+        match node:
+            case Load() | Store() if node.array == array:
+                yield node.index
+            case Update() if node.target == array:
+                yield node.index
+            case _:
+                pass
+
+
+def _amount(size: Expr) -> float:
+    """An estimate in bytes, with lengths that are not known taken to be NOMINAL."""
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Extent | Var):
+            return Const(node.dtype.numpy.type(NOMINAL).item(), node.dtype, loc=node.loc)
+        return node
+
+    try:
+        return float(evaluate(rewrite(size, rule), {}))
+    except LookupError:
+        return float(NOMINAL)

@@ -1,0 +1,131 @@
+"""Loops that may become one, and loops that look as if they might."""
+
+import numpy as np
+
+from tests.programs.registry import Programs, complexes, floats, ints
+
+PROGRAMS = Programs(strict=True)
+
+
+# ---------------------------------------------------------------- what the first loop leaves behind
+
+
+@PROGRAMS.on(floats(6), floats(6))
+@PROGRAMS.on(floats(1), floats(1))
+@PROGRAMS.on(floats(0), floats(0))
+def last_value_of_the_first_loop(a, c):
+    """The loops were joined, and each iteration saw its own `t`, not the last one."""
+    w = np.empty(a.shape[0])
+    t = 0.0
+    for i in range(a.shape[0]):
+        t = a[i]
+        w[i] = t * 2
+    for j in range(a.shape[0]):
+        c[j] = w[j] + t
+
+
+@PROGRAMS.on(floats(6), floats(6))
+@PROGRAMS.on(floats(0), floats(2))
+def sum_from_the_last_value(a, c):
+    """The same with a sum that starts from there."""
+    w = np.empty(a.shape[0])
+    t = 0.0
+    for i in range(a.shape[0]):
+        t = a[i]
+        w[i] = t * 2
+    for j in range(a.shape[0]):
+        t += w[j]
+    for k in range(2):
+        c[k] = t
+
+
+@PROGRAMS.on(floats(6), floats(6), 5)
+@PROGRAMS.on(floats(6), floats(6), 0)
+def bound_that_the_first_loop_changes(a, c, n):
+    for i in range(n):
+        c[i] = a[i]
+        n = i
+    for j in range(n):
+        c[j] = c[j] + a[j]
+
+
+# ---------------------------------------------------------------- one pass over memory
+
+
+@PROGRAMS.on(floats(13))
+@PROGRAMS.on(ints(13))
+@PROGRAMS.on(ints(7, dtype=np.int32))
+@PROGRAMS.on(complexes(5))
+@PROGRAMS.on(floats(26)[::-2])
+@PROGRAMS.on(floats(1))
+@PROGRAMS.on(floats(0))
+def two_sums(x):
+    s = x[:1].sum()
+    q = x[:1].sum()
+    for i in range(x.shape[0]):
+        s += x[i]
+    for i in range(x.shape[0]):
+        q += x[i] * x[i]
+    return s, q
+
+
+@PROGRAMS.on(floats(13, dtype=np.float32))
+@PROGRAMS.on(np.array([1.0, np.nan, 3.0]))
+def extremes_and_norm(x):
+    return x.min(), x.max(), abs(x).max(), np.sqrt((x * x).sum())
+
+
+@PROGRAMS.on(2.0, floats(9), floats(9), floats(9))
+@PROGRAMS.on(2.0, floats(1), floats(1), floats(1))
+@PROGRAMS.on(2.0, floats(0), floats(0), floats(0))
+@PROGRAMS.on(2.0, floats(18)[::2], floats(9)[::-1], floats(9))
+@PROGRAMS.on(3, ints(9), floats(9), complexes(9))
+def chain_through_parameters(a, x, y, z):
+    y[:] = a * x
+    z[:] = y + 1.0
+    z[:] = z * y
+
+
+@PROGRAMS.on(floats(5, 7), floats(5, 7), floats(5, 7))
+@PROGRAMS.on(floats(1, 1), floats(1, 1), floats(1, 1))
+@PROGRAMS.on(floats(0, 3), floats(0, 3), floats(0, 3))
+@PROGRAMS.on(floats(7, 5).T, floats(5, 7), floats(5, 7))
+def plane_chain(x, y, z):
+    y[:] = x * 2.0
+    z[:] = y - x
+
+
+@PROGRAMS.on(floats(9), floats(9))
+@PROGRAMS.on(floats(0), floats(0))
+def shifted_read_is_no_chain(x, y):
+    """The second loop needs what later iterations of the first write."""
+    n = x.shape[0]
+    for i in range(n):
+        y[i] = x[i] * 2.0
+    for i in range(n):
+        x[i] = y[n - 1 - i]
+
+
+@PROGRAMS.on(floats(9), floats(9), floats(9))
+def pragma_and_tensor_statement(x, y, z):
+    #pragma parallel for
+    for i in range(x.shape[0]):
+        y[i] = x[i] * 2.0
+    z[:] = y + x
+
+
+@PROGRAMS.on(floats(6, 4), floats(6, 4), floats(4))
+@PROGRAMS.on(floats(1, 1), floats(1, 1), floats(1))
+def two_products_over_one_vector(a, b, x):
+    return 1.5 * (a @ x) + 0.5 * (b @ x)
+
+
+@PROGRAMS.on(floats(7), floats(7))
+def stored_and_read_again(a, b):
+    """The element that is stored first is stored again before it is read under another name."""
+    n = a.shape[0]
+    for i in range(n):
+        b[i] = a[i] + 1.0
+    for i in range(n):
+        b[i] = b[i] * 2.0
+        a[i] = b[i] - a[i]
