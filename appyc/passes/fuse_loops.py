@@ -49,8 +49,12 @@ from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import FusionGroup, PassContext
 from appyc.passes.recognise_reductions import recognise_reductions
 
-REACH = 12
+REACH = 8
 """How many loops back one looks for another to be joined with."""
+
+MAX_TOGETHER = 8
+"""How many loops become one for what they share alone: the analysis of the joined loop takes time that
+grows with its square, and the processor has a limited number of registers."""
 
 
 def fuse_loops(fn: Function, ctx: PassContext) -> Function:
@@ -132,12 +136,17 @@ class _Fusion:
 
     def _joined(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
         """What takes the place of both loops and the statements between them; None with a remark."""
+        is_full = len(self._parts(first)) + len(self._parts(second)) > MAX_TOGETHER
+        if is_full and not self.own:
+            return None
         filled = arrays_written(first.body) & arrays_read(second.body)
         touched = (arrays_read(first.body) | arrays_written(first.body)) & (
             arrays_read(second.body) | arrays_written(second.body)
         )
         is_producer = bool(filled & self.own)
         if not touched or not (is_producer or self.ctx.options.auto):
+            return None
+        if is_full and not is_producer:
             return None
         inner = replace(self, refusals={}, parts={})
         found = inner._attempt(first, second, between, is_producer)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from appyc.analysis.amounts import NONE
 from appyc.analysis.evaluate import evaluate
-from appyc.ir.nodes import Alloc, For, Function, Load
+from appyc.ir.nodes import Alloc, For, Function, Load, Store, Update
 from appyc.ir.printer import print_function
-from appyc.ir.visit import walk
+from appyc.ir.visit import rewrite, walk
 from appyc.options import Options
 from appyc.passes.check_bounds import check_bounds
 from appyc.passes.context import FusionGroup, PassContext
 from appyc.passes.contract_arrays import contract_arrays
 from appyc.passes.expand_tensors import expand_tensors
 from appyc.passes.forward_elements import forward_elements
-from appyc.passes.fuse_loops import fuse_loops
+from appyc.passes.fuse_loops import MAX_TOGETHER, fuse_loops
 from appyc.passes.guard_assumptions import guard_assumptions
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.remove_dead_code import remove_dead_code
-from tests.ir_makers import Program, for_, load, store
+from tests.ir_makers import Program, for_, load, store, update
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 
@@ -274,6 +275,39 @@ def test_loops_without_pragmas_are_left_alone_where_nothing_is_to_be_analysed():
     assert outer_loops(fused(sum_and_squares, B, context=context)) == 2
 
 
+def test_element_that_is_stored_again_is_stored_once():
+    def often(a, b):
+        for i in range(a.shape[0]):
+            a[i] = a[i] + b[i]
+        for i in range(a.shape[0]):
+            a[i] = a[i] * 2.0
+        for i in range(a.shape[0]):
+            a[i] = a[i] - b[i]
+
+    context = PassContext()
+    program = forward_elements(fused(often, B, B + 1.0, context=context), context)
+    assert [n.array.name for n in walk(program) if isinstance(n, Store)] == ["a"]
+    assert [n.array.name for n in walk(program) if isinstance(n, Load)] == ["a", "b", "b"]
+    found, expected = B.copy(), B.copy()
+    run_printed(program, found, B + 1.0)
+    often(expected, B + 1.0)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_store_stays_where_the_element_is_read_by_another_name_before_the_next():
+    p, context = Program(), PassContext()
+    n, a, b, i = p.integer("n"), p.array("a", 1), p.array("b", 1), p.index("i")
+    k = p.integer("k")
+    body = [
+        store(a, [i], 1.5, checked=False),
+        store(b, [i], load(a, k, checked=False), checked=False),
+        store(a, [i], 2.5, checked=False),
+    ]
+    fn = p.function(for_(i, 0, n, body))
+    context.fusions[i] = FusionGroup(i, (), NONE)
+    assert forward_elements(fn, context) is fn
+
+
 def test_too_many_arrays_for_one_loop():
     def loops(count: int) -> tuple[Function, PassContext]:
         p, context = Program(), PassContext()
@@ -327,3 +361,16 @@ def test_element_that_a_later_statement_writes_is_read_again():
 def test_empty_function():
     fn = Program().function()
     assert contract_arrays(fuse_loops(fn, PassContext()), PassContext()) is fn
+
+
+def test_loops_that_only_share_memory_are_joined_up_to_a_number():
+    p, context = Program(), PassContext()
+    n, x = p.integer("n"), p.array("x", 1)
+    body = []
+    for _ in range(MAX_TOGETHER + 1):
+        i = p.index("i")
+        body.append(for_(i, 0, n, [update(x, [i], "+", 1.0)]))
+    fn = rewrite(p.function(*body), lambda n: replace(n, checked=False) if isinstance(n, Update) else n)
+    out = fuse_loops(fn, context)
+    assert [len(group.places) for group in context.fusions.values()] == [MAX_TOGETHER]
+    assert outer_loops(out) == 2
