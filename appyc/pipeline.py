@@ -27,6 +27,7 @@ from appyc.passes.choose_threads import choose_threads
 from appyc.passes.chunk_scans import chunk_scans
 from appyc.passes.context import PassContext
 from appyc.passes.contract_arrays import contract_arrays
+from appyc.passes.contract_rows import contract_rows
 from appyc.passes.count_whiles import count_whiles
 from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.estimate_costs import estimate_costs
@@ -43,7 +44,9 @@ from appyc.passes.privatise_arrays import privatise_arrays
 from appyc.passes.promote_elements import promote_elements
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
+from appyc.passes.recompute_producers import recompute_producers
 from appyc.passes.reduce_to_positions import reduce_to_positions
+from appyc.passes.remove_dead_arrays import remove_dead_arrays
 from appyc.passes.remove_dead_code import remove_dead_code
 from appyc.passes.rename_arrays import rename_arrays
 from appyc.passes.search_in_blocks import search_in_blocks
@@ -70,9 +73,12 @@ ANALYSE: tuple[Pass, ...] = (
     substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
     peel_wrap_around,  # after it, since a counter wraps around nothing
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
+    remove_dead_arrays,  # once stores cannot raise; what is gone need not be fused
+    recompute_producers,  # before fusion, which cannot join a stencil with what fills the array it reads
     fuse_loops,  # once nothing raises any more, and before anything looks at single loops
     contract_arrays,  # what fusion was for
-    forward_elements,  # after it, for what stays in memory and is read again at once
+    contract_rows,  # then: a row is better than the whole, and nothing better than a row
+    forward_elements,  # after them, for what stays in memory and is read again at once
     search_in_blocks,  # needs to know what may raise; what it makes are loops for all that follow
     reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not

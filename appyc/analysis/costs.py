@@ -113,6 +113,20 @@ def traffic_of(loop: For) -> dict[Symbol, Expr]:
     return out
 
 
+def operations_of(expr: Expr) -> tuple[float, float]:
+    """The operations that an expression is: those done in lanes, and those done one by one."""
+    in_lanes, alone = 0.0, 0.0
+    for part in dict.fromkeys(_computed(expr)):
+        if isinstance(part, Load):
+            continue
+        lanes, one = _weights(part)
+        if lanes is None:
+            alone += one
+        else:
+            in_lanes += lanes * _width(part)
+    return in_lanes, alone
+
+
 def trips_of(loop: For, around: Mapping[Symbol, Expr]) -> Expr:
     """The trip count of a loop, for values of the variables of those around it."""
     bounds = _bounds(loop, around, frozenset())

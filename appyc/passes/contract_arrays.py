@@ -11,18 +11,18 @@ another one wrote. An array of zeros starts as 0 in every iteration.
 
 Requires: accesses of the array cannot raise any more (`check_bounds` has run).
 
-Does not handle: arrays of which an iteration uses a row.
+Does not handle: arrays of which an iteration uses a row (`contract_rows`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.analysis.uses import loops_within, uses_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
     Assign,
-    Expr,
     Extent,
     For,
     Function,
@@ -33,10 +33,12 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
     Var,
+    While,
 )
-from appyc.ir.visit import children, rewrite, walk
+from appyc.ir.visit import rewrite, walk
 from appyc.passes.build import zero
 from appyc.passes.context import PassContext
+from appyc.passes.lengths import tested
 
 
 def contract_arrays(fn: Function, ctx: PassContext) -> Function:
@@ -59,50 +61,22 @@ def _home(fn: Function, alloc: Alloc) -> For | None:
         isinstance(n, Extent) and n.array == array for n in walk(fn)
     ):
         return None
-    uses = list(_uses(fn, array, ()))
-    if not uses:
+    uses = uses_of(fn, array)
+    if not uses or any(use.index != uses[0].index for use in uses):
         return None
-    index = uses[0][0]
-    if any(other != index for other, _ in uses):
-        return None
-    common = [loop for loop in uses[0][1] if all(loop in around for _, around in uses)]
-    own = {loop.var for loop in common if alloc not in loop.body}
+    inside = loops_within(fn, alloc, uses)
+    while inside and isinstance(inside[-1], While):
+        inside = inside[:-1]  # its iterations go on with the element
+    loops = [loop for loop in inside if isinstance(loop, For)]
+    if not loops or len(loops) < len(inside):
+        return None  # a `while` around the loop would find what was there the last time
+    index = uses[0].index
     named = [i.symbol for i in index if isinstance(i, Var)]
     constant = [i for i in index if not isinstance(i, Var)]
-    if not set(named) <= own or any(isinstance(n, Var | Load | Extent) for i in constant for n in walk(i)):
-        return None
-    inside = _loops_inside(fn, alloc, common)
-    if not inside or not {loop.var for loop in inside} <= set(named):
+    own = {loop.var for loop in loops}
+    if set(named) != own or any(isinstance(n, Var | Load | Extent) for i in constant for n in walk(i)):
         return None  # two iterations would share an element
-    return inside[-1]
-
-
-def _loops_inside(fn: Function, alloc: Alloc, common: list[For]) -> list[For]:
-    """The common loops that the array is made outside of."""
-    around = next(loops for node, loops in _with_loops(fn, ()) if node is alloc)
-    return common[len(around) :]
-
-
-def _with_loops(node: Node, loops: tuple[For, ...]) -> list[tuple[Node, tuple[For, ...]]]:
-    out: list[tuple[Node, tuple[For, ...]]] = [(node, loops)]
-    inner = (*loops, node) if isinstance(node, For) else loops
-    for child in children(node):
-        out += _with_loops(child, inner)
-    return out
-
-
-def _uses(
-    fn: Function, array: Symbol, loops: tuple[For, ...]
-) -> list[tuple[tuple[Expr, ...], tuple[For, ...]]]:
-    """The index of every access of the array, and the loops around it."""
-    out = []
-    for node, around in _with_loops(fn, loops):
-        match node:
-            case Load() | Store() if node.array == array:
-                out.append((node.index, around))
-            case Update() if node.target == array:
-                out.append((node.index, around))
-    return out
+    return loops[-1]
 
 
 def _contracted(fn: Function, alloc: Alloc, home: For, scalar: Symbol) -> Function:
@@ -112,7 +86,7 @@ def _contracted(fn: Function, alloc: Alloc, home: For, scalar: Symbol) -> Functi
     def rule(node: Node) -> Node | tuple[Node, ...]:
         match node:
             case Alloc() if node.array == array:
-                return ()
+                return tested(node)
             case Load() if node.array == array:
                 return Var(scalar, loc=node.loc)
             case Store() if node.array == array:

@@ -129,3 +129,84 @@ def stored_and_read_again(a, b):
     for i in range(n):
         b[i] = b[i] * 2.0
         a[i] = b[i] - a[i]
+
+
+# ---------------------------------------------------------------- temporaries that are not stored
+
+
+@PROGRAMS.on(floats(6), floats(6), 9)
+@PROGRAMS.on(floats(0), floats(0), 9)
+def array_that_a_while_keeps(a, out, k):
+    """The array was taken for a scalar that starts as 0 each time."""
+    t = np.zeros(a.shape[0])
+    while k > 0:
+        for i in range(a.shape[0]):
+            out[i] += t[i]
+            t[i] = a[i] + k
+        k = k // 2
+
+
+@PROGRAMS.on(floats(7, 9), floats(7, 9))
+@PROGRAMS.on(floats(3, 3), floats(3, 3))
+@PROGRAMS.on(floats(2, 2), floats(2, 2))
+@PROGRAMS.on(floats(9, 7).T, floats(7, 9))
+@PROGRAMS.on(floats(7, 9, dtype=np.float32), floats(7, 9, dtype=np.float32))
+@PROGRAMS.on(ints(7, 9), floats(7, 9))
+@PROGRAMS.on(ints(7, 9, dtype=np.int32), complexes(7, 9))
+def nine_points_of_a_temporary(a, b):
+    t = a * 2 + 1
+    b[1:-1, 1:-1] = (
+        t[:-2, :-2] + t[:-2, 1:-1] + t[:-2, 2:] + t[1:-1, :-2] + t[1:-1, 1:-1]
+        + t[1:-1, 2:] + t[2:, :-2] + t[2:, 1:-1] + t[2:, 2:]
+    )  # fmt: skip
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(floats(2))
+@PROGRAMS.on(floats(18)[::-2])
+def stencils_of_stencils(a):
+    t = a * 2.0
+    u = t[:-1] + t[1:]
+    return u[:-1] - u[1:], u.max()
+
+
+@PROGRAMS.on(floats(9))
+def temporary_of_what_changes(a):
+    t = a * 2.0
+    a[1:] = t[:-1] + t[1:]
+
+
+@PROGRAMS.on(floats(5, 7), floats(5, 7))
+@PROGRAMS.on(floats(1, 1), floats(1, 1))
+@PROGRAMS.on(np.full((3, 4), np.nan), floats(3, 4))
+@PROGRAMS.on(floats(7, 5, dtype=np.float32).T, floats(5, 7, dtype=np.float32))
+def softmax_of_rows(x, y):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    y[:] = e / e.sum(axis=1, keepdims=True)
+
+
+@PROGRAMS.on(floats(5, 8), floats(8), floats(8), floats(5, 8))
+@PROGRAMS.on(floats(1, 1), floats(1), floats(1), floats(1, 1))
+def layer_norm(x, g, b, y):
+    m = x.mean(axis=1, keepdims=True)
+    v = ((x - m) ** 2).mean(axis=1, keepdims=True)
+    y[:] = (x - m) / np.sqrt(v + 1e-5) * g + b
+
+
+@PROGRAMS.on(floats(6), floats(6))
+def array_that_nobody_reads(a, b):
+    t = np.zeros(a.shape[0])
+    t[:] = a * 3.0
+    b[:] = a + 1.0
+
+
+@PROGRAMS.on(-1, floats(4), floats(4))
+@PROGRAMS.on(4, floats(4), floats(4))
+def negative_length_of_an_array_that_is_not_needed(n, a, out):
+    t = np.empty(n)
+    u = np.zeros(n)
+    for i in range(n):
+        t[i] = a[i] * 2
+        u[i] = a[i]
+    for i in range(n):
+        out[i] = t[i] + 1
