@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend import arithmetic, creation, expressions, linear_algebra
+from appyc.frontend import (
+    accumulations,
+    arithmetic,
+    counting,
+    creation,
+    expressions,
+    histograms,
+    linear_algebra,
+    positions,
+    searching,
+    selecting,
+)
+from appyc.frontend.accumulations import given_back
+from appyc.frontend.arguments import Arguments, Entry, Maker, along, flag, given_dtype, integers
 from appyc.frontend.arithmetic import cast, integer
-from appyc.frontend.array_reductions import Along, reduce_array, variance
-from appyc.frontend.functions import as_dtype
+from appyc.frontend.array_reductions import reduce_array, variance
 from appyc.frontend.reshaping import concatenated, ravelled, repeated, reshaped, rolled, stacked
 from appyc.frontend.scope import Scope
 from appyc.frontend.stores import assign
@@ -22,9 +32,6 @@ from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, Tupl
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
-
-Arguments: TypeAlias = dict[str, Value]
-Maker: TypeAlias = Callable[[Scope, Arguments, Loc], Value]
 
 
 def works_on_arrays(obj: object) -> bool:
@@ -37,6 +44,8 @@ _PLACE_BY_PLACE = (np.where, np.clip, np.real, np.imag, np.angle, np.conjugate, 
 
 def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Value | None:
     """The value of a NumPy function of arrays; None where `obj` is none of those."""
+    if obj is np.where and len(node.args) == 1:
+        obj = np.nonzero
     try:
         entry = _FUNCTIONS.get(obj)
     except TypeError:
@@ -95,53 +104,15 @@ def _listed(node: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Tuple([_listed(n) for n in node.elts], ast.Load()), node)
 
 
-# ---------------------------------------------------------------- arguments
-
-
-def _integers(value: Value | None, loc: Loc, what: str) -> tuple[int, ...] | None:
-    """A constant integer or tuple of such; None where it was left out or is None."""
-    match value:
-        case None | Opaque(obj=None):
-            return None
-        case TupleValue():
-            items = [v.constant if isinstance(v, Number) else None for v in value.items]
-        case Number():
-            items = [value.constant]
-        case _:
-            items = [None]
-    out = tuple(i for i in items if isinstance(i, int) and not isinstance(i, bool))
-    if len(out) != len(items):
-        raise UnsupportedError(f"{what} must be a constant", loc)
-    return out
-
-
-def _flag(value: Value | None, loc: Loc, what: str) -> bool:
-    if value is None:
-        return False
-    if isinstance(value, Number) and value.constant is not None:
-        return bool(value.constant)
-    raise UnsupportedError(f"{what} must be a constant", loc)
-
-
-def _dtype(value: Value | None, loc: Loc) -> DType | None:
-    if value is None or (isinstance(value, Opaque) and value.obj is None):
-        return None
-    found = as_dtype(value.obj) if isinstance(value, Opaque) else None
-    if found is None:
-        raise TypeInferenceError(f"{describe(value)} is no element type that appyc has", loc)
-    return found
-
-
-def _along(given: Arguments, loc: Loc) -> Along:
-    return Along(_integers(given.get("axis"), loc, "axis"), _flag(given.get("keepdims"), loc, "keepdims"))
-
-
 # ---------------------------------------------------------------- what the functions mean
 
 
 def _reduction(name: str) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        return reduce_array(scope, name, given["a"], _along(given, loc), _dtype(given.get("dtype"), loc), loc)
+        dtype = given_dtype(given.get("dtype"), loc)
+        return given_back(
+            scope, given, reduce_array(scope, name, given["a"], along(given, loc), dtype, loc), loc
+        )
 
     return make
 
@@ -150,15 +121,16 @@ def _spread(*, root: bool) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         ddof = given.get("ddof", arithmetic.python_number(0, loc))
         number = expressions.number(ddof, loc, "ddof")
-        dtype = _dtype(given.get("dtype"), loc)
-        return variance(scope, given["a"], _along(given, loc), number, dtype, loc, root=root)
+        dtype = given_dtype(given.get("dtype"), loc)
+        spread = variance(scope, given["a"], along(given, loc), number, dtype, loc, root=root)
+        return given_back(scope, given, spread, loc)
 
     return make
 
 
 def _transpose(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    order = _integers(given.get("axes"), loc, "axes")
+    order = integers(given.get("axes"), loc, "axes")
     if order is None:
         return permuted(tensor, range(tensor.ndim)[::-1])
     if sorted(n % tensor.ndim for n in order) != list(range(tensor.ndim)):
@@ -168,7 +140,7 @@ def _transpose(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _swapaxes(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    pair = [(_integers(given[n], loc, n) or (0,))[0] % tensor.ndim for n in ("axis1", "axis2")]
+    pair = [(integers(given[n], loc, n) or (0,))[0] % tensor.ndim for n in ("axis1", "axis2")]
     order = list(range(tensor.ndim))
     order[pair[0]], order[pair[1]] = order[pair[1]], order[pair[0]]
     return permuted(tensor, order)
@@ -176,7 +148,7 @@ def _swapaxes(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    axes = _integers(given.get("axis"), loc, "axis")
+    axes = integers(given.get("axis"), loc, "axis")
     reversed_axes = range(tensor.ndim) if axes is None else [n % tensor.ndim for n in axes]
     places: dict[Symbol, Expr] = {}
     for k in reversed_axes:
@@ -188,7 +160,7 @@ def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     rank = tensor.ndim + 1
-    for k in sorted(n % rank for n in _integers(given["axis"], loc, "axis") or ()):
+    for k in sorted(n % rank for n in integers(given["axis"], loc, "axis") or ()):
         tensor = with_axis(scope, tensor, k, loc)
     return tensor
 
@@ -199,7 +171,7 @@ def _copy(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    dtype = _dtype(given["dtype"], loc)
+    dtype = given_dtype(given["dtype"], loc)
     assert dtype is not None
     if tensor.element.dtype.is_complex and not dtype.is_complex:
         raise TypeInferenceError(f"complex numbers cannot be made {dtype}", loc, hints=("use z.real",))
@@ -260,12 +232,12 @@ def _several(scope: Scope, value: Value, loc: Loc) -> list[Tensor]:
 
 
 def _concatenate(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    axis = (_integers(given.get("axis"), loc, "axis") or (0,))[0]
+    axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
     return concatenated(scope, _several(scope, given["arrays"], loc), axis, loc)
 
 
 def _stack(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    axis = (_integers(given.get("axis"), loc, "axis") or (0,))[0]
+    axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
     return stacked(scope, _several(scope, given["arrays"], loc), axis, loc)
 
 
@@ -276,7 +248,7 @@ def _hstack(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _roll(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    axis = _integers(given.get("axis"), loc, "axis")
+    axis = integers(given.get("axis"), loc, "axis")
     shift = expressions.as_index(expressions.number(given["shift"], loc, "shift"), loc)
     if axis is None and tensor.ndim > 1:
         raise UnsupportedError("np.roll over all axes is not compiled", loc, hints=("name an axis",))
@@ -285,7 +257,7 @@ def _roll(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _repeat(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    axis = _integers(given.get("axis"), loc, "axis")
+    axis = integers(given.get("axis"), loc, "axis")
     times = expressions.as_index(expressions.number(given["repeats"], loc, "repeats"), loc)
     if axis is None:
         tensor = ravelled(scope, replace(tensor, view=False), loc)
@@ -295,7 +267,7 @@ def _repeat(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def _count_nonzero(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     counted = Tensor(tensor.axes, tensor.extents, cast(arithmetic.truth_of(tensor.element), DType.INT64))
-    return reduce_array(scope, "sum", as_value(counted), _along(given, loc), None, loc)
+    return reduce_array(scope, "sum", as_value(counted), along(given, loc), None, loc)
 
 
 def _new(value: int | None) -> Maker:
@@ -303,7 +275,7 @@ def _new(value: int | None) -> Maker:
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         shape = creation.shape_from(scope, given["shape"], loc)
-        dtype = _dtype(given.get("dtype"), loc) or DType.FLOAT64
+        dtype = given_dtype(given.get("dtype"), loc) or DType.FLOAT64
         if value:
             return creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
         return creation.allocate(scope, shape, dtype, loc, zero=value is not None)
@@ -314,7 +286,7 @@ def _new(value: int | None) -> Maker:
 def _new_like(value: int | None) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         shape, kind = creation.shape_like(scope, given["a"], loc)
-        dtype = _dtype(given.get("dtype"), loc) or kind
+        dtype = given_dtype(given.get("dtype"), loc) or kind
         if value:
             return creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
         return creation.allocate(scope, shape, dtype, loc, zero=value is not None)
@@ -326,33 +298,35 @@ def _full(scope: Scope, given: Arguments, loc: Loc) -> Value:
     value = expressions.number(given["fill_value"], loc, "fill_value")
     if "a" in given:
         shape, kind = creation.shape_like(scope, given["a"], loc)
-        return creation.filled(scope, shape, value, _dtype(given.get("dtype"), loc) or kind, loc)
+        return creation.filled(scope, shape, value, given_dtype(given.get("dtype"), loc) or kind, loc)
     shape = creation.shape_from(scope, given["shape"], loc)
-    return creation.filled(scope, shape, value, _dtype(given.get("dtype"), loc), loc)
+    return creation.filled(scope, shape, value, given_dtype(given.get("dtype"), loc), loc)
 
 
 def _arange(scope: Scope, given: Arguments, loc: Loc) -> Value:
     bounds = [expressions.number(given[n], loc, n) for n in ("start", "stop", "step") if n in given]
-    return creation.arange(scope, bounds, _dtype(given.get("dtype"), loc), loc)
+    return creation.arange(scope, bounds, given_dtype(given.get("dtype"), loc), loc)
 
 
 def _linspace(scope: Scope, given: Arguments, loc: Loc) -> Value:
     start, stop = (expressions.number(given[n], loc, n) for n in ("start", "stop"))
     count = expressions.number(given.get("num", arithmetic.python_number(50, loc)), loc, "num")
-    endpoint = "endpoint" not in given or _flag(given["endpoint"], loc, "endpoint")
-    return creation.linspace(scope, start, stop, count, endpoint, _dtype(given.get("dtype"), loc), loc)
+    endpoint = "endpoint" not in given or flag(given["endpoint"], loc, "endpoint")
+    return creation.linspace(scope, start, stop, count, endpoint, given_dtype(given.get("dtype"), loc), loc)
 
 
 def _eye(scope: Scope, given: Arguments, loc: Loc) -> Value:
     (rows,) = creation.shape_from(scope, given["N"], loc)
     (columns,) = creation.shape_from(scope, given["M"], loc) if "M" in given else (rows,)
-    offset = (_integers(given.get("k"), loc, "k") or (0,))[0]
-    return creation.eye(scope, rows, columns, offset, _dtype(given.get("dtype"), loc) or DType.FLOAT64, loc)
+    offset = (integers(given.get("k"), loc, "k") or (0,))[0]
+    return creation.eye(
+        scope, rows, columns, offset, given_dtype(given.get("dtype"), loc) or DType.FLOAT64, loc
+    )
 
 
 def _triangle(*, upper: bool) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        offset = (_integers(given.get("k"), loc, "k") or (0,))[0]
+        offset = (integers(given.get("k"), loc, "k") or (0,))[0]
         return creation.triangle(scope, given["m"], offset, loc, upper=upper)
 
     return make
@@ -361,7 +335,11 @@ def _triangle(*, upper: bool) -> Maker:
 _REDUCED = ("a", "axis", "dtype", "out", "keepdims")
 _EXTREME = ("a", "axis", "out", "keepdims")
 
-_METHODS: dict[str, tuple[tuple[str, ...], Maker]] = {
+_METHODS: dict[str, Entry] = {
+    **positions.METHODS,
+    **accumulations.METHODS,
+    **searching.METHODS,
+    **selecting.METHODS,
     "sum": (_REDUCED, _reduction("sum")),
     "prod": (_REDUCED, _reduction("prod")),
     "mean": (_REDUCED, _reduction("mean")),
@@ -383,7 +361,9 @@ _METHODS: dict[str, tuple[tuple[str, ...], Maker]] = {
     "repeat": (("a", "repeats", "axis"), _repeat),
 }
 
-_FUNCTIONS: dict[object, tuple[tuple[str, ...], Maker]] = {
+_FUNCTIONS: dict[object, Entry] = {
+    **positions.FUNCTIONS, **accumulations.FUNCTIONS, **searching.FUNCTIONS, **selecting.FUNCTIONS,
+    **counting.FUNCTIONS, **histograms.FUNCTIONS,
     np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
     np.min: _METHODS["min"], np.max: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
     np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],

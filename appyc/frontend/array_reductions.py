@@ -47,18 +47,18 @@ def reduce_array(scope: Scope, name: str, value: Value, along: Along, dtype: DTy
     ValueError for the smallest of nothing.
     """
     if isinstance(value, Masked) and not along.keepdims:
-        reduced = _axes(value, along.axes, loc)
+        reduced = reduced_axes(value, along.axes, loc)
         if value.first in reduced:
             return _reduce_chosen(scope, name, value, reduced, dtype, loc)
     tensor = as_tensor(scope, value, loc)
-    reduced = _axes(tensor, along.axes, loc)
+    reduced = reduced_axes(tensor, along.axes, loc)
     if name == "mean":
         return _mean(scope, tensor, reduced, along.keepdims, dtype, loc)
-    op, element, start = _operation(name, tensor.element, dtype, loc)
+    op, element, start = operation(name, tensor.element, dtype, loc)
     if op in ("minimum", "maximum"):
         for k in reduced:
-            _test_not_empty(scope, tensor.extents[k], name, loc)
-    return _reduced(
+            test_not_empty(scope, tensor.extents[k], _of_nothing(name), loc)
+    return combined(
         scope, Tensor(tensor.axes, tensor.extents, element), reduced, along.keepdims, op, start, loc
     )
 
@@ -78,11 +78,12 @@ def _reduce_chosen(
         kind = dtype or _averaged(tensor.element.dtype)
         op, element, start = "+", cast(tensor.element, kind), cast(const(0, DType.INT64, loc), kind)
     else:
-        op, element, start = _operation(name, tensor.element, dtype, loc)
+        op, element, start = operation(name, tensor.element, dtype, loc)
     if name in ("min", "max"):
-        _test_any(scope, count, name, loc)
+        none = Compare("==", count, integer(0, loc), loc=loc)
+        scope.emit(If(none, (Fail("ValueError", _of_nothing(name), loc=loc),), loc=loc))
     element = Select(masked.holds, element, start, loc=loc)
-    total = _reduced(scope, replace(tensor, element=element, view=False), axes, False, op, start, loc)
+    total = combined(scope, replace(tensor, element=element, view=False), axes, False, op, start, loc)
     return _divided(scope, total, count, loc) if name == "mean" else total
 
 
@@ -96,7 +97,7 @@ def variance(
     """np.var, and np.std where `root` is set: the mean first, then the squared distances from it."""
     source = as_tensor(scope, value, loc)
     tensor = as_tensor(scope, kept(scope, source, "values", loc), loc)
-    reduced = _axes(tensor, along.axes, loc)
+    reduced = reduced_axes(tensor, along.axes, loc)
     mean = _mean(scope, tensor, reduced, True, dtype, loc)
     apart = elementwise(
         scope, [as_value(tensor), mean], lambda n: arithmetic.binary("-", n[0], n[1], loc), loc
@@ -134,7 +135,7 @@ def _mean(
     kind = dtype or _averaged(element.dtype)
     converted = Tensor(tensor.axes, tensor.extents, cast(element, kind))
     zero = cast(const(0, DType.INT64, loc), kind)
-    total = _reduced(scope, converted, reduced, keepdims, "+", zero, loc)
+    total = combined(scope, converted, reduced, keepdims, "+", zero, loc)
     return _divided(scope, total, product([tensor.extents[k] for k in reduced], loc), loc)
 
 
@@ -150,7 +151,7 @@ def _divided(scope: Scope, total: Value, count: Expr, loc: Loc) -> Value:
     return elementwise(scope, [total], divide, loc)
 
 
-def _operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[str, Expr, Expr]:
+def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[str, Expr, Expr]:
     """The operator, what is combined, and what it starts from."""
     kind = element.dtype
     match name:
@@ -169,7 +170,7 @@ def _operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple
                 raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
             if kind is DType.BOOL:
                 return ("and" if name == "min" else "or"), element, const(name == "min", DType.BOOL, loc)
-            return f"{name}imum", element, _extreme(name, kind, loc)
+            return f"{name}imum", element, extreme(name, kind, loc)
         case _:
             raise AssertionError(name)
 
@@ -181,7 +182,8 @@ def _summed(dtype: DType) -> DType:
     return DType.UINT64 if dtype.kind == "u" else dtype
 
 
-def _extreme(name: str, dtype: DType, loc: Loc) -> Const:
+def extreme(name: str, dtype: DType, loc: Loc) -> Const:
+    """What the search for the smallest ("min") or the largest element starts from."""
     if dtype.is_float:
         return Const(float("inf") if name == "min" else float("-inf"), dtype, loc=loc)
     low = -(1 << (dtype.bits - 1)) if dtype.kind == "i" else 0
@@ -189,9 +191,10 @@ def _extreme(name: str, dtype: DType, loc: Loc) -> Const:
     return Const(high if name == "min" else low, dtype, loc=loc)
 
 
-def _reduced(
+def combined(
     scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool, op: str, start: Expr, loc: Loc
 ) -> Value:
+    """The elements put together with an operator along some axes."""
     inner = [scope.supply.fresh("k", DType.INT64) for _ in reduced]
     places: dict[Symbol, Expr] = {
         tensor.axes[k]: Var(new, loc=loc) for k, new in zip(reduced, inner, strict=True)
@@ -211,7 +214,7 @@ def _reduced(
     return settled(scope, Tensor(tuple(axes), tuple(extents), total), "total", loc)
 
 
-def _axes(tensor: Tensor | Masked, axes: tuple[int, ...] | None, loc: Loc) -> tuple[int, ...]:
+def reduced_axes(tensor: Tensor | Masked, axes: tuple[int, ...] | None, loc: Loc) -> tuple[int, ...]:
     """The axes counted from the first. Raises TypeInferenceError for one that is not there."""
     if axes is None:
         return tuple(range(tensor.ndim))
@@ -228,15 +231,11 @@ def _axes(tensor: Tensor | Masked, axes: tuple[int, ...] | None, loc: Loc) -> tu
     return tuple(sorted(out))
 
 
-def _test_not_empty(scope: Scope, extent: Expr, name: str, loc: Loc) -> None:
+def _of_nothing(name: str) -> str:
+    return f"zero-size array to reduction operation {name}imum which has no identity"
+
+
+def test_not_empty(scope: Scope, extent: Expr, message: str, loc: Loc) -> None:
+    """Emits the test that raises ValueError for an axis of no length."""
     full = Likely(Compare(">", extent, integer(0, loc), loc=loc), loc=loc)
-    _test(scope, full, name, loc)
-
-
-def _test_any(scope: Scope, count: Expr, name: str, loc: Loc) -> None:
-    _test(scope, Compare(">", count, integer(0, loc), loc=loc), name, loc)
-
-
-def _test(scope: Scope, full: Expr, name: str, loc: Loc) -> None:
-    message = f"zero-size array to reduction operation {name}imum which has no identity"
     scope.emit(If(Unary("~", full, loc=loc), (Fail("ValueError", message, loc=loc),), loc=loc))

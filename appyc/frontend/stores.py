@@ -13,13 +13,15 @@ from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute
 
 
-def assign(scope: Scope, target: Value, value: Value, loc: Loc) -> None:
+def assign(scope: Scope, target: Value, value: Value, loc: Loc, *, op: str | None = None) -> None:
     """`target[...] = value`: the value is stretched to the target's shape, and converted.
+
+    op: the elements become `element op value`, one place after the other.
 
     Raises TypeInferenceError where the target is no view, is read-only, or cannot hold the type.
     """
     if isinstance(target, Masked):
-        _assign_chosen(scope, target, value, loc)
+        _assign_chosen(scope, target, value, loc, op)
         return
     place = as_tensor(scope, target, loc)
     source = as_tensor(scope, value, loc, "the assigned value")
@@ -29,14 +31,14 @@ def assign(scope: Scope, target: Value, value: Value, loc: Loc) -> None:
         axis: _stretched_place(scope, extent, place.extents[offset + k], place.axes[offset + k], loc)
         for k, (axis, extent) in enumerate(zip(source.axes, source.extents, strict=True))
     }
-    _store(scope, place, substitute(source.element, at), loc)
+    _store(scope, place, substitute(source.element, at), loc, op=op)
 
 
-def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc) -> None:
+def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc, op: str | None) -> None:
     """`target[mask] = value`: what has one element for each chosen place is gone through along with them."""
     if (same := under_one_mask([target, value])) is not None:
         _, (_, whole) = same
-        _store(scope, target.tensor, as_tensor(scope, whole, loc).element, loc, where=target.holds)
+        _store(scope, target.tensor, as_tensor(scope, whole, loc).element, loc, where=target.holds, op=op)
         return
     source = as_tensor(scope, value, loc, "the assigned value")
     source = _without_leading_ones(scope, source, target.ndim, loc)
@@ -44,10 +46,10 @@ def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc) -> None
     along = target.first - offset
     in_turn = along >= 0 and not is_one(source.extents[along])
     if in_turn and target.tensor.ndim > target.rank:
-        assign(scope, gathered(scope, target, loc), as_value(source), loc)
+        assign(scope, gathered(scope, target, loc), as_value(source), loc, op=op)
         return
     if in_turn:
-        _store_in_turn(scope, target, source, loc)
+        _store_in_turn(scope, target, source, loc, op)
         return
     place = target.tensor
     at: dict[Symbol, Expr] = {}
@@ -56,10 +58,10 @@ def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc) -> None
         at[axis] = _stretched_place(scope, extent, place.extents[own], place.axes[own], loc)
         if k == along:
             at[axis] = integer(0, loc)
-    _store(scope, place, substitute(source.element, at), loc, where=target.holds)
+    _store(scope, place, substitute(source.element, at), loc, where=target.holds, op=op)
 
 
-def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc) -> None:
+def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc, op: str | None) -> None:
     """The elements of a vector to the places where the mask holds, which must be as many."""
     target = repeatable(scope, target, loc)
     count, length = counted(scope, target, loc), source.extents[0]
@@ -71,7 +73,7 @@ def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc) -> No
     position = scope.supply.fresh("position", DType.INT64)
     at = Select(alone, integer(0, loc), Var(position, loc=loc), loc=loc)
     element = substitute(source.element, {source.axes[0]: at})
-    _store(scope, target.tensor, element, loc, where=target.holds, position=position)
+    _store(scope, target.tensor, element, loc, where=target.holds, position=position, op=op)
 
 
 def _store(
@@ -82,6 +84,7 @@ def _store(
     *,
     where: Expr | None = None,
     position: Symbol | None = None,
+    op: str | None = None,
 ) -> None:
     """Emits the statement: `element`, over the place's own axes, goes to each of its elements."""
     if not isinstance(place.element, Load):
@@ -99,7 +102,7 @@ def _store(
             hints=("store z.real, or use a complex array",),
         )  # fmt: skip
     stored = cast(element, array.dtype)
-    stmt = ForAll(place.axes, place.extents, array, place.element.index, stored, where, position, loc=loc)
+    stmt = ForAll(place.axes, place.extents, array, place.element.index, stored, where, position, op, loc=loc)
     own = {axis: scope.supply.fresh(axis.name, axis.type) for axis in place.axes}
     scope.emit(rename(stmt, own))  # a tensor may be used several times
 

@@ -1,0 +1,71 @@
+"""Arguments of NumPy's functions that say how, not of what: axes, flags, element types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.array_reductions import Along
+from appyc.frontend.functions import as_dtype
+from appyc.frontend.scope import Scope
+from appyc.frontend.values import Number, Opaque, TupleValue, Value, describe
+from appyc.ir.types import DType
+
+Arguments: TypeAlias = dict[str, Value]
+Maker: TypeAlias = Callable[[Scope, Arguments, Loc], Value]
+Entry: TypeAlias = tuple[tuple[str, ...], Maker]
+"""The parameters of a function, in order, and what makes its value of them."""
+
+
+def integers(value: Value | None, loc: Loc, what: str) -> tuple[int, ...] | None:
+    """A constant integer or tuple of such; None where it was left out or is None."""
+    match value:
+        case None | Opaque(obj=None):
+            return None
+        case TupleValue():
+            items = [v.constant if isinstance(v, Number) else None for v in value.items]
+        case Number():
+            items = [value.constant]
+        case _:
+            items = [None]
+    out = tuple(i for i in items if isinstance(i, int) and not isinstance(i, bool))
+    if len(out) != len(items):
+        raise UnsupportedError(f"{what} must be a constant", loc)
+    return out
+
+
+def one_axis(given: Arguments, loc: Loc, default: int | None = None) -> int | None:
+    """A constant axis; `default` where it was left out, None where it is None."""
+    if "axis" not in given:
+        return default
+    axes = integers(given["axis"], loc, "axis")
+    if axes is not None and len(axes) != 1:
+        raise TypeInferenceError("one axis is needed here, not a tuple", loc)
+    return axes[0] if axes else None
+
+
+def flag(value: Value | None, loc: Loc, what: str) -> bool:
+    if value is None:
+        return False
+    if isinstance(value, Number) and value.constant is not None:
+        return bool(value.constant)
+    raise UnsupportedError(f"{what} must be a constant", loc)
+
+
+def given_dtype(value: Value | None, loc: Loc) -> DType | None:
+    if value is None or (isinstance(value, Opaque) and value.obj is None):
+        return None
+    found = as_dtype(value.obj) if isinstance(value, Opaque) else None
+    if found is None:
+        raise TypeInferenceError(f"{describe(value)} is no element type that appyc has", loc)
+    return found
+
+
+def is_none(value: Value | None) -> bool:
+    """Whether an argument was left out, or is None."""
+    return value is None or (isinstance(value, Opaque) and value.obj is None)
+
+
+def along(given: Arguments, loc: Loc) -> Along:
+    return Along(integers(given.get("axis"), loc, "axis"), flag(given.get("keepdims"), loc, "keepdims"))
