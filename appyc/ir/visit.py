@@ -21,6 +21,7 @@ from appyc.ir.nodes import (
     ForAll,
     Function,
     Load,
+    LoopCost,
     Node,
     Reduction,
     Scan,
@@ -34,6 +35,9 @@ from appyc.ir.nodes import (
 N = TypeVar("N", bound=Node)
 Rule: TypeAlias = Callable[[Node], "Node | tuple[Node, ...]"]
 
+Fields: TypeAlias = Callable[..., tuple[str, ...]]
+"""Which fields of a kind of node to look into."""
+
 
 def _field_names(kind: type[Any]) -> tuple[str, ...]:
     """All but `loc`, which is the one field that a node's pattern does not match by position."""
@@ -44,8 +48,26 @@ def _field_names(kind: type[Any]) -> tuple[str, ...]:
 @cache
 def _parts(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a kind of node that hold nodes, by their types; most nodes have few or none."""
+    return tuple(name for name, kinds in _fields(kind) if any(map(_is_node, kinds)))
+
+
+@cache
+def _blocks(kind: type[Any]) -> tuple[str, ...]:
+    """Those of them below which there may be statements."""
+    nodes = ((name, {k for k in kinds if _is_node(k)}) for name, kinds in _fields(kind))
+    return tuple(name for name, kinds in nodes if not kinds <= _WITHOUT_STATEMENTS)
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a kind of node that hold symbols, alone or in reductions and scans."""
+    return tuple(name for name, kinds in _fields(kind) if {Symbol, Reduction, Scan}.intersection(kinds))
+
+
+def _fields(kind: type[Any]) -> list[tuple[str, tuple[object, ...]]]:
+    """The fields of a kind of node, and the types that each may hold."""
     hints = get_type_hints(kind)
-    return tuple(name for name in _field_names(kind) if any(_is_node(h) for h in _kinds(hints[name])))
+    return [(name, tuple(_kinds(hints[name]))) for name in _field_names(kind)]
 
 
 def _kinds(hint: object) -> Iterator[object]:
@@ -61,11 +83,18 @@ def _is_node(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, Node)
 
 
+_WITHOUT_STATEMENTS = frozenset[object]((*get_args(Expr), Clauses, LoopCost))
+
+
 def children(node: Node) -> list[Node]:
     """The nodes directly below, in order."""
-    out: list[Node] = []
     kind: Any = type(node)
-    for name in _parts(kind):
+    return _below(node, _parts(kind))
+
+
+def _below(node: Node, names: tuple[str, ...]) -> list[Node]:
+    out: list[Node] = []
+    for name in names:
         value = getattr(node, name)
         if isinstance(value, tuple):
             out.extend(value)
@@ -76,11 +105,22 @@ def children(node: Node) -> list[Node]:
 
 def walk(node: Node | Iterable[Node]) -> Iterator[Node]:
     """The node (or each of them) and everything below, parents before children, in program order."""
+    return _walk(node, _parts)
+
+
+def statements(node: Node | Iterable[Node]) -> Iterator[Node]:
+    """The same without expressions, which hold no statements and are most of the nodes."""
+    return _walk(node, _blocks)
+
+
+def _walk(node: Node | Iterable[Node], fields: Fields) -> Iterator[Node]:
     stack = [node] if isinstance(node, Node) else list(node)[::-1]
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(children(top)[::-1])
+        names = fields(type(top))
+        if names:
+            stack.extend(_below(top, names)[::-1])
 
 
 def rewrite(node: N, rule: Rule) -> N:
@@ -92,25 +132,31 @@ def rewrite(node: N, rule: Rule) -> N:
 
 def rewrite_all(nodes: tuple[N, ...], rule: Rule) -> tuple[N, ...]:
     """`rewrite` for each of a tuple of nodes, splicing what the rule returns for them."""
+    return cast("tuple[N, ...]", _rewrite_each(nodes, rule, _parts))
+
+
+def _rewrite_each(nodes: tuple[Node, ...], rule: Rule, fields: Fields) -> tuple[Node, ...]:
     out: list[Node] = []
     for node in nodes:
-        new = _rewrite(node, rule)
-        out.extend(new if isinstance(new, tuple) else (new,))
-    return cast("tuple[N, ...]", tuple(out))
+        new = _rewrite(node, rule, fields)
+        if isinstance(new, tuple):
+            out.extend(new)
+        else:
+            out.append(new)
+    return tuple(out)
 
 
-def _rewrite(node: Node, rule: Rule) -> Node | tuple[Node, ...]:
+def _rewrite(node: Node, rule: Rule, fields: Fields = _parts) -> Node | tuple[Node, ...]:
     changes: dict[str, object] = {}
-    kind: Any = type(node)
-    for name in _parts(kind):
+    for name in fields(type(node)):
         old = getattr(node, name)
         if isinstance(old, Node):
-            new = _rewrite(old, rule)
+            new = _rewrite(old, rule, fields)
             assert not isinstance(new, tuple), f"cannot put several nodes into {type(node).__name__}.{name}"
             if new is not old:
                 changes[name] = new
         elif isinstance(old, tuple) and old:
-            items = rewrite_all(old, rule)
+            items = _rewrite_each(old, rule, fields)
             if len(items) != len(old) or any(a is not b for a, b in zip(items, old, strict=True)):
                 changes[name] = items
     return rule(replace(node, **changes) if changes else node)  # type: ignore[arg-type]
@@ -139,9 +185,8 @@ def rename(node: N, new: dict[Symbol, Symbol]) -> N:
         return value
 
     def rule(n: Node) -> Node:
-        changes = {
-            name: out for name in _field_names(type(n)) if (out := sym(old := getattr(n, name))) is not old
-        }
+        kind: Any = type(n)
+        changes = {name: out for name in _names(kind) if (out := sym(old := getattr(n, name))) is not old}
         return replace(n, **changes) if changes else n  # type: ignore[arg-type]
 
     return rewrite(node, rule)
@@ -161,7 +206,8 @@ def symbols_of(node: Node | Iterable[Node]) -> list[Symbol]:
                 add(item)
 
     for n in walk(node):
-        for name in _field_names(type(n)):
+        kind: Any = type(n)
+        for name in _names(kind):
             add(getattr(n, name))
     return list(seen)
 
@@ -180,7 +226,7 @@ def scalars_read(node: Node | Iterable[Node]) -> set[Symbol]:
 def scalars_written(node: Node | Iterable[Node]) -> set[Symbol]:
     """Scalars that are assigned or updated; loop variables are not among them."""
     out: set[Symbol] = set()
-    for n in walk(node):
+    for n in statements(node):
         if isinstance(n, Assign):
             out.add(n.target)
         elif isinstance(n, Update) and not n.target.is_array:
@@ -202,7 +248,7 @@ def arrays_read(node: Node | Iterable[Node]) -> set[Symbol]:
 def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
     """Arrays an element of which is stored or updated."""
     out: set[Symbol] = set()
-    for n in walk(node):
+    for n in statements(node):
         if isinstance(n, Store | ForAll):
             out.add(n.array)
         elif isinstance(n, Update) and n.target.is_array:
@@ -216,12 +262,14 @@ def extents_read(node: Node | Iterable[Node]) -> set[tuple[Symbol, int]]:
 
 def loops_of(node: Node | Iterable[Node]) -> list[For]:
     """Every `for` loop, outer ones first."""
-    return [n for n in walk(node) if isinstance(n, For)]
+    return [n for n in statements(node) if isinstance(n, For)]
 
 
 def map_loops(fn: Function, rule: Callable[[For], Stmt | tuple[Stmt, ...]]) -> Function:
     """The function with `rule` applied to every `for` loop, inner ones first."""
-    return rewrite(fn, lambda n: rule(n) if isinstance(n, For) else n)
+    out = _rewrite(fn, lambda n: rule(n) if isinstance(n, For) else n, _blocks)
+    assert isinstance(out, Function)
+    return out
 
 
 def _without_clauses(node: Node | Iterable[Node]) -> Iterator[Node]:

@@ -19,13 +19,12 @@ from appyc.ir.nodes import (
     Function,
     Logical,
     LoopMode,
-    Node,
     Reduction,
     Symbol,
     Update,
     While,
 )
-from appyc.ir.visit import arrays_written, loops_of, rewrite, symbols_of, walk
+from appyc.ir.visit import arrays_written, loops_of, map_loops, symbols_of, walk
 from appyc.passes.context import PassContext
 from appyc.passes.plain_loops import is_plain
 
@@ -81,12 +80,12 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
             _insist(loop, clauses, verdict)
         decided[loop.var] = _decided(loop, clauses, verdict, ctx)
 
-    def rule(node: Node) -> Node:
-        if not isinstance(node, For) or node.var not in decided:
-            return node
-        new = decided[node.var]
+    def rule(loop: For) -> For:
+        new = decided.get(loop.var)
+        if new is None:
+            return loop
         return replace(
-            node,
+            loop,
             mode=new.mode,
             private=new.private,
             last=new.last,
@@ -94,7 +93,7 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
             scans=new.scans,
         )
 
-    return rewrite(fn, rule)
+    return map_loops(fn, rule)
 
 
 def _requests(loops: list[For]) -> dict[Symbol, Clauses]:

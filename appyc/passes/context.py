@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from appyc.analysis.legality import Legality
 from appyc.analysis.verdicts import LoopVerdict
 from appyc.errors import Loc
-from appyc.ir.nodes import Expr, For, Function, LoopMode, Node, Symbol
-from appyc.ir.visit import rewrite
+from appyc.ir.nodes import Expr, For, Function, LoopMode, Symbol
+from appyc.ir.visit import map_loops
 from appyc.options import Options
 
 
@@ -64,11 +64,9 @@ class Facts:
 def _without_modes(fn: Function) -> Function:
     """The function with all that a pass decides about loops, and that changes nothing for others, left out."""
 
-    def rule(node: Node) -> Node:
-        if not isinstance(node, For):
-            return node
+    def rule(loop: For) -> For:
         return replace(
-            node,
+            loop,
             mode=LoopMode.SEQUENTIAL,
             private=(),
             last=(),
@@ -78,7 +76,7 @@ def _without_modes(fn: Function) -> Function:
             scans=(),
         )
 
-    return rewrite(fn, rule)
+    return map_loops(fn, rule)
 
 
 @dataclass(frozen=True, slots=True)

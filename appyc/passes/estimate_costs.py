@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.costs import cost_of
-from appyc.ir.nodes import For, Function, LoopMode, Node, Stmt
-from appyc.ir.visit import rewrite
+from appyc.ir.nodes import For, Function, LoopMode, Stmt
+from appyc.ir.visit import map_loops
 from appyc.passes.context import PassContext
 
 
@@ -24,12 +24,10 @@ def estimate_costs(fn: Function, ctx: PassContext) -> Function:
     """The function with `cost` set on its outermost parallel loops."""
     costs = {loop.var: cost_of(loop) for loop in outermost_parallel(fn.body)}
 
-    def rule(node: Node) -> Node:
-        if isinstance(node, For) and node.var in costs:
-            return replace(node, cost=costs[node.var])
-        return node
+    def rule(loop: For) -> For:
+        return replace(loop, cost=costs[loop.var]) if loop.var in costs else loop
 
-    return rewrite(fn, rule) if costs else fn
+    return map_loops(fn, rule) if costs else fn
 
 
 def outermost_parallel(body: tuple[Stmt, ...]) -> list[For]:

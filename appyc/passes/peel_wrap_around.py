@@ -17,14 +17,13 @@ from appyc.ir.nodes import (
     Function,
     If,
     Load,
-    Node,
     Stmt,
     Symbol,
     Update,
     Var,
     While,
 )
-from appyc.ir.visit import arrays_written, rewrite, scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import arrays_written, map_loops, scalars_read, scalars_written, substitute, walk
 from appyc.passes.build import shifted
 from appyc.passes.context import PassContext
 from appyc.passes.plain_loops import has_fixed_bounds
@@ -66,10 +65,7 @@ def peel_wrap_around(fn: Function, ctx: PassContext) -> Function:
     if not ctx.options.auto and not any(isinstance(n, For) and n.clauses is not None for n in walk(fn.body)):
         return fn
 
-    def rule(node: Node) -> Node | tuple[Node, ...]:
-        return _peeled(node, ctx) if isinstance(node, For) and _is_candidate(node) else node
-
-    return rewrite(fn, rule)
+    return map_loops(fn, lambda loop: _peeled(loop, ctx) if _is_candidate(loop) else loop)
 
 
 def _is_candidate(loop: For) -> bool:

@@ -17,14 +17,13 @@ from appyc.ir.nodes import (
     Function,
     If,
     Load,
-    Node,
     Stmt,
     Symbol,
     Update,
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, rewrite, scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import arrays_written, map_loops, scalars_read, scalars_written, substitute, walk
 from appyc.passes.build import shifted
 from appyc.passes.context import PassContext
 from appyc.passes.plain_loops import has_fixed_bounds
@@ -69,10 +68,7 @@ def reduce_to_positions(fn: Function, ctx: PassContext) -> Function:
         return fn
     names = NameSupply.after(fn)
 
-    def rule(node: Node) -> Node | tuple[Node, ...]:
-        return _rewritten(node, names, ctx) if isinstance(node, For) and _is_candidate(node) else node
-
-    return rewrite(fn, rule)
+    return map_loops(fn, lambda loop: _rewritten(loop, names, ctx) if _is_candidate(loop) else loop)
 
 
 def _is_candidate(loop: For) -> bool:

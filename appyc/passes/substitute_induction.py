@@ -25,7 +25,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, scalars_written, substitute, walk
+from appyc.ir.visit import map_loops, scalars_written, substitute, walk
 from appyc.passes.build import integer, trip_count
 from appyc.passes.context import PassContext
 from appyc.passes.plain_loops import has_fixed_bounds
@@ -58,10 +58,7 @@ def substitute_induction(fn: Function, ctx: PassContext) -> Function:
         return fn
     names = NameSupply.after(fn)
 
-    def rule(node: object) -> object:
-        return _without_counters(node, names, ctx) if isinstance(node, For) else node
-
-    return rewrite(fn, rule)  # type: ignore[arg-type]
+    return map_loops(fn, lambda loop: _without_counters(loop, names, ctx))
 
 
 @dataclass(frozen=True, slots=True)
