@@ -405,9 +405,9 @@ class _Collector:
             reach=self.affine.reach(lo, hi),
         )
         var = self.affine.named(name, key)
-        inside = var.ge_set(lo).intersect(var.lt_set(hi))
-        if loop.step < 0:
-            inside = var.le_set(lo).intersect(var.gt_set(hi))
+        up = loop.step > 0
+        first = self.sets.not_above(lo, var) if up else self.sets.not_above(var, lo)
+        inside = first.intersect(self.sets.not_above(*((var, hi) if up else (hi, var)), strict=True))
         if abs(loop.step) > 1:
             passed = self.sets.modulo(var.sub(lo), abs(loop.step))
             inside = inside.intersect(passed.eq_set(self.sets.constant(0)))

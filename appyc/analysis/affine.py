@@ -483,15 +483,16 @@ class Affine:
 
     def _compare(self, expr: Compare, state: State, depth: int) -> Truth:
         lhs, rhs = self.value(expr.lhs, state, depth), self.value(expr.rhs, state, depth)
+        not_above = self.sets.not_above
         match expr.op:
             case "<":
-                return Truth(lhs.lt_set(rhs), lhs.ge_set(rhs), True)
+                return Truth(not_above(lhs, rhs, strict=True), not_above(rhs, lhs), True)
             case "<=":
-                return Truth(lhs.le_set(rhs), lhs.gt_set(rhs), True)
+                return Truth(not_above(lhs, rhs), not_above(rhs, lhs, strict=True), True)
             case ">":
-                return Truth(lhs.gt_set(rhs), lhs.le_set(rhs), True)
+                return Truth(not_above(rhs, lhs, strict=True), not_above(lhs, rhs), True)
             case ">=":
-                return Truth(lhs.ge_set(rhs), lhs.lt_set(rhs), True)
+                return Truth(not_above(rhs, lhs), not_above(lhs, rhs, strict=True), True)
             case "==":
                 return Truth(lhs.eq_set(rhs), lhs.ne_set(rhs), True)
             case _:

@@ -182,9 +182,13 @@ class Legality:
         return self._free(loop, updates)
 
     def _is_definite(self, conflict: Conflict) -> bool:
-        """Whether the conflict is there for any parameters, if only the loop is long enough."""
+        """Whether the conflict is there for any parameters, if only the loop is long enough, and the
+        arrays are."""
         _, farthest = self.dependences.distances(conflict)
-        return farthest is not None or self.dependences.clear_of(conflict) is None
+        if farthest is not None:
+            return True
+        clear = self.dependences.clear_of(conflict)
+        return clear is None or self._is_pointless(clear)
 
     def _free(self, loop: For, updates: list[Conflict]) -> LoopVerdict:
         scalars = self.scalars[loop.var]

@@ -71,7 +71,7 @@ class Meetings:
     def _linear(self, access: Access) -> tuple[Linear | None, ...]:
         known = self._numbers.get(id(access))
         if known is None:
-            _, element = self.element(access)
+            element = self.element(access)[1] if access.checked else access.index
             known = self._numbers[id(access)] = tuple(self.sets.linear_of(index) for index in element)
         return known
 

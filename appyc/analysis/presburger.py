@@ -47,16 +47,26 @@ class Presburger:
         self._operations = operations
         self._patience = PATIENCE
         self._ids: dict[str, isl.Id] = {}
+        self._constants: dict[int, isl.PwAff] = {}
+        self._parameters: dict[str, isl.PwAff] = {}
         self.everything: isl.Set = islpy.Set.universe(islpy.Space.params_alloc(self._context, 0))
         self.nothing: isl.Set = self.everything.complement()
 
     # ---- makers
 
     def constant(self, value: int) -> isl.PwAff:
-        return self._isl.PwAff.val_on_domain(self.everything, self._integer(value))
+        known = self._constants.get(value)
+        if known is None:
+            known = self._isl.PwAff.val_on_domain(self.everything, self._integer(value))
+            self._constants[value] = known
+        return known
 
     def parameter(self, name: str) -> isl.PwAff:
-        return self._isl.PwAff.param_on_domain_id(self.everything, self._id(name))
+        known = self._parameters.get(name)
+        if known is None:
+            known = self._isl.PwAff.param_on_domain_id(self.everything, self._id(name))
+            self._parameters[name] = known
+        return known
 
     def floor_divide(self, value: isl.PwAff, divisor: int) -> isl.PwAff:
         """Rounded down, as Python's `//`; the divisor is positive."""
@@ -71,6 +81,25 @@ class Presburger:
 
     def choose(self, when: isl.Set, then: isl.PwAff, orelse: isl.PwAff) -> isl.PwAff:
         return then.intersect_domain(when).union_add(orelse.intersect_domain(when.complement()))
+
+    def not_above(self, low: isl.PwAff, high: isl.PwAff, *, strict: bool = False) -> isl.Set:
+        """Where `low <= high` (strict: `low < high`).
+
+        What is at least the largest of several values is at least each of them: one piece, where isl
+        would make one for each case, and what is intersected with it stays as simple.
+        """
+        out = self.everything
+        for least in self._all_of(low, above=False):
+            for greatest in self._all_of(high, above=True):
+                out = out.intersect(least.lt_set(greatest) if strict else least.le_set(greatest))
+        return out
+
+    def _all_of(self, value: isl.PwAff, *, above: bool) -> list[isl.PwAff]:
+        """The values that an expression is the largest (`above`: the least) of; itself, if it is no such."""
+        if value.n_piece() == 1 or not self.everything.is_subset(value.domain()):
+            return [value]
+        cases = self.bounding_cases(value, above=above)
+        return cases if len(cases) == value.n_piece() else [value]
 
     def constant_of(self, value: isl.PwAff) -> int | None:
         """The number that an expression is, whatever the parameters; None where it varies."""

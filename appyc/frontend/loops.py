@@ -19,6 +19,7 @@ from appyc.frontend.expressions import lower_condition, lower_expression, lower_
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
 from appyc.frontend.scope import Env, LoopFrame, Scope, constant_truth
+from appyc.frontend.tree import statements_in
 from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, TupleValue, Value, describe
 from appyc.ir.nodes import (
     Assign,
@@ -417,13 +418,8 @@ def _local_target(scope: Scope, node: ast.For) -> frozenset[str]:
     Then it can be the loop's own variable. Elsewhere it is a variable like any other, which
     every iteration assigns and which keeps its last value.
     """
-    if not isinstance(node.target, ast.Name):
-        return frozenset()
-    name = node.target.id
-    if any(isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
-           for s in node.body for n in ast.walk(s)):  # fmt: skip
-        return frozenset()
-    return frozenset({name}) - scope.read_outside
+    is_own = isinstance(node.target, ast.Name) and node in scope.own_names
+    return frozenset({_variable_name(node.target)}) if is_own else frozenset()
 
 
 def _bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset[str]) -> None:
@@ -441,7 +437,7 @@ def _unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
     if len(items.items) > MAX_UNROLLED:
         raise UnsupportedError(f"a loop over a tuple of {len(items.items)} is not compiled", scope.loc(node),
                                hints=("use an array",))  # fmt: skip
-    if node.orelse or any(isinstance(n, ast.Break | ast.Continue) for s in node.body for n in ast.walk(s)):
+    if node.orelse or any(isinstance(s, ast.Break | ast.Continue) for s in statements_in(*node.body)):
         raise UnsupportedError("break, continue and else in a loop over a tuple are not compiled", scope.loc(node),
                                hints=("use an array",))  # fmt: skip
     from appyc.frontend.statements import assign_to  # noqa: PLC0415
@@ -457,8 +453,8 @@ def _unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
 def _check_jumps(scope: Scope, node: ast.For) -> None:
     """A parallel loop may be left by a break or a return of its own: it is a search then. From a
     loop inside it, it may not."""
-    inner = [n for s in node.body for n in ast.walk(s) if isinstance(n, ast.For | ast.While)]
-    for n in (n for loop in inner for n in ast.walk(loop)):
+    inner = [s for s in statements_in(*node.body) if isinstance(s, ast.For | ast.While)]
+    for n in statements_in(*inner):
         if isinstance(n, ast.Return):
             raise UnsupportedError(
                 "a parallel loop cannot be left by return from a loop inside it", scope.loc(n),

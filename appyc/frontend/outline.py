@@ -32,6 +32,7 @@ from appyc.frontend.access import closure_cells
 from appyc.frontend.liveness import live_before, names_assigned, names_captured, surely_assigned
 from appyc.frontend.pragma_nodes import LoopPragma, Pragma
 from appyc.frontend.source import Part, Source
+from appyc.frontend.tree import statements_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +316,7 @@ def _part(work: _Work, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -
 
 
 def _has_loop(stmt: ast.stmt) -> bool:
-    return any(isinstance(n, ast.For | ast.While) for n in ast.walk(stmt))
+    return any(isinstance(s, ast.For | ast.While) for s in statements_in(stmt))
 
 
 def jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:

@@ -26,6 +26,7 @@ from appyc.frontend.pragma_grammar import parse_pragma
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, LoopPragma, Pragma
 from appyc.frontend.pragma_reader import PragmaText
 from appyc.frontend.source import Part, Source
+from appyc.frontend.tree import statements_in
 
 _COMMENT = re.compile(r"#\s*([^\W\d]\w*)(.*)", re.DOTALL)
 _DIRECTIVE = re.compile(r"\s*(parallel\s+for|sequential\s+for|simd|auto|atomic|once)\b|.*=>")
@@ -171,8 +172,8 @@ def _without_remark(comment: str, body: int) -> str:
 def _statements_by_place(function: ast.FunctionDef) -> dict[tuple[int, int], ast.stmt]:
     """Statements by line and column of their first character; of several there, the outermost."""
     out: dict[tuple[int, int], ast.stmt] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.stmt) and node is not function:
+    for node in statements_in(function):
+        if node is not function:
             decorators = getattr(node, "decorator_list", [])
             line = decorators[0].lineno if decorators else node.lineno
             out.setdefault((line, node.col_offset), node)

@@ -15,6 +15,7 @@ from appyc.frontend.expressions import lower_expression
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Restart, Result, Scope
 from appyc.frontend.tensors import kept
+from appyc.frontend.tree import statements_in
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Slot, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Assign, Break, If, Stmt, Var
 from appyc.ir.types import DType
@@ -22,7 +23,7 @@ from appyc.ir.types import DType
 
 def may_return(node: ast.stmt) -> bool:
     """Whether a return stands somewhere in the statement."""
-    return any(isinstance(n, ast.Return) for n in ast.walk(node))
+    return any(isinstance(s, ast.Return) for s in statements_in(node))
 
 
 def returns_early(function: ast.FunctionDef) -> bool:
@@ -150,7 +151,7 @@ def _always_jumps(body: list[ast.stmt]) -> bool:
         case ast.Return() | ast.Raise():
             return True
         case ast.While(test=ast.Constant(value=test), body=inner):
-            return bool(test) and not any(isinstance(n, ast.Break) for s in inner for n in ast.walk(s))
+            return bool(test) and not any(isinstance(s, ast.Break) for s in statements_in(*inner))
         case ast.If(body=then, orelse=orelse):
             return bool(orelse) and _always_jumps(then) and _always_jumps(orelse)
         case _:

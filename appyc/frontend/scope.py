@@ -18,6 +18,7 @@ from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
+from appyc.frontend.tree import loops_with_own_names
 from appyc.frontend.values import (
     ArrayRef,
     Binding,
@@ -86,7 +87,7 @@ class Scope:
         calls: tuple[object, ...] = (),
     ) -> None:
         self.locals = assigned_names(source.ast)
-        self.read_outside = read_outside_loops(source.ast)
+        self.own_names = loops_with_own_names(source.ast)
         self.pragmas = read_pragmas(source)
         self.source = source
         self.names = names
@@ -319,23 +320,6 @@ def _maybe(binding: Binding) -> bool:
 def constant_truth(expr: Expr) -> bool | None:
     """The value of a condition that is known at compile time."""
     return bool(expr.value) if isinstance(expr, Const) else None
-
-
-def read_outside_loops(root: ast.AST) -> frozenset[str]:
-    """The names that are read anywhere but in the bodies of loops that bind them."""
-    out: set[str] = set()
-    stack: list[tuple[ast.AST, frozenset[str]]] = [(root, frozenset())]
-    while stack:
-        node, bound = stack.pop()
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Load) and node.id not in bound:
-                out.add(node.id)
-        elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            stack += [(part, bound) for part in (node.iter, *node.orelse)]
-            stack += [(part, bound | {node.target.id}) for part in node.body]
-        else:
-            stack += [(part, bound) for part in ast.iter_child_nodes(node)]
-    return frozenset(out)
 
 
 def assigned_names(function: ast.FunctionDef) -> frozenset[str]:

@@ -89,8 +89,11 @@ class Source:
         """The place of a statement or expression; its end is known where it lies on one line."""
         line, start = getattr(node, "lineno", self.first_line), getattr(node, "col_offset", 0)
         end_line, end = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
-        end_col = self.column(line, end) if end_line == line and end is not None else 0
-        return Loc(self.file, line, self.column(line, start), end_col)
+        if end_line != line or end is None:
+            end = 0
+        if not self.line(line).isascii():
+            start, end = self.column(line, start), self.column(line, end)
+        return Loc(self.file, line, start, end)
 
     def column(self, line: int, offset: int) -> int:
         """The column of a byte offset: Python's AST counts UTF-8 bytes, a `Loc` characters."""

@@ -24,6 +24,7 @@ from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import is_element, lower_items, subscript
 from appyc.frontend.stores import assign
 from appyc.frontend.tensors import element_type, kept
+from appyc.frontend.tree import statements_in
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Const, Expr, Fail, If, Load, Store, Unary, Update, Var
 from appyc.ir.types import DType
@@ -70,7 +71,7 @@ def _ends_in_jump(body: list[ast.stmt]) -> bool:
 
 def _holds_loop_exit(body: list[ast.stmt]) -> bool:
     """Whether there are further jumps in front of the last statement."""
-    return any(isinstance(n, ast.Break) for s in body for n in ast.walk(s))
+    return any(isinstance(s, ast.Break) for s in statements_in(*body))
 
 
 def lower_statement(scope: Scope, node: ast.stmt) -> None:

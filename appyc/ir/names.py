@@ -13,17 +13,24 @@ class NameSupply:
     """Hands out symbols whose numbers are new to a function.
 
     A supply belongs to one function at a time: a front end starts one at 0, a pass takes
-    `NameSupply.after(fn)`.
+    `NameSupply.after(fn)`, which looks through the function when the first symbol is asked for:
+    most passes that take one find nothing to do.
     """
 
     def __init__(self, start: int = 0) -> None:
         self._next = start
+        self._after: Function | None = None
 
     @classmethod
     def after(cls, fn: Function) -> NameSupply:
-        return cls(1 + max((s.uid for s in symbols_of(fn)), default=-1))
+        supply = cls()
+        supply._after = fn
+        return supply
 
     def fresh(self, name: str, type_: Type | DType) -> Symbol:
+        if self._after is not None:
+            self._next = 1 + max((s.uid for s in symbols_of(self._after)), default=-1)
+            self._after = None
         symbol = Symbol(name, self._next, ScalarType(type_) if isinstance(type_, DType) else type_)
         self._next += 1
         return symbol

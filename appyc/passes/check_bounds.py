@@ -98,12 +98,17 @@ class _Side:
     group: all but the constant part of the index: the iterations, the factors, the extent.
     """
 
-    group: tuple[Hashable, bool]
+    group: tuple[tuple[Hashable, Hashable, Hashable], bool]
     offset: int
 
     @property
     def above(self) -> bool:
         return self.group[1]
+
+    @property
+    def without_extent(self) -> Hashable:
+        """What tells whether an index is negative: the same for arrays of other lengths."""
+        return self.group[0][:2], self.offset
 
 
 class _Bounds:
@@ -116,7 +121,8 @@ class _Bounds:
         self.guards = GuardWriter(found.affine)
         self._listed: dict[int, list[_Side]] = {}
         self._places: dict[_Side, tuple[Access, int]] = {}
-        self._failing: dict[_Side, isl.Set] = {}
+        self._failing: dict[Hashable, isl.Set] = {}
+        self._reached: dict[int, isl.Set] = {}
         self._happening: dict[int, isl.Set] = {}
         self._covered: dict[Symbol, set[_Side]] = {}
         self._outermost: dict[Hashable, int] = {}
@@ -188,8 +194,9 @@ class _Bounds:
         new = [side for side in dict.fromkeys(sides) if side not in covered]
         if not new:
             return known
-        fails = reduce(lambda one, other: one.union(other), [self._fails(side) for side in new])
-        if not fails.intersect(known).is_empty():
+        ways = [fails for side in new if not (fails := self._fails(side)).is_empty()]
+        fails = reduce(lambda one, other: one.union(other), ways, self.sets.nothing)
+        if ways and not fails.intersect(known).is_empty():
             holds = self._shadow(access, fails)
             if holds is None:
                 return None
@@ -206,7 +213,7 @@ class _Bounds:
         """
         happens = self._happening.get(id(access.domain))
         if happens is None:
-            happens = self.affine.settled(access.domain.intersect(self.affine.context))
+            happens = self.affine.settled(self._reaching(access))
             self._happening[id(access.domain)] = happens
         if happens.is_subset(fails):
             return None
@@ -214,13 +221,21 @@ class _Bounds:
 
     def _fails(self, side: _Side) -> isl.Set:
         """For which parameters some iteration leaves the array on this side."""
-        known = self._failing.get(side)
+        key = side if side.above else side.without_extent
+        known = self._failing.get(key)
         if known is None:
             access, axis = self._places[side]
             index, extent = access.index[axis], access.extents[axis]
             outside = index.ge_set(extent) if side.above else index.lt_set(self.sets.constant(0))
-            points = access.domain.intersect(outside).intersect(self.affine.context)
-            known = self._failing[side] = self.affine.settled(points)
+            points = self._reaching(access).intersect(outside)
+            known = self._failing[key] = self.affine.settled(points)
+        return known
+
+    def _reaching(self, access: Access) -> isl.Set:
+        """The iterations that get to an access, with all that is known of the parameters."""
+        known = self._reached.get(id(access.domain))
+        if known is None:
+            known = self._reached[id(access.domain)] = access.domain.intersect(self.affine.context)
         return known
 
     def _sides(self, access: Access) -> list[_Side]:
@@ -230,7 +245,7 @@ class _Bounds:
             known = self._listed[id(access)] = []
             for axis, (index, extent) in enumerate(zip(access.index, access.extents, strict=True)):
                 numbers, length = self.sets.linear_of(index), self.sets.linear_of(extent)
-                what: Hashable = (id(access.domain), id(index), id(extent))
+                what: tuple[Hashable, Hashable, Hashable] = (id(access.domain), id(index), id(extent))
                 if numbers is not None and length is not None:
                     what = (id(access.domain), numbers.terms, length)
                 for above in (False, True):

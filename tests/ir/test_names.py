@@ -21,6 +21,8 @@ def test_supply_goes_on_after_a_function():
     fn = p.function(assign(p.local("y"), x))
     assert NameSupply.after(fn).fresh("z", DType.BOOL).uid == 2
     assert NameSupply.after(Program().function()).fresh("z", DType.BOOL).uid == 0
+    supply = NameSupply.after(fn)
+    assert [supply.fresh("z", DType.BOOL).uid for _ in range(3)] == [2, 3, 4]
 
 
 def test_spellings_are_distinct_and_avoid_what_is_taken():

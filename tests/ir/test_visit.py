@@ -18,6 +18,7 @@ from appyc.ir.visit import (
     rewrite_all,
     scalars_read,
     scalars_written,
+    statements,
     substitute,
     symbols_of,
     walk,
@@ -33,6 +34,18 @@ def test_walk_is_in_program_order_parents_first():
     assert nodes[1] is first
     assert [type(n) for n in nodes[3:]] == [Assign, Binary, Var, Const]
     assert next(iter(walk([second, first]))) is second
+
+
+def test_statements_leave_out_expressions_and_clauses():
+    p = Program()
+    a, n, i = p.array("a", 1), p.integer("n"), p.index("i")
+    branch = if_(True, [update(a, [i], "+", add(load(a, i), 1.0))], [assign(n, 2)])
+    clauses = Clauses("parallel", condition=expr(n), loc=GENERATED)
+    loop = for_(i, 0, n, [branch], clauses=clauses)
+    fn = p.function(loop)
+    assert list(statements(fn)) == [fn, loop, branch, *branch.then, *branch.orelse]
+    assert list(statements([branch, loop]))[:2] == [branch, *branch.then]
+    assert list(statements(expr(n))) == [expr(n)]
 
 
 def test_children_are_those_directly_below():

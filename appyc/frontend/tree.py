@@ -1,0 +1,48 @@
+"""Walks over Python's own syntax trees that leave out what is not asked for.
+
+`ast.walk` goes through every name and operator of every expression. Most questions are about
+statements, of which there are few, and are asked of every loop.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+_BLOCKS = ("cases", "finalbody", "orelse", "handlers", "body")
+"""The fields with lists of statements, or of parts that have such, last first."""
+
+
+def statements_in(*roots: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements and those inside them, in the order of the text."""
+    stack: list[ast.AST] = [*reversed(roots)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        for name in _BLOCKS:
+            stack.extend(reversed(getattr(node, name, ())))
+
+
+def loops_with_own_names(root: ast.AST) -> frozenset[ast.For]:
+    """The loops whose target is a name that is read inside loops that bind it and nowhere else, and
+    that their bodies do not bind again."""
+    read_outside: set[str] = set()
+    again: set[ast.For] = set()
+    named: dict[ast.For, str] = {}
+    stack: list[tuple[ast.AST, tuple[ast.For, ...]]] = [(root, ())]
+    while stack:
+        node, around = stack.pop()
+        if isinstance(node, ast.Name):
+            binding = [loop for loop in around if named[loop] == node.id]
+            if not isinstance(node.ctx, ast.Load):
+                again.update(binding)
+            elif not binding:
+                read_outside.add(node.id)
+        elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            named[node] = node.target.id
+            stack += [(part, around) for part in (node.target, node.iter, *node.orelse)]
+            stack += [(part, (*around, node)) for part in node.body]
+        else:
+            stack += [(part, around) for part in ast.iter_child_nodes(node)]
+    return frozenset(loop for loop, name in named.items() if name not in read_outside and loop not in again)
