@@ -308,4 +308,4 @@ def _intrinsic(ctx: FunctionContext, expr: Intrinsic) -> str:
                 raise InternalError("c_gen", f"no intrinsic {name!r} on {dtype}")
             return f"{helpers.library(_COMPLEX_FUNCTIONS[name], dtype)}({first})"
         case name:
-            return f"{helpers.library(name, dtype)}({', '.join(args)})"
+            return f"{helpers.function(name, dtype)}({', '.join(args)})"

@@ -14,6 +14,7 @@ from appyc.c_gen.captures import outside_symbols
 from appyc.c_gen.context import FunctionContext, ModuleContext, can_fault, parameters_of_array
 from appyc.c_gen.expressions import expression
 from appyc.c_gen.function import emit_function
+from appyc.c_gen.helpers import Helpers
 from appyc.c_gen.names import Names
 from appyc.c_gen.profile import table_text
 from appyc.c_gen.scalars import TYPEDEFS, c_type
@@ -43,13 +44,24 @@ class CModule:
     profiled: tuple[For, ...] = ()
 
 
-def generate(fn: Function, options: Options, *, sequential: bool = False, profile: bool = False) -> CModule:
+def generate(
+    fn: Function,
+    options: Options,
+    *,
+    sequential: bool = False,
+    profile: bool = False,
+    vector_functions: frozenset[str] = frozenset(),
+) -> CModule:
     """The C file of a function whose loops have their modes.
 
     sequential: the variant for arguments that overlap in memory: one thread, no vectors by
     decree, no `restrict`. profile: with a table of what loops take (`c_gen/profile.py`).
+    vector_functions: of the C library, those that lanes may call with vectors.
     """
-    module = ModuleContext(fn, options, sequential, Names(fn), profiled=[] if profile else None)
+    helpers = Helpers(frozenset() if sequential else vector_functions)
+    module = ModuleContext(
+        fn, options, sequential, Names(fn), helpers=helpers, profiled=[] if profile else None
+    )
     layout = frame_layout(fn)
     program = _emit_program(module, layout)
     entry = module.names.fresh(f"kernel_{fn.name}")

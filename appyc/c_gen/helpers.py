@@ -14,6 +14,9 @@ from appyc.ir.types import DType
 
 _FAULT = "const int64_t site, int64_t *fault, bool *failed"
 
+_ONE_TOO_FAR = ("sin", "cos")
+"""Functions whose form for vectors comes out a digit above 1 now and then, where sqrt(1 - x * x) is NaN."""
+
 PLAIN: dict[str, tuple[tuple[str, ...], str]] = {
     **threads_pay.HELPERS,
     **PLAIN_INSPECTORS,
@@ -224,6 +227,16 @@ TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
         "static inline T shr_i_D(const T a, const T n) { return (T)(a >> ((U)n < BITS ? (U)n : BITS - 1)); }",
     ),
     "shr_u": ((), "static inline T shr_u_D(const T a, const T n) { return n < BITS ? (T)(a >> n) : (T)0; }"),
+    **{
+        f"bounded_{name}": (
+            (name,),
+            f"""static inline T bounded_{name}_D(const T a) {{
+    const T value = {name}F(a);
+    return value > 1 ? (T)1 : value < -1 ? (T)-1 : value;
+}}""",
+        )
+        for name in _ONE_TOO_FAR
+    },
     # C's own complex products and quotients test for NaN; these are NumPy's.
     "cmul": (
         (),
@@ -282,6 +295,9 @@ _PROTOTYPES: dict[str, str] = {
     "cpow": "extern T cpowF(T, T);",
 }
 
+_IN_LANES = '__attribute__((simd("notinbranch"), const))'
+"""The library has the function for vectors too. To clang this means nothing; it knows by itself."""
+
 _VECTOR_BYTES = """#if defined(__AVX512F__)
 enum { vector_bytes = 64 };
 #elif defined(__AVX__)
@@ -316,8 +332,9 @@ def reserved_names() -> set[str]:
 class Helpers:
     """The functions that one C file needs, each after those that it calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, vector_functions: frozenset[str] = frozenset()) -> None:
         self._texts: dict[str, str] = {}
+        self._vector_functions = vector_functions
 
     def plain(self, name: str) -> str:
         """Asks for a function that has no element type; returns its name."""
@@ -346,8 +363,17 @@ class Helpers:
     def library(self, name: str, dtype: DType) -> str:
         """Asks for the C library's function for a type; returns its name."""
         spelled = name + real_suffix(dtype)
-        self._texts.setdefault(spelled, _filled(_PROTOTYPES[name], dtype))
+        prototype = _filled(_PROTOTYPES[name], dtype)
+        if spelled in self._vector_functions:
+            prototype = f"{_IN_LANES} {prototype}"
+        self._texts.setdefault(spelled, prototype)
         return spelled
+
+    def function(self, name: str, dtype: DType) -> str:
+        """As `library`, for a call that may be made in lanes: there, results may need mending."""
+        if name in _ONE_TOO_FAR and name + real_suffix(dtype) in self._vector_functions:
+            return self.typed(f"bounded_{name}", dtype)
+        return self.library(name, dtype)
 
     def declared_reduction(self, op: str, dtype: DType) -> str:
         """Asks for an OpenMP reduction by one of our own functions; returns its name."""

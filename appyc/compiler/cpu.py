@@ -104,7 +104,8 @@ class CpuCompiler:
         from appyc.runtime.describe import describe  # noqa: PLC0415
 
         function = analysed.plain if plain else analysed.function
-        module = generate(function, self.options, sequential=plain)
+        vector_functions = toolchain.vector_functions(function, self.options)
+        module = generate(function, self.options, sequential=plain, vector_functions=vector_functions)
         interface = describe(function, analysed.arguments, module.faults)
         cache_, index = _disk(cache_dir() if self.options.cache else None)
         entry_key = digest(module.text, toolchain.compiler_id(), *toolchain.flags(self.options))

@@ -35,7 +35,9 @@ def profile(
     Everything is done to copies of the arrays: once to warm up, then timed. None where a guard does
     not hold, since what runs then is another version, which has no parallel loops.
     """
-    module = generate(analysed.function, analysed.context.options, profile=True)
+    options = analysed.context.options
+    vector_functions = toolchain.vector_functions(analysed.function, options)
+    module = generate(analysed.function, options, profile=True, vector_functions=vector_functions)
     interface = describe(analysed.function, analysed.arguments, module.faults)
     given = [None if name in objects else value for name, value in named.items()]
     given += [fetch(fn, path, named) for path in analysed.outside.captures]

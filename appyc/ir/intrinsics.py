@@ -66,3 +66,16 @@ INTRINSICS: dict[str, IntrinsicInfo] = {
     "copysign": IntrinsicInfo(2, "np.copysign", "f"),
     "fmod": IntrinsicInfo(2, "np.fmod", "f"),
 }
+
+VECTOR_FUNCTIONS: dict[str, int] = {
+    **dict.fromkeys(
+        ("exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+         "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc"), 1,
+    ),
+    "atan2": 2,
+    "hypot": 2,
+    "pow": 2,
+}  # fmt: skip
+"""Functions that libraries for vectors compute within 4 units in the last place, by their number of
+arguments: those that still give the exact values which programs count on. log10 of a power of ten and
+cbrt of a cube, say, may come out beside the integer, which floor() would then make another one."""

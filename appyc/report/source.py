@@ -12,8 +12,11 @@ def text_of(analysed: Analysed, kind: str) -> str:
         return print_function(analysed.function)
     if kind == "c":
         from appyc.c_gen.generate import generate  # noqa: PLC0415  (one generator at a time is needed)
+        from appyc.runtime import toolchain  # noqa: PLC0415
 
-        return generate(analysed.function, analysed.context.options).text
+        options = analysed.context.options
+        vector_functions = toolchain.vector_functions(analysed.function, options)
+        return generate(analysed.function, options, vector_functions=vector_functions).text
     from appyc.compiler.gpu import triton_text  # noqa: PLC0415
 
     return triton_text(analysed)

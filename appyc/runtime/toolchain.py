@@ -11,7 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from appyc.errors import InternalError, ToolchainError
+from appyc.ir.nodes import Function
 from appyc.options import Options, c_compiler
+from appyc.runtime import vector_math
 
 _CANDIDATES = ("cc", "gcc", "clang")
 
@@ -89,10 +91,21 @@ def _openmp_flags(command: str) -> tuple[str, ...]:
     return ("-fopenmp",) if works else ("-fopenmp-simd",)
 
 
+def vector_functions(fn: Function, options: Options) -> frozenset[str]:
+    """The library's functions that the code of a function may call with vectors; none where digits must
+    be Python's, nor where it calls no such function."""
+    if options.exact or not vector_math.calls_any(fn):
+        return frozenset()
+    return vector_math.vector_functions(find_compiler())
+
+
 def flags(options: Options) -> tuple[str, ...]:
     """The compiler's arguments, but for the files: part of a cache key too."""
+    compiler = find_compiler()
     fast = _FAST_MATH if options.fastmath else ()
-    return (*_FLAGS, *_openmp_flags(find_compiler()), *fast)
+    is_clang = "clang" in _version(compiler)
+    lanes = vector_math.clang_flags(compiler) if is_clang and not options.exact else ()
+    return (*_FLAGS, *_openmp_flags(compiler), *lanes, *fast)
 
 
 def build(text: str, out_path: Path, options: Options) -> None:

@@ -56,10 +56,11 @@ def _loaded(text: str, entry: str, options: Options) -> Any:
 
 
 def run_c(
-    fn: Function, *args: Any, threads: int = 2, sequential: bool = False, options: Options = OPTIONS
-) -> Ran:
+    fn: Function, *args: Any, threads: int = 2, sequential: bool = False, options: Options = OPTIONS,
+    vector_functions: frozenset[str] = frozenset(),
+) -> Ran:  # fmt: skip
     """Calls the function with NumPy arrays and scalars; arrays are written in place."""
-    module = generate(fn, options, sequential=sequential)
+    module = generate(fn, options, sequential=sequential, vector_functions=vector_functions)
     frame = fill_frame(fn, module, args, threads)
     status = _loaded(module.text, module.entry, options)(frame.ctypes.data)
     site, value, extent = (int(v) for v in frame[module.layout.fault : module.layout.fault + 3])

@@ -1,0 +1,127 @@
+"""Which functions of the C library come in a form for vectors: asked of compiler and library once a machine.
+
+    <cache>/v1/vector-math-<key>.json     the functions' names
+
+glibc keeps these forms in a library of their own, libmvec, which linking with libm brings along where
+it is needed; which are there depends on its version and on the processor. gcc is told of them by an
+attribute in a prototype (`c_gen/helpers.py`), clang knows those of x86 by itself. Other C libraries
+have none, and their functions are called number by number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from appyc import options
+from appyc.ir.intrinsics import VECTOR_FUNCTIONS
+from appyc.ir.nodes import Binary, Function, Intrinsic, Node
+from appyc.ir.visit import walk
+from appyc.runtime.cache import Cache
+from appyc.runtime.fingerprint import binary_fingerprint, digest, machine_fingerprint
+
+_VARIANTS = {
+    "x86_64": (("b", 16), ("c", 32), ("d", 32), ("e", 64)),
+    "aarch64": (("n", 16), ("s", 0)),
+}
+"""By processor, what gcc may ask for: the letter in a function's name and the bytes of a vector, 0 where
+they are not fixed."""
+
+
+def calls_any(fn: Function) -> bool:
+    """Whether a function calls anything that may have such a form."""
+    return any(_may_be_vector(node) for node in walk(fn))
+
+
+def _may_be_vector(node: Node) -> bool:
+    match node:
+        case Intrinsic():
+            return node.name in VECTOR_FUNCTIONS
+        case Binary():
+            return node.op == "**" and node.dtype.is_float
+        case _:
+            return False
+
+
+def vector_functions(command: str) -> frozenset[str]:
+    """The names, as C spells them, of the functions that code by this compiler may call with vectors."""
+    return _found(command, options.cache_dir()) if _processor() in _VARIANTS else frozenset()
+
+
+def _processor() -> str:
+    return os.uname().machine
+
+
+@lru_cache(maxsize=8)
+def _found(command: str, folder: Path) -> frozenset[str]:
+    program = binary_fingerprint(shlex.split(command)[0]) or ""
+    file = f"vector-math-{digest(command, program, machine_fingerprint())[:32]}.json"
+    cache = Cache(folder)
+    known = _read(cache.read_text(file))
+    if known is None:
+        known = frozenset(_linked(command, _candidates()))
+        cache.write_text(file, json.dumps(sorted(known)))
+    return known
+
+
+def _read(text: str | None) -> frozenset[str] | None:
+    """What was written; None where there is nothing, or something else."""
+    try:
+        names = json.loads(text or "")
+    except ValueError:
+        return None
+    return frozenset(names) if isinstance(names, list) and set(names) <= set(_candidates()) else None
+
+
+def _candidates() -> list[str]:
+    return [name + suffix for name in VECTOR_FUNCTIONS for suffix in ("", "f")]
+
+
+def symbols_of(function: str) -> list[str]:
+    """The library's names for the vector forms of a function, of which a compiler may take any."""
+    single = function not in VECTOR_FUNCTIONS
+    arity = VECTOR_FUNCTIONS[function[:-1] if single else function]
+    out = []
+    for letter, size in _VARIANTS[_processor()]:
+        lanes = str(size // (4 if single else 8)) if size else "x"
+        mask = "M" if size == 0 else "N"
+        out.append(f"_ZGV{letter}{mask}{lanes}{'v' * arity}_{function}")
+    return out
+
+
+def _linked(command: str, functions: Sequence[str]) -> list[str]:
+    """Those of the functions with all their forms in the library. Most libraries have all or none."""
+    if not functions or _links(command, [s for f in functions for s in symbols_of(f)]):
+        return list(functions)
+    if len(functions) == 1 or not _links(command, []):
+        return []
+    half = len(functions) // 2
+    return _linked(command, functions[:half]) + _linked(command, functions[half:])
+
+
+def _links(command: str, symbols: Sequence[str]) -> bool:
+    declared = "".join(f"extern char {name}[];\n" for name in symbols)
+    text = f"{declared}const char *table[] = {{{', '.join([*symbols, '0'])}}};\n"
+    with tempfile.TemporaryDirectory(prefix="appyc-") as folder:
+        out = str(Path(folder, "probe.so"))
+        words = [*shlex.split(command), "-shared", "-fPIC", "-x", "c", "-", "-o", out]
+        words += ["-Wl,-z,defs", "-lm"]
+        done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    return done.returncode == 0
+
+
+@lru_cache(maxsize=8)
+def clang_flags(command: str) -> tuple[str, ...]:
+    """What makes clang call the vector forms that it knows; nothing where it does not know the library."""
+    if not vector_functions(command):
+        return ()
+    flag = "-fveclib=libmvec"
+    words = [*shlex.split(command), flag, "-fsyntax-only", "-x", "c", "-"]
+    done = subprocess.run(words, input="int probe;", capture_output=True, text=True, check=False)
+    return (flag,) if done.returncode == 0 else ()
