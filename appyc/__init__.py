@@ -12,6 +12,7 @@ from appyc.errors import (
     UnsupportedError,
 )
 from appyc.options import Options
+from appyc.runtime.memory import release_memory
 from appyc.runtime.threads import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
@@ -30,5 +31,6 @@ __all__ = [
     "get_num_threads",
     "jit",
     "prange",
+    "release_memory",
     "set_num_threads",
 ]

@@ -104,6 +104,21 @@ def num_threads(environ: Mapping[str, str] | None = None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def kept_bytes(environ: Mapping[str, str] | None = None) -> int:
+    """Bytes of memory that kernels have given back and that may be kept for the next ones: APPYC_KEPT_BYTES,
+    else a GiB or, on a small machine, an eighth of its memory."""
+    env = os.environ if environ is None else environ
+    if text := env.get("APPYC_KEPT_BYTES"):
+        if not text.isdigit():
+            raise ValueError(f"APPYC_KEPT_BYTES must be a number of bytes, not {text!r}")
+        return int(text)
+    try:
+        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 0  # not known: nothing is kept
+    return max(0, min(1 << 30, physical // 8))
+
+
 def machine_is_measured(environ: Mapping[str, str] | None = None) -> bool:
     """Whether the machine's speed is to be measured (APPYC_MACHINE=measured, as it is without),
     or taken to be an ordinary one's (APPYC_MACHINE=default)."""

@@ -110,8 +110,10 @@ def emit_combination(ctx: FunctionContext, copies: Sequence[ArrayCopies], *, sha
 def emit_release(ctx: FunctionContext, copies: Sequence[ArrayCopies]) -> None:
     """Frees the copies, where there are any."""
     for copy in copies:
-        free = ctx.module.helpers.plain("free")
-        ctx.writer.line(f"{free}({ctx.module.names.of(copy.array)}_copies);")
+        release = ctx.module.helpers.plain("release")
+        name = ctx.module.names.of(copy.array)
+        taken = f"(pieces - 1) * {name}_apart * {copy.array.dtype.itemsize}"
+        ctx.writer.line(f"if ({name}_copies) {release}({name}_copies, {taken});")
 
 
 def _element(ctx: FunctionContext, array: Symbol) -> str:

@@ -34,7 +34,7 @@ def emit_function(
         if ctx.leaves:
             writer.label("leave")
         if ctx.allocated:
-            free = ctx.module.helpers.plain("free")
+            release = ctx.module.helpers.plain("release")
             for array in ctx.allocated:
-                writer.line(f"{free}({names.of(array)});")
+                writer.line(f"{release}({names.of(array)}, {names.of(array)}_held);")
     ctx.module.functions.append(writer.text())

@@ -66,11 +66,17 @@ static inline int64_t piece_start(const int64_t trips, const int64_t piece, cons
     return trips / pieces * piece + (piece < rest ? piece : rest);
 }""",
     ),
-    "allocate": (
+    "memory": (
         (),
-        """extern void *calloc(__SIZE_TYPE__, __SIZE_TYPE__);
+        """/* What keeps memory for the next call (runtime/_memory.h), if the loader has set it. */
+const struct { void *(*take)(int64_t, bool); void (*give)(void *, int64_t); } *appyc_memory;
+extern void *calloc(__SIZE_TYPE__, __SIZE_TYPE__);
 extern void *aligned_alloc(__SIZE_TYPE__, __SIZE_TYPE__);
-/* The product of `sizes` bytes, none of them negative; -1 where that is too much. */
+extern void free(void *);""",
+    ),
+    "allocate": (
+        ("memory",),
+        """/* The product of `sizes` bytes, none of them negative; -1 where that is too much. */
 static int64_t bytes_of(const int64_t *sizes, const int64_t count) {
     int64_t bytes = 1;
     for (int64_t i = 0; i < count; i += 1) bytes = sizes[i] == 0 ? 0 : bytes;
@@ -83,12 +89,13 @@ static int64_t bytes_of(const int64_t *sizes, const int64_t count) {
 static void *allocate(const int64_t *sizes, const int64_t count, const bool zero) {
     const int64_t bytes = bytes_of(sizes, count);
     if (bytes < 0) return 0;
+    if (appyc_memory) return appyc_memory->take(bytes, zero);
     if (zero) return calloc((__SIZE_TYPE__)bytes + 1, 1);
     return aligned_alloc(64, ((__SIZE_TYPE__)bytes / 64 + 1) * 64);
 }""",
     ),
     "allocate_again": (
-        ("allocate", "free"),
+        ("allocate", "release"),
         """extern void *memset(void *, int, __SIZE_TYPE__);
 /* As `allocate`; the memory of the last time, `held` bytes of it, is taken again where it will do. */
 static void *allocate_again(
@@ -96,12 +103,19 @@ static void *allocate_again(
 ) {
     const int64_t bytes = bytes_of(sizes, count);
     if (last && bytes >= 0 && bytes <= *held) return zero ? memset(last, 0, (__SIZE_TYPE__)bytes) : last;
-    free(last);
+    release(last, *held);
     *held = bytes;
     return allocate(sizes, count, zero);
 }""",
     ),
-    "free": ((), "extern void free(void *);"),
+    "release": (
+        ("memory",),
+        """/* Gives memory back of which so many bytes, or more, were asked for. */
+static void release(void *const taken, const int64_t bytes) {
+    if (appyc_memory) appyc_memory->give(taken, bytes);
+    else free(taken);
+}""",
+    ),
     "bits_to_double": (
         (),
         """static inline double bits_to_double(const int64_t bits) {

@@ -18,7 +18,7 @@ from appyc.c_gen.profile import TABLE, Row
 from appyc.compiler.analyse import Analysed
 from appyc.frontend.access import fetch
 from appyc.ir.nodes import For
-from appyc.runtime import machine, toolchain
+from appyc.runtime import machine, memory, toolchain
 from appyc.runtime.describe import describe
 from appyc.runtime.frame import GuardFailure, Interface, Kernel, invoke
 from appyc.runtime.openmp import load_library
@@ -65,6 +65,7 @@ def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
     toolchain.build(module.text, path, analysed.context.options)
     library = load_library(str(path))
     machine.attach(library)
+    memory.attach(library)
     return library
 
 

@@ -7,6 +7,7 @@
  * appyc/runtime/dispatch.py holds the same in Python; the tests run both.
  */
 #define PY_SSIZE_T_CLEAN
+#define _GNU_SOURCE /* madvise, for large pages */
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
@@ -16,10 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "_memory.h"
+
 #include "_frame.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 4 };
+enum { RECORD_FORMAT = 5 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -403,6 +406,10 @@ static PyObject *set_thread_count(PyObject *Py_UNUSED(module), PyObject *value)
 
 static PyMethodDef module_methods[] = {
     {"set_thread_count", set_thread_count, METH_O, "How many threads kernels may use from now on."},
+    {"memory_address", memory_address, METH_NOARGS, "Of what kernels take memory from and give it back to."},
+    {"set_memory_limit", set_memory_limit, METH_O, "How many bytes that were given back may be kept."},
+    {"set_memory_poison", set_memory_poison, METH_O, "The byte that new memory is filled with; -1 for none."},
+    {"trim_memory", trim_memory, METH_O, "Frees what is kept beyond so many bytes; how many bytes that were."},
     {NULL},
 };
 

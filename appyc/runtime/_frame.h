@@ -299,28 +299,27 @@ static PyObject *scalar_result(const Result *r, const int64_t *slot)
     return out;
 }
 
-static void free_memory(PyObject *capsule)
+/* The capsule's context is the number of bytes. */
+static void give_back(PyObject *capsule)
 {
-    free(PyCapsule_GetPointer(capsule, NULL));
+    give_memory(PyCapsule_GetPointer(capsule, NULL), (int64_t)(intptr_t)PyCapsule_GetContext(capsule));
 }
 
-/* An array in memory that the kernel took from the heap, and that is freed with it. */
+/* An array in memory that the kernel took, and that is given back with it. */
 static PyObject *array_result(const Result *r, const int64_t *slot)
 {
     npy_intp shape[NPY_MAXDIMS];
     void *memory = (void *)(uintptr_t)slot[0];
     for (int axis = 0; axis < r->count; axis++)
         shape[axis] = (npy_intp)slot[1 + axis];
-    PyObject *owner = PyCapsule_New(memory, NULL, free_memory);
+    PyObject *out = PyArray_SimpleNewFromData(r->count, shape, r->type_number, memory);
+    PyObject *owner = out ? PyCapsule_New(memory, NULL, give_back) : NULL;
     if (!owner) {
+        Py_XDECREF(out);
         free(memory);
         return NULL;
     }
-    PyObject *out = PyArray_SimpleNewFromData(r->count, shape, r->type_number, memory);
-    if (!out) {
-        Py_DECREF(owner);
-        return NULL;
-    }
+    PyCapsule_SetContext(owner, (void *)(intptr_t)PyArray_NBYTES((PyArrayObject *)out));
     if (PyArray_SetBaseObject((PyArrayObject *)out, owner) < 0)  /* takes the owner in any case */
         Py_CLEAR(out);
     return out;

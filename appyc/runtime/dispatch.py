@@ -22,8 +22,9 @@ from appyc.runtime.sharing import are_one
 from appyc.runtime.signature import layout_of
 from appyc.runtime.threads import get_num_threads
 
-FORMAT = 4
-"""Of what the dispatcher reads and calls: `Kernel.record()`, `OnFault`. The same number stands in `_dispatch.c`."""
+FORMAT = 5
+"""Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
+number stands in `_dispatch.c`."""
 
 
 class PythonEntry:

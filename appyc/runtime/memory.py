@@ -1,0 +1,56 @@
+"""Memory that kernels take for temporaries and results: who keeps it, how much of it, and letting go.
+
+The compiled dispatcher keeps what one call gives back for the next one (`_memory.h`). Where it was not
+built, kernels ask the C library for each array.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from appyc import options
+from appyc.runtime import dispatch
+
+if dispatch.has_compiled_dispatch():
+    from appyc.runtime import _dispatch
+
+    _dispatch.set_memory_limit(options.kept_bytes())
+
+
+def attach(library: ctypes.CDLL) -> None:
+    """Lets a kernel's library, if it allocates arrays, take them from what is kept."""
+    if not dispatch.has_compiled_dispatch():
+        return
+    try:
+        pointer = ctypes.c_void_p.in_dll(library, "appyc_memory")
+    except ValueError:
+        return
+    pointer.value = _dispatch.memory_address()
+
+
+def release_memory() -> int:
+    """Frees the memory that is kept for the arrays of later calls; returns how many bytes that were."""
+    return _dispatch.trim_memory(0) if dispatch.has_compiled_dispatch() else 0
+
+
+@contextmanager
+def keeping(limit: int) -> Iterator[None]:
+    """Another bound for a while on the bytes that are kept. Needs the compiled dispatcher."""
+    _dispatch.set_memory_limit(limit)
+    try:
+        yield
+    finally:
+        _dispatch.set_memory_limit(options.kept_bytes())
+
+
+@contextmanager
+def poisoned(byte: int) -> Iterator[None]:
+    """Fills what kernels allocate with a byte, but for zeros that are asked for: what is read before it is
+    written shows in the results, then. For tests. Needs the compiled dispatcher."""
+    _dispatch.set_memory_poison(byte)
+    try:
+        yield
+    finally:
+        _dispatch.set_memory_poison(-1)
