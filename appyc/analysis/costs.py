@@ -22,6 +22,7 @@ from appyc.analysis.footprint import Touched, footprint
 from appyc.analysis.lanes import lanes_of
 from appyc.analysis.strides import Pace, Strides
 from appyc.errors import GENERATED
+from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -58,7 +59,11 @@ _LINES = {Pace.FAR: 0.25, Pace.ANYWHERE: 1}
 """Lines of memory come to; one that can be foretold is there in time, mostly."""
 
 CALL = 40
-"""Scalar operations in the time of a function of the C library, which is not called on vectors."""
+"""Scalar operations in the time of a function of the C library, called on a number."""
+
+CALL_IN_LANES = 32
+"""Operations in lanes in the time of one that is called on vectors, for each number of them. Where the
+library at hand has none such, the estimate is too low, and threads share a little less than they might."""
 
 _DEAR = {"/": (16, 8), "//": (20, 20), "%": (20, 20), "**": (CALL, CALL), "sqrt": (16, 8)}
 """What costs more than one operation: in lanes, and one by one."""
@@ -259,6 +264,8 @@ def _weights(node: Node) -> tuple[float | None, float]:
         case Binary():
             return _DEAR.get(node.op, (1, 1))
         case Intrinsic():
+            if node.name in VECTOR_FUNCTIONS and node.dtype.is_float:
+                return CALL_IN_LANES, CALL
             return _DEAR.get(node.name, (1, 1) if node.name in _CHEAP else (None, CALL))
         case Update():
             return 2, 2

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from appyc.analysis.amounts import value_of
-from appyc.analysis.costs import CALL, CHAIN, LOOP_START, UNKNOWN_TRIPS, cost_of
+from appyc.analysis.costs import CALL, CALL_IN_LANES, CHAIN, LOOP_START, UNKNOWN_TRIPS, cost_of
 from appyc.ir.nodes import For, Intrinsic, LoopCost, LoopMode
 from appyc.ir.types import DType
 from tests.ir_makers import (
@@ -157,9 +157,19 @@ def test_chain_of_sums_and_calls_are_dear(p):
     chain = for_(i, 0, 100, [update(s, [], "+", u(a, i))])
     nest = for_(j, 0, 10, [chain])
     assert value_of(cost_of(nest).scalar) == pytest.approx(1 + LOOP_START + 100 * (1 + 1 + 2 * CHAIN))
-    call = Intrinsic("exp", (u(a, i),), DType.FLOAT64, loc=here())
+    call = Intrinsic("cbrt", (u(a, i),), DType.FLOAT64, loc=here())
     loop = lanes(for_(i, 0, 100, [put(b, [i], call)]))
     assert value_of(cost_of(loop).scalar) == CALL
+
+
+def test_a_call_with_vectors_counts_in_lanes(p):
+    a, b, i = p.array("a", 1), p.array("b", 1), p.index("i")
+    call = Intrinsic("exp", (u(a, i),), DType.FLOAT64, loc=here())
+    body = [put(b, [i], call)]
+    in_lanes, one_by_one = cost_of(lanes(for_(i, 0, 100, body))), cost_of(for_(i, 0, 100, body))
+    assert value_of(in_lanes.scalar) == 0
+    assert value_of(in_lanes.vector) > CALL_IN_LANES
+    assert value_of(one_by_one.scalar) > CALL
 
 
 def test_trips_that_the_data_decide_are_guessed(p):
