@@ -26,6 +26,7 @@ from appyc.runtime.signature import Residence, residence_of
 if TYPE_CHECKING:
     from appyc.compiler.choose_device import DeviceChoice
     from appyc.frontend.outline import PythonPart, Region
+    from appyc.report.draw import Drawing
     from appyc.report.explain import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -279,11 +280,26 @@ class JitFunction(Entry):
         if hosted is not None:
             inner = [r.explain() for r in hosted.regions if r._last is not None]
             return joined(self._text(), wanted, inner, (hosted.part, *hosted.left))
-        found = report(self._analyse(wanted), self._text(), wanted.target)
+        values = self._bind(args, keywords) if args or keywords else None
+        found = report(self._analyse(wanted), self._text(), wanted.target, values)
         if wanted.target != "cpu" or not (args or keywords) or not self._has_choice():
             return found
         here_or_there = self._devices.forecast(wanted, self._text(), self._bind(args, keywords))
         return replace(found, forecast=here_or_there)
+
+    def graph(self, *args: object, **keywords: object) -> Drawing:
+        """The operations of the function, the arrays that go from one to the next, and which of them run as
+        one loop: a picture, for the latest compiled types or for those of `args`.
+
+        `.svg` and `.mermaid` are its texts, `.save(path)` writes one of them; notebooks show it.
+        """
+        from appyc.report.draw import drawing  # noqa: PLC0415
+
+        wanted = self._wanted(args, keywords)
+        if wanted.key in self._regions:
+            raise ValueError(f"a part of {self.__qualname__} runs in Python: see explain()")
+        values = self._bind(args, keywords) if args or keywords else {}
+        return drawing(self._analyse(wanted), values)
 
     def profile(self, *args: object, **keywords: object) -> Report:
         """What `explain` says, and of each loop that threads may share how long it took in a call with

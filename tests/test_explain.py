@@ -29,7 +29,7 @@ def everything(a, b, out, n):
     for j in range(1, n):
         a[j] = np.sqrt(a[j - 1])
     # pragma parallel for
-    for k in range(n):
+    for k in range(n - 1):
         total += b[k]
     # pragma sequential for
     for m in range(n):
@@ -219,3 +219,24 @@ def test_ipython_shows_the_text(report):
     printer = Printer()
     report._repr_pretty_(printer, False)
     assert printer.shown == str(report)
+
+
+@appyc.jit
+def joined_loops(a, out, n):
+    total = 0.0
+    for i in range(n):
+        out[i] = a[i] * 2.0
+    for j in range(n):
+        total += a[j]
+    return total
+
+
+def test_loop_that_runs_in_another_one_has_a_record_that_says_so():
+    a = np.ones(100)
+    report = joined_loops.explain(a, a.copy(), 100)
+    assert [r.index for r in report.loops] == ["i", "j"]
+    record = record_of(report, "j")
+    assert record.line == line_of(joined_loops, "for j in")
+    assert record.mode == "parallel"
+    assert record.reason == f"runs in the loop at line {line_of(joined_loops, 'for i in')}"
+    assert "2 loops at line" in str(report)

@@ -28,11 +28,12 @@ class Remark:
 class FusionGroup:
     """Loops that became one.
 
-    var: of the loop that they are now. places: of the loops, in their order. before: the bytes that
-    they would have moved, each on its own, in float64.
+    var: of the loop that they are now. parts, places: their own variables, and where they stand, in
+    order. before: the bytes that they would have moved, each on its own, in float64.
     """
 
     var: Symbol
+    parts: tuple[Symbol, ...]
     places: tuple[Loc, ...]
     before: Expr
 
@@ -83,12 +84,12 @@ def _without_modes(fn: Function) -> Function:
 class PassContext:
     """One compilation's settings and findings. Passes read the options and append to the rest.
 
-    verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what
-    was done to a loop before that, in words that follow the verdict. facts: what `legality` has
-    found out. fusions: the loops that were joined, by the variable of what they are now. contracted:
-    arrays that are in no memory any more, with the loop whose iterations have an element or a row of
-    each. parts: of loops that a pass made to run another one by, which reports leave out, and
-    of that one.
+    verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what was
+    done to a loop before that, in words that follow the verdict. facts: what `legality` has found out.
+    fusions: the loops that were joined, by the variable of what they are now. contracted: arrays that are
+    in no memory any more, with the loop whose iterations have an element or a row of each. recomputed:
+    arrays whose elements are computed at every read. parts: of loops that a pass made to run another one
+    by, which reports leave out, and of that one.
     """
 
     options: Options = field(default_factory=Options)
@@ -98,6 +99,7 @@ class PassContext:
     parts: dict[Symbol, Symbol] = field(default_factory=dict)
     fusions: dict[Symbol, FusionGroup] = field(default_factory=dict)
     contracted: dict[Symbol, Symbol] = field(default_factory=dict)
+    recomputed: dict[Symbol, Loc] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
 
     def remark(self, loc: Loc, text: str, kind: str = "note") -> None:

@@ -49,6 +49,8 @@ from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import FusionGroup, PassContext
 from appyc.passes.recognise_reductions import recognise_reductions
 
+BETWEEN = "a statement between them needs the first and is needed by the second"
+
 REACH = 8
 """How many loops back one looks for another to be joined with."""
 
@@ -99,7 +101,7 @@ class _Fusion:
     def group(self, var: Symbol) -> FusionGroup:
         loops = [self.loops[part] for part in self.parts[var]]
         moved: list[Expr] = [size for loop in loops for size in traffic_of(loop).values()]
-        return FusionGroup(var, tuple(loop.loc for loop in loops), reduce(total, moved))
+        return FusionGroup(var, self.parts[var], tuple(loop.loc for loop in loops), reduce(total, moved))
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
@@ -156,7 +158,8 @@ class _Fusion:
             self.parts[first.var] = (*self._parts(first), *self._parts(second))
             self.parts.pop(second.var, None)
             return found
-        if filled or why_not_joined(first, second, self.equal) is None:
+        is_apart = found == BETWEEN or why_not_joined(first, second, self.equal) is not None
+        if filled or not is_apart:
             what = "that fills an array it reads" if filled else "that walks the same memory"
             text = f"not joined with the loop at line {first.loc.line} {what}: {found}"
             self.refusals[_Refusal(first.var, second.var, second.loc, text)] = None
@@ -172,7 +175,7 @@ class _Fusion:
             return reason
         places = placed(first, second, between)
         if places is None:
-            return "a statement between them needs the first and is needed by the second"
+            return BETWEEN
         one, two = recognise_reductions(alone(first, second), PassContext(self.ctx.options)).body
         assert isinstance(one, For)
         assert isinstance(two, For)

@@ -76,6 +76,7 @@ def recompute_producers(fn: Function, ctx: PassContext) -> Function:
             continue
         if any(read.is_elsewhere for read in producer.reads):
             fn = _without(fn, producer)
+            ctx.recomputed[alloc.array] = alloc.loc
             ctx.remark(alloc.loc, f"'{name}' is never stored: it is computed at each of {reads} reads")
             left = [a for a in left if a.array != alloc.array]
     return fn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from appyc.compiler.analyse import Analysed
@@ -13,6 +14,7 @@ from appyc.ir.nodes import For, LoopMode
 from appyc.ir.printer import print_expr
 from appyc.ir.visit import loops_of
 from appyc.passes.context import Remark
+from appyc.report.fusion import FusionRecord, fusion_records, known_sizes
 from appyc.report.times import LoopTime, time_text
 
 
@@ -45,6 +47,7 @@ class Report:
     remarks: tuple[Remark, ...]
     guards: tuple[str, ...]
     python_parts: tuple[tuple[int, str], ...] = ()
+    fusions: tuple[FusionRecord, ...] = ()
     times: tuple[LoopTime, ...] = ()
     """Of `profile()`."""
     seconds: float | None = None
@@ -62,6 +65,7 @@ class Report:
             lines.append(
                 f"  line {record.line:<4} {name:<{width}}  {record.mode:<10} {record.verdict}: {record.reason}"
             )
+        lines += [f"  joined: {fusion}" for fusion in self.fusions]
         for guard in self.guards:
             lines.append(f"  tested once at each call: {guard}")
         for line, reason in self.python_parts:
@@ -85,8 +89,10 @@ def _forecast_text(found: Forecast) -> str:
     return f"predicted {here} here, {there} on the GPU ({moving} of it the way there and back): runs {place}"
 
 
-def report(analysed: Analysed, source: Source, target: str) -> Report:
-    """The report of an analysed function."""
+def report(
+    analysed: Analysed, source: Source, target: str, values: Mapping[str, object] | None = None
+) -> Report:
+    """The report of an analysed function. values: the arguments that amounts are told for."""
     function = analysed.function
     depths = _depths(function.body)
     return Report(
@@ -94,13 +100,17 @@ def report(analysed: Analysed, source: Source, target: str) -> Report:
         file=source.file,
         target=target,
         signature=", ".join(f"{p.name}: {p.type}" for p in function.params),
-        loops=tuple(
-            _record(loop, depths.get(loop.var.uid, 0), analysed)
-            for loop in loops_of(function)
-            if loop.var not in analysed.context.parts
+        loops=_with_joined(
+            [
+                _record(loop, depths.get(loop.var.uid, 0), analysed)
+                for loop in loops_of(function)
+                if loop.var not in analysed.context.parts
+            ],
+            analysed,
         ),
         remarks=tuple(analysed.context.remarks),
         guards=tuple(f"{print_expr(g.holds)} ({g.reason})" for g in function.guards),
+        fusions=fusion_records(analysed, known_sizes(analysed, values or {})),
     )
 
 
@@ -115,6 +125,7 @@ def joined(source: Source, wanted: Request, inner: list[Report], parts: tuple[Py
         loops=tuple(r for found in inner for r in found.loops),
         remarks=tuple(r for found in inner for r in found.remarks),
         guards=tuple(g for found in inner for g in found.guards),
+        fusions=tuple(f for found in inner for f in found.fusions),
         python_parts=own + tuple(p for found in inner for p in found.python_parts),
     )
 
@@ -132,6 +143,22 @@ def _record(loop: For, depth: int, analysed: Analysed) -> LoopRecord:
     in_chunks = loop.var in analysed.context.parts.values()
     mode = "scan" if in_chunks else loop.mode.value
     return LoopRecord(loop.loc.line, loop.var.name, verdict, mode, reason, depth)
+
+
+def _with_joined(records: list[LoopRecord], analysed: Analysed) -> tuple[LoopRecord, ...]:
+    """The records, with one for each line of loops that were joined with one further up."""
+    modes = {loop.var: loop for loop in loops_of(analysed.function)}
+    for group in analysed.context.fusions.values():
+        if group.var not in modes:
+            continue
+        first = _record(modes[group.var], 0, analysed)
+        for var, place in zip(group.parts, group.places, strict=True):
+            if any(record.line == place.line for record in records):
+                continue
+            reason = f"runs in the loop at line {group.places[0].line}"
+            at = next((n for n, r in enumerate(records) if r.line > place.line), len(records))
+            records.insert(at, LoopRecord(place.line, var.name, first.verdict, first.mode, reason))
+    return tuple(records)
 
 
 def _depths(body: tuple[object, ...], depth: int = 0) -> dict[int, int]:

@@ -304,7 +304,7 @@ def test_store_stays_where_the_element_is_read_by_another_name_before_the_next()
         store(a, [i], 2.5, checked=False),
     ]
     fn = p.function(for_(i, 0, n, body))
-    context.fusions[i] = FusionGroup(i, (), NONE)
+    context.fusions[i] = FusionGroup(i, (), (), NONE)
     assert forward_elements(fn, context) is fn
 
 
@@ -354,7 +354,7 @@ def test_element_that_a_later_statement_writes_is_read_again():
         store(b, [i], load(a, i, checked=False), checked=False),
     ]
     fn = p.function(for_(i, 0, n, body))
-    context.fusions[i] = FusionGroup(i, (), NONE)
+    context.fusions[i] = FusionGroup(i, (), (), NONE)
     assert forward_elements(fn, context) is fn
 
 

@@ -1,0 +1,259 @@
+"""The operations of a function and what goes from one to the next, as `fn.graph()` shows them.
+
+An operation is a loop nest of the program before any loop was joined; what stands between loops
+hands scalars on. An array is one node for each time that operations write it: a read comes from the
+last of them, so that there are no circles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from appyc.compiler.analyse import Analysed
+from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Node, Stmt, Store, Symbol, Update, Var, While
+from appyc.ir.printer import print_expr
+from appyc.ir.types import ScalarType
+from appyc.ir.visit import (
+    arrays_read,
+    arrays_written,
+    loops_of,
+    rewrite,
+    scalars_read,
+    scalars_written,
+    walk,
+)
+from appyc.report.fusion import FusionRecord, fusion_records, known_sizes
+
+LONGEST = 38
+"""Letters of an expression in a box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """number: counted through with the arrays. group: of those that run as one loop, or None. is_copied:
+    it is computed wherever it is read, and has no loop of its own."""
+
+    number: int
+    label: str
+    line: int
+    group: int | None
+    is_copied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An array, or a scalar that a loop computes (size None: it is in a register).
+
+    size: bytes, -1 where they are not known. is_stored: it is in memory. group: where all that use it
+    are in one. is_given, is_result: it comes from the caller, it goes there.
+    """
+
+    number: int
+    name: str
+    size: int | None
+    is_stored: bool
+    group: int | None
+    is_given: bool = False
+    is_result: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dataflow:
+    """groups: what is known of each group, by its number. edges: from number to number."""
+
+    operations: tuple[Operation, ...]
+    values: tuple[Value, ...]
+    edges: tuple[tuple[int, int], ...]
+    groups: tuple[FusionRecord, ...]
+
+
+def dataflow(analysed: Analysed, arguments: Mapping[str, object]) -> Dataflow:
+    """The graph of a function; arguments give the sizes of its arrays."""
+    known = known_sizes(analysed, arguments)
+    builder = _Builder(analysed, known)
+    builder.block(analysed.plain.body)
+    return builder.finished(fusion_records(analysed, known))
+
+
+@dataclass(slots=True)
+class _Builder:
+    """at: the number of what holds a symbol's value now. made: symbols by number of their value."""
+
+    analysed: Analysed
+    known: Mapping[Symbol, object]
+    operations: list[Operation] = field(default_factory=list)
+    values: dict[int, Value] = field(default_factory=dict)
+    symbols: dict[int, Symbol] = field(default_factory=dict)
+    edges: dict[tuple[int, int], None] = field(default_factory=dict)
+    at: dict[Symbol, int] = field(default_factory=dict)
+    handed: dict[Symbol, frozenset[int]] = field(default_factory=dict)
+    count: int = 0
+
+    def block(self, body: Iterable[Stmt]) -> None:
+        for stmt in body:
+            match stmt:
+                case For() if self._is_operation(stmt):
+                    self._operation(stmt)
+                case For() | While():
+                    self.block(stmt.body)
+                case If():
+                    self.block((*stmt.then, *stmt.orelse))
+                case Alloc():
+                    self.at.pop(stmt.array, None)
+                case Assign():
+                    self.handed[stmt.target] = self._sources(stmt)
+                case Store() | Update():
+                    self._single(stmt)
+                case _:
+                    pass
+
+    def _is_operation(self, loop: For) -> bool:
+        """Whether nothing inside the loop was joined on its own account."""
+        joined = {part for group in self.analysed.context.fusions.values() for part in group.parts}
+        inner = {n.var for n in loops_of(loop.body)}
+        return loop.var in joined or not inner & joined
+
+    def _operation(self, loop: For) -> None:
+        context = self.analysed.context
+        group = next((var for var, g in context.fusions.items() if loop.var in g.parts), None)
+        written = arrays_written(loop)
+        copied = bool(written) and written <= context.recomputed.keys()
+        number = self._next()
+        place = None if group is None else group.uid
+        self.operations.append(Operation(number, _label(loop), loop.loc.line, place, copied))
+        self._read(loop, number)
+        for symbol in sorted(written | self._totals(loop), key=lambda s: s.uid):
+            self._written(symbol, number)
+
+    def _single(self, stmt: Store | Update) -> None:
+        """An element that is stored between loops: the value goes where the array goes."""
+        target = stmt.array if isinstance(stmt, Store) else stmt.target
+        held = self._sources(stmt.value)
+        if target.is_array and self.analysed.context.contracted.get(target) is None and target in self.at:
+            self.edges.update(
+                {(number, self.at[target]): None for number in held if number != self.at[target]}
+            )
+        else:
+            self.handed[target] = held
+
+    def _totals(self, loop: For) -> set[Symbol]:
+        """Scalars that the loop leaves behind for others."""
+        inside = {id(n) for n in walk(loop)}
+        later = {n.symbol for n in walk(self.analysed.plain) if isinstance(n, Var) and id(n) not in inside}
+        return {s for s in scalars_written(loop) if s in later}
+
+    def _sources(self, node: Node) -> frozenset[int]:
+        out: set[int] = set()
+        for symbol in arrays_read(node) | scalars_read(node):
+            out |= self._held(symbol)
+        return frozenset(out)
+
+    def _held(self, symbol: Symbol) -> frozenset[int]:
+        if symbol in self.handed:
+            return self.handed[symbol]
+        if symbol not in self.at and symbol.is_array:
+            self.at[symbol] = self._value(symbol, is_given=symbol in self.analysed.plain.params)
+        return frozenset((self.at[symbol],)) if symbol in self.at else frozenset()
+
+    def _read(self, loop: For, number: int) -> None:
+        for symbol in sorted(arrays_read(loop) | scalars_read(loop), key=lambda s: s.uid):
+            if symbol in scalars_written(loop) and symbol not in self.handed:
+                continue
+            self.edges.update({(source, number): None for source in sorted(self._held(symbol))})
+
+    def _written(self, symbol: Symbol, number: int) -> None:
+        value = self._value(symbol, is_given=False)
+        self.at[symbol] = value
+        self.handed.pop(symbol, None)
+        self.edges[number, value] = None
+
+    def _value(self, symbol: Symbol, *, is_given: bool) -> int:
+        number = self._next()
+        context = self.analysed.context
+        stored = symbol.is_array and symbol not in context.contracted and symbol not in context.recomputed
+        size = self._size(symbol) if symbol.is_array else None
+        self.symbols[number] = symbol
+        self.values[number] = Value(number, symbol.name, size, stored, None, is_given)
+        return number
+
+    def _size(self, array: Symbol) -> int:
+        shape = getattr(self.known.get(array), "shape", None)
+        if shape is None:
+            return -1
+        size = array.dtype.itemsize
+        for length in shape:
+            size *= length
+        return size
+
+    def _next(self) -> int:
+        self.count += 1
+        return self.count
+
+    def finished(self, records: tuple[FusionRecord, ...]) -> Dataflow:
+        plain = self.analysed.plain
+        results = {r.value for r in plain.results if isinstance(r.value, Symbol)}
+        results |= {p for p in plain.params if p.is_array} & arrays_written(plain)
+        last = {self.at[symbol] for symbol in results if symbol in self.at}
+        for r in plain.results:
+            if not isinstance(r.value, Symbol):
+                last |= self._sources(r.value)
+        group_of = {op.number: op.group for op in self.operations}
+        values = []
+        for value in self.values.values():
+            makers = {group_of[a] for a, b in self.edges if b == value.number and a in group_of}
+            users = {group_of[b] for a, b in self.edges if a == value.number and b in group_of}
+            inside = len(makers) == 1 and bool(makers & users)
+            group = next(iter(makers)) if inside else None
+            values.append(replace(value, group=group, is_result=value.number in last))
+        numbers = {
+            uid: n for n, uid in enumerate(dict.fromkeys(op.group for op in self.operations if op.group))
+        }
+        return Dataflow(
+            tuple(replace(op, group=numbers.get(op.group or -1)) for op in self.operations),
+            tuple(replace(v, group=numbers.get(v.group or -1)) for v in values),
+            tuple(self.edges),
+            _in_order(self.analysed, numbers, records),
+        )
+
+
+def _in_order(
+    analysed: Analysed, numbers: Mapping[int, int], records: tuple[FusionRecord, ...]
+) -> tuple[FusionRecord, ...]:
+    """The record of each group, by its number."""
+    by_places = {record.lines: record for record in records}
+    groups = {var.uid: group for var, group in analysed.context.fusions.items()}
+    out = []
+    for uid in numbers:
+        lines = tuple(place.line for place in groups[uid].places)
+        out.append(by_places.get(lines) or FusionRecord(lines, (), None, None))
+    return tuple(out)
+
+
+def _label(loop: For) -> str:
+    """What the innermost statements of a nest compute, without indices."""
+    for node in walk(loop):
+        match node:
+            case Store():
+                return _shortened(f"{node.array.name} = {_bare(node.value)}")
+            case Update(op="+" | "*" | "&" | "|" | "^" as op):
+                return _shortened(f"{node.target.name} {op}= {_bare(node.value)}")
+            case Update():
+                return _shortened(f"{node.target.name} = {node.op}({_bare(node.value)})")
+            case _:
+                pass
+    names = ", ".join(sorted(s.name for s in scalars_written(loop)))
+    return _shortened(names or f"for {loop.var.name}")
+
+
+def _bare(value: Expr) -> str:
+    def rule(node: Node) -> Node:
+        if isinstance(node, Load):
+            return Var(Symbol(node.array.name, node.array.uid, ScalarType(node.array.dtype)), loc=node.loc)
+        return node
+
+    return print_expr(rewrite(value, rule))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -1,0 +1,97 @@
+"""Which loops became one, and what that saved, for `explain()` and `graph()`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from appyc.analysis.amounts import NONE, total
+from appyc.analysis.costs import traffic_of
+from appyc.analysis.evaluate import evaluate
+from appyc.compiler.analyse import Analysed
+from appyc.ir.nodes import Alloc, Expr, For, Symbol
+from appyc.ir.visit import loops_of, walk
+
+
+@dataclass(frozen=True, slots=True)
+class FusionRecord:
+    """Loops of the program that run as one.
+
+    lines: of the loops, in order. kept: arrays that are in no memory any more, or in a row of it.
+    before, after: bytes that come from memory and go there, a written place counted twice; None
+    where the arguments are not known.
+    """
+
+    lines: tuple[int, ...]
+    kept: tuple[str, ...]
+    before: int | None
+    after: int | None
+
+    def __str__(self) -> str:
+        lines = ", ".join(str(line) for line in dict.fromkeys(self.lines))
+        text = f"{len(self.lines)} loops at line {lines} run as one"
+        if self.kept:
+            text += f"; not stored: {', '.join(self.kept)}"
+        if self.before is not None and self.after is not None:
+            text += f"; {amount(self.after)} to and from memory, not {amount(self.before)}"
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """An array of which the lengths are known."""
+
+    shape: tuple[int, ...]
+
+
+def amount(size: int) -> str:
+    """Bytes for reading.
+
+    >>> amount(800), amount(8_000_000)
+    ('800 B', '8 MB')
+    """
+    for unit, scale in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size} B"
+
+
+def known_sizes(analysed: Analysed, values: Mapping[str, object]) -> dict[Symbol, object]:
+    """The parameters' values by symbol, and the lengths of the arrays that are made, where these tell them."""
+    known: dict[Symbol, object] = {p: values[p.name] for p in analysed.plain.params if p.name in values}
+    for node in walk((*analysed.plain.body, *analysed.function.body)):
+        if isinstance(node, Alloc) and node.array not in known:
+            lengths = [_number(size, known) for size in node.shape]
+            if all(length is not None for length in lengths):
+                known[node.array] = Sized(tuple(length for length in lengths if length is not None))
+    return known
+
+
+def fusion_records(analysed: Analysed, known: Mapping[Symbol, object]) -> tuple[FusionRecord, ...]:
+    """The loops that were joined, but for those that were in a loop which itself was joined."""
+    context = analysed.context
+    loops = {loop.var: loop for loop in loops_of(analysed.function)}
+    inside = {n.var for var in context.fusions if var in loops for n in loops_of(loops[var].body)}
+    out = []
+    for group in sorted(context.fusions.values(), key=lambda g: (g.places[0].line, g.var.uid)):
+        if group.var in inside:
+            continue
+        loop = loops.get(group.var)
+        within = {group.var} if loop is None else {n.var for n in loops_of(loop)}
+        kept = tuple(array.name for array, home in context.contracted.items() if home in within)
+        after = None if loop is None else _number(_moved(loop), known)
+        before = _number(group.before, known)
+        out.append(FusionRecord(tuple(place.line for place in group.places), kept, before, after))
+    return tuple(out)
+
+
+def _moved(loop: For) -> Expr:
+    return reduce(total, traffic_of(loop).values(), NONE)  # type: ignore[arg-type]
+
+
+def _number(size: Expr, known: Mapping[Symbol, object]) -> int | None:
+    try:
+        return int(evaluate(size, known))
+    except LookupError:
+        return None
