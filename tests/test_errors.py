@@ -283,6 +283,46 @@ def total(a):
 
 total(np.ones(4))
 """,
+    "slice_that_the_statement_lacks": """
+@appyc.jit
+def smooth(a, b, M, N):
+    #pragma 1:M-1=>parallel 1:N=>parallel
+    b[1:M-1, 1:N-1] = a[:M-2, 1:N-1] + a[2:M, 1:N-1]
+
+smooth(np.ones((4, 5)), np.ones((4, 5)), 4, 5)
+""",
+    "slice_that_is_not_reduced": """
+@appyc.jit
+def scale(a, N):
+    #pragma :N=>parallel,reduce(sum)
+    a[:N] *= 2.0
+
+scale(np.ones(4), 4)
+""",
+    "slices_of_one_loop_that_differ": """
+@appyc.jit
+def shift(a, b, N):
+    #pragma 1:N=>parallel :N-1=>simd
+    b[1:N] = a[:N-1]
+
+shift(np.ones(4), np.ones(4), 4)
+""",
+    "slice_longer_than_promised": """
+@appyc.jit
+def scale(a, N):
+    #pragma :N=>simd,le(64)
+    a[:N] *= 2.0
+
+scale(np.ones(100), 100)
+""",
+    "slice_of_stores_that_meet": """
+@appyc.jit
+def scatter(a, places, x, N):
+    #pragma :N=>parallel
+    a[places[:N]] = x[:N]
+
+scatter(np.ones(4), np.array([1, 2, 1]), np.ones(3), 3)
+""",
     "once_is_not_supported": """
 @appyc.jit
 def scale(a):

@@ -329,7 +329,10 @@ class _Collector:
                 self._if(stmt, domain)
             case Alloc():
                 self._alloc(stmt, domain)
-            case Break() | Continue() | Fail():
+            case Fail():
+                if stmt.value is not None:
+                    self.expression(stmt.value, domain)
+            case Break() | Continue():
                 pass
             case ForAll():
                 raise AssertionError("tensors are expanded before accesses are asked for")

@@ -210,6 +210,8 @@ def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol], holds: Expr 
             flow.leaving = _meet(flow.leaving, assigned)
             flow.always = None
         case Fail():
+            if stmt.value is not None:
+                _reads(stmt.value, flow, assigned)
             flow.always = None
         case _:
             assert_never(stmt)
@@ -316,7 +318,7 @@ class _Liveness:
             case Continue():
                 return exits.on_continue
             case Fail():
-                return frozenset()
+                return frozenset(scalars_read(stmt))
             case _:
                 assert_never(stmt)
 

@@ -94,11 +94,11 @@ class FunctionContext:
         self.leaves = True
         self.writer.line("if (failed) goto leave;")
 
-    def fail(self, error: str, message: str, loc: Loc) -> None:
+    def fail(self, error: str, message: str, loc: Loc, value: str = "0") -> None:
         """Raises here: the statement that follows is the function's end."""
         self.leaves = True
         raise_fault = self.module.helpers.plain("raise_fault")
-        self.writer.line(f"{raise_fault}(fault, {self.module.fault(error, message, loc)}, 0, 0);")
+        self.writer.line(f"{raise_fault}(fault, {self.module.fault(error, message, loc)}, {value}, 0);")
         self.writer.line("goto leave;")
 
 

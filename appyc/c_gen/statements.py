@@ -63,8 +63,8 @@ def emit_statement(ctx: FunctionContext, stmt: Stmt) -> None:
         case ForAll():
             raise InternalError("c_gen", "a tensor statement is left")
         case Fail():
-            message = stmt.message.replace("{", "{{").replace("}", "}}")
-            ctx.fail(stmt.error, message, stmt.loc)
+            value = "0" if stmt.value is None else expression(ctx, stmt.value)
+            ctx.fail(stmt.error, stmt.template, stmt.loc, value)
         case _:
             assert_never(stmt)
 

@@ -199,6 +199,8 @@ def combined(
     places: dict[Symbol, Expr] = {
         tensor.axes[k]: Var(new, loc=loc) for k, new in zip(reduced, inner, strict=True)
     }
+    for k, new in zip(reduced, inner, strict=True):
+        scope.same_axis(tensor.axes[k], new)
     total = Reduce(
         op, tuple(inner), tuple(tensor.extents[k] for k in reduced), substitute(tensor.element, places), start,
         loc=loc,

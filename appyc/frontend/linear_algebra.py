@@ -35,6 +35,8 @@ def matmul(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
     shape = broadcast(scope, stacks, loc)
     k = scope.supply.fresh("k", DType.INT64)
     same_length(scope, left.extents[-1], right.extents[inner], loc)
+    scope.same_axis(left.axes[-1], k)
+    scope.same_axis(right.axes[inner], k)
     x = substitute(shape.elements[0], {left.axes[-1]: Var(k, loc=loc)})
     y = substitute(shape.elements[1], {right.axes[inner]: Var(k, loc=loc)})
     axes = (*shape.axes, *rows, *columns)
@@ -60,6 +62,8 @@ def dot(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
     inner = right.ndim - 2 if right.ndim > 1 else 0
     same_length(scope, left.extents[-1], right.extents[inner], loc)
     k = scope.supply.fresh("k", DType.INT64)
+    scope.same_axis(left.axes[-1], k)
+    scope.same_axis(right.axes[inner], k)
     x = substitute(left.element, {left.axes[-1]: Var(k, loc=loc)})
     y = substitute(right.element, {right.axes[inner]: Var(k, loc=loc)})
     rest = [n for n in range(right.ndim) if n != inner]

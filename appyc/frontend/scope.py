@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const, holding, to_type
+from appyc.frontend.axis_requests import AxisRequests
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
@@ -102,6 +103,8 @@ class Scope:
         self.returned: Symbol | None = None
         """Set where the function has returned from inside a loop."""
         self.result: Result | None = None
+        self.requests: AxisRequests | None = None
+        """What a pragma asks of the tensor statement that is being lowered."""
 
     def loc(self, node: ast.AST) -> Loc:
         return self.source.loc(node)
@@ -117,6 +120,17 @@ class Scope:
             yield self.block
         finally:
             self.block = outer
+
+    def found_slice(self, axis: Symbol, written: ast.Slice, extent: Expr) -> None:
+        """A slice of the statement, with the axis made for it."""
+        if self.requests is not None:
+            for test in self.requests.found(axis, written, extent):
+                self.emit(test)
+
+    def same_axis(self, old: Symbol, new: Symbol) -> None:
+        """From here on `new` runs over what `old` ran over: a pragma that speaks of one speaks of both."""
+        if self.requests is not None:
+            self.requests.follow(old, new)
 
     # ------------------------------------------------------------ variables
 

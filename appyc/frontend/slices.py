@@ -66,9 +66,12 @@ def is_element(items: list[Item]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
+    """written: the slice's text, where it has one."""
+
     start: Expr
     step: int
     extent: Expr
+    written: ast.Slice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,9 @@ def _indexed(
                 axis = scope.supply.fresh("i", DType.INT64)
                 axes.append(axis)
                 extents.append(part.extent)
+                if part.written is not None:
+                    scope.found_slice(axis, part.written, part.extent)
+                scope.same_axis(old, axis)
                 places[old] = _stepped(part, axis, loc)
             case _Mask():
                 raise AssertionError("masks are looked for first")
@@ -289,12 +295,12 @@ def _slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> _Slice:
         stop = integer(-1, loc) if hi is None else _clipped(scope, hi, extent, -1, loc)
         distance = Binary("-", start, stop, loc=loc)
     if lo is None and hi is None and size == 1:
-        return _Slice(start, step, extent)
+        return _Slice(start, step, extent, node)
     if size > 1:
         more = Binary("+", distance, integer(size - 1, loc), loc=loc)
         distance = Binary("//", more, integer(size, loc), loc=loc)
     count = Binary("max", distance, integer(0, loc), loc=loc)
-    return _Slice(pinned(scope, "start", start), step, pinned(scope, "count", count))
+    return _Slice(pinned(scope, "start", start), step, pinned(scope, "count", count), node)
 
 
 def _constant_step(scope: Scope, node: ast.expr) -> int:

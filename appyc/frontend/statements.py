@@ -8,6 +8,7 @@ import builtins
 from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast
+from appyc.frontend.axis_pragmas import lower_with_dims
 from appyc.frontend.expressions import (
     array_operation,
     binary_symbol,
@@ -85,10 +86,12 @@ def lower_statement(scope: Scope, node: ast.stmt) -> None:
         raise PragmaError("the pragma 'once' is not supported yet", pragma.loc,
                           hints=("leave it out",))  # fmt: skip
     if isinstance(pragma, DimsPragma):
-        raise UnsupportedError(
-            "pragmas on tensor statements are not supported yet", pragma.loc,
-            hints=("write the statement as loops with `#pragma parallel for`",),
-        )  # fmt: skip
+        lower_with_dims(scope, node, pragma, lambda: _lower_plain(scope, node, loc))
+        return
+    _lower_plain(scope, node, loc)
+
+
+def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
     match node:
         case ast.Assign(targets=targets, value=value):
             _assign(scope, targets, value, loc)

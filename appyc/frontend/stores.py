@@ -31,6 +31,8 @@ def assign(scope: Scope, target: Value, value: Value, loc: Loc, *, op: str | Non
         axis: _stretched_place(scope, extent, place.extents[offset + k], place.axes[offset + k], loc)
         for k, (axis, extent) in enumerate(zip(source.axes, source.extents, strict=True))
     }
+    for k, axis in enumerate(source.axes):
+        scope.same_axis(axis, place.axes[offset + k])
     _store(scope, place, substitute(source.element, at), loc, op=op)
 
 
@@ -56,6 +58,7 @@ def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc, op: str
     for k, (axis, extent) in enumerate(zip(source.axes, source.extents, strict=True)):
         own = offset + k if offset + k < target.first else offset + k + target.rank - 1
         at[axis] = _stretched_place(scope, extent, place.extents[own], place.axes[own], loc)
+        scope.same_axis(axis, place.axes[own])
         if k == along:
             at[axis] = integer(0, loc)
     _store(scope, place, substitute(source.element, at), loc, where=target.holds, op=op)
@@ -104,6 +107,8 @@ def _store(
     stored = cast(element, array.dtype)
     stmt = ForAll(place.axes, place.extents, array, place.element.index, stored, where, position, op, loc=loc)
     own = {axis: scope.supply.fresh(axis.name, axis.type) for axis in place.axes}
+    for axis, new in own.items():
+        scope.same_axis(axis, new)
     scope.emit(rename(stmt, own))  # a tensor may be used several times
 
 

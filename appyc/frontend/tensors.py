@@ -124,6 +124,7 @@ def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc, error: str = "V
         extents.append(extent)
         for n, axis, index in zip(having, old, indices, strict=True):
             places[n][axis] = index
+            scope.same_axis(axis, axes[k])
     elements = tuple(substitute(t.element, p) for t, p in zip(tensors, places, strict=True))
     return Aligned(axes, tuple(extents), elements)
 
@@ -221,9 +222,10 @@ def _same_axes(old: Tensor, new: Tensor) -> dict[Symbol, Symbol]:
 def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[Symbol, ...], Expr]:
     """Axes of its own for one statement: a tensor may be used several times."""
     axes = tuple(scope.supply.fresh(axis.name, axis.type) for axis in tensor.axes)
-    places: dict[Symbol, Expr] = {
-        old: Var(new, loc=tensor.element.loc) for old, new in zip(tensor.axes, axes, strict=True)
-    }
+    places: dict[Symbol, Expr] = {}
+    for old, new in zip(tensor.axes, axes, strict=True):
+        places[old] = Var(new, loc=tensor.element.loc)
+        scope.same_axis(old, new)
     return axes, substitute(tensor.element, places)
 
 

@@ -287,13 +287,16 @@ class Workers(Node):
 class Reduce(Node):
     """`value` at all places of `axes`, each from 0 to its extent, combined with an op of
     REDUCTION_OPS, `start` among them. Stands in the value of an `Assign` or a `ForAll` alone, and
-    only `expand_tensors` ever sees one."""
+    only `expand_tensors` ever sees one.
+
+    clauses: as in ForAll."""
 
     op: str
     axes: tuple[Symbol, ...]
     extents: tuple[Expr, ...]
     value: Expr
     start: Expr
+    clauses: tuple[Clauses, ...] = ()
 
     @property
     def dtype(self) -> DType:
@@ -516,6 +519,8 @@ class ForAll(Node):
     order of the places; an int64 that `index` and `value` may use. op: one of BINARY_OPS; the
     elements become `array[index] op value`, one place after the other. checked: as in Load, of
     the access to `array`.
+
+    clauses: what a pragma asked of the loops over the axes, one for each; () without a pragma.
     """
 
     axes: tuple[Symbol, ...]
@@ -527,6 +532,7 @@ class ForAll(Node):
     position: Symbol | None = None
     op: str | None = None
     checked: bool = True
+    clauses: tuple[Clauses, ...] = ()
 
 
 OWN_ERRORS = ("DependenceError",)
@@ -535,10 +541,19 @@ OWN_ERRORS = ("DependenceError",)
 
 @dataclass(frozen=True, slots=True)
 class Fail(Node):
-    """Raises `error` (the name of a builtin exception, or one of OWN_ERRORS) with `message`."""
+    """Raises `error` (the name of a builtin exception, or one of OWN_ERRORS) with `message`.
+
+    value: an integer that the message has in place of its `{value}`. Without one, braces mean themselves.
+    """
 
     error: str
     message: str
+    value: Expr | None = None
+
+    @property
+    def template(self) -> str:
+        """The message for `str.format`."""
+        return self.message if self.value is not None else self.message.replace("{", "{{").replace("}", "}}")
 
 
 Stmt: TypeAlias = Assign | Store | Update | For | While | If | Break | Continue | Alloc | ForAll | Fail

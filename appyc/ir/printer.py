@@ -322,7 +322,9 @@ class _Printer:
             case ForAll():
                 return self.for_all(stmt)
             case Fail():
-                return [f"raise {stmt.error}({stmt.message!r})"]
+                if stmt.value is None:
+                    return [f"raise {stmt.error}({stmt.message!r})"]
+                return [f"raise {stmt.error}({stmt.message!r}.format(value={self.bare(stmt.value)}))"]
             case _:
                 assert_never(stmt)
 

@@ -274,6 +274,8 @@ class _Verifier:
                     isinstance(known, type) and issubclass(known, Exception)
                 ) or stmt.error in OWN_ERRORS
                 self.expect(is_error, stmt, f"{stmt.error!r} is no exception of Python's own")
+                if stmt.value is not None:
+                    self.expr(stmt.value, DType.INT64)
             case _:
                 assert_never(stmt)
 
@@ -309,6 +311,7 @@ class _Verifier:
 
     def axes(self, node: ForAll | Reduce) -> None:
         self.expect(len(node.axes) == len(node.extents), node, "axes and extents differ in number")
+        self.expect(len(node.clauses) in (0, len(node.axes)), node, "axes and clauses differ in number")
         for extent in node.extents:
             self.expr(extent, DType.INT64)
         self.known |= set(node.axes)

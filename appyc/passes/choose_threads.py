@@ -129,7 +129,9 @@ class _Choice:
 
 def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
     found = ctx.verdicts.get(loop.var)
-    if found is None or not found.may_run_on_threads or loop.clauses is not None:
+    if found is None or not found.may_run_on_threads:
+        return False
+    if loop.clauses is not None and loop.clauses.request != "auto":
         return False
     if ctx.options.exact and rounds_differently(found):
         return False

@@ -27,11 +27,13 @@ with it, the values go into a new array first, and so does the condition. `fuse_
 that array out again where the dependences allow it: this pass serves arguments that overlap as
 well.
 
+What a pragma asked of an axis is asked of every loop over it.
+
 Requires: a `Reduce` stands in what an assignment or a tensor statement assigns, nowhere else.
 Runs first, and leaves neither node.
 
 Does not handle: the order of the loops, which is that of the axes; whether they run in
-parallel, which later passes decide as for any loop.
+parallel without a pragma, which later passes decide as for any loop.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
     Assign,
+    Clauses,
     Const,
     Expr,
     For,
@@ -198,12 +201,16 @@ def _is_inside_reduction(node: Load, value: Expr) -> bool:
     return any(isinstance(n, Reduce) and any(m is node for m in walk(n)) for n in walk(value))
 
 
-def _nest(axes: list[Symbol], extents: list[Expr], body: tuple[Stmt, ...], node: Node) -> tuple[Stmt, ...]:
+def _nest(
+    axes: list[Symbol], extents: list[Expr], body: tuple[Stmt, ...], node: ForAll | Reduce
+) -> tuple[Stmt, ...]:
     """Loops over the axes, the first outermost; an axis of length 1 needs none."""
     zero = integer(0, node.loc)
-    for axis, extent in zip(reversed(axes), reversed(extents), strict=True):
+    asked = node.clauses or (Clauses("auto", loc=node.loc),) * len(axes)
+    for axis, extent, clauses in zip(reversed(axes), reversed(extents), reversed(asked), strict=True):
         if isinstance(extent, Const) and extent.value == 1:
             body = tuple(substitute(stmt, {axis: zero}) for stmt in body)
             continue
-        body = (For(axis, zero, extent, 1, body, loc=node.loc),)
+        says_nothing = clauses.request == "auto" and not clauses.block
+        body = (For(axis, zero, extent, 1, body, clauses=None if says_nothing else clauses, loc=node.loc),)
     return body

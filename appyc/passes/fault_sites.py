@@ -17,10 +17,6 @@ class FaultSites:
         text = f"index {{value}} is out of bounds for axis {axis} of '{array.name}' with size {{extent}}"
         return self.add("IndexError", text, loc)
 
-    def failure(self, error: str, message: str, loc: Loc) -> int:
-        """A place where the program raises with a text of its own, braces and all."""
-        return self.add(error, message.replace("{", "{{").replace("}", "}}"), loc)
-
     def add(self, error: str, message: str, loc: Loc) -> int:
         site = FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col)
         return self._numbers.setdefault(site, len(self._numbers))

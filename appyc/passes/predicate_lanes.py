@@ -105,9 +105,10 @@ class KernelLowering(ExpressionLowering):
             case If():
                 self._if(s, where, out)
             case Fail():
-                site = self.sites.failure(s.error, s.message, s.loc)
+                site = self.sites.add(s.error, s.template, s.loc)
                 none = integer(0, s.loc)
-                self.fault(site, where.mask or truth(True, s.loc), none, none, out)
+                value = none if s.value is None else s.value
+                self.fault(site, where.mask or truth(True, s.loc), value, none, out)
             case Alloc():
                 raise UnsupportedError(
                     f"'{s.array.name}' is allocated inside a loop that runs on the GPU",

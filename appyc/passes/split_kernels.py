@@ -184,12 +184,13 @@ class _Splitter:
             case Alloc(array, shape, zero):
                 sizes = tuple(self.on_host(size, out) for size in shape)
                 out.append(Alloc(array, sizes, zero, loc=stmt.loc))
-            case Fail(error, message):
+            case Fail(error):
                 none = integer(0, stmt.loc)
-                site = self.sites.add(error, message, stmt.loc)
+                value = none if stmt.value is None else self.on_host(stmt.value, out)
+                site = self.sites.add(error, stmt.template, stmt.loc)
                 out += [
                     CheckFaults(loc=stmt.loc),
-                    Fault(site, truth(True, stmt.loc), none, none, loc=stmt.loc),
+                    Fault(site, truth(True, stmt.loc), value, none, loc=stmt.loc),
                 ]
             case ForAll():
                 raise InternalError("split_kernels", "a tensor statement is left")

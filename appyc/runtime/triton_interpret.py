@@ -85,8 +85,8 @@ class _InterpreterDevice:
         if not holds:
             raise GuardFailed(reason)
 
-    def fail(self, site: int) -> None:
-        raise located_error(self.sites[site], 0, 0)
+    def fail(self, site: int, value: int) -> None:
+        raise located_error(self.sites[site], value, 0)
 
     def check(self) -> None:
         raise_fault(self.sites, self.faults)

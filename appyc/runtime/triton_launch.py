@@ -218,8 +218,8 @@ class _GpuDevice:
         if not holds:
             raise GuardFailed(reason)
 
-    def fail(self, site: int) -> None:
-        raise located_error(self.sites[site], 0, 0)
+    def fail(self, site: int, value: int) -> None:
+        raise located_error(self.sites[site], value, 0)
 
     def check(self) -> None:
         if self.faults is not None:

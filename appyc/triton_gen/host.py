@@ -107,8 +107,8 @@ class _HostEmitter:
                 self.w.line(f"{self.name(target)} = rt.read({self.name(cell)})")
             case CheckFaults():
                 self.w.line("rt.check()")
-            case Fault(site):
-                self.w.line(f"rt.fail({site})  # {self.program.sites[site].error}")
+            case Fault(site, _, value):
+                self.w.line(f"rt.fail({site}, {self.expr(value)})  # {self.program.sites[site].error}")
             case Launch(kernel, programs):
                 args = [self._argument(p) for p in self.kernels[kernel.name].params]
                 self.w.line(f'rt.launch("{kernel.name}", {", ".join([self.expr(programs), *args])})')

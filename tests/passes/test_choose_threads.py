@@ -144,3 +144,11 @@ def test_a_few_iterations_are_left_to_lanes(lo, hi, few: bool):
     loop = for_(i, lo(n, s), hi(n, s), [store(a, [i], 0.0, checked=False)])
     (found,) = loops_of(choose_threads(p.function(loop), context(verdict(loop, Verdict.INDEPENDENT))))
     assert (found.mode is LoopMode.SEQUENTIAL) == few
+
+
+def test_a_loop_that_is_left_to_the_compiler_by_a_pragma_is_one_without():
+    fn, outer, inner = nest()
+    asked = replace(outer, clauses=pragma("auto"))
+    fn = replace(fn, body=(asked,))
+    ctx = context(verdict(outer, Verdict.INDEPENDENT), verdict(inner, Verdict.INDEPENDENT))
+    assert modes(choose_threads(fn, ctx))[0] is LoopMode.PARALLEL
