@@ -46,22 +46,22 @@ def split_ranges(fn: Function, ctx: PassContext) -> Function:
 
     Does not handle: steps other than 1; scalars that iterations hand on; several such places.
     """
-    for height in range(_deepest(fn.body) + 1):
+    for height in range(max(_heights(fn.body).values(), default=-1) + 1):
+        heights = _heights(fn.body)
         candidates = [
-            loop for loop in loops_of(fn.body) if _height(loop) == height and _is_candidate(loop, ctx)
+            loop for loop in loops_of(fn.body) if heights[loop.var] == height and _is_candidate(loop, ctx)
         ]
         if candidates:
             fn = _split(fn, candidates, ctx.legality(fn), ctx)
     return fn
 
 
-def _deepest(body: tuple[Stmt, ...]) -> int:
-    return max((_height(loop) for loop in loops_of(body)), default=0)
-
-
-def _height(loop: For) -> int:
-    """How many loops are nested inside; 0 for an innermost one."""
-    return max((1 + _height(inner) for inner in loops_of(loop.body)), default=0)
+def _heights(body: tuple[Stmt, ...]) -> dict[Symbol, int]:
+    """How many loops are nested inside each; 0 for an innermost one."""
+    out: dict[Symbol, int] = {}
+    for loop in reversed(loops_of(body)):  # inner ones first
+        out[loop.var] = max((1 + out[inner.var] for inner in loops_of(loop.body)), default=0)
+    return out
 
 
 def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassContext) -> Function:

@@ -203,7 +203,10 @@ def test_types_of_intrinsics(name, args, dtype):
         (lambda p: alloc(p._names.fresh("t", ArrayType(DType.INT8, 1, Layout.F)), p.n), "with layout F"),
         (lambda p: store(p.local_array("t", 1), [p.n], 0.0), "used before it is defined"),
         (lambda p: Fail("Oops", "", loc=GENERATED), "'Oops' is no exception"),
-        (lambda p: Fail("ValueError", "{value}", load(p.a, p.n), loc=GENERATED), "'a[n]' is float64, not int64"),
+        (
+            lambda p: Fail("ValueError", "{value}", load(p.a, p.n), loc=GENERATED),
+            "'a[n]' is float64, not int64",
+        ),
     ],
 )
 def test_broken_statement(make, text):

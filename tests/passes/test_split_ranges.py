@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -143,3 +145,13 @@ def test_says_so():
     ctx = PassContext()
     split_ranges(p.function(for_(i, 0, extent(a), [put(a, [i], at(a, sub(last(), i)))])), ctx)
     assert [r.text for r in ctx.remarks] == ["loop over 'i': its range is cut where iterations conflict"]
+
+
+def test_deep_nests_take_no_longer_than_their_length():
+    """Twenty loops in one another: looking at each from every loop around it would take minutes."""
+    inner: Stmt = put(a, [i], 0.0)
+    for number in range(20):
+        inner = for_(p.index(f"i{number}") if number else i, 0, n, [inner])
+    start = time.process_time()
+    split_ranges(p.function(inner), PassContext())
+    assert time.process_time() - start < 5.0
