@@ -1299,6 +1299,7 @@ SPEAKS_FOR_ITSELF = {
     "unknown_keyword_argument",
     "pragma_number_of_warps",
     "pragma_unknown_name_in_condition",
+    "slice_longer_than_promised",
 }
 """Messages without a hint, whose first line is one."""
 
