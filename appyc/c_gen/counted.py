@@ -28,7 +28,7 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
     plan = None if ctx.module.sequential else plan_lanes(loop)
     if plan is not None:
         with ctx.writer.block():
-            emit_lanes(ctx, plan, lo, hi)
+            emit_lanes(ctx, plan, lo, hi, body)
         return
     dots = None if ctx.module.sequential else plan_dots(loop)
     if dots is not None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.dot_plan import DotPlan, is_dot
 from appyc.c_gen.expressions import expression
-from appyc.c_gen.row_blocks import emit_row_blocks
+from appyc.c_gen.row_blocks import RowBlocks, emit_row_blocks
 from appyc.c_gen.scalars import c_type, constant
 from appyc.c_gen.vector_text import Vectors
 from appyc.errors import InternalError
@@ -44,7 +44,7 @@ def emit_dots(ctx: FunctionContext, plan: DotPlan, lo: str, hi: str, body: State
         columns((), lo, hi, False)
         return
     wide = BLOCK if plan.sums <= 2 else BLOCK // 2
-    emit_row_blocks(ctx, plan.rows, plan.columns, lo, hi, (wide, wide // 2), columns)
+    emit_row_blocks(ctx, RowBlocks(plan.rows, plan.columns, columns), lo, hi, (wide, wide // 2))
 
 
 def _emit_columns(

@@ -9,8 +9,9 @@ After, a block of rows by a strip of lanes, with the block's sums in registers:
     for i in blocks of rows: for j in strips of vectors: for k: s[rows] += A[i + rows, k] * B[k, j lanes]
 
 The lanes' loop must be independent, and its varying accesses stride one (stores may have any
-stride). The loop around it is jammed where it is independent too and nothing else is in it;
-of inner loops with other bounds in each row (`for k in range(i + 1)`) the common part is.
+stride). The loop around it is jammed where it is independent too; of inner loops with other bounds
+in each row (`for k in range(i + 1)`) the common part is. What else is in it is done for each row of the
+block by itself, before the lanes or after them, as long as it hands them no scalars.
 Does not handle: conditions or indices that vary with the lane, functions other than
 arithmetic, more than one element type, atomics, checked accesses.
 """
@@ -18,7 +19,7 @@ arithmetic, more than one element type, atomics, checked accesses.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from appyc.c_gen.bounds import is_invariant
 from appyc.c_gen.context import can_fault
@@ -39,7 +40,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import scalars_written, walk
+from appyc.ir.visit import scalars_read, scalars_written, walk
 
 WIDE_ROWS = 8
 """Rows in a block where the machine has 32 vector registers: each vector that is loaded is used for all."""
@@ -59,24 +60,28 @@ MAX_STATEMENTS = 12
 
 @dataclass(frozen=True, slots=True)
 class LanePlan:
-    """rows: the loop that is jammed, if any. lanes: the loop that becomes vectors."""
+    """rows: the loop that is jammed, if any. lanes: the loop that becomes vectors. before, after: what
+    else is in a row."""
 
     rows: For | None
     lanes: For
     dtype: DType
     scalars: tuple[Symbol, ...]
+    before: tuple[Stmt, ...] = ()
+    after: tuple[Stmt, ...] = ()
 
 
 def plan_lanes(loop: For) -> LanePlan | None:
     """How a loop becomes lanes (or the rows around lanes), or None where it does not."""
-    if len(loop.body) == 1 and isinstance(loop.body[0], For) and is_independent(loop):
-        inner = loop.body[0]
-        plan = _plan(inner)
-        if plan is not None and _can_be_jammed(loop, inner):
-            return LanePlan(loop, inner, plan.dtype, plan.scalars)
-        if plan is not None:
-            return None  # the inner loop is better, and will be asked
-    return _plan(loop)
+    found = [(at, plan) for at, s in enumerate(loop.body) if isinstance(s, For) and (plan := _plan(s))]
+    if not found or not is_independent(loop):
+        return _plan(loop)
+    at, plan = found[0]
+    before, after = loop.body[:at], loop.body[at + 1 :]
+    if len(found) > 1 or not _can_be_jammed(loop, plan.lanes) or not _stand_apart(loop, at):
+        # The inner loop is better where it is alone, and will be asked.
+        return None if len(loop.body) == 1 else _plan(loop)
+    return replace(plan, rows=loop, before=before, after=after)
 
 
 def is_independent(loop: For) -> bool:
@@ -97,6 +102,18 @@ def _can_be_jammed(rows: For, lanes: For) -> bool:
         if isinstance(node, For) and node.step != 1 and _has_bounds_of(node, rows.var):
             return False
     return True
+
+
+def _stand_apart(rows: For, at: int) -> bool:
+    """True where the statements around the lanes, number `at`, may be done for all rows of a block at a time."""
+    parts = (rows.body[:at], rows.body[at : at + 1], rows.body[at + 1 :])
+    if any(can_fault(part) for part in parts):
+        return False
+    written = [scalars_written(part) for part in parts]
+    read = [scalars_read(part) for part in parts]
+    if not set().union(*written) <= set(rows.private):
+        return False
+    return all(not written[one] & read[other] for one in range(3) for other in range(3) if one != other)
 
 
 def has_uneven_rows(plan: LanePlan) -> bool:

@@ -7,7 +7,9 @@ once for all rows. Rows whose lanes' loops have different bounds share the part 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import element, expression
@@ -20,11 +22,13 @@ from appyc.c_gen.lane_plan import (
     has_uneven_rows,
     is_unit_stride,
 )
-from appyc.c_gen.row_blocks import emit_row_blocks
+from appyc.c_gen.row_blocks import EmitRow, RowBlocks, emit_row_blocks
 from appyc.c_gen.scalars import c_type
 from appyc.c_gen.vector_text import Vectors
 from appyc.errors import InternalError
 from appyc.ir.nodes import Assign, For, If, Stmt, Store, Update
+
+Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +43,23 @@ class _Tile:
         return tuple(copy for row in self.rows for copy in row)
 
 
-def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str) -> None:
-    """Writes the planned loops; `lo` and `hi` bound the outer one of them."""
-    if plan.rows is None:
+def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str, body: Statements) -> None:
+    """Writes the planned loops; `lo` and `hi` bound the outer one of them. body: writes other statements."""
+    rows = plan.rows
+    if rows is None:
         _emit_strips(ctx, plan, (), lo, hi, (LONE_GROUPS, 1))
         return
 
     def strips(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
         _emit_strips(ctx, plan, rows, first, last, (1,) if short else (GROUPS, 1))
 
+    def others(statements: tuple[Stmt, ...]) -> EmitRow:
+        return lambda row: body(replace(ctx, renamed={**ctx.renamed, rows.var: row}), statements)
+
     counts = (ROWS if has_uneven_rows(plan) else WIDE_ROWS, ROWS)
-    emit_row_blocks(ctx, plan.rows, plan.lanes, lo, hi, counts, strips)
+    emit_row_blocks(
+        ctx, RowBlocks(rows, plan.lanes, strips, others(plan.before), others(plan.after)), lo, hi, counts
+    )
 
 
 def _emit_strips(

@@ -14,7 +14,7 @@ Rows whose inner loops have different bounds share the part that is common:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.c_gen.context import FunctionContext
@@ -25,33 +25,59 @@ from appyc.ir.visit import walk
 EmitInner: TypeAlias = Callable[[tuple[str, ...], str, str, bool], None]
 """Writes the inner loop for the rows of these names, between two bounds; the last says: it is short."""
 
+EmitRow: TypeAlias = Callable[[str], None]
+"""Writes what else is in the row of this name."""
+
+
+def _nothing(row: str) -> None:
+    """In a row is the inner loop alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowBlocks:
+    """rows: the loop whose iterations are jammed. inner: the loop inside that they run together, which
+    `emit` writes. before, after: write what else is in a row; no row needs another one's."""
+
+    rows: For
+    inner: For
+    emit: EmitInner
+    before: EmitRow = _nothing
+    after: EmitRow = _nothing
+
 
 def emit_row_blocks(
-    ctx: FunctionContext, rows: For, inner: For, lo: str, hi: str, counts: tuple[int, int], emit: EmitInner
+    ctx: FunctionContext, blocks: RowBlocks, lo: str, hi: str, counts: tuple[int, int]
 ) -> None:
     """The rows from `lo` to `hi`. counts: rows in a block with 32 vector registers, and with fewer."""
-    writer, row = ctx.writer, ctx.name(rows.var)
+    writer, row, inner = ctx.writer, ctx.name(blocks.rows.var), blocks.inner
     writer.line(f"int64_t {row} = {lo};")
     writer.line("#if defined(__AVX512F__) || defined(__aarch64__)")
-    _emit_block(ctx, rows, inner, counts[0], hi, emit)
+    _emit_block(ctx, blocks, counts[0], hi)
     writer.line("#else")
-    _emit_block(ctx, rows, inner, counts[1], hi, emit)
+    _emit_block(ctx, blocks, counts[1], hi)
     writer.line("#endif")
     with writer.block(f"for (; {row} < {hi}; {row} += 1)"):
-        emit((row,), expression(ctx, inner.lo), expression(ctx, inner.hi), False)
+        blocks.before(row)
+        blocks.emit((row,), expression(ctx, inner.lo), expression(ctx, inner.hi), False)
+        blocks.after(row)
 
 
-def _emit_block(ctx: FunctionContext, rows: For, inner: For, count: int, hi: str, emit: EmitInner) -> None:
+def _emit_block(ctx: FunctionContext, blocks: RowBlocks, count: int, hi: str) -> None:
     """The loop over blocks of `count` rows, as long as whole blocks are left."""
-    writer, row = ctx.writer, ctx.name(rows.var)
+    writer, rows, inner = ctx.writer, blocks.rows, blocks.inner
+    row = ctx.name(rows.var)
     with writer.block(f"for (; {row} + {count} <= {hi}; {row} += {count})"):
         names = tuple(ctx.module.names.fresh(f"{rows.var.name}_{r}") for r in range(count))
         for number, name in enumerate(names):
             writer.line(f"const int64_t {name} = {row} + {number};")
+        for name in names:
+            blocks.before(name)
         if any(isinstance(n, Var) and n.symbol == rows.var for n in walk((inner.lo, inner.hi))):
-            _emit_slanted(ctx, rows, inner, names, emit)
+            _emit_slanted(ctx, rows, inner, names, blocks.emit)
         else:
-            emit(names, expression(ctx, inner.lo), expression(ctx, inner.hi), False)
+            blocks.emit(names, expression(ctx, inner.lo), expression(ctx, inner.hi), False)
+        for name in names:
+            blocks.after(name)
 
 
 def _emit_slanted(

@@ -179,3 +179,45 @@ def test_an_inner_loop_that_is_stride_one_keeps_its_lanes() -> None:
 def test_the_safe_variant_has_no_vectors() -> None:
     assert "vector_float64" in generate(product(), OPTIONS).text
     assert "vector_float64" not in generate(product(), OPTIONS, sequential=True).text
+
+
+def scaled_product(shared: bool) -> Function:
+    """Rows that fill `f[i, :] = 2 * a[i, :]`, multiply it with b, and take the first element's half.
+
+    shared: a scalar goes from the first part to the product.
+    """
+    p = Program()
+    a, b, c, f = (p.array(name, 2) for name in "abcf")
+    i, j, k, m, s, t = p.index("i"), p.index("j"), p.index("k"), p.index("m"), p.local("s"), p.local("t")
+    fill = for_(m, 0, extent(a, 1), [assign(t, mul(2.0, at(a, i, m))), store(f, [i, m], t, checked=False)])
+    factor = at(f, i, k) if not shared else mul(at(f, i, k), t)
+    sums = [
+        assign(s, 0.0),
+        for_(k, 0, extent(f, 1), [update(s, [], "+", mul(factor, at(b, k, j)))]),
+        store(c, [i, j], s, checked=False),
+    ]
+    halved = store(f, [i, 0], mul(0.5, at(f, i, 0)), checked=False)
+    body = [fill, for_(j, 0, extent(c, 1), sums), halved]
+    fn = p.function(for_(i, 0, extent(c, 0), body))
+    private = {i: (s, t), j: (s,), m: () if shared else (t,)}
+    return with_mode(
+        fn, {i: PARALLEL, j: PARALLEL, m: LoopMode.SEQUENTIAL if shared else SIMD}, private=private
+    )
+
+
+@pytest.mark.parametrize("size", [size for size in SIZES if size[2]])
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_else_is_in_a_row_is_done_before_the_lanes_and_after_them(
+    size: tuple[int, int, int], shared: bool
+) -> None:
+    fn = scaled_product(shared)
+    plan = plan_lanes(loops_of(fn)[0])
+    assert (plan is None) == shared
+    if plan is not None:
+        assert (plan.rows, len(plan.before), len(plan.after)) == (loops_of(fn)[0], 1, 1)
+    m, n, k = size
+    a, b, c = (RNG.integers(-9, 9, shape).astype(float) for shape in ((m, k), (k, n), (m, n)))
+    f = np.zeros((m, k))
+    run_c(fn, a, b, c, f, threads=3)
+    np.testing.assert_array_equal(c, (2 * a * (2 * a[:, -1:] if shared else 1.0)) @ b)
+    np.testing.assert_array_equal(f, 2 * a * np.where(np.arange(k) == 0, 0.5, 1.0))
