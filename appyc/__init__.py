@@ -1,5 +1,7 @@
 """appyc compiles loop-heavy Python: C with OpenMP on the CPU, Triton kernels on a GPU."""
 
+from importlib import import_module
+
 from appyc.api import JitFunction, jit, prange
 from appyc.autojit import autojit
 from appyc.errors import (
@@ -34,3 +36,18 @@ __all__ = [
     "release_memory",
     "set_num_threads",
 ]
+
+_LAZY = {
+    "deferred": "appyc.lazy.kernels",
+    "explain": "appyc.lazy.reporting",
+    "flush": "appyc.lazy.running",
+}
+"""Names of the recorder, which `import appyc` alone does not load."""
+
+
+def __getattr__(name: str) -> object:
+    if name == "numpy":
+        return import_module("appyc.numpy")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'appyc' has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)

@@ -13,6 +13,7 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
+from appyc.compiler.effects import Effects, effects_of
 from appyc.compiler.versions import Request, Version, call_values, make_version, request
 from appyc.errors import CompileError, DependenceError, ToolchainError, TypeInferenceError, UnsupportedError
 from appyc.frontend.prange import prange
@@ -68,6 +69,7 @@ class JitFunction(Entry):
         self._lock = threading.RLock()
         self._last: Request | None = None
         self._regions: dict[tuple[object, ...], _Hosted] = {}
+        self._effects: dict[tuple[object, ...], Effects] = {}
 
     def __repr__(self) -> str:
         return f"<appyc.jit {self.__qualname__} target={self.options.target!r}>"
@@ -82,6 +84,10 @@ class JitFunction(Entry):
 
     def _call(self, *args: object, **keywords: object) -> object:
         """A call that no compiled version was found for."""
+        for value in (*args, *keywords.values()):
+            taker = getattr(type(value), "__appyc_call__", None)
+            if taker is not None:  # an array that may not have been computed yet
+                return taker(value, self, args, keywords)
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
         if self._takes_positional and len(args) < len(self._signature.parameters):
@@ -316,6 +322,14 @@ class JitFunction(Entry):
             raise ValueError(f"a part of {self.__qualname__} runs in Python: see explain()")
         return profiled(self.py_func, self._text(), wanted, named, self.options)
 
+    def effects(self, *args: object, **keywords: object) -> Effects:
+        """What a call with arguments of these types changes and returns. Raises CompileError."""
+        wanted = self._request(self._bind(args, keywords), "cpu")
+        found = self._effects.get(wanted.key)
+        if found is None:
+            found = self._effects[wanted.key] = effects_of(self._analyse(wanted))
+        return found
+
     def _analyse(self, wanted: Request) -> Analysed:
         return analyse(self.py_func, self._text(), wanted.types, wanted.objects, self.options)
 
@@ -358,7 +372,8 @@ def _target(wanted: str, values: Iterable[object]) -> str:
 def jit(fn: F, /) -> F: ...
 @overload
 def jit(*, target: str = ..., auto: bool = ..., strict: bool = ..., fastmath: bool = ...,
-        cache: bool = ..., boundscheck: bool = ..., exact: bool = ...) -> Callable[[F], F]: ...  # fmt: skip
+        cache: bool = ..., boundscheck: bool = ..., exact: bool = ..., defer: bool = ...,
+        ) -> Callable[[F], F]: ...  # fmt: skip
 def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     """Compiles a function: `@appyc.jit`, `@appyc.jit(target="cpu")` or `appyc.jit(fn, ...)`.
 
@@ -368,7 +383,8 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     cannot be compiled is an error instead of running in Python. fastmath: let the C compiler
     reassociate floating-point arithmetic. cache: keep compiled code on disk. boundscheck:
     test that indices are in range. exact: to the last bit what Python gives: sums of floats keep
-    their order where no pragma asks, and integers that may outgrow 64 bits run in Python.
+    their order where no pragma asks, and integers that may outgrow 64 bits run in Python. defer: calls with
+    arrays of `appyc.numpy` are recorded, and run, fused with what was recorded around them, when a result is asked for.
 
     What is not given comes from the environment (APPYC_TARGET, APPYC_STRICT, ...), then from
     the defaults. Raises TypeError and ValueError for options that do not exist or fit; the

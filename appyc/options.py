@@ -25,6 +25,7 @@ class Options:
     floating-point arithmetic. cache: keep compiled code on disk. boundscheck: test that
     indices are in range. exact: to the last bit what Python gives: a sum of floats
     keeps its order unless a pragma asks, and integers that may outgrow 64 bits are not compiled.
+    defer: calls with arrays of `appyc.numpy` are recorded, and run when a result is asked for.
     """
 
     target: str = "auto"
@@ -34,6 +35,7 @@ class Options:
     cache: bool = True
     boundscheck: bool = True
     exact: bool = False
+    defer: bool = False
 
     def __post_init__(self) -> None:
         if self.target not in TARGETS:

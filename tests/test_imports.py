@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "appyc"
 
 _BASE = ("errors", "options")
 _GENERATORS = ("c_gen", "triton_gen")
-_BELOW_PIPELINE = ("ir", "frontend", "analysis", "passes", *_GENERATORS, "runtime", "lazy", *_BASE)
+_BELOW_PIPELINE = ("ir", "frontend", "analysis", "passes", *_GENERATORS, "runtime", *_BASE)
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "errors": (),
@@ -24,7 +24,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "c_gen": ("ir", *_BASE),
     "triton_gen": ("ir", *_BASE),
     "runtime": ("ir", *_GENERATORS, *_BASE),
-    "lazy": ("ir", "passes", "runtime", *_BASE),
+    "lazy": ("api", *_BASE),
+    "numpy": ("lazy",),
     "pipeline": _BELOW_PIPELINE,
     "compiler": ("pipeline", *_BELOW_PIPELINE),
     "report": ("compiler", "pipeline", *_BELOW_PIPELINE),

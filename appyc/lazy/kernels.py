@@ -1,0 +1,72 @@
+"""Calls of compiled functions with arrays of appyc's: at once, or recorded with the operations around them.
+
+A recorded call becomes a call in the recorded function (`programs`), where the front end puts the
+callee's body: its loops are then fused, contracted and parallelised with the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from appyc.api import JitFunction
+from appyc.errors import CompileError
+from appyc.lazy import arrays, recorder
+from appyc.lazy.operations import Call
+from appyc.lazy.recording import Buffer, CallStatement, caller
+from appyc.lazy.running import STATE, flush
+
+_DEFERRING: ContextVar[bool] = ContextVar("deferring", default=False)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Calls of jitted functions with arrays of `appyc.numpy` are recorded in here, and run when a
+    result is asked for, fused with each other and with the operations between them."""
+    before = _DEFERRING.set(True)
+    try:
+        yield
+    finally:
+        _DEFERRING.reset(before)
+
+
+def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A call of a jitted function: recorded where that was asked for and can be, else run now."""
+    if (function.options.defer or _DEFERRING.get()) and not keywords:
+        recorded = _record(function, args)
+        if recorded is not NotImplemented:
+            return recorded
+    return recorder.evaluated(function, args, keywords)
+
+
+def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
+    kinds = (arrays.ndarray, bool, int, float, complex, np.generic)
+    operands = tuple(recorder.array(a) if type(a) is np.ndarray else a for a in args)
+    if not all(isinstance(a, kinds) for a in operands) or any(
+        a is not o for a, o in zip(args, operands, strict=True)
+    ):
+        return NotImplemented  # a NumPy array that the function may write to, or what has no type
+    try:
+        effects = function.effects(*(a.ghost() if isinstance(a, arrays.ndarray) else a for a in operands))
+    except CompileError:
+        return NotImplemented  # the call itself will raise it
+    lent = any(operands[k].buffer.lent or operands[k].buffer.is_number for k in effects.written)
+    if not effects.closed or lent:
+        return NotImplemented
+    made = [Buffer((), dtype) for dtype in effects.results]
+    for buffer in made:
+        buffer.is_number = True
+    site = caller()
+    operation = Call(function, effects.written, effects.results, effects.single)
+    with STATE.lock:
+        if STATE.recording.is_due(site):
+            flush()
+        STATE.recording.add(CallStatement(operation, operands, made, site))
+    results = tuple(arrays.ndarray(buffer, (), (), buffer.dtype) for buffer in made)
+    if not results:
+        return None
+    return results[0] if effects.single else results

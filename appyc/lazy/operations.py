@@ -1,0 +1,147 @@
+"""The operations that are recorded, and what they make: dtype and shape, without computing anything.
+
+Each is what NumPy says it is: dtypes come from the ufuncs themselves, and a call that NumPy
+refuses is made with NumPy, so that the error is its own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+COMPILED_DTYPES = frozenset(
+    np.dtype(c) for c in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f", "d", "F", "D")
+)
+"""Element types that compiled code has. Arrays of others are NumPy's business."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pointwise:
+    """A ufunc of its operands, place by place. constants: operands that are part of the code."""
+
+    ufunc: np.ufunc
+    hosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """A power whose exponent is a number that is part of the code."""
+
+    exponent: int | float
+    hosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`np.where` of three operands."""
+
+    hosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Convert:
+    """The operand with another dtype, in memory of its own."""
+
+    dtype: np.dtype
+    hosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """`np.<name>(operand, axis=, keepdims=)`. axes: None for all."""
+
+    name: str
+    axes: tuple[int, ...] | None
+    keepdims: bool
+    ddof: int = 0
+    hosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`operand @ operand`. hosted: of two matrices, which BLAS computes."""
+
+    hosted: bool
+
+    def run(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.asarray(np.matmul(a, b))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a compiled function.
+
+    written: which operands it stores into. results: dtypes of the numbers it returns. single: it
+    returns one number, not a tuple.
+    """
+
+    function: Callable[..., object]
+    written: tuple[int, ...]
+    results: tuple[np.dtype, ...]
+    single: bool
+    hosted: bool = False
+
+
+Operation = Pointwise | Power | Choose | Convert | Reduction | Product | Call
+
+
+# ---------------------------------------------------------------- dtypes and shapes
+
+
+@functools.cache
+def ufunc_dtype(ufunc: np.ufunc, *types: np.dtype | type) -> np.dtype | None:
+    """The result's dtype. types: of arrays their dtype, of Python's numbers int, float or complex.
+
+    None where NumPy refuses, or the result has several parts.
+    """
+    if ufunc.nout != 1 or ufunc.nin != len(types):
+        return None
+    given = tuple(np.dtype(bool) if t is bool else t for t in types)
+    try:
+        return ufunc.resolve_dtypes((*given, None))[-1]
+    except (TypeError, ValueError):
+        return None
+
+
+@functools.lru_cache(maxsize=4096)
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The common shape; None where there is none."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
+@functools.lru_cache(maxsize=4096)
+def reduced(
+    name: str, dtype: np.dtype, rank: int, axis: object, ddof: int
+) -> tuple[np.dtype, tuple[int, ...]]:
+    """The dtype of a reduction, and its axes. Raises NumPy's errors for a wrong axis or type."""
+    small = np.ones((1,) * rank, dtype)
+    more = {"ddof": ddof} if name in ("var", "std") and ddof == 0 else {}
+    found = np.asarray(getattr(np, name)(small, axis=axis, **more))
+    axes = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return found.dtype, tuple(sorted(a % rank for a in axes)) if rank else ()
+
+
+def without(shape: Sequence[int], axes: tuple[int, ...], *, keepdims: bool) -> tuple[int, ...]:
+    """The shape after a reduction."""
+    if keepdims:
+        return tuple(1 if k in axes else extent for k, extent in enumerate(shape))
+    return tuple(extent for k, extent in enumerate(shape) if k not in axes)
+
+
+def product_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape of `a @ b`; None where they do not fit, or one is a number."""
+    if not a or not b:
+        return None
+    left, right = (1, *a) if len(a) == 1 else a, (*b, 1) if len(b) == 1 else b
+    if left[-1] != right[-2]:
+        return None
+    stack = broadcast(left[:-2], right[:-2])
+    if stack is None:
+        return None
+    return stack + (() if len(a) == 1 else (left[-2],)) + (() if len(b) == 1 else (right[-1],))

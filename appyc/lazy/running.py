@@ -1,0 +1,150 @@
+"""Runs recorded statements: as compiled programs, found again by their structure, or by NumPy.
+
+What runs in NumPy instead: statements that are NumPy's business (`hosted`), programs that could
+not be compiled, and small ones that have come a few times only, since compiling takes longer
+than they do.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from appyc.api import JitFunction
+from appyc.errors import CompileError
+from appyc.lazy.operations import Product
+from appyc.lazy.programs import Gathered, Key, Text, as_function, gather
+from appyc.lazy.recording import Buffer, Operand, Own, Recorded, Recording, Site, Statement, view_of
+from appyc.options import from_environment
+
+WORTH_COMPILING = 1 << 21
+"""Elements computed over all runs of a program; before that, NumPy runs it."""
+
+MOST_PROGRAMS = 4096
+
+
+@dataclass(slots=True)
+class Program:
+    """One structure. compiled: None before it is worth it, and where it failed, which `reason` tells."""
+
+    text: Text
+    sites: tuple[Site, ...]
+    work: int = 0
+    runs: int = 0
+    compiled: JitFunction | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a flush ran at once: a program with its arguments, or one statement in NumPy."""
+
+    what: str
+    program: Program | None = None
+    arguments: tuple[object, ...] = ()
+
+
+@dataclass(slots=True)
+class State:
+    """What is recorded, programs by structure, and what ran last."""
+
+    recording: Recording = field(default_factory=Recording)
+    programs: dict[Key, Program] = field(default_factory=dict)
+    last: list[Ran] = field(default_factory=list)
+    worth: int = WORTH_COMPILING
+    target: str = "auto"
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+STATE = State()
+"""One for the process, since arrays go from thread to thread."""
+
+
+def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] = ()) -> None:
+    """Runs what is recorded: all of it, or what `wanted` needs and what must come before a change
+    of `overwritten` from outside.
+
+    Raises what the operations raise, with the place where they were recorded.
+    """
+    with STATE.lock:
+        statements = STATE.recording.take(wanted, overwritten)
+        if statements:
+            STATE.last = []
+        while statements:
+            _run_segment(statements)
+
+
+def _run_segment(statements: list[Recorded]) -> None:
+    """Runs the first statements that go together, and takes them out of the list."""
+    count = next((n for n, s in enumerate(statements) if s.operation.hosted), len(statements))
+    if count == 0:
+        hosted = statements.pop(0)
+        assert isinstance(hosted, Statement)
+        _run_hosted(hosted)
+        return
+    found = gather(statements[:count])
+    del statements[:count]
+    reachable = found.reachable()
+    arguments = (*map(_argument, found.inputs), *found.scalars)
+    results = _run_program(found, [number for number, _ in reachable], arguments)
+    for (_, buffer), result in zip(reachable, results, strict=True):
+        buffer.memory = np.asarray(result, buffer.dtype, order="C")
+
+
+def _argument(buffer: Buffer) -> object:
+    memory = buffer.memory
+    assert memory is not None, "a program reads what has not been computed"
+    return memory if memory.ndim else memory[()]
+
+
+def _run_program(found: Gathered, returned: Sequence[int], arguments: tuple[object, ...]) -> Any:
+    key = found.key(returned)
+    program = STATE.programs.get(key)
+    if program is None:
+        if len(STATE.programs) >= MOST_PROGRAMS:
+            STATE.programs.clear()
+        program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites))
+    program.runs += 1
+    program.work += found.work
+    if program.compiled is None and not program.reason and program.work >= STATE.worth:
+        program.compiled = JitFunction(
+            program.text.function, from_environment({"strict": True, "target": STATE.target})
+        )
+    STATE.last.append(Ran("program", program, arguments))
+    if program.compiled is not None:
+        try:
+            return program.compiled(*arguments)
+        except CompileError as error:
+            program.compiled, program.reason = None, str(error)
+    with np.errstate(all="ignore"):
+        return program.text.function(*arguments)
+
+
+def _run_hosted(statement: Statement) -> None:
+    target = statement.target()
+    assert target is not None
+    operands = [_operand(operand, target) for operand in statement.operands]
+    assert isinstance(statement.operation, Product)
+    value = statement.operation.run(*operands)
+    STATE.last.append(Ran(str(statement.operation)))
+    if statement.path is None:
+        target.memory = np.asarray(value, target.dtype, order="C")
+    else:
+        assert target.memory is not None
+        view_of(target.memory, statement.path)[...] = value
+
+
+def _operand(operand: Operand, target: Buffer) -> Any:
+    match operand:
+        case bool() | int() | float() | complex() | np.generic():
+            return operand
+        case Own(path):
+            assert target.memory is not None
+            return view_of(target.memory, path)
+        case _:
+            assert operand.buffer.memory is not None
+            return view_of(operand.buffer.memory, operand.path)

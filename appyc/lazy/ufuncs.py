@@ -1,0 +1,207 @@
+"""Operators and ufuncs: what is recorded for them, and where NumPy must see to it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from appyc.lazy import arrays
+from appyc.lazy.operations import (
+    COMPILED_DTYPES,
+    Convert,
+    Operation,
+    Pointwise,
+    Power,
+    Product,
+    broadcast,
+    product_shape,
+    ufunc_dtype,
+)
+from appyc.lazy.recorder import array, changing, evaluated, plain, record, record_store
+
+COMPILED_UFUNCS = frozenset({
+    np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power, np.negative,
+    np.positive, np.absolute, np.fabs, np.sign, np.sqrt, np.square, np.reciprocal, np.exp, np.exp2, np.expm1,
+    np.log, np.log2, np.log10, np.log1p, np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.arctan2,
+    np.sinh, np.cosh, np.tanh, np.hypot, np.floor, np.ceil, np.trunc, np.minimum, np.maximum, np.fmin, np.fmax,
+    np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.logical_and, np.logical_or,
+    np.logical_not, np.logical_xor, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift,
+    np.right_shift, np.isnan, np.isinf, np.isfinite, np.conjugate,
+})  # fmt: skip
+"""Ufuncs with one result that compiled code has."""
+
+
+def as_operand(value: Any) -> Any:
+    """An operand as it is recorded: an array of ours, or a number. None for what is neither."""
+    kind = type(value)
+    if kind is arrays.ndarray or kind is float or kind is int:
+        return value
+    if isinstance(value, bool | int | float | complex | np.generic):
+        return value
+    if isinstance(value, np.ndarray | list | tuple | str | bytes):
+        return array(value)
+    return None
+
+
+def type_of(operand: Any) -> Any:
+    """As ufuncs resolve it: a Python number's class, else a dtype."""
+    kind = type(operand)
+    return kind if kind is float or kind is int or kind is complex or kind is bool else operand.dtype
+
+
+def is_compiled(operands: Sequence[Any]) -> bool:
+    return all(type(o) in (bool, int, float, complex) or o.dtype in COMPILED_DTYPES for o in operands)
+
+
+def fits(operands: Sequence[Any]) -> bool:
+    """Whether Python's integers among the operands fit the types of the arrays beside them."""
+    for operand in operands:
+        if type(operand) is int:
+            for other in operands:
+                if type(other) not in (bool, int, float, complex) and other.dtype.kind in "iu":
+                    limits = np.iinfo(other.dtype)
+                    if not limits.min <= operand <= limits.max:
+                        return False
+            if not -(2**63) <= operand < 2**63:
+                return False
+    return True
+
+
+def _pointwise(
+    ufunc: np.ufunc, operands: Sequence[Any]
+) -> tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtype] | None:
+    """What to record for a ufunc of these operands; None where NumPy must see to it."""
+    if ufunc not in COMPILED_UFUNCS or not is_compiled(operands) or not fits(operands):
+        return None
+    dtype = ufunc_dtype(ufunc, *map(type_of, operands))
+    if dtype is None or dtype not in COMPILED_DTYPES:
+        return None
+    shapes = [o.shape for o in operands if type(o) not in (bool, int, float, complex)]
+    if not shapes:
+        return None
+    shape = (
+        shapes[0]
+        if len(shapes) == 1 or (shapes[0] == shapes[-1] and len(shapes) == 2)
+        else broadcast(*shapes)
+    )
+    if shape is None:
+        return None
+    if ufunc is np.power and operands[0] is not None and type_of(operands[0]) in (bool, np.dtype(bool)):
+        return None
+    if ufunc is np.power and type(operands[1]) in (int, float) and -4 <= operands[1] <= 4:
+        return Power(operands[1]), (operands[0],), shape, dtype
+    return Pointwise(ufunc), tuple(operands), shape, dtype
+
+
+_PLANS: dict[tuple[Any, ...], tuple[Operation, tuple[int, ...], np.dtype]] = {}
+"""What is recorded for operators of operands that were seen before."""
+
+_MOST_PLANS = 1 << 14
+
+
+def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
+    """An operator of two operands."""
+    key = _plan_key(ufunc, one, two)
+    if key is not None:
+        plan = _PLANS.get(key)
+        if plan is not None:
+            return record(plan[0], (one, two), plan[1], plan[2])
+    operands = (as_operand(one), as_operand(two))
+    if operands[0] is None or operands[1] is None:
+        return NotImplemented
+    if ufunc is np.matmul:
+        return product(*operands)
+    found = _pointwise(ufunc, operands)
+    if found is None:
+        # The operator, not the ufunc: they differ for powers of booleans.
+        return evaluated(operator.pow if ufunc is np.power else ufunc, operands, {})
+    if key is not None and len(found[1]) == 2:
+        if len(_PLANS) >= _MOST_PLANS:
+            _PLANS.clear()
+        _PLANS[key] = (found[0], *found[2:])
+    return record(*found)
+
+
+def _plan_key(ufunc: np.ufunc, one: Any, two: Any) -> tuple[Any, ...] | None:
+    """Equal where the same is recorded; None where it takes the operands' values to tell."""
+    kinds = type(one), type(two)
+    if kinds == (arrays.ndarray, arrays.ndarray):
+        return ufunc, one.dtype, one.shape, two.dtype, two.shape
+    if kinds == (arrays.ndarray, float):
+        return ufunc, one.dtype, one.shape, float, 0
+    if kinds == (float, arrays.ndarray):
+        return ufunc, float, 0, two.dtype, two.shape
+    return None
+
+
+def update(ufunc: np.ufunc, target: arrays.ndarray, value: Any) -> None:
+    """An operator in place. Raises NumPy's errors for a result that does not fit the target."""
+    operand = as_operand(value)
+    found = None if operand is None or ufunc is np.matmul else _pointwise(ufunc, (target, operand))
+    if found is None or found[2] != target.shape or not np.can_cast(found[3], target.dtype, "same_kind"):
+        changing(target, lambda memory: ufunc(memory, plain(value), out=memory))
+        return
+    operation, operands, shape, _ = found
+    record_store(operation, operands, target, shape)
+
+
+def store(target: arrays.ndarray, value: Any) -> None:
+    """`target[...] = value`."""
+    operand = as_operand(value)
+    if operand is None or target.dtype not in COMPILED_DTYPES or not is_compiled((operand,)):
+        changing(target, lambda memory: memory.__setitem__(..., plain(value)))
+        return
+    shape = getattr(operand, "shape", ())
+    if broadcast(shape, target.shape) != target.shape or not fits((target, operand)):
+        changing(target, lambda memory: memory.__setitem__(..., plain(value)))  # raises, or stretches
+        return
+    if type(operand) in (bool, int, float, complex):
+        operand = np.asarray(operand).astype(target.dtype)[()] if type(operand) is not complex else operand
+        if type(operand) is complex and target.dtype.kind != "c":
+            np.empty(1, target.dtype)[...] = operand  # raises
+        operand = target.dtype.type(operand)
+    record_store(Convert(target.dtype), (operand,), target, shape)
+
+
+def product(one: Any, two: Any) -> Any:
+    """`one @ two`. Two matrices are multiplied by BLAS, between compiled programs."""
+    shapes = (getattr(one, "shape", ()), getattr(two, "shape", ()))
+    shape = product_shape(*shapes)
+    if shape is None or not is_compiled((one, two)):
+        return evaluated(np.matmul, (one, two), {})
+    dtype = ufunc_dtype(np.matmul, one.dtype, two.dtype)
+    if dtype is None:
+        return evaluated(np.matmul, (one, two), {})
+    return record(Product(hosted=len(shapes[0]) + len(shapes[1]) > 3), (one, two), shape, dtype)
+
+
+def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A ufunc, or one of its methods. `out=` stores into that array and gives it back."""
+    out = keywords.get("out")
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    others = {k for k, v in keywords.items() if k != "out" and v is not None}
+    if method == "__call__" and not others:
+        operands = tuple(as_operand(x) for x in inputs)
+        if ufunc is np.matmul and target is None:
+            return product(*operands)
+        found = None if any(o is None for o in operands) else _pointwise(ufunc, operands)
+        if found is not None and target is None:
+            return record(*found)
+        if found is not None and _takes(target, found[2], found[3]):
+            record_store(found[0], found[1], target, found[2])
+            return target
+    function = ufunc if method == "__call__" else getattr(ufunc, method)
+    if isinstance(out, tuple):
+        keywords = {**keywords, "out": out if len(out) > 1 else out[0]}
+    return evaluated(function, inputs, {k: v for k, v in keywords.items() if v is not None})
+
+
+def _takes(target: Any, shape: tuple[int, ...], dtype: np.dtype) -> TypeGuard[arrays.ndarray]:
+    return (
+        isinstance(target, arrays.ndarray)
+        and target.shape == shape
+        and np.can_cast(dtype, target.dtype, "same_kind")
+    )

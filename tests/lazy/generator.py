@@ -1,0 +1,184 @@
+"""Random programs of NumPy calls, as text that runs with `np` bound to NumPy or to appyc's namespace.
+
+Statements make arrays, views and in-place changes, look at values in between, and drop names; each
+is tried on NumPy at once, and drawn again where NumPy refuses it. Values are small multiples of a
+quarter, so that only long sums and transcendental functions round.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+DTYPES = ("float64", "float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128")
+BINARY = ("+", "-", "*", "+", "-", "*", "/", "<", ">=", "==")
+UNARY = ("np.sqrt(np.abs({}))", "-{}", "np.sin({})", "np.exp(-np.abs({}))", "np.abs({})", "{} ** 2",
+         "np.square({})", "{}.copy()", "np.conjugate({})", "{}.astype(np.float64)", "{}.astype(np.float32)",
+         "np.cumsum({}, axis=0)")  # fmt: skip
+REDUCED = ("{}.sum()", "{}.sum(axis=0)", "{}.mean(axis=-1)", "{}.max()", "np.min({}, axis=0)", "{}.any()",
+           "{}.sum(axis=-1, keepdims=True)", "np.std({})", "{}.prod(axis=0)")  # fmt: skip
+LOOKED_AT = (
+    "float(np.real({}).sum())",
+    "{}.shape",
+    "bool(({} == {}).all())",
+    "{}.tolist()",
+    "str({}.dtype)",
+    "len({})",
+)
+
+
+@dataclass
+class Writer:
+    """Writes a program and runs it on NumPy, statement by statement."""
+
+    choose: random.Random
+    names: dict[str, Any] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    serial: int = 0
+
+    def arrays(self) -> list[str]:
+        return [n for n, v in self.names.items() if isinstance(v, np.ndarray) and v.ndim]
+
+    def operand(self) -> str:
+        name = self.choose.choice(self.arrays() or list(self.names))
+        if self.choose.random() < 0.3:
+            return self.view(name)
+        if self.choose.random() < 0.15:
+            return self.choose.choice(("2", "0.5", "3", "1.25", "np.float32(0.5)", "-1"))
+        return name
+
+    def view(self, name: str) -> str:
+        value = self.names[name]
+        if not isinstance(value, np.ndarray) or value.ndim == 0:
+            return name
+        forms = [
+            "[1:]",
+            "[:-1]",
+            "[::-1]",
+            "[::2]",
+            "[1:-1]",
+            "[-1]",
+            "[0]",
+            ".T",
+            "[None]",
+            "[..., None]",
+            "[2:5]",
+        ]
+        if (
+            value.flags.c_contiguous
+        ):  # else a copy, and where results lie in another order than here, only in NumPy
+            forms.append(".reshape(-1)")
+        if value.ndim > 1:
+            forms += ["[:, 0]", "[:, 1:]", "[1:, :-1]", "[:, None]", "[:, ::-1]"]
+        return name + self.choose.choice(forms)
+
+    def statement(self) -> str:
+        choose, kind = self.choose, self.choose.random()
+        if kind < 0.42:
+            return f"{self.fresh()} = {self.operand()} {choose.choice(BINARY)} {self.operand()}"
+        if kind < 0.55:
+            return f"{self.fresh()} = {choose.choice(UNARY).format(self.operand())}"
+        if kind < 0.65:
+            return f"{self.fresh()} = {choose.choice(REDUCED).format(self.operand())}"
+        if kind < 0.72:
+            return f"{self.fresh()} = {self.view(choose.choice(list(self.names)))}"
+        if kind < 0.80:
+            return f"{choose.choice(list(self.names))} {choose.choice(('+=', '-=', '*='))} {self.operand()}"
+        if kind < 0.88:
+            return f"{self.view(choose.choice(list(self.names)))}[...] = {self.operand()}"
+        if kind < 0.91:
+            name = choose.choice(list(self.names))
+            return f"{name}[{name} > {choose.choice(('0', '0.5'))}] = {choose.choice(('0', '1', '-2'))}"
+        if kind < 0.94:
+            one, two, three = self.operand(), self.operand(), self.operand()
+            return f"{self.fresh()} = np.where({one} > {choose.choice(('0', '0.5'))}, {two}, {three})"
+        if kind < 0.96 and len(self.names) > 2:
+            return f"del {choose.choice(list(self.names))}"
+        name = self.operand()
+        return f"seen.append({choose.choice(LOOKED_AT).format(name, name)})"
+
+    def fresh(self) -> str:
+        if self.names and self.choose.random() < 0.2:
+            return self.choose.choice(list(self.names))
+        self.serial += 1
+        return f"x{self.serial}"
+
+    def add(self) -> None:
+        """One more statement that NumPy takes."""
+        for _ in range(20):
+            line = self.statement()
+            there: dict[str, Any] = {**copy.deepcopy({"names": self.names})["names"], "np": np, "seen": []}
+            try:
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    exec(line, there)
+            except (
+                SyntaxError,
+                TypeError,
+                ValueError,
+                IndexError,
+                AttributeError,
+                OverflowError,
+                ZeroDivisionError,
+            ):
+                continue
+            left = {k: v for k, v in there.items() if k not in ("np", "seen", "__builtins__")}
+            if any(np.size(v) > 400 or np.asarray(v).dtype == object for v in left.values()) or not any(
+                np.ndim(v) for v in left.values()
+            ):
+                continue
+            if any(np.asarray(v).dtype.kind in "fc" and not _is_small(v) for v in left.values()):
+                continue
+            self.names = left
+            self.lines.append(line)
+            return
+
+
+def _is_small(value: Any) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.abs(value) < 1e6))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A program: `inputs` by name, and lines that use them, `np` and the list `seen`."""
+
+    inputs: dict[str, np.ndarray]
+    lines: tuple[str, ...]
+
+    def run(self, namespace: Any, convert: Callable[[np.ndarray], Any]) -> dict[str, Any]:
+        """What the names are bound to afterwards, and what was looked at."""
+        there: dict[str, Any] = {k: convert(v.copy()) for k, v in self.inputs.items()}
+        there |= {"np": namespace, "seen": []}
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            exec(compile("\n".join(self.lines), "<random>", "exec"), there)
+        return {k: v for k, v in there.items() if k not in ("np", "__builtins__")}
+
+    def __str__(self) -> str:
+        given = [f"{k} = np.array({v.tolist()}, np.{v.dtype})" for k, v in self.inputs.items()]
+        return "\n".join([*given, *self.lines])
+
+
+def program(seed: int, least: int = 5, most: int = 60) -> Recorded:
+    """The program of a seed, with between `least` and `most` statements."""
+    choose = random.Random(seed)
+    shapes = [(6,), (6,), (4, 6), (6, 6), (1, 6), (5,), (0,), (1,), (4, 1), (2, 3, 4)]
+    inputs = {}
+    for name in "abc":
+        shape = choose.choice(shapes)
+        size = int(np.prod(shape))
+        values = np.array([choose.randint(-8, 8) / 4 for _ in range(size)])
+        inputs[name] = np.abs(values * 4).astype(np.uint8).reshape(shape) if choose.random() < 0.1 else (
+            values.reshape(shape).astype(choose.choice(DTYPES))
+        )  # fmt: skip
+    writer = Writer(choose, dict(inputs))
+    for _ in range(choose.randint(least, most)):
+        writer.add()
+    return Recorded(inputs, tuple(writer.lines))

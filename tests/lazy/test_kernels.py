@@ -1,0 +1,132 @@
+"""Calls of jitted functions with arrays that have not been computed."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+import appyc
+import appyc.numpy as np
+from appyc.lazy.running import STATE, flush
+from tests.lazy.test_random_programs import compiling
+
+
+@pytest.fixture(autouse=True)
+def _nothing_recorded() -> None:
+    flush()
+
+
+@appyc.jit
+def scaled(a, b, s):
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        b[i] = a[i] * s
+
+
+@appyc.jit
+def smoothed(a, b):
+    # pragma parallel for
+    for i in range(1, a.shape[0] - 1):
+        b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3.0
+
+
+@appyc.jit
+def total(a, b):
+    out = 0.0
+    for i in range(a.shape[0]):
+        out += a[i] * b[i]
+    return out
+
+
+@appyc.jit
+def low_and_high(a):
+    low = a[0]
+    high = a[0]
+    for i in range(a.shape[0]):
+        low = min(low, a[i])
+        high = max(high, a[i])
+    return low, high
+
+
+@appyc.jit
+def twice(a):
+    return a * 2
+
+
+@appyc.jit(defer=True)
+def shifted(a, x):
+    for i in range(a.shape[0]):
+        a[i] += x
+
+
+def pending() -> int:
+    return len(STATE.recording.statements)
+
+
+def test_a_call_runs_at_once_if_nothing_else_was_said() -> None:
+    a = np.arange(6.0) + 1
+    b = np.zeros(6)
+    before = b + 1
+    scaled(a, b, 2.0)
+    assert pending() == 0 or before.tolist() == [1] * 6
+    assert b.tolist() == [2, 4, 6, 8, 10, 12]
+    assert before.tolist() == [1] * 6
+    assert float(total(a, b)) == 2 * 91
+    assert twice(a).tolist() == b.tolist()
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+def test_deferred_calls_are_recorded_between_the_operations(target: str) -> None:
+    with compiling(target, 0), appyc.deferred():
+        a = np.arange(8.0)
+        b = np.zeros(8)
+        c = np.zeros(8)
+        scaled(a, b, 3.0)
+        old = b * 1
+        smoothed(b, c)
+        b[:] = 0
+        low, high = low_and_high(c)
+        s = total(old, a)
+        assert pending() >= 6
+        assert float(s) == 3 * 140
+        assert (float(low), float(high)) == (0, 18)
+        assert c.tolist() == [0, 3, 6, 9, 12, 15, 18, 0]
+        assert old.tolist() == [3.0 * k for k in range(8)]
+        assert b.tolist() == [0] * 8
+        assert all(not p.reason for p in STATE.programs.values())
+
+
+def test_an_option_defers_the_calls_of_one_function() -> None:
+    a = np.zeros(5)
+    shifted(a, 1.5)
+    shifted(a[1:], 1.0)
+    assert pending() == 2
+    assert a.tolist() == [1.5, 2.5, 2.5, 2.5, 2.5]
+    plain = numpy.zeros(3)
+    shifted(plain, 2.0)
+    assert plain.tolist() == [2, 2, 2]
+
+
+def test_what_returns_arrays_runs_at_once() -> None:
+    with appyc.deferred():
+        a = np.ones(4) + 1
+        assert twice(a).tolist() == [4] * 4
+
+
+def test_kernels_of_a_time_step_are_one_program() -> None:
+    with compiling("cpu", 0), appyc.deferred():
+        a, b = np.arange(64.0), np.zeros(64)
+        for _ in range(40):
+            smoothed(a, b)
+            scaled(b, a, 1.0)
+        wanted, there = numpy.arange(64.0), numpy.zeros(64)
+        for _ in range(40):
+            smoothed.py_func(wanted, there)
+            scaled.py_func(there, wanted, 1.0)
+        assert numpy.allclose(a.numpy(), wanted)
+        assert len(STATE.programs) <= 3
+
+
+def test_a_fault_of_a_call_is_raised() -> None:
+    with appyc.deferred(), pytest.raises(appyc.CompileError):
+        scaled(np.ones(3), np.ones(3), "text")

@@ -1,0 +1,230 @@
+"""When recorded operations run, in which order, and what is never run."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import linecache
+import pickle
+
+import numpy
+import pytest
+
+import appyc.numpy as np
+from appyc.lazy.recording import line_of
+from appyc.lazy.running import STATE, flush
+
+
+@pytest.fixture(autouse=True)
+def _nothing_recorded() -> None:
+    flush()
+
+
+def pending() -> int:
+    STATE.recording.prune()
+    return len(STATE.recording.statements)
+
+
+def test_a_pending_reader_sees_the_array_as_it_was() -> None:
+    b = np.zeros(4)
+    a = b + 1
+    b[0] = 100
+    assert a.tolist() == [1, 1, 1, 1]
+    assert b.tolist() == [100, 0, 0, 0]
+
+
+def test_asking_for_the_change_runs_the_pending_reader_before() -> None:
+    b = np.zeros(4)
+    a = b + 1
+    b[0] = 100
+    assert b.tolist() == [100, 0, 0, 0]
+    assert a.tolist() == [1, 1, 1, 1]
+
+
+def test_writing_through_a_view_writes_to_the_array() -> None:
+    b = np.zeros((3, 4))
+    c = b * 1
+    c.T[1][...] = 7
+    c[::-1][0, 2:] += 2
+    assert c.tolist() == [[0, 7, 0, 0], [0, 7, 0, 0], [0, 7, 2, 2]]
+
+
+def test_an_element_is_a_number_of_its_time() -> None:
+    a = np.arange(4.0)
+    first = a[0]
+    a[0] = 9
+    assert float(first) == 0
+    first += 1
+    assert a.tolist() == [9, 1, 2, 3]
+
+
+def test_overlapping_parts_of_one_array() -> None:
+    a = np.arange(6)
+    a[1:] = a[:-1]
+    assert a.tolist() == [0, 0, 1, 2, 3, 4]
+
+
+def test_what_is_dropped_is_never_computed() -> None:
+    a = np.ones(8)
+    b = a + 1
+    c = b * 2
+    del b
+    assert pending() == 2  # c needs it
+    del c
+    assert pending() == 0
+
+
+def test_changes_of_a_dropped_array_are_dropped() -> None:
+    a = np.ones(8) * 2
+    a += 1
+    a[2:] = a[1:-1]
+    assert pending() == 3
+    del a
+    assert pending() == 0
+
+
+def test_only_what_is_asked_for_runs() -> None:
+    a = np.ones(8)
+    b, c = a + 1, a + 2
+    assert b[0].item() == 2
+    assert pending() == 1
+    assert c.tolist() == [3] * 8
+
+
+def test_a_million_operations_leave_nothing_behind() -> None:
+    a = np.ones(4)
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(100_000):
+        a + 1.0
+    gc.collect()
+    assert len(gc.get_objects()) - before < 2000
+    assert pending() < 100
+
+
+def test_a_time_loop_is_one_program() -> None:
+    def evolved(np):
+        u = np.zeros((32, 32))
+        u[16, 16] = 1.0
+        for _ in range(200):
+            lap = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * u[1:-1, 1:-1]
+            u[1:-1, 1:-1] += 0.1 * lap
+        return float(u.sum())
+
+    STATE.programs.clear()
+    assert evolved(np) == pytest.approx(evolved(numpy))
+    assert len(STATE.programs) <= 4
+
+
+def test_sizes_and_numbers_are_parameters() -> None:
+    STATE.programs.clear()
+    for n in (9, 17, 40):
+        for k in range(3, 5):
+            x = np.arange(float(n))
+            assert float((x[k:] * (k + 0.5)).sum()) == numpy.arange(float(n))[k:].sum() * (k + 0.5)
+    assert len(STATE.programs) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind"),
+    [
+        (lambda a: a + np.ones(3), ValueError),
+        (lambda a: a[7], IndexError),
+        (lambda a: a[0, 0], IndexError),
+        (lambda a: a.sum(axis=2), ValueError),
+        (lambda a: a.reshape(3, 3), ValueError),
+        (lambda a: a @ np.ones(7), ValueError),
+        (lambda a: a.__setitem__(slice(0, 2), np.ones(3)), ValueError),
+        (lambda a: (a > 0).__iadd__(0.5), TypeError),
+        (lambda a: a.transpose(0, 1), ValueError),
+        (lambda a: a & 1.5, TypeError),
+    ],
+)
+def test_faults_are_numpys_and_raised_where_they_are_written(wrong, kind) -> None:
+    with pytest.raises(kind) as mine:
+        wrong(np.ones(4))
+    with pytest.raises(kind) as theirs:
+        wrong(numpy.ones(4))
+    assert type(mine.value) is type(theirs.value)
+
+
+def test_recorded_statements_know_their_line() -> None:
+    a = np.ones(4)
+    b = a + 1  # the line
+    file, line = line_of(STATE.recording.statements[-1].site)
+    assert file == __file__
+    text = linecache.getline(file, line)
+    assert "# the line" in text
+    del b
+
+
+def test_other_libraries_see_later_changes() -> None:
+    a = np.zeros(3) + 1
+    view = numpy.asarray(a)
+    a[0] = 5
+    assert view.tolist() == [5, 1, 1]
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = 1
+
+
+def test_values_from_outside_are_those_of_the_moment() -> None:
+    outside = numpy.zeros(3)
+    a = np.asarray(outside)
+    b = a + outside
+    outside[:] = 9
+    assert b.tolist() == [0, 0, 0]
+
+
+def test_numpys_functions_take_the_arrays() -> None:
+    a = np.arange(6.0).reshape(2, 3)
+    assert isinstance(numpy.exp(a), np.ndarray)
+    assert numpy.linalg.norm(a) == pytest.approx(numpy.linalg.norm(numpy.arange(6.0)))
+    assert np.linalg.inv(np.eye(3) * 2).tolist() == (numpy.eye(3) / 2).tolist()
+    numpy.copyto(a, 1.0)
+    assert a.sum().item() == 6
+    a.sort()
+    order = np.argsort(np.array([3, 1, 2]))
+    assert order.tolist() == [1, 2, 0]
+
+
+def test_functions_that_write_to_their_arguments_wait_for_readers() -> None:
+    a = np.array([3.0, 1.0, 2.0])
+    b = a * 2
+    a.sort()
+    assert b.tolist() == [6, 2, 4]
+    assert a.tolist() == [1, 2, 3]
+
+
+def test_out_and_masks() -> None:
+    a = np.array([1.0, -2.0, 3.0])
+    b = np.empty(3)
+    assert np.multiply(a, 2, out=b) is b
+    b[b < 0] = 0
+    assert b.tolist() == [2, 0, 6]
+    assert a[a > 0].tolist() == [1, 3]
+
+
+def test_copies_and_pickles() -> None:
+    a = np.arange(3) + 1
+    for other in (copy.copy(a), copy.deepcopy(a), pickle.loads(pickle.dumps(a)), a.copy()):
+        other[0] = 7
+        assert other.tolist() == [7, 2, 3]
+    assert a.tolist() == [1, 2, 3]
+
+
+def test_edges() -> None:
+    assert (np.zeros((0, 3)) + 1).sum().item() == 0
+    with pytest.raises(ValueError, match="zero-size"):
+        np.zeros(0).max()
+    assert (np.array(2.0) + 1).item() == 3
+    with pytest.raises(OverflowError):
+        np.ones(2, numpy.uint8) + 300
+    assert (np.ones(2, numpy.uint8) + 255).tolist() == [0, 0]
+    assert np.array([1, None], dtype=object).tolist() == [1, None]
+    assert (np.array(["a", "b"]) == "a").tolist() == [True, False]
+    assert str(np.ones(2) / 0) == "[inf inf]"
+
+
+def test_every_public_name_is_there() -> None:
+    missing = [name for name in numpy.__all__ if not hasattr(np, name)]
+    assert missing == []
