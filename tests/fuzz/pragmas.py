@@ -198,9 +198,12 @@ def _report(marked: Marked, target: str) -> Report:
 
 
 def _is_told(marked: Marked, number: int, report: Report) -> bool:
-    """Whether the report says what became of a loop: a reduction, several loops, copies, a test at the call."""
+    """Whether the report says what became of a loop: a reduction, several loops, copies, a test at the call,
+    lanes that keep a carried dependence."""
     lines = marked.lines(number)
     if any(remark.loc.line in lines for remark in report.remarks):
         return True
     records = [record for record in report.loops if record.line == marked.loops[number].lineno]
-    return any(r.verdict in ("reduction", "independent-if") or len(records) > 1 for r in records)
+    if len(records) > 1:
+        return True
+    return any(r.verdict in ("reduction", "independent-if") or "lanes run" in r.reason for r in records)
