@@ -22,6 +22,7 @@ import pytest
 import appyc
 from appyc.compiler import cpu
 from appyc.ir.types import DType
+from appyc.lazy.running import STATE, flush
 from appyc.options import Options, from_environment, num_threads
 
 
@@ -100,6 +101,7 @@ def test_name_documentation_and_signature_are_kept():
         ("APPYC_CACHE", "off", Options(cache=False)),
         ("APPYC_BOUNDSCHECK", "no", Options(boundscheck=False)),
         ("APPYC_EXACT", "on", Options(exact=True)),
+        ("APPYC_DEFER", "1", Options(defer=True)),
     ],
 )
 def test_every_option_has_a_variable(monkeypatch, variable, text, expected):
@@ -107,9 +109,24 @@ def test_every_option_has_a_variable(monkeypatch, variable, text, expected):
     assert appyc.jit(scale).options == expected
 
 
+def test_defer_records_calls_with_recorded_arrays():
+    import appyc.numpy
+
+    @appyc.jit(defer=True)
+    def doubled(a):
+        for i in range(a.shape[0]):
+            a[i] *= 2.0
+
+    flush()
+    a = appyc.numpy.ones(3)
+    doubled(a)
+    assert len(STATE.recording.statements) == 1
+    assert a.tolist() == [2, 2, 2]
+
+
 def test_every_option_is_tested_above():
     assert set(Options.__dataclass_fields__) == {
-        "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact"
+        "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact", "defer"
     }  # fmt: skip
 
 
