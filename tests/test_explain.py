@@ -238,5 +238,6 @@ def test_loop_that_runs_in_another_one_has_a_record_that_says_so():
     record = record_of(report, "j")
     assert record.line == line_of(joined_loops, "for j in")
     assert record.mode == "parallel"
-    assert record.reason == f"runs in the loop at line {line_of(joined_loops, 'for i in')}"
+    assert record.within == line_of(joined_loops, "for i in")
+    assert record.reason == f"runs in the loop at line {record.within}"
     assert "2 loops at line" in str(report)

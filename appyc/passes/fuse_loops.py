@@ -113,12 +113,26 @@ class _Fusion:
 
     def _inside(self, stmt: Stmt) -> Stmt:
         match stmt:
-            case For() | While():
+            case For():
+                return self._with_inner(stmt)
+            case While():
                 return replace(stmt, body=self.block(stmt.body))
             case If():
                 return replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))
             case _:
                 return stmt
+
+    def _with_inner(self, loop: For) -> For:
+        """The loop with those inside it joined. Two that become the only one inside would change places
+        with a loop that has to run in order; as they stand, `privatise_arrays` may free that one."""
+        trial = replace(self, refusals={}, parts={})
+        new = replace(loop, body=trial.block(loop.body))
+        is_nest = len(new.body) == 1 and isinstance(new.body[0], For) and len(loop.body) > 1
+        if is_nest and not _verdict(new).may_run_in_any_order:
+            return loop
+        self.refusals |= trial.refusals
+        self.parts |= trial.parts
+        return new
 
     def _append(self, out: list[Stmt], stmt: Stmt) -> None:
         """Adds the statement, joined with the nearest loop before it that it goes with."""

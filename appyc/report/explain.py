@@ -24,7 +24,8 @@ class LoopRecord:
 
     line: of the `for`. index: the loop variable's name. verdict: "independent", "reduction",
     "scan", "carried", "independent-if" or "unknown". mode: "parallel", "scan", "simd" or
-    "sequential", what the loop runs as. reason: one sentence. depth: 0 for an outermost loop.
+    "sequential", what the loop runs as. reason: one sentence. depth: 0 for an outermost loop. within:
+    the line of the loop that it was joined with.
     """
 
     line: int
@@ -33,6 +34,7 @@ class LoopRecord:
     mode: str
     reason: str
     depth: int = 0
+    within: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +157,10 @@ def _with_joined(records: list[LoopRecord], analysed: Analysed) -> tuple[LoopRec
         for var, place in zip(group.parts, group.places, strict=True):
             if any(record.line == place.line for record in records):
                 continue
-            reason = f"runs in the loop at line {group.places[0].line}"
+            line = group.places[0].line
+            reason = f"runs in the loop at line {line}"
             at = next((n for n, r in enumerate(records) if r.line > place.line), len(records))
-            records.insert(at, LoopRecord(place.line, var.name, first.verdict, first.mode, reason))
+            records.insert(at, LoopRecord(place.line, var.name, first.verdict, first.mode, reason, 0, line))
     return tuple(records)
 
 

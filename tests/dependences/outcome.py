@@ -64,12 +64,13 @@ def outcome(loop: Loop) -> Outcome:
         if loop.family == "overlapping":
             analysed = _for_shared_memory(analysed, arguments)
             found = report(analysed, jitted._text(), "cpu")
+    records = [r for r in found.loops if r.within is None]
     loops = [f for f in loops_of(analysed.function) if f.var not in analysed.context.parts]
     return Outcome(
         loop,
-        tuple(_verdict_text(r.verdict, f, analysed) for r, f in zip(found.loops, loops, strict=True)),
+        tuple(_verdict_text(r.verdict, f, analysed) for r, f in zip(records, loops, strict=True)),
         tuple(_mode_text(f, analysed) for f in loops),
-        tuple(r.reason for r in found.loops),
+        tuple(r.reason for r in records),
         analysed=analysed,
     )
 

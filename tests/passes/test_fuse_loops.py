@@ -374,3 +374,19 @@ def test_loops_that_only_share_memory_are_joined_up_to_a_number():
     out = fuse_loops(fn, context)
     assert [len(group.places) for group in context.fusions.values()] == [MAX_TOGETHER]
     assert outer_loops(out) == 2
+
+
+def test_loops_in_one_that_runs_in_order_do_not_become_a_nest_with_it():
+    """They were joined, the nest turned round, and memory walked by columns."""
+
+    def scratch_row(x, y, row):
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                row[j] = x[i, j] * 2.0
+            for j in range(x.shape[1]):
+                y[i, j] = row[j] + 1.0
+
+    context = PassContext()
+    out = fused(scratch_row, A, A.copy(), B.copy(), context=context)
+    assert not context.fusions
+    assert sum(isinstance(n, For) for n in walk(out)) == 3
