@@ -50,6 +50,7 @@ from appyc.passes.remove_dead_arrays import remove_dead_arrays
 from appyc.passes.remove_dead_code import remove_dead_code
 from appyc.passes.rename_arrays import rename_arrays
 from appyc.passes.search_in_blocks import search_in_blocks
+from appyc.passes.share_totals import share_totals
 from appyc.passes.skew_loops import skew_loops
 from appyc.passes.split_ranges import split_ranges
 from appyc.passes.substitute_induction import substitute_induction
@@ -82,6 +83,7 @@ ANALYSE: tuple[Pass, ...] = (
     search_in_blocks,  # needs to know what may raise; what it makes are loops for all that follow
     reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
+    share_totals,  # after it, for what fusion has brought together
     distribute_loops,  # before verdicts: each of its loops gets its own
     interchange_loops,  # before ranges are cut, which ends a perfect nest, and before verdicts, which it changes
     split_ranges,  # the same, for loops that distribution has left in one piece

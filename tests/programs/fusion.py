@@ -210,3 +210,19 @@ def negative_length_of_an_array_that_is_not_needed(n, a, out):
         u[i] = a[i]
     for i in range(n):
         out[i] = t[i] + 1
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(floats(1))
+@PROGRAMS.on(np.array([-0.0, -0.0]))
+@PROGRAMS.on(np.array([1.0, np.nan]))
+@PROGRAMS.on(ints(9))
+@PROGRAMS.on(floats(9, dtype=np.float32))
+@PROGRAMS.on(complexes(5))
+def mean_and_deviation(x):
+    return x.mean(), x.std(), x.mean() * 2
+
+
+@PROGRAMS.on(floats(5, 7))
+def means_and_deviations_of_rows(x):
+    return x.mean(axis=1), x.std(axis=1), (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
