@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from appyc.c_gen.context import FunctionContext, divisor_may_be_zero, exponent_may_be_negative
+from appyc.c_gen.math_functions import POWERS
 from appyc.c_gen.scalars import c_type, constant, is_promoted, storage_type
 from appyc.errors import InternalError, Loc
 from appyc.ir.nodes import (
@@ -270,6 +271,8 @@ def _power(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
         return f"{helpers.typed('pow_half', dtype)}({lhs})"
     if exponent == -1:
         return f"({constant(1, dtype)} / {lhs})"
+    if exponent in POWERS and not ctx.module.options.exact:
+        return f"{helpers.typed(POWERS[exponent], dtype)}({lhs})"
     return f"{helpers.library('pow', dtype)}({lhs}, {rhs})"
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from appyc.c_gen import threads_pay
 from appyc.c_gen.inspectors import PLAIN_INSPECTORS, TYPED_INSPECTORS
+from appyc.c_gen.math_functions import IN_LANES, MATH_TEMPLATES, ONE_TOO_FAR, PROTOTYPES
 from appyc.c_gen.scalars import c_type, real_suffix
 from appyc.ir.types import DType
 
 _FAULT = "const int64_t site, int64_t *fault, bool *failed"
-
-_ONE_TOO_FAR = ("sin", "cos")
-"""Functions whose form for vectors comes out a digit above 1 now and then, where sqrt(1 - x * x) is NaN."""
 
 PLAIN: dict[str, tuple[tuple[str, ...], str]] = {
     **threads_pay.HELPERS,
@@ -144,6 +142,7 @@ static void release(void *const taken, const int64_t bytes) {
 
 TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     **TYPED_INSPECTORS,
+    **MATH_TEMPLATES,
     # Python's builtins, which keep the left side when a NaN is on either.
     "min": ((), "static inline T min_D(const T a, const T b) { return b < a ? b : a; }"),
     "max": ((), "static inline T max_D(const T a, const T b) { return b > a ? b : a; }"),
@@ -225,13 +224,6 @@ TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     return (T)result;
 }""",
     ),
-    # pow(x, 0.5) is not sqrt(x) for -0.0 and -inf.
-    "pow_half": (
-        ("sqrt",),
-        """static inline T pow_half_D(const T a) {
-    return a == -__builtin_inf() ? (T)__builtin_inf() : sqrtF(a) + 0;
-}""",
-    ),
     "shl": (
         (),
         "static inline T shl_D(const T a, const T n) { return (U)n < BITS ? (T)((U)a << (U)n) : (T)0; }",
@@ -241,76 +233,7 @@ TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
         "static inline T shr_i_D(const T a, const T n) { return (T)(a >> ((U)n < BITS ? (U)n : BITS - 1)); }",
     ),
     "shr_u": ((), "static inline T shr_u_D(const T a, const T n) { return n < BITS ? (T)(a >> n) : (T)0; }"),
-    **{
-        f"bounded_{name}": (
-            (name,),
-            f"""static inline T bounded_{name}_D(const T a) {{
-    const T value = {name}F(a);
-    return value > 1 ? (T)1 : value < -1 ? (T)-1 : value;
-}}""",
-        )
-        for name in _ONE_TOO_FAR
-    },
-    # C's own complex products and quotients test for NaN; these are NumPy's.
-    "cmul": (
-        (),
-        """static inline T cmul_D(const T a, const T b) {
-    return __builtin_complex(__real__ a * __real__ b - __imag__ a * __imag__ b,
-                             __real__ a * __imag__ b + __imag__ a * __real__ b);
-}""",
-    ),
-    "cdiv": (
-        ("fabs",),
-        """static inline T cdiv_D(const T a, const T b) {
-    const R ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;
-    if (fabsF(br) >= fabsF(bi)) {
-        if (br == 0 && bi == 0) return __builtin_complex(ar / fabsF(br), ai / fabsF(br));
-        const R ratio = bi / br, scale = (R)1 / (br + bi * ratio);
-        return __builtin_complex((ar + ai * ratio) * scale, (ai - ar * ratio) * scale);
-    }
-    const R ratio = br / bi, scale = (R)1 / (bi + br * ratio);
-    return __builtin_complex((ar * ratio + ai) * scale, (ai * ratio - ar) * scale);
-}""",
-    ),
-    "cpow_": (
-        ("cmul", "cdiv", "cpow"),
-        """/* NumPy multiplies for small integer exponents. */
-static inline T cpow__D(const T a, const T b) {
-    const R real = __real__ b;
-    const T one = __builtin_complex((R)1, (R)0);
-    if (real == 0 && __imag__ b == 0) return one;
-    if (a == 0) {
-        if (real > 0) return __builtin_complex((R)0, (R)0);
-        return __builtin_complex((R)__builtin_nan(""), (R)__builtin_nan(""));
-    }
-    if (__imag__ b != 0 || !(real > -100 && real < 100) || real != (R)(int)real) return cpowF(a, b);
-    T result = one, square = a;
-    for (int n = (int)(real < 0 ? -real : real); n > 0; n >>= 1) {
-        if (n & 1) result = cmul_D(result, square);
-        square = cmul_D(square, square);
-    }
-    return real < 0 ? cdiv_D(one, result) : result;
-}""",
-    ),
 }
-
-_UNARY_MATH = """
-    fabs sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh
-    asinh acosh atanh floor ceil trunc rint erf erfc
-"""
-_BINARY_MATH = "pow fmod atan2 hypot copysign"
-_COMPLEX_MATH = "cexp clog csin ccos csqrt"
-
-_PROTOTYPES: dict[str, str] = {
-    **{name: f"extern R {name}F(R);" for name in _UNARY_MATH.split()},
-    **{name: f"extern R {name}F(R, R);" for name in _BINARY_MATH.split()},
-    **{name: f"extern T {name}F(T);" for name in _COMPLEX_MATH.split()},
-    "cabs": "extern R cabsF(T);",
-    "cpow": "extern T cpowF(T, T);",
-}
-
-_IN_LANES = '__attribute__((simd("notinbranch"), const))'
-"""The library has the function for vectors too. To clang this means nothing; it knows by itself."""
 
 _VECTOR_BYTES = """#if defined(__AVX512F__)
 enum { vector_bytes = 64 };
@@ -339,7 +262,7 @@ def reserved_names() -> set[str]:
     names |= {"vector_bytes"} | {
         f"{prefix}_{dtype}" for prefix in ("vector", "vector_sum") for dtype in DType
     }
-    names |= {name + suffix for name in _PROTOTYPES for suffix in ("", "f")}
+    names |= {name + suffix for name in PROTOTYPES for suffix in ("", "f")}
     return names
 
 
@@ -377,15 +300,15 @@ class Helpers:
     def library(self, name: str, dtype: DType) -> str:
         """Asks for the C library's function for a type; returns its name."""
         spelled = name + real_suffix(dtype)
-        prototype = _filled(_PROTOTYPES[name], dtype)
+        prototype = _filled(PROTOTYPES[name], dtype)
         if spelled in self._vector_functions:
-            prototype = f"{_IN_LANES} {prototype}"
+            prototype = f"{IN_LANES} {prototype}"
         self._texts.setdefault(spelled, prototype)
         return spelled
 
     def function(self, name: str, dtype: DType) -> str:
         """As `library`, for a call that may be made in lanes: there, results may need mending."""
-        if name in _ONE_TOO_FAR and name + real_suffix(dtype) in self._vector_functions:
+        if name in ONE_TOO_FAR and name + real_suffix(dtype) in self._vector_functions:
             return self.typed(f"bounded_{name}", dtype)
         return self.library(name, dtype)
 
@@ -443,6 +366,6 @@ def _filled(template: str, dtype: DType) -> str:
 def _suffixed(word: str, dtype: DType) -> str:
     if word.endswith("_D"):
         return f"{word[:-1]}{dtype}"
-    if word.endswith("F") and word[:-1] in _PROTOTYPES:
+    if word.endswith("F") and word[:-1] in PROTOTYPES:
         return word[:-1] + real_suffix(dtype)
     return word

@@ -20,7 +20,7 @@ from appyc.runtime import toolchain
 from appyc.runtime.toolchain import build, find_compiler
 from appyc.runtime.vector_math import vector_functions
 from tests.c_gen.c_runner import run_c
-from tests.ir_makers import Program, binary, extent, for_, here, load, store
+from tests.ir_makers import Program, binary, expr, extent, for_, here, load, store
 
 AVAILABLE = vector_functions(find_compiler())
 needs_library = pytest.mark.skipif(not AVAILABLE, reason="this C library has no functions for vectors")
@@ -63,7 +63,7 @@ def values(dtype: DType, a: np.ndarray, b: np.ndarray, functions: frozenset[str]
     return dict(zip(VECTOR_FUNCTIONS, out, strict=True))
 
 
-def assert_same(name: str, found: np.ndarray, expected: np.ndarray) -> None:
+def assert_same(name: str, found: np.ndarray, expected: np.ndarray, units: int = UNITS) -> None:
     """Every special value and every sign is the same; other numbers are a few digits apart."""
     special = ~np.isfinite(expected) | (expected == 0)
     assert np.array_equal(found[special], expected[special], equal_nan=True), name
@@ -72,7 +72,7 @@ def assert_same(name: str, found: np.ndarray, expected: np.ndarray) -> None:
     one, two = found[~special].astype(np.longdouble), expected[~special].astype(np.longdouble)
     with np.errstate(over="ignore"):
         apart = np.abs(one - two) / np.spacing(np.abs(expected[~special]))
-    assert not apart.size or float(apart.max()) <= UNITS, name
+    assert not apart.size or float(apart.max()) <= units, name
 
 
 def edges(dtype: DType) -> np.ndarray:
@@ -164,6 +164,42 @@ def test_without_the_library_functions_are_called_one_by_one() -> None:
     text = generate(function(DType.FLOAT64), Options()).text
     assert "simd(" not in text
     assert "bounded_" not in text
+
+
+EXPONENTS = (2, 3, 4, -1, -2, 0.5, 1.5, -0.5, -1.5)
+
+
+def powers(dtype: DType) -> Function:
+    """Row k of `out` is the elements of `a` to the power of EXPONENTS[k]."""
+    p = Program()
+    a, out = p.array("a", 1, dtype), p.array("out", 2, dtype)
+    loops = []
+    for row, exponent in enumerate(EXPONENTS):
+        i = p.index(f"i{row}")
+        value = binary("**", load(a, i, checked=False), expr(float(exponent), dtype))
+        loops.append(for_(i, 0, extent(a), [store(out, [row, i], value, checked=False)]))
+    return map_loops(p.function(*loops), lambda loop: replace(loop, mode=LoopMode.SIMD))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_small_powers_are_products_and_roots(dtype: DType) -> None:
+    rng = np.random.default_rng(3)
+    wide = np.exp(rng.uniform(np.log(np.finfo(dtype.numpy).tiny), np.log(np.finfo(dtype.numpy).max), 50_000))
+    whole = np.arange(-20.0, 21.0)
+    x = np.concatenate([edges(dtype), wide, -wide, whole, whole**2]).astype(dtype.numpy)
+    out = np.zeros((len(EXPONENTS), len(x)), dtype.numpy)
+    assert run_c(powers(dtype), x, out).status == 0
+    for exponent, found in zip(EXPONENTS, out, strict=True):
+        with np.errstate(all="ignore"):
+            # With an array of exponents, for which NumPy has no ways of its own.
+            expected = np.power(x.astype(np.float64), np.full(len(x), exponent)).astype(dtype.numpy)
+        assert_same(str(exponent), found, expected, units=2)
+
+
+def test_small_powers_are_the_librarys_where_digits_count() -> None:
+    assert " pow(" not in generate(powers(DType.FLOAT64), Options()).text
+    exact = generate(powers(DType.FLOAT64), Options(exact=True)).text
+    assert exact.count(" pow(a") == 6
 
 
 def imports(fn: Function, folder: Path, functions: frozenset[str], options: Any = None) -> list[str]:

@@ -483,3 +483,25 @@ def black_scholes(s, k, t, r, v):
 def layer(x, w, b):
     h = np.maximum(x @ w + b, 0)
     return (h - h.mean(axis=-1, keepdims=True)) / (h.std(axis=-1, keepdims=True) + 1e-5)
+
+
+_EDGES = np.array([0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 1e-310, 1e300, 1e-160, 0.5, 2.5, -3.0])
+
+
+@PROGRAMS.on(_EDGES)
+@PROGRAMS.on(_EDGES[:7].astype(np.float32))
+@PROGRAMS.on(np.array([1e-40, 1e30, 1e-20, -0.5], np.float32))
+@PROGRAMS.on(floats(0))
+@PROGRAMS.on(floats(1))
+@PROGRAMS.on(floats(37))
+def small_powers(a):
+    return a**3, a**4, a**-2.0, a**1.5, a**-0.5, a**-1.5
+
+
+@PROGRAMS.on(_EDGES)
+@PROGRAMS.on(floats(61, dtype=np.float32))
+@PROGRAMS.on(floats(61))
+@PROGRAMS.on(floats(2))
+def functions_under_conditions(a):
+    grown = np.where(a > 0.0, np.exp(-a) * np.cos(a), np.tanh(a))
+    return grown, np.where(np.isnan(a), 0.0, np.sin(a) ** 2), np.sum(np.exp2(np.minimum(a, 9.0)))
