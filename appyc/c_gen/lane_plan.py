@@ -12,8 +12,13 @@ The lanes' loop must be independent, and its varying accesses stride one (stores
 stride). The loop around it is jammed where it is independent too; of inner loops with other bounds
 in each row (`for k in range(i + 1)`) the common part is. What else is in it is done for each row of the
 block by itself, before the lanes or after them, as long as it hands them no scalars.
-Does not handle: conditions or indices that vary with the lane, functions other than
-arithmetic, more than one element type, atomics, checked accesses.
+Where all rows load the same vectors (B above), as many lanes as find room in a cache with all
+that they load are done for every row before the next ones are: what is loaded comes from
+memory once for all rows, and not once for each block of them.
+
+Does not handle: sums too long for one strip of lanes to fit a cache; conditions or indices that
+vary with the lane, functions other than arithmetic, more than one element type, atomics,
+checked accesses.
 """
 
 from __future__ import annotations
@@ -53,6 +58,10 @@ GROUPS = 3
 
 LONE_GROUPS = 8
 """The same where there are no rows: a long strip, because each row of memory is visited only once."""
+
+CACHED_BYTES = 1 << 18
+"""What all rows use again is cut into parts of this size: it stays in the cache next to a core, beside what
+else comes by."""
 
 _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12
@@ -102,6 +111,27 @@ def _can_be_jammed(rows: For, lanes: For) -> bool:
         if isinstance(node, For) and node.step != 1 and _has_bounds_of(node, rows.var):
             return False
     return True
+
+
+def shared_loads(plan: LanePlan) -> tuple[For, int] | None:
+    """The loop inside the lanes, and how many vectors an iteration of it loads that are the same for all rows.
+
+    None where there is no such loop, or several, or where rows differ in their bounds.
+    """
+    rows, inner = plan.rows, [n for n in walk(plan.lanes.body) if isinstance(n, For)]
+    if rows is None or len(inner) != 1 or inner[0].step != 1:
+        return None
+    loop = inner[0]
+    changing = {rows.var, plan.lanes.var, *scalars_written(rows.body)}
+    if not all(is_invariant(e, changing) for e in (plan.lanes.lo, plan.lanes.hi, loop.lo, loop.hi)):
+        return None
+    loads = {n for n in walk(loop.body) if isinstance(n, Load) and _is_for_all(n, rows, plan.lanes, loop)}
+    return (loop, len(loads)) if loads else None
+
+
+def _is_for_all(load: Load, rows: For, lanes: For, loop: For) -> bool:
+    named = {n.symbol for n in walk(load.index) if isinstance(n, Var)}
+    return lanes.var in named and loop.var in named and rows.var not in named
 
 
 def _stand_apart(rows: For, at: int) -> bool:

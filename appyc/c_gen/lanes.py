@@ -14,6 +14,7 @@ from typing import TypeAlias
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import element, expression
 from appyc.c_gen.lane_plan import (
+    CACHED_BYTES,
     GROUPS,
     LONE_GROUPS,
     ROWS,
@@ -21,6 +22,7 @@ from appyc.c_gen.lane_plan import (
     LanePlan,
     has_uneven_rows,
     is_unit_stride,
+    shared_loads,
 )
 from appyc.c_gen.row_blocks import EmitRow, RowBlocks, emit_row_blocks
 from appyc.c_gen.scalars import c_type
@@ -53,13 +55,28 @@ def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str, body: Sta
     def strips(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
         _emit_strips(ctx, plan, rows, first, last, (1,) if short else (GROUPS, 1))
 
-    def others(statements: tuple[Stmt, ...]) -> EmitRow:
+    def others(statements: tuple[Stmt, ...]) -> EmitRow | None:
+        if not statements:
+            return None
         return lambda row: body(replace(ctx, renamed={**ctx.renamed, rows.var: row}), statements)
 
     counts = (ROWS if has_uneven_rows(plan) else WIDE_ROWS, ROWS)
-    emit_row_blocks(
-        ctx, RowBlocks(rows, plan.lanes, strips, others(plan.before), others(plan.after)), lo, hi, counts
-    )
+    blocks = RowBlocks(rows, plan.lanes, strips, others(plan.before), others(plan.after))
+    emit_row_blocks(ctx, blocks, lo, hi, counts, _chunk(ctx, plan))
+
+
+def _chunk(ctx: FunctionContext, plan: LanePlan) -> str | None:
+    """How many lanes' iterations all rows do before they go on to the next, so that what the rows share stays
+    in a cache; None where that is not known, or there is nothing to gain."""
+    shared = shared_loads(plan)
+    if shared is None:
+        return None
+    loop, loads = shared
+    trips = f"({expression(ctx, loop.hi)} - {expression(ctx, loop.lo)})"
+    strip = f"({GROUPS} * (int64_t)sizeof({ctx.module.helpers.vector(plan.dtype)}) / {plan.dtype.itemsize})"
+    larger = ctx.module.helpers.plain("larger")
+    fit = f"{CACHED_BYTES} / {larger}({trips} * {loads * plan.dtype.itemsize}, 1) / {strip}"
+    return f"{larger}({fit}, 1) * {strip}"
 
 
 def _emit_strips(

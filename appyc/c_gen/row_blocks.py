@@ -29,10 +29,6 @@ EmitRow: TypeAlias = Callable[[str], None]
 """Writes what else is in the row of this name."""
 
 
-def _nothing(row: str) -> None:
-    """In a row is the inner loop alone."""
-
-
 @dataclass(frozen=True, slots=True)
 class RowBlocks:
     """rows: the loop whose iterations are jammed. inner: the loop inside that they run together, which
@@ -41,28 +37,82 @@ class RowBlocks:
     rows: For
     inner: For
     emit: EmitInner
-    before: EmitRow = _nothing
-    after: EmitRow = _nothing
+    before: EmitRow | None = None
+    after: EmitRow | None = None
+
+    def without_others(self) -> RowBlocks:
+        return replace(self, before=None, after=None)
 
 
 def emit_row_blocks(
-    ctx: FunctionContext, blocks: RowBlocks, lo: str, hi: str, counts: tuple[int, int]
+    ctx: FunctionContext,
+    blocks: RowBlocks,
+    lo: str,
+    hi: str,
+    counts: tuple[int, int],
+    chunk: str | None = None,
 ) -> None:
-    """The rows from `lo` to `hi`. counts: rows in a block with 32 vector registers, and with fewer."""
-    writer, row, inner = ctx.writer, ctx.name(blocks.rows.var), blocks.inner
+    """The rows from `lo` to `hi`. counts: rows in a block with 32 vector registers, and with fewer.
+
+    chunk: how many iterations of the inner loop all rows do before any goes on; its bounds are the same
+    in all rows then. What else is in them all do before that and after it.
+    """
+    if chunk is None:
+        inner = blocks.inner
+        _emit_rows(ctx, blocks, lo, hi, counts, (expression(ctx, inner.lo), expression(ctx, inner.hi)))
+        return
+    fresh, writer = ctx.module.names.fresh, ctx.writer
+    many, end, first, last = (fresh(name) for name in ("many", "end", "first", "last"))
+    smaller = ctx.module.helpers.plain("smaller")
+    writer.line(f"const int64_t {many} = {chunk};")
+    writer.line(f"const int64_t {end} = {expression(ctx, blocks.inner.hi)};")
+    start = expression(ctx, blocks.inner.lo)
+    _emit_each(ctx, blocks, blocks.before, lo, hi)
+    with writer.block(f"for (int64_t {first} = {start}; {first} < {end}; {first} += {many})"):
+        writer.line(f"const int64_t {last} = {smaller}({first} + {many}, {end});")
+        _emit_rows(ctx, blocks.without_others(), lo, hi, counts, (first, last))
+    _emit_each(ctx, blocks, blocks.after, lo, hi)
+
+
+def _emit_rows(
+    ctx: FunctionContext,
+    blocks: RowBlocks,
+    lo: str,
+    hi: str,
+    counts: tuple[int, int],
+    bounds: tuple[str, str],
+) -> None:
+    """bounds: of the inner loop, where they are the same in all rows."""
+    writer, row = ctx.writer, ctx.name(blocks.rows.var)
     writer.line(f"int64_t {row} = {lo};")
     writer.line("#if defined(__AVX512F__) || defined(__aarch64__)")
-    _emit_block(ctx, blocks, counts[0], hi)
+    _emit_block(ctx, blocks, counts[0], hi, bounds)
     writer.line("#else")
-    _emit_block(ctx, blocks, counts[1], hi)
+    _emit_block(ctx, blocks, counts[1], hi, bounds)
     writer.line("#endif")
     with writer.block(f"for (; {row} < {hi}; {row} += 1)"):
-        blocks.before(row)
-        blocks.emit((row,), expression(ctx, inner.lo), expression(ctx, inner.hi), False)
-        blocks.after(row)
+        _emit_others(blocks.before, (row,))
+        blocks.emit((row,), *bounds, False)
+        _emit_others(blocks.after, (row,))
 
 
-def _emit_block(ctx: FunctionContext, blocks: RowBlocks, count: int, hi: str) -> None:
+def _emit_others(emit: EmitRow | None, rows: tuple[str, ...]) -> None:
+    if emit is not None:
+        for row in rows:
+            emit(row)
+
+
+def _emit_each(ctx: FunctionContext, blocks: RowBlocks, emit: EmitRow | None, lo: str, hi: str) -> None:
+    """What else is in the rows, for all of them."""
+    if emit is not None:
+        row = ctx.module.names.fresh(blocks.rows.var.name)
+        with ctx.writer.block(f"for (int64_t {row} = {lo}; {row} < {hi}; {row} += 1)"):
+            emit(row)
+
+
+def _emit_block(
+    ctx: FunctionContext, blocks: RowBlocks, count: int, hi: str, bounds: tuple[str, str]
+) -> None:
     """The loop over blocks of `count` rows, as long as whole blocks are left."""
     writer, rows, inner = ctx.writer, blocks.rows, blocks.inner
     row = ctx.name(rows.var)
@@ -70,14 +120,12 @@ def _emit_block(ctx: FunctionContext, blocks: RowBlocks, count: int, hi: str) ->
         names = tuple(ctx.module.names.fresh(f"{rows.var.name}_{r}") for r in range(count))
         for number, name in enumerate(names):
             writer.line(f"const int64_t {name} = {row} + {number};")
-        for name in names:
-            blocks.before(name)
+        _emit_others(blocks.before, names)
         if any(isinstance(n, Var) and n.symbol == rows.var for n in walk((inner.lo, inner.hi))):
             _emit_slanted(ctx, rows, inner, names, blocks.emit)
         else:
-            blocks.emit(names, expression(ctx, inner.lo), expression(ctx, inner.hi), False)
-        for name in names:
-            blocks.after(name)
+            blocks.emit(names, *bounds, False)
+        _emit_others(blocks.after, names)
 
 
 def _emit_slanted(

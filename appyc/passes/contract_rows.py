@@ -12,6 +12,9 @@ The array is made in the function, is not returned, and every use of it names th
 loop at one axis: then no iteration touches what is another one's, and a row stays in the
 processor's cache from where it is written to where it is read. Every thread has a row.
 
+A row that is read anew in each iteration of a loop inside, as a factor of a matrix product is, is
+left where it is: such loops work best on several rows at a time.
+
 Requires: accesses of the array cannot raise any more (`check_bounds` has run). Runs after
 `contract_arrays`, which needs no memory at all.
 
@@ -84,6 +87,8 @@ def _plan(fn: Function, alloc: Alloc) -> _Plan | None:
         home, outermost = loop, outermost or loop
     if home is None or outermost is None or len(axes) == array.array.ndim:
         return None
+    if any(_is_read_anew(use, home) for use in uses):
+        return None
     kept = [size for axis, size in enumerate(alloc.shape) if axis not in axes]
     return _Plan(home.var, frozenset(axes)) if _are_known(kept, outermost) else None
 
@@ -95,6 +100,14 @@ def _axis(loop: For, uses: list[Use], taken: Collection[int]) -> int | None:
         if axis not in taken and all(use.index[axis] == var for use in uses):
             return axis
     return None
+
+
+def _is_read_anew(use: Use, home: For) -> bool:
+    """Whether a loop inside `home` goes over the same elements in each of its iterations."""
+    named = {n.symbol for n in walk(use.index) if isinstance(n, Var)}
+    depth = next(depth for depth, loop in enumerate(use.around) if loop is home)
+    inside = use.around[depth + 1 :]
+    return any(isinstance(loop, For) and loop.var not in named for loop in inside)
 
 
 def _are_known(sizes: list[Expr], loop: For) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from appyc.c_gen.generate import generate
-from appyc.c_gen.lane_plan import has_uneven_rows, plan_lanes
+from appyc.c_gen.lane_plan import has_uneven_rows, plan_lanes, shared_loads
 from appyc.ir.nodes import Const, Expr, Function, Load, LoopMode, Symbol
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import loops_of, rename
@@ -72,6 +72,44 @@ def test_products_of_every_shape(size: tuple[int, int, int], dtype: DType, lo: s
     want = np.where(chosen, 2 * c + a @ b, c)
     run_c(fn, a, b, c, threads=3)
     np.testing.assert_array_equal(c, want)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("cached", [1, 8000, 30_000])
+@pytest.mark.parametrize("others", [False, True])
+def test_lanes_in_chunks_that_all_rows_do_first(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int, int], cached: int, others: bool
+) -> None:
+    """With room for one strip of lanes, for a few, and for most."""
+    monkeypatch.setattr("appyc.c_gen.lanes.CACHED_BYTES", cached)
+    m, n, k = size
+    a, b, c = (RNG.integers(-9, 9, shape).astype(float) for shape in ((m, k), (k, n), (m, n)))
+    if others:
+        f = np.zeros((m, max(k, 1)))
+        a = np.resize(a, (m, max(k, 1)))
+        b = np.resize(b, (max(k, 1), n))
+        fn = scaled_product(shared=False)
+        plan = plan_lanes(loops_of(fn)[0])
+        assert plan is not None
+        assert shared_loads(plan) is not None
+        run_c(fn, a, b, c, f, threads=3)
+        np.testing.assert_array_equal(c, 2 * a @ b)
+        np.testing.assert_array_equal(f, 2 * a * np.where(np.arange(f.shape[1]) == 0, 0.5, 1.0))
+        return
+    want = 2 * c + a @ b
+    run_c(product(), a, b, c, threads=3)
+    np.testing.assert_array_equal(c, want)
+
+
+def test_lanes_are_not_cut_where_rows_differ_or_share_no_vector() -> None:
+    for lo, hi in (("zero", "diagonal"), ("diagonal", "all")):
+        plan = plan_lanes(loops_of(product(DType.FLOAT64, lo, hi))[0])
+        assert plan is not None
+        assert shared_loads(plan) is None
+    plan = plan_lanes(loops_of(product())[0])
+    assert plan is not None
+    loop, loads = shared_loads(plan) or (None, 0)
+    assert (loop, loads) == (loops_of(product())[2], 1)
 
 
 def test_stores_of_any_stride_and_a_sign() -> None:

@@ -164,3 +164,17 @@ def test_element_that_a_while_keeps_stays_in_memory():
     run_printed(contracted(passes, a, found, 9)[0], a, found, 9)
     passes(a, wanted, 9)
     np.testing.assert_array_equal(found, wanted)
+
+
+def factor_of_a_product(x, y, z):
+    z[:] = (x * 2.0) @ y + z
+
+
+def test_row_that_is_read_anew_for_each_column_stays_a_whole_array():
+    """A product works on several rows at a time, and needs all of them."""
+    x, y, z = np.arange(16.0).reshape(4, 4), np.ones((4, 4)) + np.eye(4), np.ones((4, 4))
+    fn, _ = contracted(factor_of_a_product, x, y, z)
+    assert ranks(fn) == [2]
+    expected = 2.0 * x @ y + z
+    run_printed(fn, x, y, z)
+    np.testing.assert_array_equal(z, expected)
