@@ -140,6 +140,18 @@ class Presburger:
 
     # ---- questions
 
+    def reaching(self, points: isl.Set, names: Sequence[str], value: int) -> isl.Set:
+        """The pieces in which each of these names may be at least so large, if there are any; else all."""
+        if points.n_basic_set() < 2:
+            return points
+        large = [self.parameter(name).ge_set(self.constant(value)) for name in names]
+        out = self.nothing
+        for piece in points.get_basic_sets():
+            found = self._isl.Set.from_basic_set(piece)
+            if not any(found.intersect(far).is_empty() for far in large):
+                out = out.union(found)
+        return points if out.is_empty() else out.coalesce()
+
     def names(self, thing: isl.Set) -> list[str]:
         """The parameters that a set or expression really depends on."""
         kind = self._isl.dim_type.param

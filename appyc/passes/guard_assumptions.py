@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 MAX_CASES = 4
 """Alternatives in one condition."""
 
+LARGE = 1024
+"""An extent that a condition keeps below this is taken for one that it fixes."""
+
 
 def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
     """The function guarded with its `Likely` conditions, which are then known to hold."""
@@ -116,7 +119,7 @@ def _holds(writer: GuardWriter, so_far: isl.Set, places: list[Assumption]) -> is
         holds = writer.without(domain, fails)
         if holds is None:
             return None
-        out = out.intersect(holds).coalesce()
+        out = _usual(out.intersect(holds).coalesce(), writer)
     return None if out.n_basic_set() > MAX_CASES or out.intersect(context).is_empty() else out
 
 
@@ -154,3 +157,16 @@ def _folded(node: Node) -> Node | tuple[Node, ...]:
             return rhs if bool(value) == (op == "and") else lhs
         case _:
             return node
+
+
+def _usual(holds: isl.Set, writer: GuardWriter) -> isl.Set:
+    """The cases that leave all extents free to be large, if there are any.
+
+    `a[1:-1] + b[1:-1]` is right for two arrays of equal length from three on, and for two that have
+    two elements or fewer. Nearly every call is of the first kind; the second would double what the
+    conditions after it are asked for.
+    """
+    names = writer.affine.names
+    sets = writer.affine.sets
+    extents = [name for name in sets.names(holds) if isinstance(names[name].origin, Extent)]
+    return sets.reaching(holds, extents, LARGE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import appyc
 from appyc.ir.nodes import Fail, Function, Likely
 from appyc.ir.printer import print_expr, print_stmt
 from appyc.ir.visit import walk
@@ -57,6 +58,29 @@ def test_slices_with_parameters():
     text = " and ".join(guards(fn))
     assert "lo >= 0" in text
     assert "a.shape[0] >= lo" in text
+
+
+def test_cases_of_a_few_elements_are_left_to_the_plain_version():
+    def step(u, h, v):
+        u[1:-1, 1:-1] -= h[1:-1, 2:] - h[1:-1, :-2]
+        v[1:-1, 1:-1] -= h[2:, 1:-1] - h[:-2, 1:-1]
+        h[1:-1, 1:-1] += u[1:-1, 1:-1] * v[1:-1, 1:-1]
+
+    square = np.ones((5, 5))
+    fn = guarded(step, square, square, square)
+    assert not asks(fn)
+    assert not any(" or " in guard for guard in guards(fn))
+    extents = {
+        "(u.shape[0] == h.shape[0]) and (h.shape[0] >= 3)",
+        "(u.shape[1] == h.shape[1]) and (h.shape[1] >= 3)",
+    }
+    assert extents <= set(guards(fn))
+    for shape in ((2, 2), (2, 5), (3, 2), (1, 4), (0, 0), (6, 7)):
+        mine = [np.arange(np.prod(shape), dtype=float).reshape(shape) + k for k in range(3)]
+        theirs = [a.copy() for a in mine]
+        appyc.jit(target="cpu", strict=True)(step)(*mine)
+        step(*theirs)
+        assert all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True))
 
 
 def test_slices_in_a_loop_are_guarded_for_all_iterations():
