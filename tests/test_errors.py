@@ -700,12 +700,23 @@ def positive(a):
 
 positive(np.ones(4))
 """,
-    "view_returned": """
+    "reshaped_view_returned": """
 @appyc.jit(strict=True)
-def column(a):
-    return a[:, None]
+def table(a):
+    return a.reshape(-1)
 
-column(np.ones(4))
+table(np.ones((2, 2)))
+""",
+    "name_bound_to_another_array": """
+@appyc.jit(strict=True)
+def double(a, n):
+    x = a
+    for _ in range(n):
+        x = x * 2
+    x[0] = 1.0
+    return x
+
+double(np.ones(4), 2)
 """,
     "numpy_reduction": """
 @appyc.jit(strict=True)

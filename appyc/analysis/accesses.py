@@ -18,7 +18,7 @@ to nodes by counting.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, assert_never
 
@@ -48,6 +48,7 @@ from appyc.ir.nodes import (
     Likely,
     Load,
     Logical,
+    Node,
     Reduce,
     Select,
     Stmt,
@@ -59,7 +60,7 @@ from appyc.ir.nodes import (
     While,
     Workers,
 )
-from appyc.ir.visit import arrays_written, scalars_written, walk
+from appyc.ir.visit import arrays_written, rewrite, scalars_written, walk
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -160,7 +161,17 @@ def assumptions_of(fn: Function, sets: Presburger, refused: frozenset[int]) -> F
     Each is taken to hold where others depend on it, but for those refused, by identity.
     """
     affine = Affine(sets, arrays_written(fn), wary=True, refused=refused)
-    return _collected(_AssumptionCollector(FunctionAccesses(affine)), fn)
+    usual = rewrite(fn, lambda n: _without_unlikely(n, affine))
+    return _collected(_AssumptionCollector(FunctionAccesses(affine)), usual)
+
+
+def _without_unlikely(node: Node, affine: Affine) -> Node:
+    """A branch for what is assumed not to be, without its statements: what they assign keeps its value."""
+    match node:
+        case If(cond=Unary(op="~", arg=arg), then=then) if affine.is_assumed(arg) and not _leaves(then):
+            return replace(node, then=())
+        case _:
+            return node
 
 
 def _collected(collector: _Collector, fn: Function) -> FunctionAccesses:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from appyc.compiler.analyse import Analysed, analyse_shared
 from appyc.compiler.shared import SharedVersions
 from appyc.errors import ToolchainError
-from appyc.ir.nodes import Function, Result, ResultTree, Symbol
+from appyc.ir.nodes import Function, Result, Symbol
+from appyc.ir.results import ResultTree, nested
 from appyc.ir.sharing import Sharing
 from appyc.passes.lower_to_gpu import lower_to_gpu
 from appyc.runtime.frame import flat_values
@@ -57,7 +58,7 @@ class _Results:
 
     def build(self, values: Sequence[Any]) -> object:
         handed = [_handed(v, r) for v, r in zip(values, self.results, strict=True)]
-        return _nested(self.tree, handed)
+        return nested(self.tree, handed)
 
 
 def gpu_runner(analysed: Analysed, target: str) -> Callable[[tuple[object, ...]], object]:
@@ -121,11 +122,3 @@ def _handed(value: Any, result: Result) -> Any:
         return value
     number = result.value.dtype.numpy.type(value)
     return number.item() if result.python else number
-
-
-def _nested(tree: ResultTree, values: Sequence[Any]) -> object:
-    if tree is None:
-        return None
-    if isinstance(tree, tuple):
-        return tuple(_nested(t, values) for t in tree)
-    return values[tree]

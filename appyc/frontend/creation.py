@@ -32,6 +32,7 @@ def allocate(
 ) -> ArrayRef:
     """A new array, of zeros or of anything."""
     array = scope.supply.fresh(name, ArrayType(dtype, len(shape)))
+    scope.memory.made.add(array)
     scope.emit(Alloc(array, tuple(shape), zero, loc=loc))
     return ArrayRef(array, shape=tuple(shape))
 

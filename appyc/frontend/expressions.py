@@ -19,7 +19,17 @@ from appyc.frontend.masks import packed
 from appyc.frontend.numbers import PY_BOOL, PY_INT
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import Item, is_element, lower_items, subscript
-from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import (
+    ArrayRef,
+    Masked,
+    Number,
+    Opaque,
+    ReturnedView,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -518,6 +528,8 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
             return _array_attribute(scope, owner, name, loc)
         case Number():
             return _number_attribute(owner, name, loc)
+        case ReturnedView():
+            raise AssertionError("a returned view is no operand")
         case TupleValue():
             raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
 

@@ -33,6 +33,27 @@ def names_read(node: ast.AST) -> frozenset[str]:
     return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
 
 
+def read_behind(body: list[ast.stmt], node: ast.stmt) -> frozenset[str] | None:
+    """Names that may be read once `node`, somewhere in `body`, has run: by what follows it, and by what
+    is around it and runs again. None where it is not there."""
+    for number, stmt in enumerate(body):
+        rest = frozenset(name for s in body[number + 1 :] for name in _used(s))
+        if stmt is node:
+            return rest
+        for block in ("body", "orelse"):
+            inside = read_behind(getattr(stmt, block, []), node)
+            if inside is not None:
+                again = _used(stmt) if isinstance(stmt, ast.For | ast.While) else frozenset()
+                return inside | again | rest
+    return None
+
+
+def _used(node: ast.stmt) -> frozenset[str]:
+    """Names whose value matters to a statement, those that it updates too."""
+    updated = (n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign))
+    return names_read(node) | {target.id for target in updated if isinstance(target, ast.Name)}
+
+
 def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
     """Names that some statement in `body` binds: by assignment, `def`, `class` or import."""
     return frozenset(name for s in body for n in ast.walk(s) for name in _bound_by(n))

@@ -16,6 +16,7 @@ from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast, const, integer
 from appyc.frontend.clauses import loop_clauses, prange_clauses
 from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number, wrong_kind
+from appyc.frontend.liveness import live_before, read_behind
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
 from appyc.frontend.scope import Env, LoopFrame, Scope, constant_truth
@@ -136,11 +137,13 @@ class _Loop:
         """The loop's frame, with the bindings at the top, and its body. Conversions to the former are emitted."""
         start = dict(scope.env)
         head: Env = dict(start)
+        since = len(scope.memory.stores)
+        needed = _needed(scope, self.node)
         for name in sorted(self._set_by_earlier_iterations(scope)):
             # A bool is the narrowest type: rounds widen it to what the body assigns.
             head[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
         for _ in range(_MAX_ROUNDS):
-            frame = LoopFrame(dict(head))
+            frame = LoopFrame(dict(head), since)
             if self.node.orelse:
                 frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)
             scope.env = dict(head)
@@ -151,15 +154,13 @@ class _Loop:
                 if scope.live:
                     end_path(scope, frame, self.loc)
                 scope.loops.pop()
-            wider = self._widened(scope, head, frame.ends)
+            wider = self._widened(scope, head, frame.ends, needed, start)
             if wider == head:
                 break
             head = wider
         else:
             raise AssertionError("types of loop variables do not settle")
-        for name, target in head.items():
-            if name in start:
-                scope.copy_into(target, start[name], self.loc)
+        scope.end_path(head, start, self.loc, since=since, first=True)
         if frame.broke is not None:
             scope.emit(Assign(frame.broke, const(False, DType.BOOL, self.loc), loc=self.loc))
         self._leave(scope, frame)
@@ -182,16 +183,13 @@ class _Loop:
         scope.live = True
         scope.env = {k: v for k, v in frame.head.items() if k not in self.hidden}
 
-    def _widened(self, scope: Scope, head: Env, ends: list[Env]) -> Env:
+    def _widened(self, scope: Scope, head: Env, ends: list[Env], needed: frozenset[str], start: Env) -> Env:
         out = dict(head)
         for end in ends:
             for name, binding in end.items():
                 if name in self.hidden:
                     continue
-                if name in out:
-                    out[name] = scope.join(name, out[name], binding)
-                else:
-                    out[name] = scope.join(name, None, binding)
+                out[name] = scope.join(name, out.get(name), binding, needed, start, self.loc)
         return out
 
     def finish(self, scope: Scope, frame: LoopFrame, loop: For | While) -> None:
@@ -212,11 +210,14 @@ class _Loop:
 def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True) -> None:
     """A way back to the top, or out: what names are bound to here goes to their common home."""
     frame.ends.append(dict(scope.env))
-    if not emit:
-        return
-    for name, target in frame.head.items():
-        if name in scope.env:
-            scope.copy_into(target, scope.env[name], loc)
+    if emit:
+        scope.end_path(frame.head, scope.env, loc, since=frame.stores, first=False)
+
+
+def _needed(scope: Scope, loop: ast.For | ast.While) -> frozenset[str]:
+    """Names whose value at the top of an iteration, or behind the loop, is read."""
+    behind = read_behind(scope.source.ast.body, loop)
+    return live_before([loop], frozenset()) | (behind if behind is not None else scope.locals)
 
 
 def lower_break(scope: Scope, loc: Loc) -> None:

@@ -11,6 +11,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import returns
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arithmetic import cast, const
+from appyc.frontend.homes import arrays_of
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
 from appyc.frontend.source import Source
@@ -20,6 +21,7 @@ from appyc.frontend.values import (
     Masked,
     Number,
     Opaque,
+    ReturnedView,
     Slot,
     Tensor,
     TupleSlots,
@@ -28,7 +30,8 @@ from appyc.frontend.values import (
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Function, Result, ResultTree, Symbol, Var
+from appyc.ir.nodes import Assign, Function, Result, Symbol, Var
+from appyc.ir.results import Chosen, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType
 
 _MAX_ATTEMPTS = 50
@@ -90,7 +93,7 @@ def _lower(
     _lower_body(scope, node)
     value = returns.final_value(scope, loc)
     results: list[Result] = []
-    tree = _result_tree(value, results, loc)
+    tree = _Results(scope, results, scope.result.loc if scope.result is not None else loc).tree(value)
     captures = tuple(environment.captures.values())
     function = Function(
         fn.__name__,
@@ -154,24 +157,61 @@ def _as_binding(value: Value) -> Slot | TupleSlots | ArrayRef | Opaque:
             raise AssertionError(f"a parameter cannot be {value}")
 
 
-def _result_tree(value: Value, results: list[Result], loc: Loc) -> ResultTree:
-    match value:
-        case Number():
-            results.append(Result(value.expr, value.python, loc=value.expr.loc))
-            return len(results) - 1
-        case ArrayRef():
-            # One array that is returned twice is one result.
-            for number, result in enumerate(results):
-                if result.value == value.symbol:
-                    return number
-            results.append(Result(value.symbol, loc=loc))
-            return len(results) - 1
-        case TupleValue():
-            return tuple(_result_tree(v, results, loc) for v in value.items)
-        case Opaque():
-            return None
-        case Tensor() | Masked():
-            raise AssertionError("a returned tensor has been put into memory")
+class _Results:
+    """The returned values as results of the kernel."""
+
+    def __init__(self, scope: Scope, results: list[Result], loc: Loc) -> None:
+        self.scope, self.results, self.loc = scope, results, loc
+
+    def tree(self, value: Value) -> ResultTree:
+        match value:
+            case Number():
+                return self._scalar(value)
+            case ArrayRef():
+                return self._array(value.symbol)
+            case ReturnedView():
+                array = self._array(value.array.symbol)
+                if not isinstance(array, int):
+                    raise self._not_told(value.array.symbol)
+                later = tuple(self._scalar(number) for number in value.later)
+                return ViewOf(array, value.ndim, value.numbers, later)
+            case TupleValue():
+                return tuple(self.tree(v) for v in value.items)
+            case Opaque():
+                return None
+            case Tensor() | Masked():
+                raise AssertionError("a returned tensor has been put into memory")
+
+    def _scalar(self, number: Number) -> int:
+        self.results.append(Result(number.expr, number.python, loc=number.expr.loc))
+        return len(self.results) - 1
+
+    def _array(self, symbol: Symbol) -> int | Chosen:
+        """The array's result. A name that a loop may have bound to another array stands for the caller's
+        own array where it has not."""
+        memory = self.scope.memory
+        origins = memory.origins(symbol)
+        if origins & memory.seen:
+            raise self._not_told(symbol)
+        if symbol not in memory.homes or not origins & set(memory.outside):
+            return self._whole(symbol)
+        which = self._scalar(Number(Var(memory.homes[symbol], loc=self.loc), python=True))
+        return Chosen(which, tuple(self._whole(s) for s in (symbol, *memory.outside)))
+
+    def _whole(self, symbol: Symbol) -> int:
+        # One array that is returned twice is one result.
+        for number, result in enumerate(self.results):
+            if result.value == symbol:
+                return number
+        self.results.append(Result(symbol, loc=self.loc))
+        return len(self.results) - 1
+
+    def _not_told(self, symbol: Symbol) -> UnsupportedError:
+        return UnsupportedError(
+            f"whether what is returned here is a view or another name's array shows only when '{symbol.name}' "
+            "is bound to another array", self.loc,
+            hints=(f"return a copy: {symbol.name}.copy()",),
+        )  # fmt: skip
 
 
 def lower_inline(
@@ -180,14 +220,17 @@ def lower_inline(
     """The body of `fn` in the caller's block, its parameters bound to these values."""
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
-        scope = Scope(source, names, caller.supply, facts, (*caller.calls, fn.__code__))
+        scope = Scope(source, names, caller.supply, facts, (*caller.calls, fn.__code__), caller.memory)
+        scope.given = caller.given | arrays_of(arguments.values())
         _check_signature(scope, source.ast)
         try:
             for name, value in arguments.items():
                 if isinstance(value, Number | TupleValue):
                     scope.bind(name, value, loc)
                 else:
-                    assert not isinstance(value, Masked), "put together by the caller"
+                    assert not isinstance(value, ReturnedView | Masked), (
+                        "no argument: the caller has made it one"
+                    )
                     scope.env[name] = value
             _lower_body(scope, source.ast)
             value = returns.final_value(scope, loc)

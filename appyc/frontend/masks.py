@@ -89,6 +89,7 @@ def counted(scope: Scope, masked: Masked, loc: Loc) -> Var:
 def collected(scope: Scope, masked: Masked, element: Expr, length: Expr, name: str, loc: Loc) -> Symbol:
     """A new array of what an expression of the mask's axes is where the mask holds."""
     array = scope.supply.fresh(name, ArrayType(element.dtype, 1))
+    scope.memory.made.add(array)
     scope.emit(Alloc(array, (length,), zero=False, loc=loc))
     axes, extents, (holds, value) = _renamed(scope, masked, [masked.holds, element])
     position = scope.supply.fresh("position", DType.INT64)

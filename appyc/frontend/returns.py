@@ -8,15 +8,29 @@ runs only where the flag is not set.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const
 from appyc.frontend.expressions import lower_expression
+from appyc.frontend.homes import root
 from appyc.frontend.numbers import NumberType, promote
+from appyc.frontend.returned_views import returned_view
 from appyc.frontend.scope import Restart, Result, Scope
-from appyc.frontend.tensors import kept
+from appyc.frontend.tensors import as_tensor, kept, materialise
 from appyc.frontend.tree import statements_in
-from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Slot, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import (
+    ArrayRef,
+    Masked,
+    Number,
+    Opaque,
+    ReturnedView,
+    Slot,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
 from appyc.ir.nodes import Assign, Break, If, Stmt, Var
 from appyc.ir.types import DType
 
@@ -47,8 +61,18 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
 
 
 def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
-    """The value with new arrays in memory."""
+    """The value with new arrays in memory, and views in numbers."""
     match value:
+        case ArrayRef(index=(_, *_)) if not scope.is_inlined:
+            return _stored(scope, as_tensor(scope, value, loc), loc)
+        case Tensor(view=True) if not scope.is_inlined:
+            view = returned_view(scope, value, loc)
+            if view is not None:
+                return view
+            if root(value) in scope.memory.made - scope.memory.homes.keys():
+                return materialise(scope, value, "result", loc)
+            raise UnsupportedError("this view of an array in another shape cannot be returned", loc,
+                                   hints=("return the array, and reshape the result",))  # fmt: skip
         case Tensor():
             return kept(scope, value, "result", loc)
         case TupleValue():
@@ -70,6 +94,8 @@ def scalars_of(value: Value) -> list[Number]:
             return [value]
         case TupleValue():
             return [n for v in value.items for n in scalars_of(v)]
+        case ReturnedView():
+            return list(value.later)
         case _:
             return []
 
@@ -84,7 +110,7 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         if known is None or len(known) != len(types):
             known = scope.facts.results = types
         slots = tuple(Slot(scope.supply.fresh(f"result_{k}", t.dtype), t.python) for k, t in enumerate(known))
-        scope.result = Result(value, slots)
+        scope.result = Result(value, slots, loc)
     if _shape(value) != _shape(scope.result.value):
         raise UnsupportedError(
             f"this returns {describe(value)}, and another path returns {describe(scope.result.value)}", loc,
@@ -107,9 +133,6 @@ def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
 
 def _check_returnable(value: Value, loc: Loc) -> None:
     match value:
-        case ArrayRef(index=(_, *_)) | Tensor():
-            raise UnsupportedError("a view of an array cannot be returned", loc,
-                                   hints=("return the array, and index the result",))  # fmt: skip
         case TupleValue():
             for v in value.items:
                 _check_returnable(v, loc)
@@ -126,6 +149,8 @@ def _shape(value: Value) -> object:
             return "number"
         case ArrayRef():
             return value.symbol
+        case ReturnedView():
+            return value.array.symbol, value.ndim, value.numbers
         case Tensor() | Masked():
             return value
         case Opaque():
@@ -166,5 +191,8 @@ def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
             return Number(Var(slot.symbol, loc=loc), slot.python)
         case TupleValue():
             return TupleValue(tuple(_rebuilt(v, homes, loc) for v in value.items))
+        case ReturnedView():
+            later = [_rebuilt(n, homes, loc) for n in value.later]
+            return replace(value, later=tuple(n for n in later if isinstance(n, Number)))
         case _:
             return value

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const, holding, to_type
 from appyc.frontend.axis_requests import AxisRequests
+from appyc.frontend.homes import copies, has_other_names, moves_of, new_home, note
+from appyc.frontend.memory import Bound, Memory
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
@@ -27,12 +29,14 @@ from appyc.frontend.values import (
     Masked,
     Number,
     Opaque,
+    ReturnedView,
     Slot,
     Tensor,
     TupleSlots,
     TupleValue,
     Value,
     describe,
+    dtype_of,
 )
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Expr, Fail, If, Stmt, Symbol, Unary, Var
@@ -63,6 +67,7 @@ class Result:
 
     value: Value
     slots: tuple[Slot, ...]
+    loc: Loc
 
 
 @dataclass
@@ -70,6 +75,8 @@ class LoopFrame:
     """A loop being lowered. `head` is what every name is bound to at the top of an iteration."""
 
     head: Env
+    stores: int = 0
+    """How many stores the program had made, as it is written, before the loop."""
     ends: list[Env] = field(default_factory=list)
     """Bindings at each way back to the top or out: iteration ends, continue, break."""
     broke: Symbol | None = None
@@ -86,6 +93,7 @@ class Scope:
         supply: NameSupply,
         facts: Facts,
         calls: tuple[object, ...] = (),
+        memory: Memory | None = None,
     ) -> None:
         self.locals = assigned_names(source.ast)
         self.own_names = loops_with_own_names(source.ast)
@@ -95,6 +103,11 @@ class Scope:
         self.supply = supply
         self.facts = facts
         self.calls = calls
+        self.memory = Memory() if memory is None else memory
+        self.given: frozenset[Symbol] = frozenset()
+        """Arrays that the caller has names for."""
+        self.bound_at: dict[str, Loc] = {}
+        """Where names were bound last."""
         self.env: Env = {}
         self.block: list[Stmt] = []
         self.loops: list[LoopFrame] = []
@@ -105,6 +118,10 @@ class Scope:
         self.result: Result | None = None
         self.requests: AxisRequests | None = None
         """What a pragma asks of the tensor statement that is being lowered."""
+
+    @property
+    def is_inlined(self) -> bool:
+        return len(self.calls) > 1
 
     def loc(self, node: ast.AST) -> Loc:
         return self.source.loc(node)
@@ -158,10 +175,9 @@ class Scope:
             case TupleSlots():
                 return TupleValue(tuple(self._value(name, b, loc) for b in binding.items))
             case Conflict():
-                raise TypeInferenceError(
-                    f"{name!r} is {binding.reason}", loc,
-                    hints=("use two names, so that each has one meaning",),
-                )  # fmt: skip
+                error = UnsupportedError if binding.unsupported else TypeInferenceError
+                raise error(f"{name!r} is {binding.reason}", loc,
+                            hints=("use two names, so that each has one meaning",))  # fmt: skip
             case Number():
                 return Number(replace(binding.expr, loc=loc), binding.python)
             case ArrayRef() | Tensor() | Opaque():
@@ -185,20 +201,10 @@ class Scope:
 
     def bind(self, name: str, value: Value, loc: Loc) -> None:
         """`name = value`."""
-        if isinstance(value, ArrayRef) and any(
-            self._is_other_array(f.head.get(name), value) for f in self.loops
-        ):
-            raise UnsupportedError(
-                f"'{name}' is bound to another array inside a loop", loc,
-                hints=("the swap of two arrays between loops runs in Python: keep it out of annotated loops",),
-            )  # fmt: skip
         self.env[name] = self._store(name, self.env.get(name), value, loc)
+        self.bound_at[name] = loc
         if name in self.flags:
             self.emit(Assign(self.flags[name], const(True, DType.BOOL, loc), loc=loc))
-
-    @staticmethod
-    def _is_other_array(before: Binding | None, value: ArrayRef) -> bool:
-        return isinstance(before, ArrayRef) and before != value
 
     def _store(self, name: str, old: Binding | None, value: Value, loc: Loc) -> Binding:
         match value:
@@ -225,11 +231,29 @@ class Scope:
                 return value
             case Masked():
                 raise AssertionError("what a mask chooses is put together before it gets a name")
+            case ReturnedView():
+                raise AssertionError("a returned view has no name")
 
     # ------------------------------------------------------------ where paths meet
 
+    def end_path(self, targets: Env, sources: Env, loc: Loc, *, since: int, first: bool) -> None:
+        """Copies, at the end of a path, from what names are bound to there into their common homes.
+
+        since: the number of the first store that may see what becomes of arrays. first: homes of
+        arrays are new on this path.
+        """
+        for name, target in targets.items():
+            if name in sources:
+                self.copy_into(target, sources[name], loc)
+        moves = moves_of(self.memory, targets, sources)
+        since = min([since, *(frame.stores for frame in self.loops)])
+        for move in moves:
+            bound = Bound(move.name, self.bound_at.get(move.name, loc))
+            note(self.memory, move, bound, targets, sources, self.given, since)
+        self.block += copies(self.supply, self.memory, moves, loc, first=first)
+
     def copy_into(self, target: Binding, source: Binding, loc: Loc) -> None:
-        """Copies, at the end of a path, from what a name is bound to into its common home."""
+        """The same for one name that holds no array."""
         match target, source:
             case Slot(), Slot():
                 if target.symbol != source.symbol:
@@ -243,8 +267,13 @@ class Scope:
             case _:
                 return  # one and the same array or object, or a conflict that may not be read
 
-    def join(self, name: str, a: Binding | None, b: Binding | None) -> Binding:
-        """The common home of two bindings; the first's symbol where its type will do."""
+    def join(
+        self, name: str, a: Binding | None, b: Binding | None, needed: frozenset[str], start: Env, loc: Loc
+    ) -> Binding:
+        """The common home of two bindings; the first's symbol where its type will do.
+
+        needed: names that are read afterwards. start: bindings before the paths parted.
+        """
         if a == b and a is not None:
             return a
         if a is None or b is None:
@@ -265,9 +294,11 @@ class Scope:
                         return Slot(slot.symbol, t.python, maybe)
                 return Slot(self.supply.fresh(name, t.dtype), t.python, maybe)
             case TupleSlots(), TupleSlots() if len(a.items) == len(b.items):
+                if name in needed:
+                    needed |= {f"{name}_{k}" for k in range(len(a.items))}
                 return TupleSlots(
                     tuple(
-                        self.join(f"{name}_{k}", x, y)
+                        self.join(f"{name}_{k}", x, y, needed, start, loc)
                         for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
                     )
                 )
@@ -275,8 +306,23 @@ class Scope:
                 return a
             case _, Conflict():
                 return b
+            case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
+                return self._join_arrays(name, a, b, name in needed, start, loc)
             case _:
-                return Conflict(f"{describe(a)} on one path and {describe(b)} on another")
+                arrays = isinstance(a, ArrayRef | Tensor) or isinstance(b, ArrayRef | Tensor)
+                return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=arrays)
+
+    def _join_arrays(
+        self, name: str, a: ArrayRef | Tensor, b: ArrayRef | Tensor, needed: bool, start: Env, loc: Loc
+    ) -> Binding:
+        """A home for what is one array here and another one there."""
+        if not needed:
+            return Conflict("another array on another path", unsupported=True)
+        if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim):
+            return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
+        if isinstance(a, ArrayRef) and _is_free_home(a, name, self.memory, start):
+            return a
+        return new_home(self.supply, self.memory, name, dtype_of(a), a.ndim, loc)
 
     def _as_variable(self, name: str, binding: Binding) -> Binding:
         """An immutable number (a loop's own variable) needs a home of its own where paths meet."""
@@ -295,12 +341,23 @@ class Scope:
                     tuple(self._as_maybe(f"{name}_{k}", b) for k, b in enumerate(binding.items))
                 )
             case ArrayRef() | Tensor() | Opaque():
-                return Conflict("assigned on one path only")
+                return Conflict("assigned on one path only", unsupported=True)
             case Conflict():
                 return binding
 
-    def merge_branches(self, branches: list[tuple[Env, list[Stmt], bool]], loc: Loc) -> None:
-        """Continue with the bindings that two branches (env, statements, reaches its end) leave."""
+    def merge_branches(
+        self,
+        branches: list[tuple[Env, list[Stmt], bool]],
+        start: Env,
+        needed: frozenset[str],
+        since: int,
+        loc: Loc,
+    ) -> None:
+        """Continue with the bindings that two branches (env, statements, reaches its end) leave.
+
+        start: bindings before them. needed: names that are read behind them. since: how many stores
+        the program had made before them.
+        """
         open_ends = [(env, block) for env, block, live in branches if live]
         if not open_ends:
             self.live = False
@@ -311,14 +368,17 @@ class Scope:
         (one, _), (two, _) = open_ends
         merged: Env = {}
         for name in [*one, *(n for n in two if n not in one)]:
-            merged[name] = self.join(name, one.get(name), two.get(name))
+            merged[name] = self.join(name, one.get(name), two.get(name), needed, start, loc)
         for env, block in open_ends:
             outer, self.block = self.block, block
-            for name, target in merged.items():
-                if name in env:
-                    self.copy_into(target, env[name], loc)
+            self.end_path(merged, env, loc, since=since, first=True)
             self.block = outer
         self.env = merged
+
+
+def _is_free_home(a: ArrayRef, name: str, memory: Memory, start: Env) -> bool:
+    """Whether the name has a home already, and nobody else looks at it."""
+    return a.symbol in memory.homes and not a.index and not has_other_names(start, a.symbol, name)
 
 
 def _maybe(binding: Binding) -> bool:

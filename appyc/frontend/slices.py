@@ -144,7 +144,7 @@ def _indexed(
                     places[old] = _checked_position(scope, part, extent, loc)
                     checked = True
                 else:
-                    places[old] = _position(scope, part, extent, loc)
+                    places[old] = tested_position(scope, part, extent, loc)
             case Tensor():
                 if first_array is None:
                     first_array = 0 if apart else len(axes)
@@ -358,7 +358,7 @@ def _stepped(item: _Slice, axis: Symbol, loc: Loc) -> Expr:
 # ---------------------------------------------------------------- single positions
 
 
-def _position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
+def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
     """A position along an axis: a negative one counts from the end, one outside raises IndexError."""
     place = pinned(scope, "at", cast(number.expr, DType.INT64))
     if isinstance(place, Const) and int(place.value.real) < 0:

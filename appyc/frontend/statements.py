@@ -19,6 +19,7 @@ from appyc.frontend.expressions import (
     number,
     wrong_kind,
 )
+from appyc.frontend.liveness import read_behind
 from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_while
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
@@ -213,7 +214,7 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
     else:
         place = subscript(scope, owner, items, loc, stored=True)
         if isinstance(place, Tensor | Masked):
-            return place
+            return place  # `assign` looks at it
         assert isinstance(place, Number)
         if not isinstance(place.expr, Load):
             raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
@@ -224,6 +225,7 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
             f"'{ref.symbol.name}' is read-only, and this assigns to it", loc,
             hints=("pass an array that may be written, such as a copy of it",),
         )  # fmt: skip
+    scope.memory.store(ref.symbol, loc)
     return ref
 
 
@@ -360,6 +362,7 @@ def _if(scope: Scope, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stm
 
 def lower_branches(scope: Scope, cond: Expr, body: list[ast.stmt], orelse: list[ast.stmt], loc: Loc) -> None:
     start = dict(scope.env)
+    since = len(scope.memory.stores)
     arms = []
     for statements in (body, orelse):
         scope.env = dict(start)
@@ -368,12 +371,22 @@ def lower_branches(scope: Scope, cond: Expr, body: list[ast.stmt], orelse: list[
             lower_block(scope, statements)
         arms.append((scope.env, block, scope.live))
     scope.live = True
-    scope.merge_branches(arms, loc)
+    scope.merge_branches(arms, start, _needed(scope, body, orelse), since, loc)
     then, other = tuple(arms[0][1]), tuple(arms[1][1])
     if then or not other:  # an empty one is kept: its condition may raise
         scope.emit(If(cond, then, other, loc=loc))
     else:
         scope.emit(If(arithmetic.logical_not(Number(cond, True), loc).expr, other, loc=loc))
+
+
+def _needed(scope: Scope, body: list[ast.stmt], orelse: list[ast.stmt]) -> frozenset[str]:
+    """Names that are read behind two branches."""
+    out: frozenset[str] = frozenset()
+    for statements in (body, orelse):
+        if statements:
+            behind = read_behind(scope.source.ast.body, statements[-1])
+            out |= behind if behind is not None else scope.locals
+    return out
 
 
 def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> None:

@@ -104,6 +104,7 @@ def _store(
             f"complex numbers cannot be stored in '{array.name}', an array of {array.dtype}", loc,
             hints=("store z.real, or use a complex array",),
         )  # fmt: skip
+    scope.memory.store(array, loc)
     stored = cast(element, array.dtype)
     stmt = ForAll(place.axes, place.extents, array, place.element.index, stored, where, position, op, loc=loc)
     own = {axis: scope.supply.fresh(axis.name, axis.type) for axis in place.axes}

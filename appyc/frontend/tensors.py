@@ -208,6 +208,7 @@ def elementwise(
 def materialise(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> ArrayRef:
     """A new C-contiguous array with the tensor's elements."""
     array = scope.supply.fresh(name, ArrayType(tensor.element.dtype, tensor.ndim))
+    scope.memory.made.add(array)
     scope.emit(Alloc(array, tensor.extents, zero=False, loc=loc))
     axes, element = renamed(scope, tensor)
     index = tuple(Var(axis, loc=loc) for axis in axes)

@@ -9,6 +9,7 @@ from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.numbers import NumberType
 from appyc.ir.nodes import Const, Expr, Extent, Symbol
+from appyc.ir.types import DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,18 @@ class Opaque:
     root: AccessPath | None = None
 
 
-Value: TypeAlias = Number | ArrayRef | Tensor | Masked | TupleValue | Opaque
+@dataclass(frozen=True, slots=True)
+class ReturnedView:
+    """A view of an array as a function returns it: see `ir.results.ViewOf`. later: the numbers that
+    the run shows, in order."""
+
+    array: ArrayRef
+    ndim: int
+    numbers: tuple[int | None, ...]
+    later: tuple[Number, ...]
+
+
+Value: TypeAlias = Number | ArrayRef | Tensor | Masked | TupleValue | Opaque | ReturnedView
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +150,20 @@ class TupleSlots:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A name whose meaning depends on the path taken; it may not be read."""
+    """A name whose meaning depends on the path taken; it may not be read.
+
+    unsupported: Python may do with it what compiled code cannot.
+    """
 
     reason: str
+    unsupported: bool = False
 
 
 Binding: TypeAlias = Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
+
+
+def dtype_of(value: ArrayRef | Tensor) -> DType:
+    return value.symbol.dtype if isinstance(value, ArrayRef) else value.element.dtype
 
 
 def describe(value: Value | Binding) -> str:
@@ -158,6 +178,8 @@ def describe(value: Value | Binding) -> str:
             return f"a {value.ndim}-dimensional array of {value.element.dtype}"
         case Masked():
             return f"a {value.ndim}-dimensional array of {value.tensor.element.dtype}"
+        case ReturnedView():
+            return f"a {value.ndim}-dimensional view of an array"
         case TupleValue() | TupleSlots():
             return f"a tuple of {len(value.items)}"
         case Opaque(obj=None):

@@ -17,6 +17,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from appyc.errors import Loc
+from appyc.ir.results import ResultTree
 from appyc.ir.types import ArrayType, DType, ScalarType, Type
 
 
@@ -583,10 +584,6 @@ class Result(Node):
 
     value: Expr | Symbol
     python: bool = False
-
-
-ResultTree: TypeAlias = int | tuple["ResultTree", ...] | None
-"""The shape of what is returned: nothing, the n-th result, or a tuple of such."""
 
 
 @dataclass(frozen=True, slots=True)

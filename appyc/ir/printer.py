@@ -56,7 +56,6 @@ from appyc.ir.nodes import (
     Reduce,
     Reduction,
     Result,
-    ResultTree,
     Select,
     Stmt,
     Store,
@@ -67,6 +66,7 @@ from appyc.ir.nodes import (
     While,
     Workers,
 )
+from appyc.ir.results import Chosen, ResultTree, ViewOf
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 
@@ -407,12 +407,32 @@ class _Printer:
         return [f"def {fn.name}({params}):", *guards, *body, *result]
 
     def tree(self, tree: ResultTree, results: tuple[Result, ...]) -> str:
-        if tree is None:
-            return "None"
-        if isinstance(tree, int):
-            return self.result(results[tree])
-        items = [self.tree(item, results) for item in tree]
-        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+        match tree:
+            case None:
+                return "None"
+            case tuple():
+                items = [self.tree(item, results) for item in tree]
+                return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+            case Chosen(which, options):
+                arrays = ", ".join(self.result(results[n]) for n in options)
+                return f"({arrays})[{self.result(results[which])}]"
+            case ViewOf():
+                return self._view(tree, results)
+            case _:
+                return self.result(results[tree])
+
+    def _view(self, view: ViewOf, results: tuple[Result, ...]) -> str:
+        base = self.result(results[view.array])
+        later = (self.result(results[n]) for n in view.known_later)
+        numbers = [next(later) if n is None else str(n) for n in view.numbers]
+        rank = (len(numbers) - view.ndim) // (1 + view.ndim)
+        corner = ", ".join(f"{n}:{n} + 1" for n in numbers[:rank])
+        shape = ", ".join(numbers[rank : rank + view.ndim])
+        steps = [numbers[k : k + rank] for k in range(rank + view.ndim, len(numbers), rank)]
+        strides = ", ".join(
+            " + ".join(f"{n} * {base}.strides[{axis}]" for axis, n in enumerate(step)) for step in steps
+        )
+        return f"np.lib.stride_tricks.as_strided({base}[{corner}], ({shape},), ({strides},))"
 
     def result(self, result: Result) -> str:
         if isinstance(result.value, Symbol):

@@ -44,7 +44,6 @@ from appyc.ir.nodes import (
     Node,
     Reduce,
     Reduction,
-    ResultTree,
     Select,
     Stmt,
     Store,
@@ -56,6 +55,7 @@ from appyc.ir.nodes import (
     Workers,
 )
 from appyc.ir.printer import print_expr
+from appyc.ir.results import leaves
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, symbols_of, walk
 
@@ -422,7 +422,7 @@ class _Verifier:
                 self.use(result.value, result, array=True)
             else:
                 self.expr(result.value)
-        numbers = list(_leaves(fn.tree))
+        numbers = list(leaves(fn.tree))
         wrong = [n for n in numbers if not 0 <= n < len(fn.results)]
         self.expect(not wrong, fn, f"the tree of results names {wrong} of {len(fn.results)}")
         unused = set(range(len(fn.results))) - set(numbers)
@@ -431,14 +431,6 @@ class _Verifier:
         for guard in fn.guards:
             for symbol in symbols_of(guard):
                 self.expect(symbol in allowed, guard, f"a guard reads {symbol}, which is no parameter")
-
-
-def _leaves(tree: ResultTree) -> Iterable[int]:
-    if isinstance(tree, int):
-        yield tree
-    elif tree is not None:
-        for item in tree:
-            yield from _leaves(item)
 
 
 def _fits(const: Const) -> bool:

@@ -27,6 +27,7 @@ from appyc.analysis.presburger import Presburger
 from appyc.ir.nodes import (
     Compare,
     Const,
+    Expr,
     Extent,
     Function,
     Guard,
@@ -36,11 +37,13 @@ from appyc.ir.nodes import (
     Node,
     Select,
     Unary,
+    Var,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.context import PassContext
 from appyc.passes.guards import GuardWriter
+from appyc.passes.propagate_scalars import known_values
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -57,10 +60,16 @@ def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
     if not any(isinstance(n, Likely) for n in walk(fn)):
         return fn
     known, guards = _decide(fn)
-    same = _equal_extents(fn, known)
     # First what is known, as the nodes that were asked about, then what follows from it.
     fn = rewrite(fn, lambda n: Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
-    fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent) else _folded(n))
+    fn = rewrite(fn, _folded)
+    # A length that only a branch set anew which is gone now is the one that it was given first.
+    values = known_values(fn)
+    tests = [
+        rewrite(n.arg, lambda e: values.get(e.symbol, e) if isinstance(e, Var) else e) for n in known.values()
+    ]
+    same = _equal_extents(fn, tests)
+    fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent) else n)
     return replace(fn, guards=(*fn.guards, *guards))
 
 
@@ -123,7 +132,7 @@ def _holds(writer: GuardWriter, so_far: isl.Set, places: list[Assumption]) -> is
     return None if out.n_basic_set() > MAX_CASES or out.intersect(context).is_empty() else out
 
 
-def _equal_extents(fn: Function, known: dict[int, Likely]) -> dict[Extent, Extent]:
+def _equal_extents(fn: Function, tests: list[Expr]) -> dict[Extent, Extent]:
     """One extent for all that are guarded to be equal: that of the first parameter among them."""
     order = {symbol: number for number, symbol in enumerate(fn.params)}
     first: dict[Extent, Extent] = {}
@@ -133,8 +142,8 @@ def _equal_extents(fn: Function, known: dict[int, Likely]) -> dict[Extent, Exten
             extent = first[extent]
         return extent
 
-    for node in known.values():
-        match node.arg:
+    for test in tests:
+        match test:
             case Compare(op="==", lhs=Extent() as a, rhs=Extent() as b):
                 if a.array in order and b.array in order and found(a) != found(b):
                     low, high = sorted((found(a), found(b)), key=lambda e: (order[e.array], e.axis))

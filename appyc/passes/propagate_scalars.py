@@ -44,6 +44,12 @@ _DIVISIONS = ("//", "%")
 
 def propagate_scalars(fn: Function, ctx: PassContext) -> Function:
     """The function with qualifying scalars replaced by their values."""
+    values = known_values(fn)
+    return rewrite(fn, lambda n: values.get(n.symbol, n) if isinstance(n, Var) else n) if values else fn
+
+
+def known_values(fn: Function) -> dict[Symbol, Expr]:
+    """What qualifying scalars stand for, in terms of parameters."""
     written = Counter(
         n.target
         for n in walk(fn)
@@ -61,7 +67,7 @@ def propagate_scalars(fn: Function, ctx: PassContext) -> Function:
             value = rewrite(node.value, rule)
             if _qualifies(value, varying):
                 values[node.target] = value
-    return rewrite(fn, rule) if values else fn
+    return values
 
 
 def _qualifies(expr: Expr, varying: set[Symbol]) -> bool:

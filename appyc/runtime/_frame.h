@@ -40,7 +40,7 @@ typedef struct {
     int writes;  /* whether any array is written */
     Argument *arguments;  /* in order, each tuple before its items */
     Result *results;
-    PyObject *tree;    /* how results are nested: None, a number, a tuple of such */
+    PyObject *tree;    /* how results are nested: None, a number, a tuple of such, or what builds one of them */
     PyObject *watched;  /* a tuple of (dict or cell, name, value) */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
     PyObject *checked_kernel;  /* that of `checked`, or None */
@@ -325,12 +325,23 @@ static PyObject *array_result(const Result *r, const int64_t *slot)
     return out;
 }
 
+/* A value that an object of ir/results.py makes of the results. */
+static PyObject *built(const Specialisation *s, PyObject *builder, PyObject **values)
+{
+    PyObject *all = PyTuple_New(s->result_count);
+    for (int n = 0; all && n < s->result_count; n++)
+        PyTuple_SET_ITEM(all, n, Py_NewRef(values[n]));
+    PyObject *out = all ? PyObject_CallMethod(builder, "build", "(O)", all) : NULL;
+    Py_XDECREF(all);
+    return out;
+}
+
 /* The values in the shape that the function returns. */
 static PyObject *nested(const Specialisation *s, PyObject *tree, PyObject **values)
 {
     if (tree == Py_None)
         Py_RETURN_NONE;
-    if (!PyTuple_Check(tree)) {
+    if (PyLong_Check(tree)) {
         long n = PyLong_AsLong(tree);
         if (n < 0 || n >= s->result_count) {
             if (!PyErr_Occurred())
@@ -339,6 +350,8 @@ static PyObject *nested(const Specialisation *s, PyObject *tree, PyObject **valu
         }
         return Py_NewRef(values[n]);
     }
+    if (!PyTuple_Check(tree))
+        return built(s, tree, values);
     PyObject *out = PyTuple_New(PyTuple_GET_SIZE(tree));
     for (Py_ssize_t i = 0; out && i < PyTuple_GET_SIZE(tree); i++) {
         PyObject *item = nested(s, PyTuple_GET_ITEM(tree, i), values);

@@ -21,13 +21,13 @@ import numpy as np
 from appyc.errors import InternalError
 from appyc.ir.abi import FaultSite, FrameLayout, Status
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, leaves
+from appyc.ir.results import ResultTree, nested
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime.faults import located_error
 
 if TYPE_CHECKING:  # a warm start does without the IR
     from numpy.typing import NDArray
 
-    from appyc.ir.nodes import ResultTree
 
 Record: TypeAlias = tuple[object, ...]
 
@@ -237,7 +237,7 @@ def read(face: Interface, frame: array[int], values: Sequence[object]) -> object
         else:
             assert slot is not None
             results.append(_get_scalar(frame, slot, result))
-    return _nested(face.tree, results)
+    return nested(face.tree, results)
 
 
 def _get_scalar(frame: array[int], slot: int, result: KernelResult) -> object:
@@ -258,11 +258,3 @@ def _get_array(frame: array[int], slot: int, dtype: DType, ndim: int) -> NDArray
 _FREE = ctypes.CDLL(None).free
 _FREE.argtypes = [ctypes.c_void_p]
 _FREE.restype = None
-
-
-def _nested(tree: ResultTree, results: Sequence[object]) -> object:
-    if tree is None:
-        return None
-    if isinstance(tree, tuple):
-        return tuple(_nested(t, results) for t in tree)
-    return results[tree]

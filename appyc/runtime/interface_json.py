@@ -7,15 +7,13 @@ moved within its file, or to another one, reports faults at the lines where it i
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from appyc.ir.abi import FaultSite, FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
+from appyc.ir.results import Chosen, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime.frame import Interface, KernelResult
-
-if TYPE_CHECKING:  # a warm start does without the IR
-    from appyc.ir.nodes import ResultTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ def to_json(face: Interface, place: Place) -> dict[str, object]:
         "layout": [face.layout.params, face.layout.results, face.layout.fault, face.layout.size],
         "written": sorted(face.written),
         "results": [[r.dtype.value, r.python, r.param, r.ndim] for r in face.results],
-        "tree": face.tree,
+        "tree": _tree(face.tree),
         "faults": [_fault(f, place) for f in face.faults],
     }
 
@@ -74,8 +72,29 @@ def _read_argument(data: list[Any]) -> ArgType:
             return NoneArg()
 
 
+def _tree(tree: ResultTree) -> object:
+    match tree:
+        case tuple():
+            return [_tree(item) for item in tree]
+        case Chosen(which, options):
+            return {"chosen": which, "options": options}
+        case ViewOf(array, ndim, numbers, known_later):
+            return {"view": array, "ndim": ndim, "numbers": numbers, "known_later": known_later}
+        case _:
+            return tree
+
+
 def _read_tree(data: Any) -> ResultTree:
-    return tuple(_read_tree(item) for item in data) if isinstance(data, list) else data
+    match data:
+        case list():
+            return tuple(_read_tree(item) for item in data)
+        case {"chosen": which, "options": options}:
+            return Chosen(which, tuple(options))
+        case {"view": array, "ndim": ndim, "numbers": numbers, "known_later": known_later}:
+            return ViewOf(array, ndim, tuple(numbers), tuple(known_later))
+        case _:
+            tree: ResultTree = data
+            return tree
 
 
 def _fault(fault: FaultSite, place: Place) -> list[object]:

@@ -1,0 +1,90 @@
+"""How the values that a kernel returns make up what its function returns.
+
+A tree of numbers of results. The runtime builds the value without knowing the IR.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One of several results, by the number that the result `which` holds."""
+
+    which: int
+    options: tuple[int, ...]
+
+    def build(self, values: Sequence[Any]) -> object:
+        return values[self.options[int(values[self.which])]]
+
+    def leaves(self) -> Iterator[int]:
+        yield self.which
+        yield from self.options
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOf:
+    """A view of the array that the result `array` is.
+
+    numbers: where its first element is along each of the array's axes, its own shape, and for each of
+    its axes how far a step goes along each of the array's. Those that are None are, in order, the
+    results `known_later`.
+    """
+
+    array: int
+    ndim: int
+    numbers: tuple[int | None, ...]
+    known_later: tuple[int, ...]
+
+    def build(self, values: Sequence[Any]) -> object:
+        base = values[self.array]
+        later = iter(self.known_later)
+        numbers = [int(values[next(later)]) if n is None else n for n in self.numbers]
+        first, shape = numbers[: base.ndim], numbers[base.ndim : base.ndim + self.ndim]
+        steps = numbers[base.ndim + self.ndim :]
+        strides = [
+            sum(n * s for n, s in zip(steps[k * base.ndim :], base.strides, strict=False))
+            for k in range(self.ndim)
+        ]
+        corner = base[tuple(slice(n, n + 1) for n in first)]
+        library: Any = sys.modules[type(base).__module__.partition(".")[0]]  # NumPy or CuPy
+        return library.lib.stride_tricks.as_strided(corner, tuple(shape), tuple(strides))
+
+    def leaves(self) -> Iterator[int]:
+        yield self.array
+        yield from self.known_later
+
+
+ResultTree: TypeAlias = int | tuple["ResultTree", ...] | Chosen | ViewOf | None
+"""The shape of what is returned: nothing, the n-th result, a tuple of such, or made of several results."""
+
+
+def nested(tree: ResultTree, values: Sequence[Any]) -> object:
+    """The values in the shape that the function returns."""
+    match tree:
+        case None:
+            return None
+        case tuple():
+            return tuple(nested(t, values) for t in tree)
+        case Chosen() | ViewOf():
+            return tree.build(values)
+        case _:
+            return values[tree]
+
+
+def leaves(tree: ResultTree) -> Iterator[int]:
+    """The numbers of the results that a tree names."""
+    match tree:
+        case None:
+            return
+        case tuple():
+            for item in tree:
+                yield from leaves(item)
+        case Chosen() | ViewOf():
+            yield from tree.leaves()
+        case _:
+            yield tree
