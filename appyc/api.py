@@ -15,9 +15,17 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.compiler.effects import Effects, effects_of
 from appyc.compiler.versions import Request, Version, call_values, make_version, request
-from appyc.errors import CompileError, DependenceError, ToolchainError, TypeInferenceError, UnsupportedError
+from appyc.errors import (
+    CompileError,
+    DependenceError,
+    LibraryCallError,
+    ToolchainError,
+    TypeInferenceError,
+    UnsupportedError,
+)
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
+from appyc.ir.types import ArrayType
 from appyc.options import TARGETS, Options, from_environment
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import Kernel, raise_fault
@@ -213,6 +221,16 @@ class JitFunction(Entry):
     def _region(self, region: Region) -> JitFunction:
         return JitFunction(region.function, self.options, region.source)
 
+    def _callee(self, fn: FunctionType) -> JitFunction:
+        """A Python function that is called from the part in Python, compiled as far as it can be."""
+        found = JitFunction(fn, self.options)
+        found._any_object = True
+        return found
+
+    def _arrays(self, wanted: Request) -> frozenset[str]:
+        """Parameters that are arrays: statements about them are worth compiling beside a part in Python."""
+        return frozenset(name for name, type_ in wanted.types.items() if isinstance(type_, ArrayType))
+
     def _split(self, wanted: Request, error: CompileError) -> Version:
         """A version whose uncompilable part runs in Python, or the error."""
         from appyc.frontend.outline import PythonPart, annotation_around, split  # noqa: PLC0415
@@ -220,7 +238,8 @@ class JitFunction(Entry):
 
         source = self._text()
         pragmas = read_pragmas(source)
-        if self.options.strict or annotation_around(source, pragmas, error) is not None:
+        refused = self.options.strict and not isinstance(error, LibraryCallError)
+        if refused or annotation_around(source, pragmas, error) is not None:
             raise error
         regions: list[JitFunction] = []
 
@@ -229,7 +248,15 @@ class JitFunction(Entry):
             return regions[-1]
 
         left: list[PythonPart] = []
-        host = split(self.py_func, source, pragmas, error, compiled, left)
+
+        def called(fn: FunctionType) -> JitFunction:
+            regions.append(self._callee(fn))
+            return regions[-1]
+
+        host = split(
+            self.py_func, source, pragmas, error, compiled, left, self._arrays(wanted),
+            everything=self.options.strict, called=called,
+        )  # fmt: skip
         part = PythonPart(error.loc.line, error.summary)
         self._regions[wanted.key] = _Hosted(tuple(regions), part, tuple(left))
         body = host if host is not None else self.py_func

@@ -247,6 +247,12 @@ class AutoFunction(JitFunction):
             self._last = wanted
             return version
 
+    def _arrays(self, wanted: Request) -> frozenset[str]:
+        return frozenset()  # without a decorator nobody has said that these are worth it: loops are
+
+    def _callee(self, fn: FunctionType) -> JitFunction:
+        return AutoFunction(fn, self.options)
+
     def _region(self, region: Region) -> JitFunction:
         found = AutoFunction(region.function, self.options, region.source)
         self._inner.append(found)

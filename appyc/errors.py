@@ -95,6 +95,11 @@ class UnsupportedError(CompileError):
     code = "U001"
 
 
+class LibraryCallError(UnsupportedError):
+    """A call that only a library can answer. Outside annotated loops it is made from Python, between
+    parts that are compiled, and is no error."""
+
+
 class TypeInferenceError(CompileError):
     """An expression or argument whose type cannot be had, or is wrong where it stands."""
 

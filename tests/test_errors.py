@@ -718,12 +718,14 @@ def double(a, n):
 
 double(np.ones(4), 2)
 """,
-    "numpy_reduction": """
-@appyc.jit(strict=True)
-def middle(a):
-    return np.median(a)
+    "library_call_in_annotated_loop": """
+@appyc.jit
+def middles(a, out):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        out[i] = np.median(a[i])
 
-middle(np.ones(4))
+middles(np.ones((4, 3)), np.ones(4))
 """,
     "lengths_do_not_fit": """
 @appyc.jit(strict=True)

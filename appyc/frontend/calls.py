@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FunctionType, MethodType
 
 import numpy as np
 
-from appyc.errors import CompileError, Loc, Note, TypeInferenceError, UnsupportedError
+from appyc.errors import CompileError, LibraryCallError, Loc, Note, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, expressions
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.functions import FUNCTIONS, as_dtype, number_method
+from appyc.frontend.host_calls import is_library_function
 from appyc.frontend.numbers import holds
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
@@ -40,8 +42,9 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
-    if (found := lower_array_call(scope, callee.obj, node, loc)) is not None:
-        return found
+    with _answered_by_library(loc):
+        if (found := lower_array_call(scope, callee.obj, node, loc)) is not None:
+            return found
     entry = FUNCTIONS.get(_hashable(callee.obj))
     if entry is not None:
         return _from_table(scope, node, callee.obj, entry, loc)
@@ -49,10 +52,28 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     if fn is not None:
         bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
         return _inline(scope, node, fn, callee.root, bound, loc)
+    if is_library_function(callee.obj):
+        raise LibraryCallError(
+            f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
+            hints=("write it as a loop or as a Python function, or call it outside the compiled function",),
+        )  # fmt: skip
     raise UnsupportedError(
         f"{ast.unparse(node.func)} cannot be compiled", loc,
         hints=("write it as a loop or as a Python function, or call it outside the compiled function",),
     )  # fmt: skip
+
+
+@contextmanager
+def _answered_by_library(loc: Loc) -> Iterator[None]:
+    """A form of an array function that has no loops here is a call of the library."""
+    try:
+        yield
+    except UnsupportedError as error:
+        if error.loc != loc:
+            raise  # an operand's
+        raise LibraryCallError(
+            error.summary, loc, label=error.label, related=error.related, hints=error.hints
+        ) from None
 
 
 def _receiver(method: Opaque) -> Opaque:
@@ -123,7 +144,8 @@ def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None
 
 def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:
     if isinstance(owner, ArrayRef | Tensor | Masked) and owner.ndim:
-        return lower_array_method(scope, owner, name, node, loc)
+        with _answered_by_library(loc):
+            return lower_array_method(scope, owner, name, node, loc)
     if not isinstance(owner, Number):
         raise UnsupportedError(
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,

@@ -8,7 +8,8 @@
         log.write(str(total))
 
 The statement that cannot be compiled stays in Python; where it is a loop or a branch, its
-body is taken in turn. What is left of it and right of it, if it holds a loop, is outlined:
+body is taken in turn. Of a statement that calls a library only the call does (`frontend/host_calls.py`).
+What is left of it and right of it, if it holds a loop or computes with arrays, is outlined:
 parameters are the names live before it, results the names that it assigns and that are
 live after it. Lines and columns stay those of the file. A region that cannot be compiled
 either is split again when it is called.
@@ -27,8 +28,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
 
-from appyc.errors import CompileError, Loc
+from appyc.errors import CompileError, LibraryCallError, Loc
 from appyc.frontend.access import closure_cells
+from appyc.frontend.array_names import ArrayNames
+from appyc.frontend.host_calls import compiled_callee, named_value, taken_apart
 from appyc.frontend.liveness import live_before, names_assigned, names_captured, surely_assigned
 from appyc.frontend.pragma_nodes import LoopPragma, Pragma
 from appyc.frontend.source import Part, Source
@@ -62,6 +65,10 @@ class _Work:
     """Names of the function's parameters."""
     captured: frozenset[str]
     """Names that nested functions read: what they see must be the function's own variables."""
+    worth: Callable[[ast.stmt], bool]
+    """Whether it pays to compile a statement."""
+    names: frozenset[str]
+    """All names of the function's own."""
     definitions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     copies: dict[ast.stmt, ast.stmt] = field(default_factory=dict)
     """Statements that were copied to hold flags, with the originals, which have the pragmas."""
@@ -76,20 +83,44 @@ def split(
     error: CompileError,
     compiled: Callable[[Region], object],
     left: list[PythonPart] | None = None,
+    arrays: frozenset[str] = frozenset(),
+    *,
+    everything: bool = False,
+    called: Callable[[FunctionType], object] | None = None,
 ) -> FunctionType | None:
     """`fn` with its compilable regions replaced by calls of what `compiled` makes of them.
 
     None where the fault is in an annotated loop (it is an error then), or nothing that is
     worth compiling is left. Loops that stay in Python are added to `left`.
+
+    arrays: parameters that are arrays. everything: each statement is worth compiling. called: what to
+    call in place of a Python function that calls a library; None to call it as it is.
     """
-    path = _path_to(source.ast, _line_of(error, source))
-    if path is None or any(_is_annotated(s, pragmas) for s in path):
+    place = _place_of(error, source)
+    path = _path_to(source.ast, place.line if place is not None else 0)
+    if path is None or place is None or any(_is_annotated(s, pragmas) for s in path):
         return None
     arguments = source.ast.args
     parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     bound = frozenset(a.arg for a in parameters)
-    work = _Work(source, path[-1], bound, names_captured(source.ast))
-    body = _split_block(work, source.ast.body, path, frozenset(), bound, frozenset())
+    function = source.ast
+    copies: dict[ast.stmt, ast.stmt] = {}
+    callees: dict[str, object] = {}
+    if isinstance(error, LibraryCallError):
+        function, path, copies = _taken_apart(
+            fn, source, path, place, called, callees, is_librarys=place == error.loc
+        )
+    known = ArrayNames(fn, function.body, arrays)
+    work = _Work(
+        source,
+        path[-1],
+        bound,
+        names_captured(source.ast),
+        lambda s: everything or _has_loop(s) or known.computes(s),
+        bound | names_assigned([function]),
+        copies=copies,
+    )
+    body = _split_block(work, function.body, path, frozenset(), bound, frozenset())
     if left is not None:
         left += [PythonPart(line, reason) for line, reason in sorted(work.reasons.items())]
     if not work.definitions:
@@ -101,12 +132,46 @@ def split(
     host = copy.copy(source.ast)
     host.body = body
     host.decorator_list = []
-    return _function(fn, host, regions)
+    return _function(fn, host, regions | callees)
+
+
+def _taken_apart(
+    fn: FunctionType,
+    source: Source,
+    path: list[ast.stmt],
+    place: Loc,
+    called: Callable[[FunctionType], object] | None,
+    callees: dict[str, object],
+    *,
+    is_librarys: bool,
+) -> tuple[ast.FunctionDef, list[ast.stmt], dict[ast.stmt, ast.stmt]]:
+    """The function with the call in a statement of its own, the way to that, and what was copied for it."""
+    parts = taken_apart(source, path[-1], place, is_librarys=is_librarys)
+    statements, number = parts if parts is not None else ([path[-1]], 0)
+    fault = compiled_callee(fn, source, statements[number], place, called, callees)
+    statements = [*statements[:number], fault, *statements[number + 1 :]]
+    copies = dict.fromkeys(statements, path[-1])
+    new_path = [fault]
+    for stmt, inner in zip(reversed(path[:-1]), reversed(path[1:]), strict=True):
+        out = copy.copy(stmt)
+        for name in ("body", "orelse"):
+            setattr(out, name, _spliced(getattr(stmt, name, []), inner, statements))
+        copies[out] = stmt
+        statements = [out]
+        new_path.insert(0, out)
+    function = copy.copy(source.ast)
+    function.body = _spliced(source.ast.body, path[0], statements)
+    return function, new_path, copies
+
+
+def _spliced(body: list[ast.stmt], old: ast.stmt, new: list[ast.stmt]) -> list[ast.stmt]:
+    return [s for stmt in body for s in (new if stmt is old else [stmt])]
 
 
 def annotation_around(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
     """The pragma of the loop that the fault is in, if any."""
-    path = _path_to(source.ast, _line_of(error, source)) or []
+    place = _place_of(error, source)
+    path = _path_to(source.ast, place.line if place is not None else 0) or []
     return next((pragmas[s].loc for s in path if _is_annotated(s, pragmas)), None)
 
 
@@ -118,11 +183,11 @@ def _is_annotated(stmt: ast.stmt, pragmas: dict[ast.stmt, Pragma]) -> bool:
     return isinstance(runs_over, ast.Call) and ast.unparse(runs_over.func).rpartition(".")[2] == "prange"
 
 
-def _line_of(error: CompileError, source: Source) -> int:
-    """The line of this function that the error is about: its own, or that of the call."""
+def _place_of(error: CompileError, source: Source) -> Loc | None:
+    """The place in this function that the error is about: its own, or that of the call."""
     places = (error.loc, *(note.loc for note in reversed(error.related)))
     first, last = source.first_line, source.first_line + len(source.lines)
-    return next((p.line for p in places if p.file == source.file and first <= p.line < last), 0)
+    return next((p for p in places if p.file == source.file and first <= p.line < last), None)
 
 
 def _path_to(function: ast.FunctionDef, line: int) -> list[ast.stmt] | None:
@@ -215,6 +280,10 @@ def _outlined(
     at = next((k for k, s in enumerate(body) if jumps_out(s)), None)
     if at is not None:
         left, stmt, right = body[:at], body[at], body[at + 1 :]
+        if isinstance(stmt, ast.Return) and not isinstance(stmt.value, ast.Name) and work.worth(stmt):
+            first, stmt = named_value(work.source, stmt)
+            left = [*left, first]
+            work.names |= names_assigned([first])
         live_right = live_before(right, after, at_jump)
         live_stmt = live_before([stmt], live_right, at_jump)
         assigned = before | surely_assigned(left)
@@ -225,9 +294,9 @@ def _outlined(
             middle,
             *_outlined(work, right, after, past, at_jump),
         ]
-    while body and not _has_loop(body[0]):
+    while body and not work.worth(body[0]):
         return [body[0], *_outlined(work, body[1:], after, before | surely_assigned(body[:1]), at_jump)]
-    while body and not _has_loop(body[-1]):
+    while body and not work.worth(body[-1]):
         rest = _outlined(work, body[:-1], live_before(body[-1:], after), before, at_jump)
         return [*rest, body[-1]]
     return _region(work, body, after, before) if body else body
@@ -237,8 +306,7 @@ def _region(
     work: _Work, body: list[ast.stmt], after: frozenset[str], before: frozenset[str]
 ) -> list[ast.stmt]:
     """A call of the statements as a function; the statements where that cannot be."""
-    local = work.bound | names_assigned([work.source.ast])
-    inputs = sorted(live_before(body, frozenset()) & local)
+    inputs = sorted(live_before(body, frozenset()) & work.names)
     outputs = sorted(names_assigned(body) & after)
     uncertain = sorted(set(outputs) - surely_assigned(body) - set(inputs))
     unbound = sorted(set(inputs) - before)
