@@ -687,11 +687,13 @@ def table(n):
 table(4)
 """,
     "method_of_array": """
-@appyc.jit(strict=True)
-def order(a):
-    a.sort()
+@appyc.jit
+def order(a, out):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        out[i] = a[i].argpartition(1)[0]
 
-order(np.ones(4))
+order(np.ones((4, 3)), np.ones(4))
 """,
     "mask": """
 @appyc.jit(strict=True)
