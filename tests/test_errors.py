@@ -604,13 +604,6 @@ def show(a):
 
 show(np.ones(4))
 """,
-    "slice_with_a_variable_step": """
-@appyc.jit(strict=True)
-def halve(a, k):
-    a[::k] *= 0.5
-
-halve(np.ones(4), 2)
-""",
     "global_statement": """
 counter = 0
 

@@ -9,7 +9,8 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.array_reductions import Along
 from appyc.frontend.functions import as_dtype
 from appyc.frontend.scope import Scope
-from appyc.frontend.values import Number, Opaque, TupleValue, Value, describe
+from appyc.frontend.tensors import as_tensor
+from appyc.frontend.values import Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.types import DType
 
 Arguments: TypeAlias = dict[str, Value]
@@ -33,6 +34,19 @@ def integers(value: Value | None, loc: Loc, what: str) -> tuple[int, ...] | None
     if len(out) != len(items):
         raise UnsupportedError(f"{what} must be a constant", loc)
     return out
+
+
+def integer_argument(given: Arguments, name: str, default: int, loc: Loc) -> int:
+    """A constant integer."""
+    found = integers(given.get(name), loc, name)
+    return default if not found else found[0]
+
+
+def refuse(given: Arguments, loc: Loc, *names: str) -> None:
+    """Raises UnsupportedError for arguments that have no meaning here, unless they are None."""
+    for name in names:
+        if not is_none(given.get(name)):
+            raise UnsupportedError(f"the argument {name!r} cannot be compiled here", loc)
 
 
 def one_axis(given: Arguments, loc: Loc, default: int | None = None) -> int | None:
@@ -69,3 +83,9 @@ def is_none(value: Value | None) -> bool:
 
 def along(given: Arguments, loc: Loc) -> Along:
     return Along(integers(given.get("axis"), loc, "axis"), flag(given.get("keepdims"), loc, "keepdims"))
+
+
+def several(scope: Scope, value: Value, loc: Loc) -> list[Tensor]:
+    if not isinstance(value, TupleValue) or not value.items:
+        raise UnsupportedError("arrays to be joined must be written as a tuple", loc)
+    return [as_tensor(scope, item, loc) for item in value.items]

@@ -11,6 +11,7 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import (
     accumulations,
     arithmetic,
+    array_tables,
     counting,
     creation,
     expressions,
@@ -21,9 +22,20 @@ from appyc.frontend import (
     selecting,
 )
 from appyc.frontend.accumulations import given_back
-from appyc.frontend.arguments import Arguments, Entry, Maker, along, flag, given_dtype, integers
+from appyc.frontend.arguments import (
+    Arguments,
+    Entry,
+    Maker,
+    along,
+    flag,
+    given_dtype,
+    integers,
+    refuse,
+    several,
+)
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.array_reductions import reduce_array, variance
+from appyc.frontend.number_functions import MORE_FUNCTIONS
 from appyc.frontend.reshaping import concatenated, ravelled, repeated, reshaped, rolled, stacked
 from appyc.frontend.scope import Scope
 from appyc.frontend.stores import assign
@@ -36,7 +48,7 @@ from appyc.ir.visit import substitute
 
 def works_on_arrays(obj: object) -> bool:
     """Whether a function of numbers works place by place on arrays, as NumPy's do."""
-    return isinstance(obj, np.ufunc) or obj in _PLACE_BY_PLACE
+    return isinstance(obj, np.ufunc) or obj in _PLACE_BY_PLACE or obj in MORE_FUNCTIONS
 
 
 _PLACE_BY_PLACE = (np.where, np.clip, np.real, np.imag, np.angle, np.conjugate, abs, pow, divmod)
@@ -82,11 +94,12 @@ def _bound(
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
     values = expressions.lower_operands(scope, nodes)
     positional = [*given, *values[: len(node.args)]]
-    if parameters[-1].startswith("*"):  # one tuple, or its items
-        parameters = (*parameters[:-1], parameters[-1][1:])
-        rest = positional[len(parameters) - 1 :]
-        if len(rest) > 1 or (rest and isinstance(rest[0], Number)):
-            positional[len(parameters) - 1 :] = [TupleValue(tuple(rest))]
+    rest = next((k for k, name in enumerate(parameters) if name.startswith("*")), None)
+    if rest is not None:  # one tuple, or its items
+        parameters = tuple(name.removeprefix("*") for name in parameters)
+        items = positional[rest:]
+        if len(items) > 1 or (items and isinstance(items[0], Number)):
+            positional[rest:] = [TupleValue(tuple(items))]
     if len(positional) > len(parameters):
         raise UnsupportedError(f"{what} with {len(node.args)} positional arguments cannot be compiled", loc)
     out = dict(zip(parameters, positional, strict=False))
@@ -99,7 +112,7 @@ def _bound(
 
 def _listed(node: ast.expr) -> ast.expr:
     """A list of shapes or arrays means what a tuple of them means."""
-    if not isinstance(node, ast.List):
+    if not isinstance(node, ast.List | ast.Tuple):
         return node
     return ast.copy_location(ast.Tuple([_listed(n) for n in node.elts], ast.Load()), node)
 
@@ -119,6 +132,7 @@ def _reduction(name: str) -> Maker:
 
 def _spread(*, root: bool) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        refuse(given, loc, "out")
         ddof = given.get("ddof", arithmetic.python_number(0, loc))
         number = expressions.number(ddof, loc, "ddof")
         dtype = given_dtype(given.get("dtype"), loc)
@@ -225,24 +239,18 @@ def _flat(*, copied: bool) -> Maker:
     return make
 
 
-def _several(scope: Scope, value: Value, loc: Loc) -> list[Tensor]:
-    if not isinstance(value, TupleValue) or not value.items:
-        raise UnsupportedError("arrays to be joined must be written as a tuple", loc)
-    return [as_tensor(scope, item, loc) for item in value.items]
-
-
 def _concatenate(scope: Scope, given: Arguments, loc: Loc) -> Value:
     axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
-    return concatenated(scope, _several(scope, given["arrays"], loc), axis, loc)
+    return concatenated(scope, several(scope, given["arrays"], loc), axis, loc)
 
 
 def _stack(scope: Scope, given: Arguments, loc: Loc) -> Value:
     axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
-    return stacked(scope, _several(scope, given["arrays"], loc), axis, loc)
+    return stacked(scope, several(scope, given["arrays"], loc), axis, loc)
 
 
 def _hstack(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensors = _several(scope, given["tup"], loc)
+    tensors = several(scope, given["tup"], loc)
     return concatenated(scope, tensors, 0 if tensors[0].ndim == 1 else 1, loc)
 
 
@@ -340,6 +348,7 @@ _METHODS: dict[str, Entry] = {
     **accumulations.METHODS,
     **searching.METHODS,
     **selecting.METHODS,
+    **array_tables.METHODS,
     "sum": (_REDUCED, _reduction("sum")),
     "prod": (_REDUCED, _reduction("prod")),
     "mean": (_REDUCED, _reduction("mean")),
@@ -363,7 +372,7 @@ _METHODS: dict[str, Entry] = {
 
 _FUNCTIONS: dict[object, Entry] = {
     **positions.FUNCTIONS, **accumulations.FUNCTIONS, **searching.FUNCTIONS, **selecting.FUNCTIONS,
-    **counting.FUNCTIONS, **histograms.FUNCTIONS,
+    **counting.FUNCTIONS, **histograms.FUNCTIONS, **array_tables.FUNCTIONS,
     np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
     np.min: _METHODS["min"], np.max: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
     np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FunctionType, MethodType
 
 import numpy as np
@@ -14,12 +14,14 @@ from appyc.errors import CompileError, LibraryCallError, Loc, Note, TypeInferenc
 from appyc.frontend import arithmetic, expressions
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.array_calls import lower_array_call, lower_array_method, works_on_arrays
-from appyc.frontend.functions import FUNCTIONS, as_dtype, number_method
+from appyc.frontend.functions import as_dtype, number_method
 from appyc.frontend.host_calls import is_library_function
+from appyc.frontend.number_functions import ALL_FUNCTIONS
 from appyc.frontend.numbers import holds
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import capture, read_source
+from appyc.frontend.stores import stored
 from appyc.frontend.tensors import elementwise, is_array
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.types import DType
@@ -45,9 +47,10 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     with _answered_by_library(loc):
         if (found := lower_array_call(scope, callee.obj, node, loc)) is not None:
             return found
-    entry = FUNCTIONS.get(_hashable(callee.obj))
+    entry = ALL_FUNCTIONS.get(_hashable(callee.obj))
     if entry is not None:
-        return _from_table(scope, node, callee.obj, entry, loc)
+        with _answered_by_library(loc) if is_library_function(callee.obj) else nullcontext():
+            return _from_table(scope, node, callee.obj, entry, loc)
     fn = python_function(callee.obj)
     if fn is not None:
         bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
@@ -109,6 +112,7 @@ def _from_table(
     loc: Loc,
 ) -> Value:
     counts, make = entry
+    target, node = _given_target(obj, node, counts)
     nodes = _positional(scope, node, loc)
     if (literal := _from_literal(obj, nodes, loc)) is not None:
         return literal
@@ -122,10 +126,25 @@ def _from_table(
             loc,
         )
     what = f"an argument of {ast.unparse(node.func)}"
+    if target is not None:
+        out = expressions.lower_expression(scope, target)
+        found = elementwise(scope, values, lambda numbers: make(numbers, loc), loc, what)
+        return stored(scope, out, found, loc)
     if works_on_arrays(obj) and any(is_array(v) for v in values):
         return elementwise(scope, values, lambda numbers: make(numbers, loc), loc, what)
     numbers = [expressions.number(v, loc, what) for v in values]
     return make(numbers, loc)
+
+
+def _given_target(obj: object, node: ast.Call, counts: range) -> tuple[ast.expr | None, ast.Call]:
+    """The array that a ufunc is to put its result into, `out=c` or behind its operands, and the call without."""
+    if not isinstance(obj, np.ufunc):
+        return None, node
+    if [k.arg for k in node.keywords] == ["out"] and not isinstance(node.keywords[0].value, ast.Tuple):
+        return node.keywords[0].value, ast.copy_location(ast.Call(node.func, node.args, []), node)
+    if not node.keywords and len(node.args) == counts.stop:
+        return node.args[-1], ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)
+    return None, node
 
 
 def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+import numpy as np
+
 from appyc.errors import CompileError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, tensors
 from appyc.frontend.arithmetic import cast, integer, truth_of
@@ -430,6 +432,8 @@ def _identity(
 def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
     owner = lower_expression(scope, base)
     match owner:
+        case Opaque(obj=obj) if obj is np.mgrid:
+            return _grid(scope, index, loc)
         case TupleValue():
             return _tuple_item(scope, owner, index, loc)
         case ArrayRef() | Tensor():
@@ -441,6 +445,24 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
                 else "only arrays and tuples can be"
             )
             raise wrong_kind(owner)(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
+
+
+def _grid(scope: Scope, index: ast.expr, loc: Loc) -> Value:
+    """`np.mgrid[a:b, c:d:s]`."""
+    from appyc.frontend.arranging import mgrid  # noqa: PLC0415  (its arguments are expressions)
+
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    ranges = []
+    for part in parts:
+        if not isinstance(part, ast.Slice) or part.upper is None:
+            raise UnsupportedError("np.mgrid takes slices with an end here", loc)
+        bounds = [part.lower or ast.copy_location(ast.Constant(0), part), part.upper]
+        numbers = lower_numbers(scope, [*bounds, *([part.step] if part.step is not None else [])])
+        if any(n.type.dtype.is_complex for n in numbers):
+            raise UnsupportedError("np.mgrid with a number of places is not compiled", loc,
+                                   hints=("np.linspace makes so many places",))  # fmt: skip
+        ranges.append(numbers)
+    return mgrid(scope, ranges, loc)
 
 
 def _array_item(scope: Scope, owner: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:

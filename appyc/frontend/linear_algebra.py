@@ -82,6 +82,11 @@ def outer(scope: Scope, op: str, a: Value, b: Value, loc: Loc) -> Value:
 
 def sum_of_products(x: Expr, y: Expr, axes: Sequence[Symbol], extents: Sequence[Expr], loc: Loc) -> Reduce:
     product = arithmetic.binary("*", Number(x, python=False), Number(y, python=False), loc).expr
+    return sum_of(product, axes, extents, loc)
+
+
+def sum_of(product: Expr, axes: Sequence[Symbol], extents: Sequence[Expr], loc: Loc) -> Reduce:
+    """The sum of products, in their own type; of bools whether any is true."""
     op = "or" if product.dtype is DType.BOOL else "+"
     start = const(False, DType.BOOL, loc) if op == "or" else cast(const(0, DType.INT64, loc), product.dtype)
     return Reduce(op, tuple(axes), tuple(extents), product, start, loc=loc)

@@ -33,19 +33,20 @@ def names_read(node: ast.AST) -> frozenset[str]:
     return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
 
 
-def read_behind(body: list[ast.stmt], node: ast.stmt) -> frozenset[str] | None:
-    """Names that may be read once `node`, somewhere in `body`, has run: by what follows it, and by what
-    is around it and runs again. None where it is not there."""
-    for number, stmt in enumerate(body):
-        rest = frozenset(name for s in body[number + 1 :] for name in _used(s))
-        if stmt is node:
-            return rest
-        for block in ("body", "orelse"):
-            inside = read_behind(getattr(stmt, block, []), node)
-            if inside is not None:
-                again = _used(stmt) if isinstance(stmt, ast.For | ast.While) else frozenset()
-                return inside | again | rest
-    return None
+def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
+    """For each statement the names that may be read once it has run: by what follows it, and by what is
+    around it and runs again."""
+    out: dict[ast.stmt, frozenset[str]] = {}
+    todo: list[tuple[list[ast.stmt], frozenset[str]]] = [(body, frozenset())]
+    while todo:
+        block, behind = todo.pop()
+        for stmt in reversed(block):
+            out[stmt] = behind
+            used = _used(stmt)
+            around = behind | used if isinstance(stmt, ast.For | ast.While) else behind
+            todo += [(inner, around) for name in ("body", "orelse") if (inner := getattr(stmt, name, []))]
+            behind |= used
+    return out
 
 
 def _used(node: ast.stmt) -> frozenset[str]:

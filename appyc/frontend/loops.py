@@ -16,12 +16,13 @@ from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast, const, integer
 from appyc.frontend.clauses import loop_clauses, prange_clauses
 from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number, wrong_kind
-from appyc.frontend.liveness import live_before, read_behind
+from appyc.frontend.liveness import live_before
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
 from appyc.frontend.scope import Env, LoopFrame, Scope, constant_truth
+from appyc.frontend.tensors import as_tensor, as_value, kept
 from appyc.frontend.tree import statements_in
-from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, TupleValue, Value, describe
+from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -43,6 +44,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
+from appyc.ir.visit import substitute
 
 MAX_UNROLLED = 64
 """A loop over a tuple is unrolled; a longer tuple is refused."""
@@ -216,8 +218,7 @@ def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True) -> 
 
 def _needed(scope: Scope, loop: ast.For | ast.While) -> frozenset[str]:
     """Names whose value at the top of an iteration, or behind the loop, is read."""
-    behind = read_behind(scope.source.ast.body, loop)
-    return live_before([loop], frozenset()) | (behind if behind is not None else scope.locals)
+    return live_before([loop], frozenset()) | scope.names_behind.get(loop, scope.locals)
 
 
 def lower_break(scope: Scope, loc: Loc) -> None:
@@ -273,6 +274,10 @@ def _what_it_runs_over(scope: Scope, node: ast.expr) -> _Range | TupleValue:
         return value
     if isinstance(value, ArrayRef) and value.ndim > 0:
         return _over_array(value, loc)
+    if isinstance(value, Tensor) and value.ndim > 0:
+        kept_value = kept(scope, value, "items", loc)
+        assert isinstance(kept_value, ArrayRef | Tensor), "it has axes"
+        return _over_view(as_tensor(scope, kept_value, loc), loc)
     raise wrong_kind(value)(
         f"a loop cannot run over {describe(value)}", loc,
         hints=("loop over range(...), an array, enumerate(...) or zip(...)",),
@@ -287,6 +292,16 @@ def _over_array(value: ArrayRef, loc: Loc) -> _Range:
         return ArrayRef(value.symbol, index)
 
     return _Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)
+
+
+def _over_view(tensor: Tensor, loc: Loc) -> _Range:
+    """The items of a view, along its first axis."""
+
+    def item(var: Var) -> Value:
+        element = substitute(tensor.element, {tensor.axes[0]: var})
+        return as_value(replace(tensor, axes=tensor.axes[1:], extents=tensor.extents[1:], element=element))
+
+    return _Range(integer(0, loc), tensor.extents[0], 1, item)
 
 
 def _arguments(scope: Scope, node: ast.Call) -> list[ast.expr]:

@@ -11,11 +11,13 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const, holding, to_type
 from appyc.frontend.axis_requests import AxisRequests
 from appyc.frontend.homes import copies, has_other_names, moves_of, new_home, note
+from appyc.frontend.liveness import names_behind
 from appyc.frontend.memory import Bound, Memory
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.pragmas import read_pragmas
@@ -118,6 +120,11 @@ class Scope:
         self.result: Result | None = None
         self.requests: AxisRequests | None = None
         """What a pragma asks of the tensor statement that is being lowered."""
+
+    @cached_property
+    def names_behind(self) -> dict[ast.stmt, frozenset[str]]:
+        """The names that are read behind each statement."""
+        return names_behind(self.source.ast.body)
 
     @property
     def is_inlined(self) -> bool:

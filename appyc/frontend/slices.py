@@ -69,7 +69,7 @@ class _Slice:
     """written: the slice's text, where it has one."""
 
     start: Expr
-    step: int
+    step: int | Expr
     extent: Expr
     written: ast.Slice | None = None
 
@@ -281,11 +281,13 @@ def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor | _Mask:
 
 
 def _slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> _Slice:
-    step = 1 if node.step is None else _constant_step(scope, node.step)
+    known = 1 if node.step is None else _step(scope, node.step)
     lo = None if node.lower is None else _bound(scope, node.lower)
     hi = None if node.upper is None else _bound(scope, node.upper)
-    size = abs(step)
-    if step > 0:
+    if not isinstance(known, int):
+        return replace(_variable_step(scope, extent, (lo, hi), known, loc), written=node)
+    size = abs(known)
+    if known > 0:
         start = integer(0, loc) if lo is None else _clipped(scope, lo, extent, 0, loc)
         stop = extent if hi is None else _clipped(scope, hi, extent, 0, loc)
         distance = stop if start == integer(0, loc) else Binary("-", stop, start, loc=loc)
@@ -295,23 +297,54 @@ def _slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> _Slice:
         stop = integer(-1, loc) if hi is None else _clipped(scope, hi, extent, -1, loc)
         distance = Binary("-", start, stop, loc=loc)
     if lo is None and hi is None and size == 1:
-        return _Slice(start, step, extent, node)
+        return _Slice(start, known, extent, node)
     if size > 1:
         more = Binary("+", distance, integer(size - 1, loc), loc=loc)
         distance = Binary("//", more, integer(size, loc), loc=loc)
     count = Binary("max", distance, integer(0, loc), loc=loc)
-    return _Slice(pinned(scope, "start", start), step, pinned(scope, "count", count), node)
+    return _Slice(pinned(scope, "start", start), known, pinned(scope, "count", count), node)
 
 
-def _constant_step(scope: Scope, node: ast.expr) -> int:
+def _variable_step(
+    scope: Scope, extent: Expr, bounds: tuple[Expr | None, Expr | None], step: Expr, loc: Loc
+) -> _Slice:
+    """A step that the run shows, most likely a positive one."""
+    zero, one = integer(0, loc), integer(1, loc)
+    step = pinned(scope, "step", step)
+    fail = Fail("ValueError", "slice step cannot be zero", loc=loc)
+    scope.emit(If(Compare("==", step, zero, loc=loc), (fail,), loc=loc))
+    up = Likely(Compare(">", step, zero, loc=loc), loc=loc)
+    last = Binary("-", extent, one, loc=loc)
+    lo, hi = (None if bound is None else pinned(scope, "bound", bound) for bound in bounds)
+    start = Select(
+        up, zero if lo is None else _clipped(scope, lo, extent, 0, loc),
+        last if lo is None else _counted_from_start(lo, extent, -1, loc), loc=loc,
+    )  # fmt: skip
+    stop = Select(
+        up, extent if hi is None else _clipped(scope, hi, extent, 0, loc),
+        integer(-1, loc) if hi is None else _counted_from_start(hi, extent, -1, loc), loc=loc,
+    )  # fmt: skip
+    first = pinned(scope, "start", start)
+    ahead, back = Binary("-", stop, first, loc=loc), Binary("-", first, stop, loc=loc)
+    distance = Select(up, ahead, back, loc=loc)
+    size = Select(up, step, Unary("-", step, loc=loc), loc=loc)
+    # One less first: the sum of a distance and a step may not fit.
+    whole = Binary("//", Binary("-", distance, one, loc=loc), Binary("max", size, one, loc=loc), loc=loc)
+    count = Binary("max", Binary("+", whole, one, loc=loc), zero, loc=loc)
+    return _Slice(first, step, pinned(scope, "count", count))
+
+
+def _step(scope: Scope, node: ast.expr) -> int | Expr:
     loc = scope.loc(node)
-    step = expressions.lower_number(scope, node).constant
-    if not isinstance(step, int):
-        raise UnsupportedError("a slice's step must be a constant", loc,
-                               hints=("write the steps as a loop: `for i in range(0, n, k)`",))  # fmt: skip
-    if step == 0:
+    value = expressions.lower_expression(scope, node)
+    if isinstance(value, Opaque) and value.obj is None:
+        return 1
+    number = expressions.number(value, loc, "this step")
+    if not isinstance(number.constant, int):
+        return expressions.as_index(number, loc)
+    if number.constant == 0:
         raise TypeInferenceError("slice step cannot be zero", loc)
-    return step
+    return int(number.constant)
 
 
 def _bound(scope: Scope, node: ast.expr) -> Expr | None:
@@ -339,19 +372,26 @@ def _clipped(scope: Scope, bound: Expr, extent: Expr, low: int, loc: Loc) -> Exp
         return pinned(scope, "bound", Select(inside, from_end, floor, loc=loc))
     bound = pinned(scope, "bound", bound)
     zero = integer(0, loc)
-    is_negative = Compare("<", bound, zero, loc=loc)
-    counted = Select(is_negative, Binary("+", bound, extent, loc=loc), bound, loc=loc)
-    general = Binary("min", Binary("max", counted, floor, loc=loc), top, loc=loc)
+    general = _counted_from_start(bound, extent, low, loc)
     above, below = Compare(">=", bound, zero, loc=loc), Compare("<=", bound, top, loc=loc)
     inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
     return pinned(scope, "bound", Select(inside, bound, general, loc=loc))
+
+
+def _counted_from_start(bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:
+    """Any bound, counted from the start and kept in [low, extent + low]."""
+    top = extent if low == 0 else Binary("+", extent, integer(low, loc), loc=loc)
+    is_negative = Compare("<", bound, integer(0, loc), loc=loc)
+    counted = Select(is_negative, Binary("+", bound, extent, loc=loc), bound, loc=loc)
+    return Binary("min", Binary("max", counted, integer(low, loc), loc=loc), top, loc=loc)
 
 
 def _stepped(item: _Slice, axis: Symbol, loc: Loc) -> Expr:
     """The place that the axis's value means in the owner."""
     out: Expr = Var(axis, loc=loc)
     if item.step != 1:
-        out = Binary("*", out, integer(item.step, loc), loc=loc)
+        step = integer(item.step, loc) if isinstance(item.step, int) else item.step
+        out = Binary("*", out, step, loc=loc)
     return out if item.start == integer(0, loc) else Binary("+", item.start, out, loc=loc)
 
 

@@ -8,6 +8,7 @@ import builtins
 from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast
+from appyc.frontend.arranging import rows
 from appyc.frontend.axis_pragmas import lower_with_dims
 from appyc.frontend.expressions import (
     array_operation,
@@ -19,7 +20,6 @@ from appyc.frontend.expressions import (
     number,
     wrong_kind,
 )
-from appyc.frontend.liveness import read_behind
 from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_while
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
@@ -180,9 +180,11 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
     for e in elts:
         if isinstance(e, ast.Starred):
             raise UnsupportedError("a starred target cannot be compiled", scope.loc(e))
+    if isinstance(value, ArrayRef | Tensor) and value.ndim:
+        value = rows(scope, value, len(elts), loc)
     if not isinstance(value, TupleValue):
         raise wrong_kind(value)(f"{describe(value)} cannot be unpacked", loc,
-                                 hints=("only tuples can be; index the elements",))  # fmt: skip
+                                 hints=("only tuples and arrays can be",))  # fmt: skip
     if len(value.items) != len(elts):
         raise TypeInferenceError(
             f"{len(value.items)} values cannot be unpacked into {len(elts)} targets", loc
@@ -384,8 +386,7 @@ def _needed(scope: Scope, body: list[ast.stmt], orelse: list[ast.stmt]) -> froze
     out: frozenset[str] = frozenset()
     for statements in (body, orelse):
         if statements:
-            behind = read_behind(scope.source.ast.body, statements[-1])
-            out |= behind if behind is not None else scope.locals
+            out |= scope.names_behind.get(statements[-1], scope.locals)
     return out
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from appyc.errors import Loc, TypeInferenceError
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.masks import counted, gathered, repeatable, under_one_mask
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, equals, fail_unless, is_one, negation
+from appyc.frontend.tensors import as_tensor, as_value, equals, fail_unless, is_array, is_one, negation
 from appyc.frontend.values import Masked, Tensor, Value, describe
 from appyc.ir.nodes import Compare, Const, Expr, Fail, ForAll, If, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType
@@ -142,3 +142,17 @@ def _without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> 
         element = substitute(tensor.element, {tensor.axes[0]: integer(0, loc)})
         tensor = Tensor(tensor.axes[1:], tensor.extents[1:], element)
     return tensor
+
+
+def stored(scope: Scope, target: Value, value: Value, loc: Loc) -> Value:
+    """The value of a function that is given where to put its result: the array that has it then.
+
+    Raises UnsupportedError where the array cannot take the result's type.
+    """
+    if not is_array(target):
+        raise UnsupportedError(f"the result cannot be put into {describe(target)}", loc)
+    kinds = [as_tensor(scope, v, loc).element.dtype.kind.replace("u", "i") for v in (target, value)]
+    if "bifc".index(kinds[1]) > "bifc".index(kinds[0]):
+        raise UnsupportedError("the array for the result has a type that does not take it", loc)
+    assign(scope, target, value, loc)
+    return target

@@ -1,0 +1,112 @@
+"""NumPy's functions and methods that arrange, compare and multiply arrays, by name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from appyc.errors import Loc
+from appyc.frontend import arranging, comparing, einsum, functions, number_functions
+from appyc.frontend.arguments import Arguments, Entry
+from appyc.frontend.arithmetic import binary, extremum
+from appyc.frontend.array_reductions import Along, reduce_array
+from appyc.frontend.linear_algebra import matmul
+from appyc.frontend.number_functions import Maker
+from appyc.frontend.reshaping import ravelled
+from appyc.frontend.scope import Scope
+from appyc.frontend.tensors import as_tensor, as_value, elementwise
+from appyc.frontend.values import Number, Opaque, Tensor, Value
+
+
+def _trace(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    found = arranging.diagonal(scope, given, loc)
+    return reduce_array(scope, "sum", found, Along((as_tensor(scope, found, loc).ndim - 1,)), None, loc)
+
+
+def _vdot(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.vdot: the elements of both in C order, the first's conjugate."""
+    conjugate = functions.FUNCTIONS[np.conjugate][1]
+    sides = []
+    for name in ("a", "b"):
+        tensor = as_tensor(scope, given[name], loc)
+        sides.append(
+            ravelled(scope, Tensor(tensor.axes, tensor.extents, tensor.element), loc)
+            if tensor.axes
+            else tensor
+        )
+    if not sides[0].axes or not sides[1].axes:
+        values = [as_value(s) for s in sides]
+        return elementwise(scope, values, lambda n: binary("*", conjugate([n[0]], loc), n[1], loc), loc)
+    left = elementwise(scope, [as_value(sides[0])], lambda n: conjugate([n[0]], loc), loc)
+    return matmul(scope, left, as_value(sides[1]), loc)
+
+
+def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.clip, of which a bound may be None."""
+    bounds = [(op, given[name]) for op, name in (("maximum", "a_min"), ("minimum", "a_max"))
+              if not isinstance(given.get(name, Opaque(None)), Opaque)]  # fmt: skip
+
+    def make(numbers: list[Number]) -> Number:
+        out = numbers[0]
+        for (op, _), bound in zip(bounds, numbers[1:], strict=True):
+            out = extremum(op, out, bound, loc)
+        return out
+
+    return elementwise(scope, [given["a"], *(value for _, value in bounds)], make, loc)
+
+
+def _place_by_place(make: Maker, *names: str) -> Entry:
+    """A function of numbers as a method, or with its arguments by name."""
+
+    def method(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        values = [given[name] for name in names if name in given]
+        return elementwise(scope, values, lambda numbers: make(numbers, loc), loc)
+
+    return names, method
+
+
+_CLOSE = ("a", "b", "rtol", "atol", "equal_nan")
+
+METHODS: dict[str, Entry] = {
+    "diagonal": (("a", "offset", "axis1", "axis2"), arranging.diagonal),
+    "trace": (("a", "offset", "axis1", "axis2"), _trace),
+    "squeeze": (("a", "axis"), arranging.squeeze),
+    "clip": (("a", "a_min", "a_max"), _clip),
+    "round": _place_by_place(number_functions.MORE_FUNCTIONS[np.round][1], "a", "decimals"),
+    "conj": _place_by_place(functions.FUNCTIONS[np.conjugate][1], "a"),
+    "conjugate": _place_by_place(functions.FUNCTIONS[np.conjugate][1], "a"),
+}
+
+FUNCTIONS: dict[object, Entry] = {
+    np.einsum: (("subscripts", "*operands"), einsum.einsum),
+    np.tensordot: (("a", "b", "axes"), einsum.tensordot),
+    np.inner: (("a", "b"), einsum.inner),
+    np.kron: (("a", "b"), einsum.kron),
+    np.vdot: (("a", "b"), _vdot),
+    np.trace: METHODS["trace"], np.diagonal: METHODS["diagonal"],
+    np.diag: (("v", "k"), arranging.diag), np.fill_diagonal: (("a", "val"), arranging.fill_diagonal),
+    np.moveaxis: (("a", "source", "destination"), arranging.moveaxis),
+    np.squeeze: METHODS["squeeze"], np.clip: METHODS["clip"],
+    np.atleast_1d: (("a",), arranging.atleast(1)), np.atleast_2d: (("a",), arranging.atleast(2)),
+    np.atleast_3d: (("a",), arranging.atleast(3)),
+    np.broadcast_to: (("a", "shape"), arranging.broadcast_to),
+    np.flipud: (("m",), arranging.flip_axis(0)), np.fliplr: (("m",), arranging.flip_axis(1)),
+    np.rot90: (("m", "k", "axes"), arranging.rot90),
+    np.tile: (("A", "reps"), arranging.tile),
+    np.pad: (("array", "pad_width", "mode", "constant_values"), arranging.pad),
+    np.vstack: (("tup",), arranging.joined_as(2, 0)), np.dstack: (("tup",), arranging.joined_as(3, 2)),
+    np.column_stack: (("tup",), arranging.column_stack),
+    np.split: (("ary", "indices_or_sections", "axis"), arranging.split),
+    np.meshgrid: (("*arrays", "indexing", "sparse"), arranging.meshgrid),
+    np.indices: (("dimensions",), arranging.indices),
+    np.tri: (("N", "M", "k"), arranging.tri),
+    np.isclose: (_CLOSE, comparing.isclose), np.allclose: (_CLOSE, comparing.allclose),
+    np.array_equal: (("a1", "a2"), comparing.array_equal),
+    np.nan_to_num: (("x", "copy", "nan", "posinf", "neginf"), comparing.nan_to_num),
+    np.linalg.norm: (("x", "ord", "axis", "keepdims"), comparing.norm),
+    np.average: (("a", "axis", "weights", "returned", "keepdims"), comparing.average),
+    np.copyto: (("dst", "src"), comparing.copyto),
+    np.array: (("object", "dtype"), comparing.array),
+    np.asarray: (("object", "dtype"), comparing.asarray),
+    np.ascontiguousarray: (("object", "dtype"), comparing.asarray),
+    np.round: METHODS["round"], np.around: METHODS["round"],
+}  # fmt: skip
