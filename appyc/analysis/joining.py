@@ -24,6 +24,7 @@ from appyc.ir.nodes import (
     For,
     Function,
     Guard,
+    If,
     Logical,
     Node,
     Stmt,
@@ -211,14 +212,25 @@ def placed(first: For, second: For, between: Sequence[Stmt]) -> tuple[list[Stmt]
     behind: list[Stmt] = []
     for stmt in between:
         mine = Touched.by(stmt)
-        raises = may_raise(stmt)
-        if not raises and mine.is_free_of(one) and all(mine.is_free_of(Touched.by(s)) for s in behind):
+        stays = not may_raise(stmt) and not jumps(stmt)
+        if stays and mine.is_free_of(one) and all(mine.is_free_of(Touched.by(s)) for s in behind):
             before.append(stmt)
-        elif not raises and mine.is_free_of(two):
+        elif stays and mine.is_free_of(two):
             behind.append(stmt)
         else:
             return None
     return before, behind
+
+
+def jumps(stmt: Stmt) -> bool:
+    """Whether a statement may leave a loop that is around it: nothing passes it."""
+    match stmt:
+        case Break() | Continue():
+            return True
+        case If(then=then, orelse=orelse):
+            return any(jumps(s) for s in (*then, *orelse))
+        case _:
+            return False
 
 
 def alone(*loops: For) -> Function:

@@ -390,3 +390,18 @@ def test_loops_in_one_that_runs_in_order_do_not_become_a_nest_with_it():
     out = fused(scratch_row, A, A.copy(), B.copy(), context=context)
     assert not context.fusions
     assert sum(isinstance(n, For) for n in walk(out)) == 3
+
+
+def test_no_loop_passes_a_jump_between_them():
+    def until_small(x, n):
+        for _ in range(n):
+            largest = 0.0
+            for i in range(x.shape[0]):
+                largest = max(largest, abs(x[i]))
+            if largest < 0.1:
+                break
+            for i in range(x.shape[0]):
+                x[i] = x[i] * 0.5
+
+    (outer,) = (s for s in fused(until_small, np.ones(4), 3).body if isinstance(s, For))
+    assert sum(isinstance(s, For) for s in outer.body) == 2
