@@ -28,11 +28,8 @@ def effects_of(analysed: Analysed) -> Effects:
     function = analysed.plain
     stored = arrays_written(function)
     numbers = [r.value for r in function.results if not isinstance(r.value, Symbol)]
-    flat = (
-        function.tree is None
-        or isinstance(function.tree, int)
-        or all(isinstance(t, int) for t in function.tree)
-    )
+    items = function.tree if isinstance(function.tree, tuple) else (function.tree,)
+    flat = function.tree is None or all(isinstance(t, int) for t in items)
     return Effects(
         tuple(k for k, symbol in enumerate(function.params) if symbol in stored),
         tuple(value.dtype.numpy for value in numbers),
