@@ -856,7 +856,7 @@ def test_strict_raises_what_otherwise_runs_in_python():
 def test_error_leaves_no_trace_for_the_next_call():
     @appyc.jit(strict=True)
     def pick(a, i):
-        return np.float64(a[i])
+        return float(a[i])
 
     with pytest.raises(appyc.CompileError):
         pick(np.ones((2, 2)), 1)
