@@ -1012,14 +1012,6 @@ def both(a, b):
 
 both(np.ones(4), np.ones(4))
 """,
-    "unpacking_an_array": """
-@appyc.jit(strict=True)
-def distance(p):
-    x, y = p
-    return x * x + y * y
-
-distance(np.ones(2))
-""",
     "unpacking_too_many": """
 @appyc.jit(strict=True)
 def first(t):
