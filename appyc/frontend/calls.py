@@ -170,10 +170,13 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
             hints=("write it as a loop, or call it outside the compiled function",),
         )  # fmt: skip
-    args = expressions.lower_operands(scope, _positional(scope, node, loc))
-    dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
-    numbers = [a for a in args if isinstance(a, Number)]
-    return number_method(owner, name, numbers, dtype, loc)
+    with (
+        nullcontext() if owner.python else _answered_by_library(loc)
+    ):  # a NumPy scalar has an array's methods
+        args = expressions.lower_operands(scope, _positional(scope, node, loc))
+        dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
+        numbers = [a for a in args if isinstance(a, Number)]
+        return number_method(owner, name, numbers, dtype, loc)
 
 
 def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:

@@ -198,3 +198,10 @@ def test_a_call_in_an_expression_gets_a_name() -> None:
 )
 def test_what_is_not_taken_apart(text: str) -> None:
     assert _parts(text) is None
+
+
+def test_a_numpy_scalar_has_the_methods_of_an_array() -> None:
+    def f(a):  # type: ignore[no-untyped-def]
+        return a * a[0].sum(axis=0)
+
+    run_everywhere(f, _X, targets=("cpu",), strict=True)

@@ -27,7 +27,11 @@ _ARITHMETIC = ("+", "-", "*", "+", "-", "*", "/")
 _EXACT = ("//", "%", "<", ">=", "==", "!=", "&", "|", "^")
 _PLACE_BY_PLACE = ("-{}", "+{}", "~{}", "abs({})", "np.minimum({}, 1)", "np.maximum({}, {})", "{}.T", "{}[::-1]",
                    "np.where({} > 0, {}, 2)", "np.conjugate({})", "np.clip({}, 0, 1)", "{}.copy()", "{}[None]",
-                   "{}[..., None]", "np.sqrt(np.abs({}))", "np.logical_not({})", "{} * 2", "1 - {}")  # fmt: skip
+                   "{}[..., None]", "np.sqrt(np.abs({}))", "np.logical_not({})", "{} * 2", "1 - {}", "np.flipud({})",
+                   "np.rot90({})", "np.tile({}, 2)", "np.pad({}, 1)", "np.pad({}, (0, 2), 'edge')", "np.diag({})",
+                   "np.atleast_2d({})", "np.vstack(({}, {}))", "np.moveaxis({}, 0, -1)", "np.array({})",
+                   "np.array([{}, {}])", "np.broadcast_to({}, (2, 3))", "np.einsum('ij->ji', {})",
+                   "np.trace({}, 1) * {}", "{}.diagonal()", "np.split({}, 2)[1]")  # fmt: skip
 _CONVERTED = (".astype(np.float32)", ".astype(np.int64)", ".astype(np.uint8)", ".astype(bool)")
 _REDUCED = ("sum", "sum", "min", "max", "mean", "any", "all", "prod", "std", "var")
 _MADE = ("np.zeros({})", "np.ones({}, dtype=np.int32)", "np.full({}, 2.5)", "np.arange({})", "np.eye({})",
@@ -58,7 +62,16 @@ def tensor_programs(draw: st.DrawFn) -> Program:
     body = _Body(draw, {**{"abcd"[n]: a for n, a in enumerate(args)}, "k": k})
     lines = body.statements(draw(st.integers(1, 6)))
     head = f"def program({', '.join(['abcd'[n] for n in range(len(args))] + ['k'])}):"
-    source = "\n".join([head, *(f"    {line}" for line in lines), f"    return {body.returned()}"]) + "\n"
+    source = (
+        "\n".join(
+            [
+                head,
+                *("    " + line.replace("\n", "\n    ") for line in lines),
+                f"    return {body.returned()}",
+            ]
+        )
+        + "\n"
+    )
     return Program(source, (*args, k))
 
 
@@ -69,6 +82,15 @@ class _Body:
         copies: dict[int, Any] = {}
         self.values = copy.deepcopy(values, copies)
         self.made: list[str] = []
+        self.kinds = (
+            self.bound,
+            self.bound,
+            self.stored,
+            self.updated,
+            self.reduced,
+            self.rebound,
+            self.swapped,
+        )
 
     def one_of(self, items: Any) -> Any:
         return self.draw(st.sampled_from(list(items)))
@@ -77,7 +99,7 @@ class _Body:
         out: list[str] = []
         for _ in range(count):
             for _ in range(ATTEMPTS):
-                line = self.one_of((self.bound, self.bound, self.stored, self.updated, self.reduced))()
+                line = self.one_of(self.kinds)()
                 if line is not None and self.runs(line):
                     out.append(line)
                     break
@@ -108,6 +130,33 @@ class _Body:
         self.made.append(name)
         text = drawn.text if not _is_name(drawn.text) else f"{drawn.text} + 0"
         return f"{name} = {text}" if _owns(drawn.text) else f"{name} = ({text}) * 1"
+
+    def rebound(self) -> str | None:
+        """A loop or a branch that binds a name to another array."""
+        name = self.made_array()
+        if name is None:
+            return None
+        drawn = self.expression(1)
+        if drawn is None or isinstance(drawn.value, tuple):
+            return None
+        head = self.one_of((f"for r in range({self.draw(st.integers(0, 3))}):", "if k > 0:"))
+        value = self.one_of((f"{name} * 0.5 + {drawn.text}", f"{name} - {drawn.text}", f"{name}[::-1] * 1",
+                             f"np.where({name} == {name}, {drawn.text}, {name})", f"{name}[1:] + 0",
+                             f"np.concatenate(({name}, {name}))", f"{name}.T + 0", drawn.text))  # fmt: skip
+        store = self.one_of(("", "", f"\n    {name}[0] = 1"))
+        return f"{head}\n    {name} = {value}{store}"
+
+    def swapped(self) -> str | None:
+        """A loop that exchanges two names, and may store into one of them."""
+        one, other = self.made_array(), self.made_array()
+        if one is None or other is None or one == other:
+            return None
+        store = self.one_of(("", f"    {one}[0] = {other}[-1]\n", f"    {other}[1:] = {one}[:-1]\n"))
+        return f"for r in range({self.draw(st.integers(0, 3))}):\n{store}    {one}, {other} = {other}, {one}"
+
+    def made_array(self) -> str | None:
+        names = [n for n in self.made if isinstance(self.values.get(n), np.ndarray) and self.values[n].ndim]
+        return self.one_of(names) if names else None
 
     def stored(self) -> str | None:
         drawn, place = self.expression(2), self.place()
@@ -207,7 +256,19 @@ class _Body:
         left, right = self.leaf(), self.leaf()
         if left is None or right is None:
             return None
-        form = self.one_of(("({} @ {})", "np.dot({}, {})", "np.outer({}.sum(axis=0), {})", "({}.T @ {})"))
+        form = self.one_of(
+            (
+                "({} @ {})",
+                "np.dot({}, {})",
+                "np.outer({}.sum(axis=0), {})",
+                "({}.T @ {})",
+                "np.inner({}, {})",
+                "np.kron({}, {})",
+                "np.tensordot({}, {}, 1)",
+                "np.einsum('ij,jk->ki', {}, {})",
+                "np.einsum('i,ij->', {}, {})",
+            )
+        )
         return self.evaluated(form.format(left.text, right.text), False)
 
     def new(self, depth: int) -> _Drawn | None:
@@ -248,6 +309,8 @@ _SLICES = (
     "1:1",
     "2::-1",
     "0:1",
+    "::k",
+    "1::k",
 )
 
 
