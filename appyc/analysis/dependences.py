@@ -108,14 +108,15 @@ class Dependences:
                 yield known
 
     def _conflict(self, loop: For, source: Access, sink: Access) -> Conflict | None:
-        if self.meetings.are_apart(loop, source, sink):
-            return None
-        instances = self.sets.bounded(
-            lambda: self.meetings.in_order(loop, self.meetings.pairs(loop, source, sink)), None
-        )
+        def meet() -> isl.Set:
+            if self.meetings.are_apart(loop, source, sink):
+                return self.sets.nothing
+            return self.meetings.in_order(loop, self.meetings.pairs(loop, source, sink))
+
+        instances = self.sets.bounded(meet, None)
         if instances is None:
             return Conflict(loop, source, sink, None, False)
-        if instances.is_empty():
+        if instances is self.sets.nothing:
             return None
         exact = self.meetings.is_exact(loop, source, sink, instances)
         free_if = None

@@ -8,7 +8,8 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses import Access, accesses_of
-from appyc.analysis.conditions import cases_of, condition_of, text_of
+from appyc.analysis.allowance import Allowance
+from appyc.analysis.conditions import Cases, cases_of, condition_of, text_of
 from appyc.analysis.dependences import Conflict, Dependences, Witness
 from appyc.analysis.early_exits import Refusal, early_exit, leaves_early, place_of_exit
 from appyc.analysis.packing import packed_arrays
@@ -46,8 +47,9 @@ class Legality:
     judged: dict[tuple[Symbol, frozenset[Symbol]], LoopVerdict] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, fn: Function) -> Legality:
-        return cls(Dependences(accesses_of(fn, Presburger())), scalars_of(fn))
+    def of(cls, fn: Function, allowance: Allowance | None = None) -> Legality:
+        """allowance: what is left of the work that a function is worth, where others have asked before."""
+        return cls(Dependences(accesses_of(fn, Presburger(allowance))), scalars_of(fn))
 
     def judge(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> LoopVerdict:
         """The verdict on one loop. Arrays in `skip` are taken to be in nobody's way."""
@@ -234,7 +236,8 @@ class Legality:
         name, var = conflict.source.array.name, loop.var.name
         if conflict.instances is None:
             reason = (
-                f"loop over '{var}': whether iterations touch one element of '{name}' was too hard to tell"
+                f"loop over '{var}': it could not be proven in reasonable time that no two iterations touch "
+                f"one element of '{name}'"
             )
         else:
             reason = (
@@ -249,10 +252,12 @@ class Legality:
     def _conditional(self, loop: For, conflicts: list[Conflict], *, testable: bool) -> LoopVerdict:
         """testable: these are all the conflicts there are, so that a call without them is free."""
         sets = [clear for c in conflicts if (clear := self.dependences.clear_of(c)) is not None]
-        clear = reduce(lambda a, b: a.intersect(b), sets).coalesce()
-        if self._is_pointless(clear):
+        clear = self.dependences.sets.bounded(
+            lambda: reduce(lambda a, b: a.intersect(b), sets).coalesce() if sets else None, None
+        )
+        if clear is not None and self._is_pointless(clear):
             return self._carried(loop, conflicts[0])
-        cases = cases_of(clear, self.dependences.found.affine, loop.loc)
+        cases = None if clear is None else self._cases(clear, loop)
         condition = None if cases is None else text_of(cases)
         reason = f"loop over '{loop.var.name}' may carry a dependence: {self._meeting(conflicts[0])}"
         if condition is not None:
@@ -264,13 +269,22 @@ class Legality:
         )
         return replace(found, guard=guard)
 
+    def _cases(self, clear: isl.Set, loop: For) -> Cases | None:
+        affine = self.dependences.found.affine
+        return self.dependences.sets.bounded(lambda: cases_of(clear, affine, loop.loc), None)
+
     def _is_pointless(self, clear: isl.Set) -> bool:
         """Whether only arrays of a few elements are clear of conflicts: not worth a test at each call."""
         sets, names = self.dependences.sets, self.dependences.found.affine.names
-        for name in sets.names(clear):
-            if isinstance(names[name].origin, Extent):
-                clear = clear.intersect(sets.parameter(name).ge_set(sets.constant(WORTHWHILE)))
-        return bool(clear.is_empty())
+
+        def question() -> bool:
+            worth = clear
+            for name in sets.names(clear):
+                if isinstance(names[name].origin, Extent):
+                    worth = worth.intersect(sets.parameter(name).ge_set(sets.constant(WORTHWHILE)))
+            return bool(worth.is_empty())
+
+        return sets.bounded(question, False)
 
     def _meeting(self, conflict: Conflict) -> str:
         """`iteration i=3 writes a[4], iteration i=4 reads a[4]`."""

@@ -76,7 +76,7 @@ class Meetings:
         return known
 
     def in_order(self, loop: For, pairs: isl.Set) -> isl.Set:
-        """Those pairs of which the first is in an earlier iteration."""
+        """Those pairs of which the first is in an earlier iteration; `nothing` itself where there are none."""
         var = self.found.variables[loop.var]
         earlier, later = self.sets.parameter(var), self.sets.parameter(var + SECOND)
         pairs = pairs.intersect(earlier.lt_set(later) if loop.step > 0 else earlier.gt_set(later))

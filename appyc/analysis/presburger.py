@@ -12,19 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from appyc.analysis.allowance import Allowance
 from appyc.analysis.subscripts import Linear
 
 if TYPE_CHECKING:
     import islpy as isl
 
 T = TypeVar("T")
-
-OPERATIONS = 30_000
-"""isl's own operations for one question, about a tenth of a second; a loop nest that people
-write needs a few thousand."""
-
-PATIENCE = 6
-"""Questions of one function that may run into that bound; after them the answer is known."""
 
 MAX_DISJUNCTS = 16
 """A set of iterations in more pieces than that is not restricted any further."""
@@ -39,13 +33,13 @@ WITNESS_RANGE = 16
 class Presburger:
     """One isl context: makers for expressions and sets, and questions with bounded work."""
 
-    def __init__(self, operations: int = OPERATIONS) -> None:
+    def __init__(self, allowance: Allowance | None = None) -> None:
         import islpy  # noqa: PLC0415 - importing appyc must not cost the import of isl
 
         self._isl = islpy
         self._context = islpy.Context()
-        self._operations = operations
-        self._patience = PATIENCE
+        self.allowance = allowance if allowance is not None else Allowance()
+        self._is_asked = False
         self._ids: dict[str, isl.Id] = {}
         self._constants: dict[int, isl.PwAff] = {}
         self._parameters: dict[str, isl.PwAff] = {}
@@ -106,7 +100,7 @@ class Presburger:
         if not value.is_cst() or value.n_piece() != 1:
             return None
         low, high = value.min_val(), value.max_val()
-        return int(low.to_python()) if low.is_int() and low.eq(high) else None
+        return _number(low) if low.is_int() and low.eq(high) else None
 
     def linear_of(self, value: isl.PwAff) -> Linear | None:
         """An expression as numbers; None where it has cases or rounds."""
@@ -159,18 +153,34 @@ class Presburger:
         return [thing.get_dim_name(kind, position) for position in range(thing.dim(kind))]
 
     def bounded(self, question: Callable[[], T], otherwise: T) -> T:
-        """The answer, or `otherwise` where isl would have to work longer than allowed."""
-        if self._patience == 0:
-            return otherwise
-        self._context.set_max_operations(self._operations)
+        """The answer, or `otherwise` where isl would have to work longer than allowed.
+
+        The question may be asked several times, and ask others: these are a part of it.
+        """
+        if self._is_asked:
+            return question()
+        self._is_asked = True
+        try:
+            for work in self.allowance.tries():
+                try:
+                    return self._within(work, question)
+                except _OutOfWorkError:
+                    continue
+        finally:
+            self._is_asked = False
+        self.allowance.unanswered += 1
+        return otherwise
+
+    def _within(self, operations: int, question: Callable[[], T]) -> T:
+        """The answer; _OutOfWorkError where isl would need more of its operations for it."""
+        self._context.set_max_operations(operations)
         self._context.reset_operations()
         try:
             return question()
         except self._isl.Error as error:
             if "maximal number of operations" not in str(error):
                 raise
-            self._patience -= 1
-            return otherwise
+            raise _OutOfWorkError from error
         finally:
             self._context.set_max_operations(0)
             self._context.reset_operations()
@@ -204,10 +214,7 @@ class Presburger:
         elif space.is_empty():
             return None
         point = space.sample_point()
-        return {
-            name: int(point.get_coordinate_val(kind, number).to_python())
-            for number, name in enumerate(ordered)
-        }
+        return {name: _number(point.get_coordinate_val(kind, number)) for number, name in enumerate(ordered)}
 
     def first_point(self, points: isl.Set, order: Sequence[str]) -> dict[str, int] | None:
         """The point that is lexicographically least in `order`; None for an empty set."""
@@ -222,7 +229,7 @@ class Presburger:
         kind = self._isl.dim_type.param
         point = points.sample_point()
         return {
-            name: int(point.get_coordinate_val(kind, position).to_python())
+            name: _number(point.get_coordinate_val(kind, position))
             for name in named
             if (position := point.get_space().find_dim_by_name(kind, name)) >= 0
         }
@@ -245,8 +252,8 @@ class Presburger:
         line = points.move_dims(self._isl.dim_type.set, 0, kind, position, 1).project_out_all_params()
         low, high = line.dim_min_val(0), line.dim_max_val(0)
         return (
-            int(low.to_python()) if low.is_int() else None,
-            int(high.to_python()) if high.is_int() else None,
+            _number(low) if low.is_int() else None,
+            _number(high) if high.is_int() else None,
         )
 
     def least(self, points: isl.Set, name: str, *, greatest: bool = False) -> isl.PwAff | None:
@@ -288,26 +295,37 @@ class Presburger:
         """An affine expression times its denominator, without the constant: factors, each of a
         parameter (its name) or of the floor of another such expression."""
         kinds = self._isl.dim_type
-        scale, out = int(affine.get_denominator_val().to_python()), []
+        scale, out = _number(affine.get_denominator_val()), []
         for kind in (kinds.param, kinds.div):
             for position in range(affine.dim(kind)):
                 factor = affine.get_coefficient_val(kind, position).mul(self._integer(scale))
                 if not factor.is_zero():
                     named = kind == kinds.param
                     part = affine.get_dim_name(kind, position) if named else affine.get_div(position)
-                    out.append((int(factor.to_python()), part))
+                    out.append((_number(factor), part))
         return out
 
     def constant_term(self, affine: isl.Aff) -> tuple[int, int]:
         """The constant of an affine expression times its denominator, and the denominator."""
         scale = affine.get_denominator_val()
-        return int(affine.get_constant_val().mul(scale).to_python()), int(scale.to_python())
+        return _number(affine.get_constant_val().mul(scale)), _number(scale)
 
     def _integer(self, value: int) -> isl.Val:
-        return self._isl.Val.read_from_str(self._context, str(value))
+        return self._isl.Val.int_from_si(self._context, value)
 
     def _id(self, name: str) -> isl.Id:
         found = self._ids.get(name)
         if found is None:
             found = self._ids[name] = self._isl.Id(name, context=self._context)
         return found
+
+
+class _OutOfWorkError(Exception):
+    """isl has stopped, as it had to."""
+
+
+def _number(value: isl.Val) -> int:
+    text: str | None = value.to_str()
+    if text is None:  # printing is work as well, and says nothing where there is no more of it
+        raise _OutOfWorkError
+    return int(text)

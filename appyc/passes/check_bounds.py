@@ -63,7 +63,7 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
     """
     if not ctx.options.boundscheck:
         return _marked(fn, lambda _: True)
-    bounds = _Bounds(accesses_of(fn, Presburger(), wary=True))
+    bounds = _Bounds(accesses_of(fn, Presburger(ctx.allowance), wary=True))
     proven, guards = bounds.decide()
     return replace(_marked(fn, lambda at: at in proven), guards=(*fn.guards, *guards))
 

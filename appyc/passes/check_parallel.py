@@ -80,6 +80,8 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
             _insist(loop, clauses, verdict)
         decided[loop.var] = _decided(loop, clauses, verdict, ctx)
 
+    _say_what_was_given_up(fn, ctx)
+
     def rule(loop: For) -> For:
         new = decided.get(loop.var)
         if new is None:
@@ -94,6 +96,18 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
         )
 
     return map_loops(fn, rule)
+
+
+def _say_what_was_given_up(fn: Function, ctx: PassContext) -> None:
+    count = ctx.allowance.unanswered
+    if count:
+        what = "a question" if count == 1 else f"{count} questions"
+        ctx.remark(
+            fn.loc,
+            f"{what} about the loops and indices of '{fn.name}' takes too long to answer: what they are "
+            "about is taken to depend, and to need checks",
+            "missed",
+        )
 
 
 def _requests(loops: list[For]) -> dict[Symbol, Clauses]:

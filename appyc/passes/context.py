@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from appyc.analysis.allowance import Allowance
 from appyc.analysis.legality import Legality
 from appyc.analysis.verdicts import LoopVerdict
 from appyc.errors import Loc
@@ -49,11 +50,11 @@ class Facts:
     bare: Function | None = None
     legality: Legality | None = None
 
-    def about(self, fn: Function) -> Legality:
+    def about(self, fn: Function, allowance: Allowance) -> Legality:
         if self.legality is None or self.fn is not fn:
             bare = _without_modes(fn)
             if self.legality is None or self.bare != bare:
-                self.legality = Legality.of(fn)
+                self.legality = Legality.of(fn, allowance)
             self.fn, self.bare = fn, bare
         return self.legality
 
@@ -86,6 +87,7 @@ class PassContext:
 
     verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what was
     done to a loop before that, in words that follow the verdict. facts: what `legality` has found out.
+    allowance: what may still be spent on finding out more.
     fusions: the loops that were joined, by the variable of what they are now. contracted: arrays that are
     in no memory any more, with the loop whose iterations have an element or a row of each. recomputed:
     arrays whose elements are computed at every read. parts: of loops that a pass made to run another one
@@ -101,6 +103,7 @@ class PassContext:
     contracted: dict[Symbol, Symbol] = field(default_factory=dict)
     recomputed: dict[Symbol, Loc] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
+    allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
 
     def remark(self, loc: Loc, text: str, kind: str = "note") -> None:
         self.remarks.append(Remark(loc, text, kind))
@@ -111,4 +114,4 @@ class PassContext:
         Made anew only if the function is not the one last asked about, but for the modes of its
         loops: passes in a row that change nothing else share one analysis, and what it remembers.
         """
-        return self.facts.about(fn)
+        return self.facts.about(fn, self.allowance)

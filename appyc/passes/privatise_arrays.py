@@ -108,7 +108,7 @@ def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
     others = frozenset(found) - {plan.part.array for plan in plans}
     fresh = loop_over(new, loop.var)
     skip = others if is_asked(loop) else frozenset[Symbol]()
-    if not Legality.of(new).judge(fresh, skip).may_run_in_any_order:
+    if not Legality.of(new, ctx.allowance).judge(fresh, skip).may_run_in_any_order:
         return None
     for plan in plans:
         _say(loop, plan, ctx)

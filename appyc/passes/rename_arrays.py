@@ -80,24 +80,27 @@ def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
     new = _with_last_writes(fn, loop, legality, found)
     if new is not fn:
         loop = loop_over(new, loop.var)
-        if _are_free(new, loop, fn):
+        if _are_free(new, loop, fn, ctx):
             ctx.remark(loop.loc, f"loop over '{loop.var.name}': only what is not overwritten is stored")
             return new
-    legality, names = Legality.of(new), NameSupply.after(new)
+    legality, names = Legality.of(new, ctx.allowance), NameSupply.after(new)
     parts = _copies(loop, legality, names)
     if not parts or not (is_asked(loop) or _pays(loop, parts, legality)):
         return None
     new = _with_copies(new, loop, parts, names)
-    if not _are_free(new, loop, fn):
+    if not _are_free(new, loop, fn, ctx):
         return None
     for part in dict.fromkeys(parts.values()):
         ctx.remark(loop.loc, _cost(loop, part), "warning")
     return new
 
 
-def _are_free(fn: Function, loop: For, before: Function) -> bool:
+def _are_free(fn: Function, loop: For, before: Function, ctx: PassContext) -> bool:
     """Whether the loop, and those that are new in the function, may run in any order."""
-    legality, old = Legality.of(fn), {inner.var for inner in loops_of(before.body)} - {loop.var}
+    legality, old = (
+        Legality.of(fn, ctx.allowance),
+        {inner.var for inner in loops_of(before.body)} - {loop.var},
+    )
     return all(legality.judge(x).may_run_in_any_order for x in loops_of(fn.body) if x.var not in old)
 
 

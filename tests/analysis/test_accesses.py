@@ -161,18 +161,6 @@ def test_step_restricts_the_iterations():
     assert hit == [1, 4, 7]
 
 
-def test_questions_have_a_bound_and_patience_an_end():
-    sets = Presburger(operations=10)
-    x, y = sets.parameter("x"), sets.parameter("y")
-
-    def hard() -> bool:
-        return bool(x.add(y).lt_set(x.max(y)).intersect(y.ge_set(x)).is_empty())
-
-    assert [sets.bounded(hard, None) for _ in range(10)] == [None] * 10
-    assert sets.bounded(lambda: True, None) is None  # patience is over
-    assert Presburger().bounded(lambda: True, None) is True
-
-
 def test_distance_and_witness_of_a_conflict():
     c = Case()
     fn = c.p.function(for_(c.i, 0, c.n, [store(c.a, [add(c.i, 2)], load(c.a, c.i))]))

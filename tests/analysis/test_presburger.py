@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import product
 
 import pytest
 
-from appyc.analysis.presburger import Presburger
+from appyc.analysis.allowance import HARDEST, TOTAL, Allowance
+from appyc.analysis.presburger import Presburger, _OutOfWorkError
 
 
 def at(sets: Presburger, points, **values: int) -> bool:
@@ -46,3 +48,59 @@ def test_expressions_of_one_value_are_made_once():
     assert sets.parameter("n") is sets.parameter("n")
     assert sets.constant(3) is sets.constant(3)
     assert not sets.constant(3).is_equal(sets.constant(4))
+
+
+def hard(sets: Presburger) -> bool:
+    """Work that goes on until isl is stopped, once it has more than a few thousand operations."""
+    points = sets.everything
+    for k in range(400):
+        x, y, z = (sets.parameter(f"{name}{k % 7}") for name in "xyz")
+        points = points.intersect(x.add(y).ne_set(z.add(sets.constant(k)))).coalesce()
+    return bool(points.is_empty())
+
+
+def test_a_question_has_a_bound_and_the_function_has_one():
+    sets = Presburger()
+    assert sets.bounded(lambda: sets.constant(1).max_val().to_str(), None) == "1"
+    asked = 0
+    while sets.allowance.left > 0:
+        assert sets.bounded(lambda: hard(sets), None) is None
+        asked += 1
+    assert asked == sets.allowance.unanswered >= TOTAL // (2 * HARDEST)
+    n = sets.parameter("n")
+    assert sets.bounded(lambda: bool(n.lt_set(n).is_empty()), None) is True  # easy ones still have answers
+
+
+def test_easy_questions_cost_nothing():
+    sets = Presburger()
+    n = sets.parameter("n")
+    for _ in range(2000):
+        assert sets.bounded(lambda: not n.ge_set(sets.constant(0)).is_empty(), False)
+    assert sets.allowance.left == TOTAL
+
+
+def test_a_question_within_a_question_is_a_part_of_it():
+    sets = Presburger()
+    assert sets.bounded(lambda: sets.bounded(lambda: hard(sets), "inner"), "outer") == "outer"
+    assert sets.allowance.unanswered == 1
+    assert sets.bounded(lambda: sets.bounded(lambda: 1, 2), 3) == 1
+
+
+@pytest.mark.parametrize("operations", range(1, 400))
+def test_wherever_isl_stops_there_is_no_answer_or_the_right_one(operations):
+    """Making, printing and reading numbers are work too, and isl may stop in any of them."""
+    sets = Presburger(Allowance(left=operations, unanswered=0))
+    points = sets.parameter("n").ge_set(sets.constant(3))
+
+    def question() -> tuple[int | None, int | None]:
+        return sets.value_range(points.intersect(sets.parameter("n").lt_set(sets.constant(99))), "n")
+
+    with suppress(_OutOfWorkError):
+        assert sets._within(operations, question) == (3, 98)
+    assert sets.smallest_point(points, []) == {"n": 3}  # no bound is left behind
+
+
+def test_other_faults_of_isl_are_not_hidden():
+    sets = Presburger()
+    with pytest.raises(Exception, match="isl"):
+        sets.bounded(lambda: sets.everything.project_out(sets._isl.dim_type.param, 5, 1), None)
