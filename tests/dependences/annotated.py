@@ -1,4 +1,8 @@
-"""Loops with pragmas, right ones and wrong ones: what programs that race get wrong."""
+"""Loops with pragmas, right ones and wrong ones: what programs that race get wrong.
+
+A pragma is right where the loop can have what it asks for, in whatever way: as it stands, or with what
+`needs` names. A wrong one is refused, by the compiler or at the call.
+"""
 
 # ruff: noqa: SIM113
 
@@ -16,14 +20,14 @@ def says_parallel(a, b, c):
         a[i] = b[i] + c[i]
 
 
-@LOOPS.add("pragma", "after change", "renaming", pragma="wrong")
+@LOOPS.add("pragma", "after change", "renaming", pragma="right")
 def reads_the_next(a):
     # pragma parallel for
     for i in range(len(a) - 1):
         a[i] = a[i + 1] + 1.0
 
 
-@LOOPS.add("pragma", "scan", "parallel scan", pragma="wrong")
+@LOOPS.add("pragma", "scan", "parallel scan", pragma="right")
 def reads_the_previous(a, b):
     # pragma parallel for
     for i in range(1, len(a)):
@@ -72,7 +76,7 @@ def shared_cell(a, last):
         a[i] = last[0] + 1.0
 
 
-@LOOPS.add("pragma", "after change", "expansion of the array", pragma="wrong")
+@LOOPS.add("pragma", "after change", "expansion of the array", pragma="right")
 def shared_scratch(aa, bb, a):
     # pragma parallel for
     for i in range(aa.shape[0]):
@@ -109,7 +113,7 @@ def sum_with_wrong_clause(a):
     return s
 
 
-@LOOPS.add("pragma", "scan", "parallel scan", pragma="wrong")
+@LOOPS.add("pragma", "scan", "parallel scan", pragma="right")
 def reads_the_sum(a, b):
     s = np.float32(0)
     # pragma parallel for reduction(+: s)
@@ -118,7 +122,7 @@ def reads_the_sum(a, b):
         b[i] = s
 
 
-@LOOPS.add("pragma", "packing", "a scan of the conditions", pragma="wrong")
+@LOOPS.add("pragma", "packing", "a scan of the conditions", pragma="right")
 def counter_in_condition(a, b):
     j = 0
     # pragma parallel for
@@ -182,7 +186,7 @@ def both_loops(aa, bb):
             aa[i, j] = bb[i, j] * 2.0
 
 
-@LOOPS.add("pragma", "independent", pragma="wrong")
+@LOOPS.add("pragma", "carried", pragma="wrong")
 def both_loops_of_a_chain(aa, bb):
     # pragma parallel for collapse(2)
     for i in range(1, aa.shape[0]):
@@ -198,7 +202,7 @@ def inner_of_a_chain(aa, bb):
             aa[i, j] = aa[i - 1, j] + bb[i, j]
 
 
-@LOOPS.add("pragma", "independent", pragma="wrong")
+@LOOPS.add("pragma", "carried", pragma="wrong")
 def outer_of_a_chain(aa, bb):
     # pragma parallel for
     for i in range(1, aa.shape[0]):
@@ -225,7 +229,7 @@ def paths_through_k(aa):
                 aa[i, j] = min(aa[i, j], abs(aa[i, k]) + abs(aa[k, j]))
 
 
-@LOOPS.add("pragma", "after change", "lanes up to the distance", pragma="wrong")
+@LOOPS.add("pragma", "after change", "lanes up to the distance", pragma="right")
 def lanes_of_a_chain(a, b):
     # pragma simd
     for i in range(2, len(a)):
@@ -261,7 +265,7 @@ def ends_swapped(a):
         a[i] = a[n - 1 - i] + 1.0
 
 
-@LOOPS.add("pragma", "after change", "only the last write of each element", pragma="wrong")
+@LOOPS.add("pragma", "after change", "only the last write of each element", pragma="right")
 def output_twice(a, b):
     # pragma parallel for
     for i in range(len(a)):
@@ -273,3 +277,136 @@ def shift_of_none(a, b, k):
     # pragma parallel for
     for i in range(len(b)):
         a[i] = a[i + k] + b[i]
+
+
+# ---------------------------------------------------------------- wrong in other ways
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def flow_through_two(a, b, c):
+    # pragma parallel for
+    for i in range(1, len(a)):
+        b[i] = a[i - 1] * a[i - 1] - c[i]
+        a[i] = b[i] * 0.5
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def flow_backwards(a, b):
+    # pragma parallel for
+    for i in range(len(a) - 2, -1, -1):
+        a[i] = a[i + 1] * a[i + 1] * 0.5 + b[i]
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def flow_around_rows(aa, bb):
+    # pragma parallel for
+    for i in range(1, aa.shape[0]):
+        for j in range(1, aa.shape[1] - 1):
+            aa[i, j] = aa[i - 1, j - 1] * aa[i - 1, j + 1] + bb[i, j]
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def chases_its_tail(a, b):
+    # pragma parallel for
+    for i in range(1, len(a)):
+        a[i] = abs(a[i // 2]) ** 0.5 + b[i]
+
+
+@LOOPS.add("pragma", "data", "a look at the index array", pragma="wrong")
+def anti_through_index(a, b, some):
+    # pragma parallel for
+    for i in range(len(a)):
+        b[i] = a[some[i]] * 2.0
+        a[i] = b[i] + 1.0
+
+
+@LOOPS.add("pragma", "data", "a look at the index array", pragma="wrong")
+def output_through_index(a, b, some):
+    # pragma parallel for
+    for i in range(len(b)):
+        a[some[i]] = b[i]
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def output_under_condition(a, b):
+    # pragma parallel for
+    for i in range(len(a)):
+        if b[i] > 0.0:
+            a[i // 2] = b[i]
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def scalar_that_grows(a, b):
+    x = np.float32(0.3)
+    # pragma parallel for
+    for i in range(len(a)):
+        x = np.float32(3.7) * x * (np.float32(1) - x)
+        b[i] = x + a[i]
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def scalar_of_two_operators(a, b):
+    s = np.float32(0)
+    # pragma parallel for
+    for i in range(len(a)):
+        s = max(s, a[i]) * b[i]
+    return s
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def ends_at_a_total(a, b):
+    s = np.float32(0)
+    # pragma parallel for
+    for i in range(len(a)):
+        s = s + abs(a[i])
+        if s > 3.0:
+            break
+        b[i] = s
+    return s
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def ends_by_what_it_wrote(a, b):
+    # pragma parallel for
+    for i in range(1, len(a)):
+        a[i] = a[i] + b[i]
+        if a[i - 1] > 1.2:
+            break
+
+
+@LOOPS.add("pragma", "condition", "a guard: k == 0 or |k| >= n", pragma="wrong")
+def shift_of_one(a, b, k):
+    # pragma parallel for
+    for i in range(len(a) - k):
+        a[i + k] = a[i] * a[i] + b[i]
+
+
+@LOOPS.add("pragma", "condition", "a guard: k is not 0", pragma="wrong", k=lambda n: 0)
+def stride_of_none(a, b, k):
+    # pragma parallel for
+    for i in range(len(b) // 2):
+        a[i * k] = a[i * k] * b[i] + b[i]
+
+
+@LOOPS.add("pragma", "reduction", pragma="wrong")
+def private_sum(a):
+    s = np.float32(0)
+    # pragma parallel for private(s)
+    for i in range(len(a)):
+        s += a[i]
+    return s
+
+
+@LOOPS.add("pragma", "data", "a look at the index array", pragma="wrong")
+def adds_and_halves(hist, key, a):
+    # pragma parallel for
+    for i in range(len(key)):
+        hist[key[i]] += a[i]
+        hist[key[i]] *= 0.5
+
+
+@LOOPS.add("pragma", "carried", pragma="wrong")
+def lanes_of_a_recurrence(a, b):
+    # pragma simd
+    for i in range(1, len(a)):
+        a[i] = a[i - 1] * a[i - 1] * 0.5 + b[i]

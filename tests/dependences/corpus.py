@@ -40,7 +40,8 @@ class Loop:
     """One entry. family: the class of loops that it stands for.
 
     truth: may it run in parallel? `needs`: what has to be done first, where something has.
-    pragma: "right" or "wrong" where the loop carries one, else "". special: arguments that
+    pragma: where the loop carries one, "right" if the loop can run as asked, in whatever way, and
+    "wrong" if it has to be refused; else "". special: arguments that
     are not what the name says, as a maker by size.
     """
 

@@ -76,7 +76,7 @@ def _joined(words: Iterable[str]) -> str:
 
 
 def _missing(loop: Loop, found: Outcome) -> str:
-    if found.runs_parallel or loop.truth == "carried":
+    if found.runs_parallel or loop.truth == "carried" or loop.pragma == "wrong":
         return ""
     return loop.needs or "recognising it"
 
@@ -98,6 +98,7 @@ def _summary(found: list[Outcome]) -> list[str]:
     do, do_as_written = sum(o.runs_parallel for o in could), sum(o.runs_parallel for o in as_written)
     changed = len(could) - len(as_written)
     wrong = [o for o in found if o.loop.pragma == "wrong"]
+    right = [o for o in found if o.loop.pragma == "right"]
     decided = [o for o in plain if o.loop.truth in CALL_DECIDES]
     return [
         "## Counts",
@@ -108,8 +109,9 @@ def _summary(found: list[Outcome]) -> list[str]:
         f"{do - do_as_written} of {changed} that need a change.",
         f"- Of {len(decided)} that the arguments decide, {sum(o.runs_parallel for o in decided)} may run "
         "in parallel at a call.",
-        f"- Of {len(wrong)} wrong pragmas, {sum(bool(o.refused) for o in wrong)} are refused; the others run "
-        "in a way that keeps the results.",
+        f"- Of {len(wrong)} wrong pragmas, {sum(bool(o.refused) for o in wrong)} are refused by the compiler, the "
+        "others at the call, where its arguments bear out that they are wrong.",
+        f"- Of {len(right)} right ones, {sum(not o.refused for o in right)} get what they ask for.",
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import appyc
 from appyc.ir.printer import print_function
-from tests.dependences.corpus import Loop
+from tests.dependences.corpus import CALL_DECIDES, Loop
 from tests.dependences.outcome import SMALL, all_loops, outcome, unordered
 from tests.dependences.table import PAGE, page
 from tests.e2e.harness import call, compare, run_everywhere
@@ -97,8 +97,24 @@ def test_a_pragma_that_brute_force_shows_wrong_is_refused(loop: Loop) -> None:
         assert not wrong
     found = outcome(loop)
     if wrong and not found.refused:
-        # Some legal way was taken: the loop that runs is another one, or has another order.
+        # Some legal way was taken, or is at the call: the loop that runs is another one.
         assert loop.needs
+
+
+@named([loop for loop in LOOPS if loop.pragma == "wrong"])
+def test_a_wrong_pragma_is_refused(loop: Loop) -> None:
+    """By the compiler; at the call where the arguments decide."""
+    if not outcome(loop).refused:
+        assert loop.truth in CALL_DECIDES
+        with pytest.raises(appyc.DependenceError):
+            appyc.jit(cache=False, target="cpu")(loop.fn)(*loop.arguments(SMALL))
+
+
+@named([loop for loop in LOOPS if loop.pragma == "right"])
+def test_a_right_pragma_gets_what_it_asks_for(loop: Loop) -> None:
+    found = outcome(loop)
+    assert not found.refused
+    assert found.runs_parallel
 
 
 # ---------------------------------------------------------------- the page
@@ -113,3 +129,4 @@ def test_there_are_enough_loops_of_every_kind() -> None:
     assert len(LOOPS) >= 80
     assert len({loop.name for loop in LOOPS}) == len(LOOPS)
     assert len({loop.family for loop in LOOPS}) >= 20
+    assert sum(loop.pragma == "wrong" for loop in LOOPS) >= 20
