@@ -112,6 +112,22 @@ def test_ordinary_numbers_are_a_few_digits_apart(dtype: DType) -> None:
 
 
 @needs_library
+def test_with_fastmath_they_are_called_too() -> None:
+    x = np.random.default_rng(2).uniform(0.1, 0.9, 1_001)
+    out, expected = np.zeros((2, len(VECTOR_FUNCTIONS), len(x)))
+    fast = Options(fastmath=True)
+    assert (
+        run_c(
+            function(DType.FLOAT64), x, x[::-1].copy(), out, options=fast, vector_functions=AVAILABLE
+        ).status
+        == 0
+    )
+    assert run_c(function(DType.FLOAT64), x, x[::-1].copy(), expected).status == 0
+    at = ~np.isnan(expected)  # acosh has no value below 1, and -ffast-math knows no NaN
+    assert np.allclose(out[at], expected[at], rtol=1e-14)
+
+
+@needs_library
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_integers_come_out_exact(dtype: DType) -> None:
     whole = np.arange(-40, 41)
