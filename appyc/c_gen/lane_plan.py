@@ -59,9 +59,12 @@ GROUPS = 3
 LONE_GROUPS = 8
 """The same where there are no rows: a long strip, because each row of memory is visited only once."""
 
-CACHED_BYTES = 1 << 18
+CACHED_BYTES = 1 << 19
 """What all rows use again is cut into parts of this size: it stays in the cache next to a core, beside what
 else comes by."""
+
+LEAST_STRIPS = 3
+"""But into none so narrow: what a block of rows has of its own is then loaded for each of them anew."""
 
 _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12

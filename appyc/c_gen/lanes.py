@@ -16,6 +16,7 @@ from appyc.c_gen.expressions import element, expression
 from appyc.c_gen.lane_plan import (
     CACHED_BYTES,
     GROUPS,
+    LEAST_STRIPS,
     LONE_GROUPS,
     ROWS,
     WIDE_ROWS,
@@ -76,7 +77,7 @@ def _chunk(ctx: FunctionContext, plan: LanePlan) -> str | None:
     strip = f"({GROUPS} * (int64_t)sizeof({ctx.module.helpers.vector(plan.dtype)}) / {plan.dtype.itemsize})"
     larger = ctx.module.helpers.plain("larger")
     fit = f"{CACHED_BYTES} / {larger}({trips} * {loads * plan.dtype.itemsize}, 1) / {strip}"
-    return f"{larger}({fit}, 1) * {strip}"
+    return f"{larger}({fit}, {LEAST_STRIPS}) * {strip}"
 
 
 def _emit_strips(
