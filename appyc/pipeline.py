@@ -33,6 +33,7 @@ from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.expand_tensors import expand_tensors
 from appyc.passes.find_lanes import find_lanes
+from appyc.passes.forward_copies import forward_copies
 from appyc.passes.forward_elements import forward_elements
 from appyc.passes.fuse_loops import fuse_loops
 from appyc.passes.guard_assumptions import guard_assumptions
@@ -75,6 +76,7 @@ ANALYSE: tuple[Pass, ...] = (
     peel_wrap_around,  # after it, since a counter wraps around nothing
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
     remove_dead_arrays,  # once stores cannot raise; what is gone need not be fused
+    forward_copies,  # the same: written arrays share no memory here, so that few copies are needed
     recompute_producers,  # before fusion, which cannot join a stencil with what fills the array it reads
     fuse_loops,  # once nothing raises any more, and before anything looks at single loops
     contract_arrays,  # what fusion was for

@@ -8,7 +8,7 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, creation, expressions, slices
 from appyc.frontend.arguments import Arguments, Entry, Maker, is_none
 from appyc.frontend.arithmetic import cast, const, integer
-from appyc.frontend.numbers import NumberType, promote
+from appyc.frontend.numbers import NumberType, holds, promote
 from appyc.frontend.scope import Scope
 from appyc.frontend.stores import assign
 from appyc.frontend.tensors import as_tensor, element_type, kept, pinned
@@ -61,12 +61,26 @@ def _at(op: str) -> Maker:
                 f"elements of {kind} with values of {element_type(value)}", loc,
                 hints=(f"convert the values: .astype(np.{kind})",),
             )  # fmt: skip
-        if kind is DType.BOOL:
-            raise UnsupportedError("elements that are bools", loc, hints=("use integers",))
+        kinds = "iu" if op in ("&", "|", "^") else "iuf" if op in ("minimum", "maximum") else "iufc"
+        if kind.kind not in kinds:
+            raise UnsupportedError(f"elements of {kind} are not combined here", loc,
+                                   hints=("write it as a loop",))  # fmt: skip
+        if op in ("minimum", "maximum") and isinstance(value, Number) and not _fits(value, kind):
+            raise UnsupportedError(
+                f"a Python number that elements of {kind} may not hold", loc,
+                hints=(f"convert it: np.{kind}(...)",),
+            )  # fmt: skip
         assign(scope, place, value, loc, op=op)
         return Opaque(None)
 
     return make
+
+
+def _fits(value: Number, kind: DType) -> bool:
+    """Whether a number is surely the same in an integer type: NumPy compares it in 64 bits here."""
+    if not value.python or not kind.is_integer or kind is DType.INT64:
+        return True
+    return isinstance(value.constant, int) and holds(kind, value.constant)
 
 
 # ---------------------------------------------------------------- bincount

@@ -23,7 +23,7 @@ from appyc.frontend.array_reductions import (
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import as_tensor, as_value, elementwise, kept, product
 from appyc.frontend.values import Number, Tensor, Value
-from appyc.ir.nodes import Binary, Compare, Expr, Load, Logical, Select, Symbol, Unary, Var
+from appyc.ir.nodes import Binary, Compare, Expr, Load, Select, Symbol, Unary, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
@@ -56,7 +56,8 @@ def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Va
     wanted = substitute(best.element, here)
     found: Expr = Compare("==", tensor.element, wanted, loc=loc)
     if tensor.element.dtype.is_float:
-        found = Logical("or", found, _is_nan(tensor.element, loc), loc=loc)
+        # Both sides always: lanes have no use for the branch that `or` would be.
+        found = Binary("|", found, _is_nan(tensor.element, loc), loc=loc)
     place: Expr = integer(0, loc)
     for k in reduced:
         at = Var(tensor.axes[k], loc=loc)

@@ -21,6 +21,8 @@ from appyc.frontend.tensors import (
     as_value,
     broadcast,
     element_type,
+    equals,
+    fail_unless,
     is_array,
     materialise,
     permuted,
@@ -171,7 +173,7 @@ def _masked(
     first = sum(not isinstance(part, Number) for part in parts[:at])
     lengths = tensor.extents[front : front + rank]
     _test_lengths(scope, lengths, mask.tensor.extents, loc)
-    whole: list[_Part] = [_Slice(integer(0, loc), 1, extent) for extent in lengths]
+    whole: list[_Part] = [_Slice(integer(0, loc), 1, extent) for extent in mask.tensor.extents]
     out = _indexed(scope, owner, tensor, [*parts[:at], *whole, *parts[at + 1 :]], loc, stored=True)
     assert isinstance(out, Tensor), "the mask's axes are left"
     if _stand_apart(parts):
@@ -183,17 +185,18 @@ def _masked(
 
 
 def _test_lengths(scope: Scope, lengths: Sequence[Expr], wanted: Sequence[Expr], loc: Loc) -> None:
+    """Emits the test that a mask fits its axes. As in NumPy one of no length fits any, and chooses nothing."""
     for length, own in zip(lengths, wanted, strict=True):
         if length == own:
             continue
-        if isinstance(length, Const) and isinstance(own, Const):
+        if isinstance(length, Const) and isinstance(own, Const) and own.value != 0:
             raise TypeInferenceError(
                 f"a mask of length {own.value} for an axis of length {length.value}", loc,
                 hints=("a mask has the lengths of the axes that it is for",),
             )  # fmt: skip
         same = Likely(Compare("==", length, own, loc=loc), loc=loc)
         message = "boolean index did not match indexed array: the lengths of an axis differ"
-        scope.emit(If(Unary("~", same, loc=loc), (Fail("IndexError", message, loc=loc),), loc=loc))
+        fail_unless(scope, same, equals(own, 0, loc), message, loc, "IndexError")
 
 
 def _without_masks(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> list[_Part]:

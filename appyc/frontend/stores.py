@@ -6,7 +6,16 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.masks import counted, gathered, repeatable, under_one_mask
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, equals, fail_unless, is_array, is_one, negation
+from appyc.frontend.tensors import (
+    as_tensor,
+    as_value,
+    equals,
+    fail_unless,
+    is_array,
+    is_one,
+    materialise,
+    negation,
+)
 from appyc.frontend.values import Masked, Tensor, Value, describe
 from appyc.ir.nodes import Compare, Const, Expr, Fail, ForAll, If, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType
@@ -73,6 +82,8 @@ def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc, op: s
     message = "NumPy boolean array indexing assignment: as many values are needed as the mask is true"
     wrong = If(negation(alone), (Fail("ValueError", message, loc=loc),), loc=loc)
     scope.emit(If(negation(fits), (wrong,), loc=loc))
+    if source.view:  # it may be what is stored to, and is read in another order
+        source = as_tensor(scope, materialise(scope, source, "values", loc), loc)
     position = scope.supply.fresh("position", DType.INT64)
     at = Select(alone, integer(0, loc), Var(position, loc=loc), loc=loc)
     element = substitute(source.element, {source.axes[0]: at})

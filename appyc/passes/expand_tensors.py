@@ -142,12 +142,22 @@ class _Expansion:
             self._stores(self._renamed(replace(stmt, array=holds, index=_places(stmt), value=stmt.where,
                                                where=None, position=None, op=None, checked=False)), out)  # fmt: skip
             stmt = replace(stmt, where=Load(holds, _places(stmt), checked=False, loc=stmt.loc))
+        stmt = replace(stmt, index=tuple(self._settled(i, stmt, out) for i in stmt.index))
         if self._may_change(stmt.value, stmt):
             new = self._array("new", stmt.value, stmt, out)
             self._stores(replace(stmt, array=new, index=_places(stmt), op=None, checked=False), out)
             value = Load(new, _places(stmt), checked=False, loc=stmt.loc)
             stmt = self._renamed(replace(stmt, value=value))
         self._stores(stmt, out)
+
+    def _settled(self, index: Expr, stmt: ForAll, out: list[Stmt]) -> Expr:
+        """An index as it is before anything is stored."""
+        if not self._may_change(index, stmt):
+            return index
+        at = self._array("at", index, stmt, out)
+        self._stores(self._renamed(replace(stmt, array=at, index=_places(stmt), value=index, op=None,
+                                           checked=False)), out)  # fmt: skip
+        return Load(at, _places(stmt), checked=False, loc=stmt.loc)
 
     def _array(self, name: str, value: Expr, stmt: ForAll, out: list[Stmt]) -> Symbol:
         """A new array with a place for each of the statement's."""

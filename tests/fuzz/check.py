@@ -46,11 +46,15 @@ def _compared(program: Program, targets: tuple[str, ...]) -> str:
     return "same" if expected.error is None else "raised"
 
 
-REFUSALS = ("is read before it is assigned", "a parallel loop cannot be left by return from")
+REFUSALS = (
+    "is read before it is assigned",
+    "a parallel loop cannot be left by return from",
+    "on one path and",  # a name that a loop binds to another kind of array
+)
 
 
 def is_refusal(error: CompileError) -> bool:
-    """Whether the error says that a pragma is wrong, or that a variable has no value where it is read."""
+    """Whether the error says that a pragma is wrong, or that a variable has no value or type where it is read."""
     if isinstance(error, DependenceError | appyc.PragmaError):
         return True
     return any(text in error.summary for text in REFUSALS)

@@ -33,6 +33,14 @@ _PLACE_BY_PLACE = ("-{}", "+{}", "~{}", "abs({})", "np.minimum({}, 1)", "np.maxi
                    "np.array([{}, {}])", "np.broadcast_to({}, (2, 3))", "np.einsum('ij->ji', {})",
                    "np.trace({}, 1) * {}", "{}.diagonal()", "np.split({}, 2)[1]")  # fmt: skip
 _CONVERTED = (".astype(np.float32)", ".astype(np.int64)", ".astype(np.uint8)", ".astype(bool)")
+_COMPARED = ("> 0", "<= 1", "!= 2", "< -1", "== 0")
+_ALONG = ("np.cumsum({}{})", "({}).cumsum({})", "np.cumprod({}{})", "np.diff({}{})", "np.maximum.accumulate({}{})",
+          "np.add.accumulate({}{})", "np.add.reduce({}{})", "np.minimum.reduce({}{})")  # fmt: skip
+_PLACES = ("np.argmax({}{})", "({}).argmin({})", "np.argmin({}{})", "np.ptp({}{})", "np.nansum({}{})",
+           "np.nanmax({}{})", "np.count_nonzero({}{})")  # fmt: skip
+_COUNTED = ("np.bincount(np.abs({}).ravel() % 5)", "np.searchsorted(np.arange(4), {})", "np.flatnonzero({})",
+            "np.digitize({}, np.arange(3))", "np.argwhere({})", "np.histogram({}, 4)[0]", "np.extract({} > 0, {})",
+            "np.take({}, np.arange(2))", "np.compress(np.arange(3) > 0, {})")  # fmt: skip
 _REDUCED = ("sum", "sum", "min", "max", "mean", "any", "all", "prod", "std", "var")
 _MADE = ("np.zeros({})", "np.ones({}, dtype=np.int32)", "np.full({}, 2.5)", "np.arange({})", "np.eye({})",
          "np.linspace(0.0, 1.0, {})")  # fmt: skip
@@ -88,6 +96,8 @@ class _Body:
             self.stored,
             self.updated,
             self.reduced,
+            self.masked,
+            self.combined,
             self.rebound,
             self.swapped,
         )
@@ -111,7 +121,7 @@ class _Body:
         try:
             with np.errstate(all="ignore"):
                 exec(line, {"np": np}, self.values)
-        except (ValueError, TypeError, IndexError, np.exceptions.AxisError):
+        except (ValueError, TypeError, IndexError, OverflowError, np.exceptions.AxisError):
             self.values = before
             return False
         return all(_is_small(v) for v in self.values.values())
@@ -168,6 +178,32 @@ class _Body:
         drawn, place = self.expression(1), self.place()
         return None if drawn is None else f"{place} {self.one_of(('+', '-', '*'))}= {drawn.text}"
 
+    def masked(self) -> str | None:
+        """A store under a mask, which is of the array's own elements or another's of its shape."""
+        name, drawn = self.one_of(self.arrays()), self.mask()
+        if drawn is None:
+            return None
+        value = self.one_of(("0", "2", "k", f"{name}[{drawn.text}] + 1", f"{name}[{drawn.text}][::-1]"))
+        column = self.one_of(("", "", "", ":, ", "..., "))
+        return f"{name}[{column}{drawn.text}] {self.one_of(('=', '=', '+=', '*='))} {value}"
+
+    def combined(self) -> str | None:
+        name = self.one_of(self.arrays())
+        if self.values[name].dtype.kind not in "iuf":
+            return None
+        at = self.one_of(
+            (f"np.arange({name}.shape[0]) // 2", f"np.arange({name}.shape[0])[::-1]", "np.arange(1)")
+        )
+        function, value = self.one_of((("add", "k"), ("subtract", "2"), ("maximum", "1"), ("multiply", "k")))
+        return f"np.{function}.at({name}, {at}, {value})"
+
+    def mask(self) -> _Drawn | None:
+        leaf = self.leaf()
+        if leaf is None or not leaf.exact or np.iscomplexobj(leaf.value) or not np.ndim(leaf.value):
+            return None
+        text = f"({leaf.text} {self.one_of(_COMPARED)})"
+        return self.evaluated(text if self.draw(st.booleans()) else f"~{text}", True)
+
     def is_complex(self, place: str) -> bool:
         return np.iscomplexobj(self.values[place.partition("[")[0]])
 
@@ -192,7 +228,7 @@ class _Body:
         try:
             with np.errstate(all="ignore"):
                 value = eval(text, {"np": np}, self.values)
-        except (ValueError, TypeError, IndexError, np.exceptions.AxisError):
+        except (ValueError, TypeError, IndexError, OverflowError, np.exceptions.AxisError):
             return None
         return _Drawn(text, value, exact) if _is_small(value) else None
 
@@ -221,6 +257,10 @@ class _Body:
                 self.unary,
                 self.product,
                 self.new,
+                self.chosen,
+                self.along,
+                self.places,
+                self.counted,
             )
         )
         return make(depth - 1) or self.leaf()
@@ -239,7 +279,10 @@ class _Body:
         if self.draw(st.integers(0, 3)) == 3 and not np.iscomplexobj(left.value):
             return self.evaluated(left.text + self.one_of(_CONVERTED), True)
         operand = right.text if self.draw(st.booleans()) else self.one_of(("2", "3", "1"))
-        return self.evaluated(f"({left.text} {self.one_of(_EXACT)} {operand})", True)
+        op = self.one_of(_EXACT)
+        if op in ("<", ">=") and (np.iscomplexobj(left.value) or np.iscomplexobj(right.value)):
+            return None  # NumPy orders complex numbers by their parts
+        return self.evaluated(f"({left.text} {op} {operand})", True)
 
     def unary(self, depth: int) -> _Drawn | None:
         inner = self.leaf() if depth == 0 else self.expression(depth)
@@ -270,6 +313,44 @@ class _Body:
             )
         )
         return self.evaluated(form.format(left.text, right.text), False)
+
+    def chosen(self, depth: int) -> _Drawn | None:
+        leaf, drawn = self.leaf(), self.mask()
+        if leaf is None or drawn is None or not isinstance(leaf.value, np.ndarray) or not leaf.value.ndim:
+            return None
+        column = self.one_of(("", "", "", ":, ", "0, "))
+        suffix = self.one_of(("", "", " * 2", ".sum()", ".mean()", f" + {leaf.text}[{column}{drawn.text}]"))
+        return self.evaluated(
+            f"({leaf.text}[{column}{drawn.text}]{suffix})", leaf.exact and "mean" not in suffix
+        )
+
+    def along(self, depth: int) -> _Drawn | None:
+        return self.called(_ALONG, self.leaf() if depth == 0 else self.expression(depth), False)
+
+    def places(self, depth: int) -> _Drawn | None:
+        """Of operands that are exact: where an extreme is may hang on the last digit."""
+        return self.called(_PLACES, self.leaf(), True)
+
+    def called(self, forms: tuple[str, ...], inner: _Drawn | None, exact: bool) -> _Drawn | None:
+        if inner is None or not isinstance(inner.value, np.ndarray) or not inner.value.ndim:
+            return None
+        form = self.one_of(forms)
+        unordered = any(word in form for word in ("arg", "imum", "ptp", "max"))
+        if (exact and not inner.exact) or (unordered and np.iscomplexobj(inner.value)):
+            return None
+        axis = f"axis={self.draw(st.integers(-inner.value.ndim, inner.value.ndim - 1))}"
+        given = axis if self.draw(st.booleans()) or "accumulate" in form else ""
+        if given and not form.startswith("("):
+            given = f", {given}"
+        return self.evaluated(form.format(inner.text, given), exact)
+
+    def counted(self, depth: int) -> _Drawn | None:
+        leaf = self.leaf()
+        if leaf is None or not leaf.exact or not isinstance(leaf.value, np.ndarray) or not leaf.value.ndim:
+            return None
+        if np.iscomplexobj(leaf.value):
+            return None
+        return self.evaluated(self.one_of(_COUNTED).replace("{}", leaf.text), True)
 
     def new(self, depth: int) -> _Drawn | None:
         name = self.one_of(self.arrays())

@@ -33,6 +33,7 @@ def clamped_below(a):
 @PROGRAMS.on(ints(11, dtype=np.uint8), bools(11), 7)
 @PROGRAMS.on(complexes(11), bools(11), 1j)
 @PROGRAMS.on(floats(0), bools(0), 2.5)
+@PROGRAMS.on(floats(3), bools(0), 2.5)
 @PROGRAMS.on(floats(3), np.zeros(3, bool), 2.5)
 def number_where(a, m, x):
     a[m] = x
@@ -114,6 +115,8 @@ def view_under_a_mask(a, m):
 @PROGRAMS.on(floats(1), np.ones(1, bool))
 @PROGRAMS.on(floats(0), bools(0))
 @PROGRAMS.on(floats(5), bools(6))
+@PROGRAMS.on(floats(5), bools(0))
+@PROGRAMS.on(floats(5, 6), bools(5, 0))
 @PROGRAMS.on(floats(5, 6), bools(5, 6))
 @PROGRAMS.on(floats(5, 6).T, bools(5, 6).T)
 @PROGRAMS.on(floats(5, 6), bools(6, 5))
@@ -133,6 +136,7 @@ def chosen_by_expression(a):
 @PROGRAMS.on(_GRID, bools(6), bools(7))
 @PROGRAMS.on(np.asfortranarray(_GRID), bools(6), bools(7))
 @PROGRAMS.on(_GRID, np.zeros(6, bool), bools(7))
+@PROGRAMS.on(_GRID, bools(0), bools(7))
 def chosen_rows(a, rows, columns):
     return a[rows], a[:, columns] + 0, a[rows, 1], a[rows, ::-2] * 1, a[2, columns], a[rows][:, columns] + 1
 

@@ -95,6 +95,17 @@ def shifted_onto_itself(a):
     a[:-1] = a[1:] * 2
 
 
+_PLACES = np.array([1, 0, 2, 4, 3])
+
+
+@PROGRAMS.on(_PLACES, _PLACES)
+@PROGRAMS.on(_PLACES[2::-1], _PLACES[:3])
+@PROGRAMS.on(_PLACES, np.array([4, 0, 0]))
+def index_that_is_stored_to(a, at):
+    a[at] = 3
+    a[a % 5] += 1
+
+
 @PROGRAMS.on(floats(9))
 def reversed_onto_itself(a):
     a[:] = a[::-1]
