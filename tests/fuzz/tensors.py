@@ -153,6 +153,11 @@ class _Body:
         value = self.one_of((f"{name} * 0.5 + {drawn.text}", f"{name} - {drawn.text}", f"{name}[::-1] * 1",
                              f"np.where({name} == {name}, {drawn.text}, {name})", f"{name}[1:] + 0",
                              f"np.concatenate(({name}, {name}))", f"{name}.T + 0", drawn.text))  # fmt: skip
+        new, old = self.evaluated(value, False), self.values[name]
+        if new is None or not isinstance(new.value, np.ndarray):
+            return None
+        if (new.value.dtype, new.value.ndim) != (old.dtype, old.ndim):
+            return None  # which paths may not differ in
         store = self.one_of(("", "", f"\n    {name}[0] = 1"))
         return f"{head}\n    {name} = {value}{store}"
 
@@ -160,6 +165,11 @@ class _Body:
         """A loop that exchanges two names, and may store into one of them."""
         one, other = self.made_array(), self.made_array()
         if one is None or other is None or one == other:
+            return None
+        if (
+            self.values[one].dtype != self.values[other].dtype
+            or self.values[one].ndim != self.values[other].ndim
+        ):
             return None
         store = self.one_of(("", f"    {one}[0] = {other}[-1]\n", f"    {other}[1:] = {one}[:-1]\n"))
         return f"for r in range({self.draw(st.integers(0, 3))}):\n{store}    {one}, {other} = {other}, {one}"
