@@ -210,6 +210,10 @@ class ndarray:  # noqa: N801  (NumPy's name)
         return out
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is int and len(self.shape) > 1 and -self.shape[0] <= key < self.shape[0]:
+            # A row, without the generality below: it is what loops over an array do most.
+            row = Index((indexing.near_index(key, self.shape[0]),))
+            return ndarray(self.buffer, (*self.path, row), self.shape[1:], self.dtype)
         if self.buffer.is_number:
             return recorder.wrapped(self.computed()[()][key])
         items = indexing.basic_index(key, self.shape)

@@ -54,12 +54,17 @@ def basic_index(key: Any, shape: tuple[int, ...]) -> tuple[int | slice | None, .
             extent = shape[axis]
             if not -extent <= item < extent:
                 raise IndexError(f"index {item} is out of bounds for axis {axis} with size {extent}")
-            at = item % extent
-            out.append(at - extent if extent - at <= NEAR < at else at)
+            out.append(near_index(item, extent))
             axis += 1
     while out and out[-1] == slice(None):
         out.pop()
     return tuple(out)
+
+
+def near_index(index: int, extent: int) -> int:
+    """An index in range, counted from the end where that is near and the start is not."""
+    at = index % extent
+    return at - extent if extent - at <= NEAR < at else at
 
 
 def _as_basic(item: Any) -> Any:

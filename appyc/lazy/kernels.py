@@ -44,29 +44,48 @@ def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any])
 
 
 def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
-    kinds = (arrays.ndarray, bool, int, float, complex, np.generic)
-    operands = tuple(recorder.array(a) if type(a) is np.ndarray else a for a in args)
-    if not all(isinstance(a, kinds) for a in operands) or any(
-        a is not o for a, o in zip(args, operands, strict=True)
-    ):
-        return NotImplemented  # a NumPy array that the function may write to, or what has no type
-    try:
-        effects = function.effects(*(a.ghost() if isinstance(a, arrays.ndarray) else a for a in operands))
-    except CompileError:
-        return NotImplemented  # the call itself will raise it
-    lent = any(operands[k].buffer.lent or operands[k].buffer.is_number for k in effects.written)
-    if not effects.closed or lent:
+    key = (function, *(_kind(a) for a in args))
+    operation = _OPERATIONS.get(key)
+    if operation is None:
+        operation = _operation(function, args)
+        if operation is None:
+            return NotImplemented
+        if len(_OPERATIONS) >= _MOST_OPERATIONS:
+            _OPERATIONS.clear()
+        _OPERATIONS[key] = operation
+    if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
         return NotImplemented
-    made = [Buffer((), dtype) for dtype in effects.results]
+    made = [Buffer((), dtype) for dtype in operation.results]
     for buffer in made:
         buffer.is_number = True
     site = caller()
-    operation = Call(function, effects.written, effects.results, effects.single)
     with STATE.lock:
-        if STATE.recording.is_due(site):
+        if STATE.recording.is_due(site, operation):
             flush()
-        STATE.recording.add(CallStatement(operation, operands, made, site))
+        STATE.recording.add(CallStatement(operation, args, made, site))
     results = tuple(arrays.ndarray(buffer, (), (), buffer.dtype) for buffer in made)
     if not results:
         return None
-    return results[0] if effects.single else results
+    return results[0] if operation.single else results
+
+
+_OPERATIONS: dict[tuple[object, ...], Call] = {}
+"""What is recorded for functions and types of arguments that were seen before."""
+
+_MOST_OPERATIONS = 1 << 12
+
+
+def _kind(value: Any) -> object:
+    return (value.dtype, len(value.shape)) if type(value) is arrays.ndarray else type(value)
+
+
+def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call | None:
+    """What is recorded for a call; None for one that must run now."""
+    kinds = (arrays.ndarray, bool, int, float, complex, np.generic)
+    if not all(isinstance(a, kinds) for a in args):
+        return None  # a NumPy array that the function may write to, or what has no type
+    try:
+        effects = function.effects(*(a.ghost() if isinstance(a, arrays.ndarray) else a for a in args))
+    except CompileError:
+        return None  # the call itself will raise it
+    return Call(function, effects.written, effects.results, effects.single) if effects.closed else None

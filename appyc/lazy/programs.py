@@ -18,7 +18,7 @@ import itertools
 import linecache
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TypeAlias
@@ -41,6 +41,7 @@ from appyc.lazy.recording import (
     Step,
     Transpose,
 )
+from appyc.lazy.runs import Moves, run_of_calls
 
 Key: TypeAlias = tuple[object, ...]
 
@@ -77,6 +78,9 @@ class Gathered:
         return (tuple(self.lines), tuple(self.is_made), tuple(returned))
 
 
+_STILL: Mapping[tuple[int, int], int] = {}
+
+
 class _Gatherer:
     def __init__(self) -> None:
         self.out = Gathered()
@@ -97,6 +101,21 @@ class _Gatherer:
             place = self._path(statement.path)
             out.lines.append((statement.operation, operands, self._number(target), place))
         out.work += math.prod(statement.shape)
+
+    def run(self, calls: Sequence[CallStatement], moves: Moves) -> None:
+        """Calls whose arguments move evenly, as one loop."""
+        first = calls[0]
+        operands: list[Key] = []
+        for number, operand in enumerate(first.operands):
+            mine = {(m.step, m.item): m.by for m in moves if m.operand == number}
+            if mine:
+                assert not isinstance(operand, Own | bool | int | float | complex | np.generic)
+                operands.append(("array", self._number(operand.buffer), self._path(operand.path, mine), ()))
+            else:
+                operands.append(self._operand(operand, first))
+        self.out.sites.append(first.site)
+        self.out.lines.append((first.operation, tuple(operands), (), ("times", self._scalar(len(calls)))))
+        self.out.work += sum(math.prod(buffer.shape) for buffer in first.reads())
 
     def _call(self, statement: CallStatement) -> None:
         operands = tuple(self._operand(o, statement) for o in statement.operands)
@@ -130,22 +149,28 @@ class _Gatherer:
         self.out.scalars.append(value)
         return len(self.out.scalars) - 1
 
-    def _path(self, path: Path) -> Key:
-        return tuple(self._step(step) for step in path)
+    def _path(self, path: Path, moving: Mapping[tuple[int, int], int] = _STILL) -> Key:
+        return tuple(self._step(step, number, moving) for number, step in enumerate(path))
 
-    def _step(self, step: Step) -> Key:
+    def _step(self, step: Step, number: int, moving: Mapping[tuple[int, int], int]) -> Key:
         match step:
             case Index(items):
-                return ("index", tuple(self._item(item) for item in items))
+                return ("index", tuple(self._item(i, moving.get((number, k))) for k, i in enumerate(items)))
             case Transpose(axes):
                 return ("transpose", axes)
             case Reshape(shape):
                 return ("reshape", tuple(self._scalar(extent) for extent in shape))
 
-    def _item(self, item: int | slice | None) -> Key | None:
+    def _item(self, item: int | slice | None, moves_by: int | None = None) -> Key | None:
         match item:
             case None:
                 return None
+            case slice(start=start, stop=stop, step=step) if moves_by is not None:
+                begin = self._scalar(start or 0)
+                end = ("moving", begin, moves_by, stop - (start or 0))
+                return ("slice", ("moving", begin, moves_by, 0), end, step)
+            case int() if moves_by is not None:
+                return ("moving", self._scalar(item), moves_by, 0)
             case slice(start=start, stop=stop, step=step):
                 return ("slice", self._bound(start), self._bound(stop), step)
             case _:
@@ -174,9 +199,20 @@ def _stretch(shape: tuple[int, ...], statement: Recorded) -> tuple[bool, ...]:
 def gather(statements: Sequence[Recorded]) -> Gathered:
     """What a call needs, in one walk over the statements."""
     gatherer = _Gatherer()
-    for statement in statements:
-        gatherer.statement(statement)
+    at = 0
+    while at < len(statements):
+        count, moves = run_of_calls(statements, at)
+        if count >= SHORTEST_RUN:
+            gatherer.run([s for s in statements[at : at + count] if isinstance(s, CallStatement)], moves)
+            at += count
+        else:
+            gatherer.statement(statements[at])
+            at += 1
     return gatherer.out
+
+
+SHORTEST_RUN = 4
+"""Fewer calls in a row stay what they are."""
 
 
 # ---------------------------------------------------------------- as a function
@@ -192,6 +228,9 @@ class Text:
 
 _serial = itertools.count(1)
 
+_ROUND = "r"
+"""The variable of a loop of calls."""
+
 
 def as_function(found: Gathered, returned: Sequence[int]) -> Text:
     """The statements as a Python function of the arrays and the numbers, in this order."""
@@ -200,7 +239,8 @@ def as_function(found: Gathered, returned: Sequence[int]) -> Text:
     lines = []
     for line in found.lines:
         body.extend(writer.statement(line))
-        lines.append(len(body) + 1)
+        written = sum(2 if isinstance(stmt, ast.For) else 1 for stmt in body)
+        lines.append(written + 1)
     names: list[ast.expr] = [_name(writer.name(number)) for number in returned]
     body.append(ast.Return(ast.Tuple(names, ast.Load())))
     parameters = [writer.name(k) for k, made in enumerate(found.is_made) if not made]
@@ -247,7 +287,13 @@ class _Writer:
         assert isinstance(operands, tuple)
         if isinstance(operation, Call):
             assert isinstance(target, tuple)
-            return [self._call(operation, operands, target)]
+            call = self._call(operation, operands, target)
+            match place:
+                case ("times", int(count)):
+                    times = ast.Call(_name("range"), [_name(f"s{count}")], [])
+                    return [ast.For(ast.Name(_ROUND, ast.Store()), times, [call], [])]
+                case _:
+                    return [call]
         assert isinstance(target, int)
         value = self._value(operation, [self._operand(o) for o in operands])
         if place is None:
@@ -356,5 +402,9 @@ class _Writer:
                 return ast.Constant(value)
             case ("scalar", number):
                 return _name(f"s{number}")
+            case ("moving", number, int(by), int(plus)):
+                way = ast.BinOp(_name(_ROUND), ast.Mult(), ast.Constant(by))
+                here = ast.BinOp(_name(f"s{number}"), ast.Add(), way)
+                return ast.BinOp(here, ast.Add(), ast.Constant(plus)) if plus else here
             case _:
                 raise AssertionError(f"no text for {key}")

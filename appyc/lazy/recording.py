@@ -233,6 +233,9 @@ COME_ROUND = 12
 """So many statements are run when the program is back at the place of the first of them: a loop's
 body becomes one program, the same in each iteration."""
 
+MOST_CALLS = 1 << 15
+"""So many calls of one function in a row are run."""
+
 MOST_STATEMENTS = 160
 MOST_BYTES = 1 << 30
 """Bounds of what stays recorded: statements, and bytes of their results."""
@@ -246,9 +249,14 @@ class Recording:
         self.lock = threading.RLock()
         self._bytes = 0
 
-    def is_due(self, site: Site) -> bool:
-        """Whether what is recorded should run before a statement at this place is added."""
+    def is_due(self, site: Site, call: Call | None = None) -> bool:
+        """Whether what is recorded should run before a statement at this place is added.
+
+        call: the statement is a call; a run of calls becomes a loop, and may be long.
+        """
         statements = self.statements
+        if call is not None and not call.results and statements and statements[-1].operation is call:
+            return len(statements) >= MOST_CALLS
         if len(statements) < COME_ROUND or (
             statements[0].site != site and len(statements) < MOST_STATEMENTS and self._bytes < MOST_BYTES
         ):

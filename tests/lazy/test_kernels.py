@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy
 import pytest
 
@@ -57,6 +59,10 @@ def twice(a):
 def shifted(a, x):
     for i in range(a.shape[0]):
         a[i] += x
+
+
+def source(program) -> str:
+    return inspect.getsource(program.text.function)
 
 
 def pending() -> int:
@@ -130,3 +136,52 @@ def test_kernels_of_a_time_step_are_one_program() -> None:
 def test_a_fault_of_a_call_is_raised() -> None:
     with appyc.deferred(), pytest.raises(appyc.CompileError):
         scaled(np.ones(3), np.ones(3), "text")
+
+
+@appyc.jit(defer=True)
+def doubled(part, factor):
+    for i in range(part.shape[0]):
+        part[i] *= factor
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+def test_calls_on_consecutive_slices_become_one_loop(target: str) -> None:
+    with compiling(target, 0):
+        flat, rows = np.arange(200.0), np.ones((20, 6))
+        for k in range(20):
+            doubled(flat[10 * k : 10 * k + 10], 2.0)
+        for k in range(20):
+            doubled(rows[k], 3.0)
+        assert flat.tolist() == [2.0 * k for k in range(200)]
+        assert rows.tolist() == [[3.0] * 6] * 20
+        texts = [source(program) for program in STATE.programs.values()]
+        assert all("for r in range" in text for text in texts)
+        assert all(text.count("doubled") + text.count("f0(") <= 8 for text in texts)
+        assert all(not p.reason for p in STATE.programs.values())
+
+
+def test_calls_that_overlap_keep_their_order() -> None:
+    with compiling("cpu", 0):
+        a = np.ones(40)
+        for k in range(12):
+            doubled(a[2 * k : 2 * k + 4], 2.0)
+        for k in range(9, 1, -1):
+            doubled(a[k : k + 3], 0.5)
+        for _ in range(5):
+            doubled(a[1:], -1.0)
+        wanted = numpy.ones(40)
+        for k in range(12):
+            wanted[2 * k : 2 * k + 4] *= 2.0
+        for k in range(9, 1, -1):
+            wanted[k : k + 3] *= 0.5
+        wanted[1:] *= -1.0
+        assert a.tolist() == wanted.tolist()
+
+
+def test_many_calls_are_few_programs() -> None:
+    STATE.programs.clear()
+    a = np.ones(3000)
+    for k in range(1000):
+        doubled(a[3 * k : 3 * k + 3], 2.0)
+    assert float(a.sum()) == 6000
+    assert len(STATE.programs) == 2  # the calls, and the sum

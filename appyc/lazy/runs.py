@@ -1,0 +1,93 @@
+"""Runs of calls whose arguments move evenly: they are rolled up again into the loop that made them.
+
+    f(a[0:10], b[0]); f(a[10:20], b[1]); ...    ->    for r in range(n): f(a[10*r : 10*r + 10], b[r])
+
+Only what can be seen in the recorded indices counts: whether the loop may run in parallel is for the
+dependence analysis to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from appyc.lazy.recording import CallStatement, Index, Own, Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One item of one index of one operand's path grows by `by` from call to call."""
+
+    operand: int
+    step: int
+    item: int
+    by: int
+
+
+Moves: TypeAlias = tuple[Move, ...]
+
+
+def run_of_calls(statements: Sequence[Recorded], at: int) -> tuple[int, Moves]:
+    """How many calls from `at` on go evenly, and what moves. One for what is no such call."""
+    first = statements[at]
+    if not isinstance(first, CallStatement) or first.operation.results:
+        return 1, ()
+    moves: Moves | None = None
+    last: CallStatement = first
+    count = 1
+    for statement in statements[at + 1 :]:
+        if not isinstance(statement, CallStatement):
+            break
+        found = moves_between(last, statement)
+        if found is None or (moves is not None and found != moves):
+            break
+        moves, last = found, statement
+        count += 1
+    return count, moves or ()
+
+
+def moves_between(one: CallStatement, two: CallStatement) -> Moves | None:
+    """What differs between two calls; None where that is more than indices that moved."""
+    if one.operation is not two.operation:
+        return None
+    out: list[Move] = []
+    for number, (a, b) in enumerate(zip(one.operands, two.operands, strict=True)):
+        if a is b:
+            continue
+        if isinstance(a, bool | int | float | complex | np.generic | Own):
+            if type(a) is not type(b) or a != b:
+                return None
+            continue
+        if isinstance(b, bool | int | float | complex | np.generic | Own):
+            return None
+        if a.buffer is not b.buffer or len(a.path) != len(b.path):
+            return None
+        for place, (s, t) in enumerate(zip(a.path, b.path, strict=True)):
+            if s == t:
+                continue
+            if not isinstance(s, Index) or not isinstance(t, Index) or len(s.items) != len(t.items):
+                return None
+            for item, (x, y) in enumerate(zip(s.items, t.items, strict=True)):
+                if x == y:
+                    continue
+                by = _way(x, y)
+                if by is None:
+                    return None
+                out.append(Move(number, place, item, by))
+    return tuple(out)
+
+
+def _way(x: int | slice | None, y: int | slice | None) -> int | None:
+    """How far one index is from another of its kind."""
+    if isinstance(x, int) and isinstance(y, int):
+        return y - x if (x >= 0) == (y >= 0) else None
+    if not isinstance(x, slice) or not isinstance(y, slice) or (x.step or 1) != (y.step or 1):
+        return None
+    bounds = x.start or 0, y.start or 0, x.stop, y.stop
+    if any(b is None or b < 0 for b in bounds):
+        return None
+    by: int = bounds[1] - bounds[0]
+    return by if y.stop - x.stop == by else None
