@@ -15,8 +15,9 @@ import numpy as np
 
 from appyc.lazy import functions, indexing, kernels, recorder, ufuncs
 from appyc.lazy.operations import COMPILED_DTYPES, Convert
-from appyc.lazy.recording import Buffer, Index, Path, Reshape, Transpose, view_of
+from appyc.lazy.recording import Buffer
 from appyc.lazy.running import flush
+from appyc.lazy.views import Index, Path, Reshape, Transpose, view_of
 
 
 class ndarray:  # noqa: N801  (NumPy's name)

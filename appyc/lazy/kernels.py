@@ -55,12 +55,15 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
         _OPERATIONS[key] = operation
     if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
         return NotImplemented
+    with STATE.lock:
+        if STATE.recording.goes_on(operation, args):
+            return None
     made = [Buffer((), dtype) for dtype in operation.results]
     for buffer in made:
         buffer.is_number = True
     site = caller()
     with STATE.lock:
-        if STATE.recording.is_due(site, operation):
+        if STATE.recording.is_due(site):
             flush()
         STATE.recording.add(CallStatement(operation, args, made, site))
     results = tuple(arrays.ndarray(buffer, (), (), buffer.dtype) for buffer in made)

@@ -26,22 +26,8 @@ from typing import TypeAlias
 import numpy as np
 
 from appyc.lazy.operations import Call, Choose, Convert, Pointwise, Power, Product, Reduction
-from appyc.lazy.recording import (
-    Buffer,
-    CallStatement,
-    Index,
-    Operand,
-    Own,
-    Path,
-    Recorded,
-    Reshape,
-    Scalar,
-    Site,
-    Statement,
-    Step,
-    Transpose,
-)
-from appyc.lazy.runs import Moves, run_of_calls
+from appyc.lazy.recording import Buffer, CallStatement, Operand, Own, Recorded, Scalar, Site, Statement
+from appyc.lazy.views import Index, Path, Reshape, Step, Transpose
 
 Key: TypeAlias = tuple[object, ...]
 
@@ -102,26 +88,15 @@ class _Gatherer:
             out.lines.append((statement.operation, operands, self._number(target), place))
         out.work += math.prod(statement.shape)
 
-    def run(self, calls: Sequence[CallStatement], moves: Moves) -> None:
-        """Calls whose arguments move evenly, as one loop."""
-        first = calls[0]
-        operands: list[Key] = []
-        for number, operand in enumerate(first.operands):
-            mine = {(m.step, m.item): m.by for m in moves if m.operand == number}
-            if mine:
-                assert not isinstance(operand, Own | bool | int | float | complex | np.generic)
-                operands.append(("array", self._number(operand.buffer), self._path(operand.path, mine), ()))
-            else:
-                operands.append(self._operand(operand, first))
-        self.out.sites.append(first.site)
-        self.out.lines.append((first.operation, tuple(operands), (), ("times", self._scalar(len(calls)))))
-        self.out.work += sum(math.prod(buffer.shape) for buffer in first.reads())
-
     def _call(self, statement: CallStatement) -> None:
-        operands = tuple(self._operand(o, statement) for o in statement.operands)
+        operands = []
+        for number, operand in enumerate(statement.operands):
+            moving = {(m.step, m.item): m.by for m in statement.moves if m.operand == number}
+            operands.append(self._operand(operand, statement, moving))
         made = (made() for made in statement.made)
         numbers = tuple(None if buffer is None else self._number(buffer, made=True) for buffer in made)
-        self.out.lines.append((statement.operation, operands, numbers, None))
+        times = None if statement.count == 1 else ("times", self._scalar(statement.count))
+        self.out.lines.append((statement.operation, tuple(operands), numbers, times))
         self.out.work += sum(math.prod(buffer.shape) for buffer in statement.reads())
 
     def _number(self, buffer: Buffer, *, made: bool = False) -> int:
@@ -132,7 +107,9 @@ class _Gatherer:
             self.out.is_made.append(made)
         return number
 
-    def _operand(self, operand: Operand, statement: Recorded) -> Key:
+    def _operand(
+        self, operand: Operand, statement: Recorded, moving: Mapping[tuple[int, int], int] = _STILL
+    ) -> Key:
         match operand:
             case bool() | int() | float() | complex() | np.generic():
                 return ("scalar", self._scalar(operand))
@@ -143,7 +120,7 @@ class _Gatherer:
                 return ("array", self._number(target), self._path(path), _stretch(shape, statement))
             case _:
                 number = self._number(operand.buffer)
-                return ("array", number, self._path(operand.path), _stretch(operand.shape, statement))
+                return ("array", number, self._path(operand.path, moving), _stretch(operand.shape, statement))
 
     def _scalar(self, value: Scalar) -> int:
         self.out.scalars.append(value)
@@ -199,20 +176,9 @@ def _stretch(shape: tuple[int, ...], statement: Recorded) -> tuple[bool, ...]:
 def gather(statements: Sequence[Recorded]) -> Gathered:
     """What a call needs, in one walk over the statements."""
     gatherer = _Gatherer()
-    at = 0
-    while at < len(statements):
-        count, moves = run_of_calls(statements, at)
-        if count >= SHORTEST_RUN:
-            gatherer.run([s for s in statements[at : at + count] if isinstance(s, CallStatement)], moves)
-            at += count
-        else:
-            gatherer.statement(statements[at])
-            at += 1
+    for statement in statements:
+        gatherer.statement(statement)
     return gatherer.out
-
-
-SHORTEST_RUN = 4
-"""Fewer calls in a row stay what they are."""
 
 
 # ---------------------------------------------------------------- as a function

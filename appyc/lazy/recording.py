@@ -24,48 +24,10 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from appyc.lazy.operations import Call, Operation
-
-Path: TypeAlias = tuple["Step", ...]
-"""From a buffer's whole array to a view of it."""
+from appyc.lazy.runs import Moves, moves_between
+from appyc.lazy.views import Path
 
 Scalar: TypeAlias = bool | int | float | complex | np.generic
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """`[items]`: integers, slices with bounds in range, and None."""
-
-    items: tuple[int | slice | None, ...]
-
-    def __hash__(self) -> int:
-        return hash(tuple((i.start, i.stop, i.step) if isinstance(i, slice) else i for i in self.items))
-
-
-@dataclass(frozen=True, slots=True)
-class Transpose:
-    axes: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reshape:
-    shape: tuple[int, ...]
-
-
-Step: TypeAlias = Index | Transpose | Reshape
-
-
-def view_of(memory: np.ndarray, path: Path) -> np.ndarray:
-    """The view of a buffer's array. Shares its memory."""
-    for step in path:
-        match step:
-            case Index(items):
-                memory = memory[(*items, ...)]  # with the dots, a single element is an array too
-            case Transpose(axes):
-                memory = memory.transpose(axes)
-            case Reshape(shape):
-                memory = memory.view()
-                memory.shape = shape
-    return memory
 
 
 class Buffer:
@@ -165,13 +127,14 @@ class Statement:
 
 
 class CallStatement:
-    """A recorded call of a compiled function.
+    """A recorded call of a compiled function, or a run of calls whose arguments move evenly.
 
+    operands: of the first. count: of calls. moves: from one to the next.
     It holds the arrays that it writes to, and is never needless: what it does to one of them may
     depend on all others.
     """
 
-    __slots__ = ("made", "operands", "operation", "site")
+    __slots__ = ("count", "last", "made", "moves", "operands", "operation", "site")
 
     is_call = True
     shape: tuple[int, ...] = ()
@@ -184,6 +147,20 @@ class CallStatement:
         self.made = tuple(weakref.ref(buffer) for buffer in made)
         """The numbers that it returns."""
         self.site = site
+        self.count = 1
+        self.last = operands
+        self.moves: Moves = ()
+
+    def goes_on(self, operation: Call, operands: tuple[Operand, ...]) -> bool:
+        """Whether a call is the next one of the run, to which it is added if so."""
+        if operation is not self.operation or operation.results:
+            return False
+        found = moves_between(self.last, operands)
+        if found is None or (self.count > 1 and found != self.moves):
+            return False
+        self.moves, self.last = found, operands
+        self.count += 1
+        return True
 
     def is_needless(self) -> bool:
         return False
@@ -233,9 +210,6 @@ COME_ROUND = 12
 """So many statements are run when the program is back at the place of the first of them: a loop's
 body becomes one program, the same in each iteration."""
 
-MOST_CALLS = 1 << 15
-"""So many calls of one function in a row are run."""
-
 MOST_STATEMENTS = 160
 MOST_BYTES = 1 << 30
 """Bounds of what stays recorded: statements, and bytes of their results."""
@@ -249,14 +223,9 @@ class Recording:
         self.lock = threading.RLock()
         self._bytes = 0
 
-    def is_due(self, site: Site, call: Call | None = None) -> bool:
-        """Whether what is recorded should run before a statement at this place is added.
-
-        call: the statement is a call; a run of calls becomes a loop, and may be long.
-        """
+    def is_due(self, site: Site) -> bool:
+        """Whether what is recorded should run before a statement at this place is added."""
         statements = self.statements
-        if call is not None and not call.results and statements and statements[-1].operation is call:
-            return len(statements) >= MOST_CALLS
         if len(statements) < COME_ROUND or (
             statements[0].site != site and len(statements) < MOST_STATEMENTS and self._bytes < MOST_BYTES
         ):
@@ -266,6 +235,11 @@ class Recording:
         if len(statements) >= MOST_STATEMENTS // 2 or self._bytes >= MOST_BYTES:
             return True
         return len(statements) >= COME_ROUND and statements[0].site == site
+
+    def goes_on(self, operation: Call, operands: tuple[Operand, ...]) -> bool:
+        """Whether the last statement is a run of calls that this one has been added to."""
+        last = self.statements[-1] if self.statements else None
+        return isinstance(last, CallStatement) and last.goes_on(operation, operands)
 
     def add(self, statement: Recorded, nbytes: int = 0) -> None:
         """Records. nbytes: of what it makes."""

@@ -18,7 +18,8 @@ from appyc.api import JitFunction
 from appyc.errors import CompileError
 from appyc.lazy.operations import Product
 from appyc.lazy.programs import Gathered, Key, Text, as_function, gather
-from appyc.lazy.recording import Buffer, Operand, Own, Recorded, Recording, Site, Statement, view_of
+from appyc.lazy.recording import Buffer, Operand, Own, Recorded, Recording, Site, Statement
+from appyc.lazy.views import view_of
 from appyc.options import from_environment
 
 WORTH_COMPILING = 1 << 21

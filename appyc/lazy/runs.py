@@ -1,4 +1,4 @@
-"""Runs of calls whose arguments move evenly: they are rolled up again into the loop that made them.
+"""Runs of calls whose arguments move evenly: they are rolled up into the loop that made them.
 
     f(a[0:10], b[0]); f(a[10:20], b[1]); ...    ->    for r in range(n): f(a[10*r : 10*r + 10], b[r])
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from appyc.lazy.recording import CallStatement, Index, Own, Recorded
+from appyc.lazy.views import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,39 +29,20 @@ class Move:
 
 Moves: TypeAlias = tuple[Move, ...]
 
-
-def run_of_calls(statements: Sequence[Recorded], at: int) -> tuple[int, Moves]:
-    """How many calls from `at` on go evenly, and what moves. One for what is no such call."""
-    first = statements[at]
-    if not isinstance(first, CallStatement) or first.operation.results:
-        return 1, ()
-    moves: Moves | None = None
-    last: CallStatement = first
-    count = 1
-    for statement in statements[at + 1 :]:
-        if not isinstance(statement, CallStatement):
-            break
-        found = moves_between(last, statement)
-        if found is None or (moves is not None and found != moves):
-            break
-        moves, last = found, statement
-        count += 1
-    return count, moves or ()
+_NUMBERS = (bool, int, float, complex, np.generic)
 
 
-def moves_between(one: CallStatement, two: CallStatement) -> Moves | None:
-    """What differs between two calls; None where that is more than indices that moved."""
-    if one.operation is not two.operation:
-        return None
+def moves_between(one: Sequence[Any], two: Sequence[Any]) -> Moves | None:
+    """What differs between the arguments of two calls; None where that is more than indices that moved."""
     out: list[Move] = []
-    for number, (a, b) in enumerate(zip(one.operands, two.operands, strict=True)):
+    for number, (a, b) in enumerate(zip(one, two, strict=True)):
         if a is b:
             continue
-        if isinstance(a, bool | int | float | complex | np.generic | Own):
+        if isinstance(a, _NUMBERS):
             if type(a) is not type(b) or a != b:
                 return None
             continue
-        if isinstance(b, bool | int | float | complex | np.generic | Own):
+        if isinstance(b, _NUMBERS):
             return None
         if a.buffer is not b.buffer or len(a.path) != len(b.path):
             return None
