@@ -15,9 +15,10 @@ import numpy as _numpy
 from appyc.lazy.arrays import ndarray
 from appyc.lazy.functions import call
 from appyc.lazy.recorder import array, asarray
+from appyc.lazy.reporting import graph
 from appyc.lazy.running import flush
 
-__all__ = ["array", "asarray", "flush", "ndarray"]
+__all__ = ["array", "asarray", "flush", "graph", "ndarray"]
 
 asanyarray = ascontiguousarray = asarray
 

@@ -24,7 +24,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "c_gen": ("ir", *_BASE),
     "triton_gen": ("ir", *_BASE),
     "runtime": ("ir", *_GENERATORS, *_BASE),
-    "lazy": ("api", *_BASE),
+    "lazy": ("api", "report", *_BASE),
     "numpy": ("lazy",),
     "pipeline": _BELOW_PIPELINE,
     "compiler": ("pipeline", *_BELOW_PIPELINE),

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy.operations import COMPILED_DTYPES, Choose, Reduction, broadcast, reduced, without
+from appyc.lazy.operations import (
+    COMPILED_DTYPES,
+    Choose,
+    Place,
+    Reduction,
+    Running,
+    broadcast,
+    reduced,
+    without,
+)
 from appyc.lazy.recorder import array, asarray, evaluated, plain, record, wrapped
 from appyc.lazy.ufuncs import apply_ufunc, as_operand, fits, is_compiled, product
 
@@ -42,6 +51,36 @@ def _reducing(name: str) -> Callable[..., Any]:
         return record(Reduction(name, whole, bool(keepdims), ddof), (operand,), shape, result)
 
     return reduction
+
+
+def _placing(name: str) -> Callable[..., Any]:
+    def place(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        operand = as_operand(a)
+        if out is not None or operand is None or not getattr(operand, "shape", ()) or operand.size == 0:
+            return NotImplemented
+        if operand.dtype not in COMPILED_DTYPES or operand.dtype.kind == "c" or isinstance(axis, tuple):
+            return NotImplemented
+        _, axes = reduced("max", operand.dtype, len(operand.shape), axis, 0)
+        shape = without(operand.shape, axes, keepdims=bool(keepdims))
+        whole = None if axis is None else axes[0]
+        return record(Place(name, whole, bool(keepdims)), (operand,), shape, np.dtype(np.intp))
+
+    return place
+
+
+def _running(name: str) -> Callable[..., Any]:
+    def running(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        operand = as_operand(a)
+        if dtype is not None or out is not None or operand is None or not getattr(operand, "shape", ()):
+            return NotImplemented
+        if operand.dtype not in COMPILED_DTYPES or (axis is None and len(operand.shape) > 1):
+            return NotImplemented
+        result, axes = reduced(
+            "prod" if name == "cumprod" else "sum", operand.dtype, len(operand.shape), axis, 0
+        )
+        return record(Running(name, axes[0]), (operand,), operand.shape, result)
+
+    return running
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -86,6 +125,8 @@ def _method(name: str) -> Callable[..., Any]:
 
 _OWN: dict[Any, Callable[..., Any]] = {
     **{getattr(np, n): _reducing(n) for n in ("sum", "prod", "mean", "min", "max", "any", "all", "var", "std")},
+    np.argmin: _placing("argmin"), np.argmax: _placing("argmax"),
+    np.cumsum: _running("cumsum"), np.cumprod: _running("cumprod"),
     np.amin: _reducing("min"), np.amax: _reducing("max"), np.where: _where, np.clip: _clip, np.dot: _dot,
     np.transpose: lambda a, axes=None: asarray(a).transpose(axes),
     np.reshape: lambda a, shape=None, order="C", **more: asarray(a).reshape(shape, order=order),

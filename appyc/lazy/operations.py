@@ -61,6 +61,25 @@ class Reduction:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """`np.argmin` or `np.argmax` along an axis, or over all elements."""
+
+    name: str
+    axis: int | None
+    keepdims: bool
+    hosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """`np.cumsum` or `np.cumprod` along an axis."""
+
+    name: str
+    axis: int
+    hosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """`operand @ operand`. hosted: of two matrices, which BLAS computes."""
 
@@ -85,7 +104,7 @@ class Call:
     hosted: bool = False
 
 
-Operation = Pointwise | Power | Choose | Convert | Reduction | Product | Call
+Operation = Pointwise | Power | Choose | Convert | Reduction | Place | Running | Product | Call
 
 
 # ---------------------------------------------------------------- dtypes and shapes

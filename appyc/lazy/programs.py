@@ -25,7 +25,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from appyc.lazy.operations import Call, Choose, Convert, Pointwise, Power, Product, Reduction
+from appyc.lazy.operations import Call, Choose, Convert, Place, Pointwise, Power, Product, Reduction, Running
 from appyc.lazy.recording import Buffer, CallStatement, Operand, Own, Recorded, Scalar, Site, Statement
 from appyc.lazy.views import Index, Path, Reshape, Step, Transpose
 
@@ -54,6 +54,10 @@ class Gathered:
     def inputs(self) -> list[Buffer]:
         return [buffer for buffer in self.buffers if isinstance(buffer, Buffer)]
 
+    def arguments(self) -> tuple[object, ...]:
+        """Of a call: the arrays that exist, and the numbers."""
+        return (*(_argument(buffer) for buffer in self.inputs), *self.scalars)
+
     def reachable(self) -> list[tuple[int, Buffer]]:
         """What the statements make and somebody still holds, once the statements are gone."""
         found = ((k, b()) for k, b in enumerate(self.buffers) if isinstance(b, weakref.ref))
@@ -62,6 +66,12 @@ class Gathered:
     def key(self, returned: Sequence[int]) -> Key:
         """Equal for equal code."""
         return (tuple(self.lines), tuple(self.is_made), tuple(returned))
+
+
+def _argument(buffer: Buffer) -> object:
+    memory = buffer.memory
+    assert memory is not None, "a program reads what has not been computed"
+    return memory if memory.ndim else memory[()]
 
 
 _STILL: Mapping[tuple[int, int], int] = {}
@@ -308,6 +318,10 @@ class _Writer:
                 )
                 more = {"ddof": ast.Constant(ddof)} if name in ("var", "std") else {}
                 return _call(name, *operands, axis=axis, keepdims=ast.Constant(keepdims), **more)
+            case Place(name, axis, keepdims):
+                return _call(name, *operands, axis=ast.Constant(axis), keepdims=ast.Constant(keepdims))
+            case Running(name, axis):
+                return _call(name, *operands, axis=ast.Constant(axis))
             case Product():
                 return ast.BinOp(operands[0], ast.MatMult(), operands[1])
             case _:

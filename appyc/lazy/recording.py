@@ -264,9 +264,17 @@ class Recording:
             chosen, self.statements = self.statements, []
             self._bytes = 0
             return chosen
+        chosen, self.statements = self.parted(wanted, overwritten)
+        return chosen
+
+    def parted(
+        self, wanted: Sequence[Buffer], overwritten: Sequence[Buffer]
+    ) -> tuple[list[Recorded], list[Recorded]]:
+        """The statements that must run, and the others."""
         needed = {id(buffer) for buffer in wanted}
         changed = {id(buffer) for buffer in overwritten}
-        chosen, left = [], []
+        chosen: list[Recorded] = []
+        left: list[Recorded] = []
         for statement in reversed(self.statements):
             reads = {id(buffer) for buffer in statement.reads()}
             stores = {id(buffer) for buffer in statement.stores()}
@@ -277,10 +285,7 @@ class Recording:
             chosen.append(statement)
             needed |= reads | stores
             changed |= stores
-        chosen.reverse()
-        left.reverse()
-        self.statements = left
-        return chosen
+        return chosen[::-1], left[::-1]
 
     def concerns(self, buffers: Iterable[Buffer]) -> bool:
         """Whether a recorded statement changes or makes one of these."""

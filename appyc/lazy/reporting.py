@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 
-from appyc.lazy.recording import line_of
+from appyc.api import JitFunction
+from appyc.lazy.arrays import ndarray
+from appyc.lazy.programs import as_function, gather
+from appyc.lazy.recording import Buffer, line_of
 from appyc.lazy.running import STATE, Ran
+from appyc.options import from_environment
+from appyc.report.draw import Drawing
 
 
 def explain() -> str:
@@ -14,6 +20,26 @@ def explain() -> str:
     if not STATE.last:
         return "nothing has run yet"
     return "\n".join(_described(ran) for ran in STATE.last)
+
+
+def graph(*wanted: ndarray) -> Drawing:
+    """The picture of what these arrays need that has not run yet: operations, arrays between them, and
+    which run as one loop. Raises ValueError where nothing is pending."""
+    buffers = [array.buffer for array in wanted]
+    with STATE.lock:
+        STATE.recording.prune()
+        statements, _ = STATE.recording.parted(buffers, ())
+        if not statements:
+            raise ValueError("nothing is pending: the values have been computed")
+        found = gather(statements)
+        numbers = [n for n, buffer in enumerate(found.buffers) if _is_one_of(buffer, buffers)]
+        function = as_function(found, numbers).function
+        arguments = found.arguments()
+    return JitFunction(function, from_environment({"strict": True, "target": "cpu"})).graph(*arguments)
+
+
+def _is_one_of(buffer: Buffer | weakref.ref[Buffer], wanted: list[Buffer]) -> bool:
+    return isinstance(buffer, weakref.ref) and any(buffer() is other for other in wanted)
 
 
 def _described(ran: Ran) -> str:

@@ -90,16 +90,9 @@ def _run_segment(statements: list[Recorded]) -> None:
     found = gather(statements[:count])
     del statements[:count]
     reachable = found.reachable()
-    arguments = (*map(_argument, found.inputs), *found.scalars)
-    results = _run_program(found, [number for number, _ in reachable], arguments)
+    results = _run_program(found, [number for number, _ in reachable], found.arguments())
     for (_, buffer), result in zip(reachable, results, strict=True):
         buffer.memory = np.asarray(result, buffer.dtype, order="C")
-
-
-def _argument(buffer: Buffer) -> object:
-    memory = buffer.memory
-    assert memory is not None, "a program reads what has not been computed"
-    return memory if memory.ndim else memory[()]
 
 
 def _run_program(found: Gathered, returned: Sequence[int], arguments: tuple[object, ...]) -> Any:

@@ -21,7 +21,8 @@ BINARY = ("+", "-", "*", "+", "-", "*", "/", "<", ">=", "==")
 UNARY = ("np.sqrt(np.abs({}))", "-{}", "np.sin({})", "np.exp(-np.abs({}))", "np.abs({})", "{} ** 2",
          "np.square({})", "{}.copy()", "np.conjugate({})", "{}.astype(np.float64)", "{}.astype(np.float32)",
          "np.cumsum({}, axis=0)")  # fmt: skip
-REDUCED = ("{}.sum()", "{}.sum(axis=0)", "{}.mean(axis=-1)", "{}.max()", "np.min({}, axis=0)", "{}.any()",
+REDUCED = ("np.argmax({}, axis=0)", "{}.argmin()", "np.cumsum({}, axis=-1)", "{}.cumprod(axis=0)", "{}.sum()",
+           "{}.sum(axis=0)", "{}.mean(axis=-1)", "{}.max()", "np.min({}, axis=0)", "{}.any()",
            "{}.sum(axis=-1, keepdims=True)", "np.std({})", "{}.prod(axis=0)")  # fmt: skip
 LOOKED_AT = (
     "float(np.real({}).sum())",
