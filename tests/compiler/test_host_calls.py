@@ -85,6 +85,14 @@ def random_numbers(A, b):  # type: ignore[no-untyped-def]
     return b + r * 0.5
 
 
+def computed_before_and_after_on_one_line(A, b):  # type: ignore[no-untyped-def]
+    return np.abs(np.fft.fft(b * 2.0 + A[0])) ** 2
+
+
+def two_calls_on_one_line(A, b):  # type: ignore[no-untyped-def]
+    c = b * 2; d = np.sort(c + 1) * 3; e = np.sort(d - 7 * b) + d; return d, e  # fmt: skip # noqa: E702
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     solve,
     inside_an_expression,
@@ -96,6 +104,8 @@ PROGRAMS: list[Callable[..., Any]] = [
     sorted_and_transformed,
     a_method_without_loops,
     random_numbers,
+    computed_before_and_after_on_one_line,
+    two_calls_on_one_line,
 ]
 
 
