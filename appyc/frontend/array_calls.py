@@ -257,10 +257,16 @@ def _hstack(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def _roll(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     axis = integers(given.get("axis"), loc, "axis")
-    shift = expressions.as_index(expressions.number(given["shift"], loc, "shift"), loc)
-    if axis is None and tensor.ndim > 1:
+    shifts = given["shift"].items if isinstance(given["shift"], TupleValue) else (given["shift"],)
+    if axis is None and (tensor.ndim > 1 or len(shifts) > 1):
         raise UnsupportedError("np.roll over all axes is not compiled", loc, hints=("name an axis",))
-    return rolled(scope, tensor, shift, axis[0] if axis else 0, loc)
+    axes = axis or (0,)
+    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
+        raise UnsupportedError(f"np.roll by {len(shifts)} numbers along {len(axes)} axes", loc)
+    for k in range(max(len(shifts), len(axes))):
+        by = expressions.as_index(expressions.number(shifts[k % len(shifts)], loc, "shift"), loc)
+        tensor = rolled(scope, tensor, by, axes[k % len(axes)], loc)
+    return tensor
 
 
 def _repeat(scope: Scope, given: Arguments, loc: Loc) -> Value:

@@ -330,6 +330,12 @@ def rolled_and_repeated(a, k):
     return np.roll(a, k), np.repeat(a, 3), np.repeat(a[:, None] * 1.0, 2, axis=1)
 
 
+@PROGRAMS.on(floats(4, 5), 2)
+@PROGRAMS.on(floats(0, 3), 1)
+def rolled_along_several_axes(a, k):
+    return np.roll(a, (1, -k), axis=(0, 1)), np.roll(a, k, axis=(0, 1)), np.roll(a, (1, k), axis=1)
+
+
 @PROGRAMS.on(floats(2, 3), floats(4), 2.0)
 def outer_products(a, b, x):
     return np.outer(a.copy(), b), np.outer(x, b), np.multiply.outer(a, b), np.subtract.outer(b, b)
