@@ -13,7 +13,6 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
-from appyc.compiler.effects import Effects, effects_of
 from appyc.compiler.versions import Request, Version, call_values, make_version, request
 from appyc.errors import (
     CompileError,
@@ -34,6 +33,7 @@ from appyc.runtime.signature import Residence, residence_of
 
 if TYPE_CHECKING:
     from appyc.compiler.choose_device import DeviceChoice
+    from appyc.compiler.effects import Effects
     from appyc.frontend.outline import PythonPart, Region
     from appyc.report.draw import Drawing
     from appyc.report.explain import Report
@@ -351,6 +351,8 @@ class JitFunction(Entry):
 
     def effects(self, *args: object, **keywords: object) -> Effects:
         """What a call with arguments of these types changes and returns. Raises CompileError."""
+        from appyc.compiler.effects import effects_of  # noqa: PLC0415  (a warm start does without the IR)
+
         wanted = self._request(self._bind(args, keywords), "cpu")
         found = self._effects.get(wanted.key)
         if found is None:
