@@ -16,7 +16,8 @@ from collections.abc import Iterator
 
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.evaluate import evaluate
-from appyc.ir.nodes import Const, Expr, Extent, For, Load, Node, Store, Symbol, Update, Var
+from appyc.ir.intrinsics import VECTOR_FUNCTIONS
+from appyc.ir.nodes import Const, Expr, Extent, For, Intrinsic, Load, Node, Store, Symbol, Update, Var
 from appyc.ir.visit import rewrite, substitute, walk
 
 NOMINAL = 1000
@@ -49,6 +50,18 @@ def why_not_worthwhile(first: For, second: For) -> str | None:
     if saved < WORTHWHILE * before:
         return "it would hardly save traffic to memory"
     return None
+
+
+def ends_lanes(first: For, second: For) -> bool:
+    """Whether one of the loops calls functions that are computed in lanes, which a loop inside the other
+    would end: `exp` of a number takes six times as long alone, and its result 16 bytes there and back."""
+    around = [any(isinstance(n, For) for n in walk(loop.body)) for loop in (first, second)]
+    if around[0] == around[1]:
+        return False
+    flat = second if around[0] else first
+    return any(
+        isinstance(n, Intrinsic) and n.name in VECTOR_FUNCTIONS and n.dtype.is_float for n in walk(flat.body)
+    )
 
 
 def _totals(*loops: For) -> int:

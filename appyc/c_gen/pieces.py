@@ -5,6 +5,7 @@ from __future__ import annotations
 from appyc.c_gen.bounds import is_invariant
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import expression
+from appyc.c_gen.lane_plan import plan_lanes
 from appyc.ir.nodes import Binary, For, Intrinsic, Load, Stmt, Symbol, Update, While
 from appyc.ir.visit import scalars_written, walk
 
@@ -42,6 +43,7 @@ def emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
         writer.line("int64_t pieces = threads;")
         schedule = "static"
     writer.line("if (pieces > trips) pieces = trips;")
+    _keep_vectors_whole(ctx, nest)
     if rounds(nest):
         work = work_text(ctx, nest)
         if work is not None:
@@ -55,6 +57,16 @@ def emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
     if not rounds(nest):
         writer.line("if (!shared) pieces = 1;")
     return schedule
+
+
+def _keep_vectors_whole(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
+    """Gives no thread less than a vector of lanes to work at, where there is one: eight columns that two
+    threads share are four single ones for each."""
+    plan = plan_lanes(nest[0]) if len(nest) == 1 and not ctx.module.sequential else None
+    if plan is None or plan.rows is not None:
+        return
+    lanes = f"(int64_t)(sizeof({ctx.module.helpers.vector(plan.dtype)}) / {plan.dtype.itemsize})"
+    ctx.writer.line(f"if (trips >= {lanes} && pieces > trips / {lanes}) pieces = trips / {lanes};")
 
 
 def cost_text(ctx: FunctionContext, nest: tuple[For, ...]) -> str:

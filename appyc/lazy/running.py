@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from appyc.api import JitFunction
-from appyc.errors import CompileError
+from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy.operations import Product
 from appyc.lazy.programs import Gathered, Key, Text, as_function, gather
 from appyc.lazy.recording import Buffer, Operand, Own, Recorded, Recording, Site, Statement
@@ -112,7 +112,7 @@ def _run_program(found: Gathered, returned: Sequence[int], arguments: tuple[obje
     if program.compiled is not None:
         try:
             return program.compiled(*arguments)
-        except CompileError as error:
+        except (CompileError, InternalError, ToolchainError) as error:
             program.compiled, program.reason = None, str(error)
     with np.errstate(all="ignore"):
         return program.text.function(*arguments)

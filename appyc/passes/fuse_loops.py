@@ -40,13 +40,14 @@ from appyc.analysis.amounts import total
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.joining import EqualExtents, alone, left_behind, one_loop, placed, why_not_joined
 from appyc.analysis.legality import Legality
-from appyc.analysis.sharing_pays import why_not_worthwhile
+from appyc.analysis.sharing_pays import ends_lanes, why_not_worthwhile
 from appyc.analysis.verdicts import LoopVerdict
 from appyc.errors import Loc
 from appyc.ir.nodes import Alloc, Expr, For, Function, If, Stmt, Symbol, While
 from appyc.ir.visit import arrays_read, arrays_written, walk
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import FusionGroup, PassContext
+from appyc.passes.contract_rows import GPUS
 from appyc.passes.recognise_reductions import recognise_reductions
 
 BETWEEN = "a statement between them needs the first and is needed by the second"
@@ -197,6 +198,8 @@ class _Fusion:
             return f"the second starts from the value of '{symbol.name}' that the first leaves"
         if not is_producer and (reason := why_not_worthwhile(one, two)) is not None:
             return reason
+        if self.ctx.options.target not in GPUS and not self.ctx.options.exact and ends_lanes(one, two):
+            return "its functions are computed in lanes, which a loop inside would end"
         verdict = _verdict(one_loop(one, two))
         if not verdict.may_run_in_any_order:
             return "an iteration of the second needs other iterations of the first"

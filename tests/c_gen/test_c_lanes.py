@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import appyc
 from appyc.c_gen.generate import generate
 from appyc.c_gen.lane_plan import has_uneven_rows, plan_lanes, shared_loads
 from appyc.ir.nodes import Const, Expr, Function, Load, LoopMode, Symbol
@@ -259,3 +260,13 @@ def test_what_else_is_in_a_row_is_done_before_the_lanes_and_after_them(
     run_c(fn, a, b, c, f, threads=3)
     np.testing.assert_array_equal(c, (2 * a * (2 * a[:, -1:] if shared else 1.0)) @ b)
     np.testing.assert_array_equal(f, 2 * a * np.where(np.arange(k) == 0, 0.5, 1.0))
+
+
+def test_threads_get_whole_vectors_of_columns() -> None:
+    def weighted(x, e):
+        return e @ x
+
+    x, e = np.arange(48.0).reshape(6, 8), np.arange(6.0)
+    jitted = appyc.jit(target="cpu", strict=True)(weighted)
+    assert np.allclose(jitted(x, e), e @ x)
+    assert "pieces = trips / (int64_t)(sizeof(" in jitted.source("c", x, e)

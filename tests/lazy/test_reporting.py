@@ -6,6 +6,7 @@ import pytest
 
 import appyc
 import appyc.numpy as np
+from appyc.lazy import running
 from tests.lazy.test_random_programs import compiling
 
 
@@ -16,7 +17,7 @@ def test_the_last_flush_is_explained() -> None:
         assert float(b) == 150
         text = appyc.explain()
     assert "np.multiply(p0, s0)" in text
-    assert "test_reporting.py:15" in text
+    assert "test_reporting.py:16" in text
     assert "reduction" in text
 
 
@@ -41,3 +42,13 @@ def test_a_picture_of_what_is_pending() -> None:
     assert float(c[0]) == pytest.approx(8 * 2.718281828459045)
     with pytest.raises(ValueError, match="nothing is pending"):
         np.graph(a)
+
+
+def test_a_program_that_cannot_be_compiled_is_run_by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_compiler(*args: object) -> object:
+        raise appyc.ToolchainError("there is no C compiler")
+
+    monkeypatch.setattr(running, "JitFunction", lambda *args: no_compiler)
+    with compiling("cpu", 0):
+        assert (np.ones(3) * 2.0).tolist() == [2, 2, 2]
+        assert "there is no C compiler" in appyc.explain()

@@ -405,3 +405,16 @@ def test_no_loop_passes_a_jump_between_them():
 
     (outer,) = (s for s in fused(until_small, np.ones(4), 3).body if isinstance(s, For))
     assert sum(isinstance(s, For) for s in outer.body) == 2
+
+
+@pytest.mark.parametrize(("target", "joined"), [("cpu", False), ("interpret", True)])
+def test_functions_keep_their_lanes(target, joined):
+    """A loop inside would end them: on a processor, `exp` alone takes longer than its result's way to memory."""
+
+    def chances(x, w):
+        total = x @ w
+        return 1.0 / (1.0 + np.exp(-total))
+
+    context = PassContext(Options(target=target))
+    fused(chances, np.ones((6, 3)), np.ones(3), context=context)
+    assert any("computed in lanes" in r.text for r in context.remarks) is not joined
