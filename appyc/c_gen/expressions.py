@@ -72,7 +72,7 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             cond, then, orelse = (expression(ctx, e) for e in (expr.cond, expr.then, expr.orelse))
             return f"({cond} ? {then} : {orelse})"
         case Cast():
-            return f"({c_type(expr.dtype)})({expression(ctx, expr.arg)})"
+            return f"({c_type(expr.dtype)}){_wide(expr)}({expression(ctx, expr.arg)})"
         case Intrinsic():
             return _intrinsic(ctx, expr)
         case AnyLane():
@@ -108,6 +108,16 @@ def element(ctx: FunctionContext, array: Symbol, places: Sequence[str]) -> str:
     for axis in order:
         offset = f"({offset} * {names.extent(array, axis)} + {places[axis]})" if offset else places[axis]
     return f"{data}[{offset[1:-1] if len(places) > 1 else offset}]"
+
+
+def _wide(cast: Cast) -> str:
+    """The integer type that a float goes through on its way to a narrow one: -2.0 becomes 254 in uint8, as
+    NumPy has it, where C leaves open what it becomes, and takes the liberty in loops."""
+    if not cast.arg.dtype.is_float or not cast.dtype.is_integer:
+        return ""
+    if cast.dtype.bits < 32:
+        return "(int32_t)"
+    return "(int64_t)" if cast.dtype is DType.UINT32 else ""
 
 
 def _apart(ctx: FunctionContext, expr: Apart) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from functools import cached_property
 
@@ -41,7 +42,8 @@ def promote_elements(fn: Function, ctx: PassContext) -> Function:
     dependence analysis tells. The outermost loop that can hold an element does. Requires
     `recognise_reductions`.
 
-    Does not handle: elements that are touched under a condition only; bodies that may raise
+    Does not handle: elements that are touched under a condition only, or that may not exist and are
+    touched in an inner loop which is not all that its outer loop runs; bodies that may raise
     (what was written before an exception shows), unless the element is all that is written
     and all that may raise; atomic updates; loops inside a `collapse`.
     """
@@ -89,7 +91,12 @@ class _Search:
         if not found or _is_free(self.legality.judge(loop)):
             return
         dependences = self.legality.dependences
-        found = [element for element in found if stands_apart(loop, element, dependences)]
+        found = [
+            element
+            for element in found
+            if stands_apart(loop, element, dependences)
+            and (_is_perfect(element.nest) or exists_before(loop, element, dependences))
+        ]
         if not _is_free(self.legality.judge(loop, frozenset(element.array for element in found))):
             return
         held = tuple(self._held(element, around) for element in found)
@@ -119,6 +126,12 @@ class _Search:
             return held_in_scalars(loop, held, guarded=loop.var in self.guarded)
 
         return map_loops(self.fn, rule)
+
+
+def _is_perfect(nest: tuple[For, ...]) -> bool:
+    """Whether nothing but the innermost loop's body runs in a nest: then all of it may be left out where
+    that never runs."""
+    return all(outer.body == (inner,) for outer, inner in itertools.pairwise(nest))
 
 
 def _is_free(verdict: LoopVerdict) -> bool:

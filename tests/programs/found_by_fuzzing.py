@@ -81,3 +81,23 @@ def store_twice_as_fast_as_its_condition(a, b, n, m, k):
             if a[i, j + 2] > 0.0:
                 a[i + 2, j + j] = b[i + k, i + 2] * 0.5
             a[j, j // 2] = b[j, j] * 0.5
+
+
+@PROGRAMS.on(floats(12, 12), floats(12, seed=1), floats(12, seed=2), 9)
+@PROGRAMS.on(floats(12, 12), floats(12, seed=1), floats(12, seed=2), 1)
+def store_beside_a_sum_that_may_not_run(A, c, d, n):
+    """The element c[i] was held in a scalar under the condition that both inner loops run; the store
+    beside the innermost one was skipped with it."""
+    for i in range(0, n, 2):
+        for j in range(0, i, 2):
+            for l in range(n - 1, i, -1):
+                c[i] += d[j + 2] * 0.5
+            A[j, i] = 3.0
+
+
+@PROGRAMS.on(np.array([[0.25, -0.25, -1.0], [-2.0, 3.75, -3.0], [2.25, 1.25, -2.5]], np.float32))
+@PROGRAMS.on(np.array([[0.25, -0.25, -1.0], [-2.0, 3.75, -3.0], [2.25, 1.25, -2.5]]))
+def negative_floats_as_small_integers(a):
+    """C leaves the conversion of -2.0 to uint8 open, and -2.0 came back from it."""
+    b = a[::-1] * a.astype(np.uint8)
+    return b, a.astype(np.int16) + a, a.astype(np.uint16) * 2.0, a.astype(np.uint32) * 1.0
