@@ -112,13 +112,16 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
     return product(one, two)
 
 
-def _sum_along(ufunc: Any) -> Any:
-    return ufunc
-
-
 def _method(name: str) -> Callable[..., Any]:
     def function(a: Any, *args: Any, **keywords: Any) -> Any:
         return getattr(asarray(a), name)(*args, **keywords)
+
+    return function
+
+
+def _like(creation: Callable[..., Any]) -> Callable[..., Any]:
+    def function(a: Any, dtype: Any = None, **more: Any) -> Any:
+        return wrapped(creation(a.shape, dtype or a.dtype))
 
     return function
 
@@ -134,9 +137,7 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.copy: lambda a, order="K", subok=False: array(a), np.expand_dims: lambda a, axis: _expanded(asarray(a), axis),
     np.shape: lambda a: asarray(a).shape, np.ndim: lambda a: asarray(a).ndim,
     np.size: lambda a, axis=None: asarray(a).size if axis is None else asarray(a).shape[axis],
-    np.zeros_like: lambda a, dtype=None, **more: wrapped(np.zeros(a.shape, dtype or a.dtype)),
-    np.ones_like: lambda a, dtype=None, **more: wrapped(np.ones(a.shape, dtype or a.dtype)),
-    np.empty_like: lambda a, dtype=None, **more: wrapped(np.empty(a.shape, dtype or a.dtype)),
+    np.zeros_like: _like(np.zeros), np.ones_like: _like(np.ones), np.empty_like: _like(np.empty),
     np.full_like: lambda a, fill_value, dtype=None, **more: wrapped(
         np.full(a.shape, plain(fill_value), dtype or a.dtype)
     ),

@@ -12,8 +12,7 @@ from appyc.lazy import arrays
 from appyc.lazy.operations import Choose
 from appyc.lazy.recorder import changing, evaluated, plain, record_store
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled
-
-NEAR = 2
+from appyc.lazy.views import NEAR
 
 
 def basic_index(key: Any, shape: tuple[int, ...]) -> tuple[int | slice | None, ...] | None:
@@ -63,8 +62,7 @@ def basic_index(key: Any, shape: tuple[int, ...]) -> tuple[int | slice | None, .
 
 def near_index(index: int, extent: int) -> int:
     """An index in range, counted from the end where that is near and the start is not."""
-    at = index % extent
-    return at - extent if extent - at <= NEAR < at else at
+    return _near(index % extent, extent)
 
 
 def _as_basic(item: Any) -> Any:

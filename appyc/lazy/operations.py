@@ -20,7 +20,7 @@ COMPILED_DTYPES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Pointwise:
-    """A ufunc of its operands, place by place. constants: operands that are part of the code."""
+    """A ufunc of its operands, place by place."""
 
     ufunc: np.ufunc
     hosted: bool = False

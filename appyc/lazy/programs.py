@@ -27,12 +27,9 @@ import numpy as np
 
 from appyc.lazy.operations import Call, Choose, Convert, Place, Pointwise, Power, Product, Reduction, Running
 from appyc.lazy.recording import Buffer, CallStatement, Operand, Own, Recorded, Scalar, Site, Statement
-from appyc.lazy.views import Index, Path, Reshape, Step, Transpose
+from appyc.lazy.views import NEAR, Index, Path, Reshape, Step, Transpose
 
 Key: TypeAlias = tuple[object, ...]
-
-NEAR = 2
-"""Bounds up to this one, from either end, are part of the code: the interior `1:-1` is worth knowing."""
 
 
 @dataclass(slots=True)

@@ -16,18 +16,10 @@ from appyc.lazy.running import STATE, flush
 def wrapped(values: Any) -> Any:
     """An array for values that NumPy has computed, which nothing else may change."""
     if isinstance(values, np.ndarray):
-        memory = (
-            values
-            if values.flags.c_contiguous and values.flags.writeable and values.base is None
-            else values.copy()
-        )
-        return arrays.ndarray(
-            Buffer(memory.shape, memory.dtype, np.ascontiguousarray(memory).reshape(memory.shape)),
-            (),
-            memory.shape,
-            memory.dtype,
-        )
-    if isinstance(values, tuple) and type(values) is tuple:
+        is_own = values.flags.c_contiguous and values.flags.writeable and values.base is None
+        memory = np.asarray(values if is_own else values.copy())
+        return arrays.ndarray(Buffer(memory.shape, memory.dtype, memory), (), memory.shape, memory.dtype)
+    if type(values) is tuple:
         return tuple(wrapped(v) for v in values)
     if isinstance(values, list):
         return [wrapped(v) for v in values]

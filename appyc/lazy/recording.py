@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import pathlib
 import sys
-import threading
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -83,12 +82,17 @@ class Own:
 Operand: TypeAlias = Readable | Own | Scalar
 
 
+def buffers_of(operands: Iterable[Operand]) -> Iterable[Buffer]:
+    """What the operands that are arrays, but not the statement's own, are views of."""
+    for operand in operands:
+        if not isinstance(operand, Own | bool | int | float | complex | np.generic):
+            yield operand.buffer
+
+
 class Statement:
     """One recorded operation. path: where in the target it stores; None where it makes the target."""
 
     __slots__ = ("operands", "operation", "path", "shape", "site", "target")
-
-    is_call = False
 
     def __init__(
         self,
@@ -121,9 +125,7 @@ class Statement:
         return () if self.path is not None or target is None else (target,)
 
     def reads(self) -> Iterable[Buffer]:
-        for operand in self.operands:
-            if not isinstance(operand, Own | bool | int | float | complex | np.generic):
-                yield operand.buffer
+        return buffers_of(self.operands)
 
 
 class CallStatement:
@@ -136,7 +138,6 @@ class CallStatement:
 
     __slots__ = ("count", "last", "made", "moves", "operands", "operation", "site")
 
-    is_call = True
     shape: tuple[int, ...] = ()
 
     def __init__(
@@ -166,18 +167,13 @@ class CallStatement:
         return False
 
     def stores(self) -> Iterable[Buffer]:
-        for number in self.operation.written:
-            operand = self.operands[number]
-            assert not isinstance(operand, Own | bool | int | float | complex | np.generic)
-            yield operand.buffer
+        return buffers_of(self.operands[number] for number in self.operation.written)
 
     def makes(self) -> Iterable[Buffer]:
         return (buffer for made in self.made if (buffer := made()) is not None)
 
     def reads(self) -> Iterable[Buffer]:
-        for operand in self.operands:
-            if not isinstance(operand, Own | bool | int | float | complex | np.generic):
-                yield operand.buffer
+        return buffers_of(self.operands)
 
 
 Recorded: TypeAlias = Statement | CallStatement
@@ -220,7 +216,6 @@ class Recording:
 
     def __init__(self) -> None:
         self.statements: list[Recorded] = []
-        self.lock = threading.RLock()
         self._bytes = 0
 
     def is_due(self, site: Site) -> bool:

@@ -7,6 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+NEAR = 2
+"""Bounds up to this one, from either end, are part of the code: the interior `1:-1` is worth knowing."""
+
 Path: TypeAlias = tuple["Step", ...]
 """From a buffer's whole array to a view of it."""
 
