@@ -166,15 +166,15 @@ class _Fusion:
         if is_full and not is_producer:
             return None
         inner = replace(self, refusals={}, parts={})
-        found = inner._attempt(first, second, between, is_producer)
+        never = why_not_joined(first, second, self.equal)
+        found = inner._attempt(first, second, between, is_producer) if never is None else never
         if not isinstance(found, str):
             self.refusals |= inner.refusals
             self.parts |= inner.parts
             self.parts[first.var] = (*self._parts(first), *self._parts(second))
             self.parts.pop(second.var, None)
             return found
-        is_apart = found == BETWEEN or why_not_joined(first, second, self.equal) is not None
-        if filled or not is_apart:
+        if filled or (never is None and found != BETWEEN):
             what = "that fills an array it reads" if filled else "that walks the same memory"
             text = f"not joined with the loop at line {first.loc.line} {what}: {found}"
             self.refusals[_Refusal(first.var, second.var, second.loc, text)] = None
@@ -185,9 +185,6 @@ class _Fusion:
 
     def _attempt(self, first: For, second: For, between: list[Stmt], is_producer: bool) -> _Joined | str:
         """The joined loop with what goes before and behind it, or why there is none."""
-        reason = why_not_joined(first, second, self.equal)
-        if reason is not None:
-            return reason
         places = placed(first, second, between)
         if places is None:
             return BETWEEN
