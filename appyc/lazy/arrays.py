@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import functions, indexing, kernels, recorder, ufuncs
+from appyc.lazy.nodes import View
 from appyc.lazy.operations import COMPILED_DTYPES, Convert
-from appyc.lazy.recording import Buffer
 from appyc.lazy.running import flush
-from appyc.lazy.views import Index, Path, Reshape, Transpose, view_of
+from appyc.lazy.views import Index, Reshape, Transpose, view_of
 
 
-class ndarray:  # noqa: N801  (NumPy's name)
+class ndarray(View):  # noqa: N801  (NumPy's name)
     """An n-dimensional array whose operations run later, together.
 
     Made by the functions of `appyc.numpy`. Shapes, dtypes, broadcasting, views and errors are
@@ -28,21 +28,9 @@ class ndarray:  # noqa: N801  (NumPy's name)
     `bool`, `item`, `tolist`, iteration over elements, or by another library.
     """
 
-    __slots__ = ("__weakref__", "_ghost", "buffer", "dtype", "path", "shape")
+    __slots__ = ()
 
     __array_priority__ = 100.0
-
-    buffer: Buffer
-    path: Path
-    shape: tuple[int, ...]
-    dtype: np.dtype
-
-    def __init__(self, buffer: Buffer, path: Path, shape: tuple[int, ...], dtype: np.dtype) -> None:
-        self.buffer = buffer
-        self.path = path
-        self.shape = shape
-        self.dtype = dtype
-        self._ghost: np.ndarray | None = None
 
     # ------------------------------------------------------------ what NumPy's arrays have
 

@@ -16,8 +16,9 @@ import numpy as np
 from appyc.api import JitFunction
 from appyc.errors import CompileError
 from appyc.lazy import arrays, recorder
+from appyc.lazy.nodes import Buffer
 from appyc.lazy.operations import Call
-from appyc.lazy.recording import Buffer, CallStatement, caller
+from appyc.lazy.recording import CallStatement, caller
 from appyc.lazy.running import STATE, flush
 
 _DEFERRING: ContextVar[bool] = ContextVar("deferring", default=False)

@@ -2,6 +2,9 @@
 
 Each is what NumPy says it is: dtypes come from the ufuncs themselves, and a call that NumPy
 refuses is made with NumPy, so that the error is its own.
+
+Equal operations are one object: programs are found by them (`programs`), and identity is what
+is hashed and compared fastest.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,39 +22,47 @@ COMPILED_DTYPES = frozenset(
 """Element types that compiled code has. Arrays of others are NumPy's business."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pointwise:
+class Shared(type):
+    """The class of classes whose equal instances are one object, as long as they are in use."""
+
+    @functools.lru_cache(maxsize=1 << 14, typed=True)  # noqa: B019  (of classes; `x ** 2` is not `x ** 2.0`)
+    def __call__(cls, *args: Any, **keywords: Any) -> Any:
+        return super().__call__(*args, **keywords)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pointwise(metaclass=Shared):
     """A ufunc of its operands, place by place."""
 
     ufunc: np.ufunc
     hosted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+@dataclass(frozen=True, eq=False, slots=True)
+class Power(metaclass=Shared):
     """A power whose exponent is a number that is part of the code."""
 
     exponent: int | float
     hosted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Choose:
+@dataclass(frozen=True, eq=False, slots=True)
+class Choose(metaclass=Shared):
     """`np.where` of three operands."""
 
     hosted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Convert:
+@dataclass(frozen=True, eq=False, slots=True)
+class Convert(metaclass=Shared):
     """The operand with another dtype, in memory of its own."""
 
     dtype: np.dtype
     hosted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+@dataclass(frozen=True, eq=False, slots=True)
+class Reduction(metaclass=Shared):
     """`np.<name>(operand, axis=, keepdims=)`. axes: None for all."""
 
     name: str
@@ -60,8 +72,8 @@ class Reduction:
     hosted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+@dataclass(frozen=True, eq=False, slots=True)
+class Place(metaclass=Shared):
     """`np.argmin` or `np.argmax` along an axis, or over all elements."""
 
     name: str
@@ -70,8 +82,8 @@ class Place:
     hosted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+@dataclass(frozen=True, eq=False, slots=True)
+class Running(metaclass=Shared):
     """`np.cumsum` or `np.cumprod` along an axis."""
 
     name: str
@@ -79,8 +91,8 @@ class Running:
     hosted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+@dataclass(frozen=True, eq=False, slots=True)
+class Product(metaclass=Shared):
     """`operand @ operand`. hosted: of two matrices, which BLAS computes."""
 
     hosted: bool

@@ -16,179 +16,15 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
-import math
-import weakref
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from types import FunctionType
-from typing import TypeAlias
 
 import numpy as np
 
+from appyc.lazy.gathering import Form, Gathered, Line
+from appyc.lazy.nodes import Buffer
 from appyc.lazy.operations import Call, Choose, Convert, Place, Pointwise, Power, Product, Reduction, Running
-from appyc.lazy.recording import Buffer, CallStatement, Operand, Own, Recorded, Scalar, Site, Statement
-from appyc.lazy.views import NEAR, Index, Path, Reshape, Step, Transpose
-
-Key: TypeAlias = tuple[object, ...]
-
-
-@dataclass(slots=True)
-class Gathered:
-    """Statements without what they hold: their structure, and the arguments of a call.
-
-    buffers: by their numbers; weakly what the statements make, as the statements themselves do.
-    """
-
-    lines: list[Key] = field(default_factory=list)
-    sites: list[Site] = field(default_factory=list)
-    buffers: list[Buffer | weakref.ref[Buffer]] = field(default_factory=list)
-    is_made: list[bool] = field(default_factory=list)
-    scalars: list[Scalar] = field(default_factory=list)
-    work: int = 0
-    """Elements computed, in all."""
-
-    @property
-    def inputs(self) -> list[Buffer]:
-        return [buffer for buffer in self.buffers if isinstance(buffer, Buffer)]
-
-    def arguments(self) -> tuple[object, ...]:
-        """Of a call: the arrays that exist, and the numbers."""
-        return (*(_argument(buffer) for buffer in self.inputs), *self.scalars)
-
-    def reachable(self) -> list[tuple[int, Buffer]]:
-        """What the statements make and somebody still holds, once the statements are gone."""
-        found = ((k, b()) for k, b in enumerate(self.buffers) if isinstance(b, weakref.ref))
-        return [(k, buffer) for k, buffer in found if buffer is not None]
-
-    def key(self, returned: Sequence[int]) -> Key:
-        """Equal for equal code."""
-        return (tuple(self.lines), tuple(self.is_made), tuple(returned))
-
-
-def _argument(buffer: Buffer) -> object:
-    memory = buffer.memory
-    assert memory is not None, "a program reads what has not been computed"
-    return memory if memory.ndim else memory[()]
-
-
-_STILL: Mapping[tuple[int, int], int] = {}
-
-
-class _Gatherer:
-    def __init__(self) -> None:
-        self.out = Gathered()
-        self.numbers: dict[int, int] = {}
-
-    def statement(self, statement: Recorded) -> None:
-        out = self.out
-        out.sites.append(statement.site)
-        if isinstance(statement, CallStatement):
-            self._call(statement)
-            return
-        target = statement.target()
-        assert target is not None, "a statement that nobody needs was to run"
-        operands = tuple(self._operand(o, statement) for o in statement.operands)
-        if statement.path is None:
-            out.lines.append((statement.operation, operands, self._number(target, made=True), None))
-        else:
-            place = self._path(statement.path)
-            out.lines.append((statement.operation, operands, self._number(target), place))
-        out.work += math.prod(statement.shape)
-
-    def _call(self, statement: CallStatement) -> None:
-        operands = []
-        for number, operand in enumerate(statement.operands):
-            moving = {(m.step, m.item): m.by for m in statement.moves if m.operand == number}
-            operands.append(self._operand(operand, statement, moving))
-        made = (made() for made in statement.made)
-        numbers = tuple(None if buffer is None else self._number(buffer, made=True) for buffer in made)
-        times = None if statement.count == 1 else ("times", self._scalar(statement.count))
-        self.out.lines.append((statement.operation, tuple(operands), numbers, times))
-        self.out.work += sum(math.prod(buffer.shape) for buffer in statement.reads())
-
-    def _number(self, buffer: Buffer, *, made: bool = False) -> int:
-        number = self.numbers.get(id(buffer))
-        if number is None:
-            number = self.numbers[id(buffer)] = len(self.out.buffers)
-            self.out.buffers.append(weakref.ref(buffer) if made else buffer)
-            self.out.is_made.append(made)
-        return number
-
-    def _operand(
-        self, operand: Operand, statement: Recorded, moving: Mapping[tuple[int, int], int] = _STILL
-    ) -> Key:
-        match operand:
-            case bool() | int() | float() | complex() | np.generic():
-                return ("scalar", self._scalar(operand))
-            case Own(path, shape):
-                assert isinstance(statement, Statement)
-                target = statement.target()
-                assert target is not None
-                return ("array", self._number(target), self._path(path), _stretch(shape, statement))
-            case _:
-                number = self._number(operand.buffer)
-                return ("array", number, self._path(operand.path, moving), _stretch(operand.shape, statement))
-
-    def _scalar(self, value: Scalar) -> int:
-        self.out.scalars.append(value)
-        return len(self.out.scalars) - 1
-
-    def _path(self, path: Path, moving: Mapping[tuple[int, int], int] = _STILL) -> Key:
-        return tuple(self._step(step, number, moving) for number, step in enumerate(path))
-
-    def _step(self, step: Step, number: int, moving: Mapping[tuple[int, int], int]) -> Key:
-        match step:
-            case Index(items):
-                return ("index", tuple(self._item(i, moving.get((number, k))) for k, i in enumerate(items)))
-            case Transpose(axes):
-                return ("transpose", axes)
-            case Reshape(shape):
-                return ("reshape", tuple(self._scalar(extent) for extent in shape))
-
-    def _item(self, item: int | slice | None, moves_by: int | None = None) -> Key | None:
-        match item:
-            case None:
-                return None
-            case slice(start=start, stop=stop, step=step) if moves_by is not None:
-                begin = self._scalar(start or 0)
-                end = ("moving", begin, moves_by, stop - (start or 0))
-                return ("slice", ("moving", begin, moves_by, 0), end, step)
-            case int() if moves_by is not None:
-                return ("moving", self._scalar(item), moves_by, 0)
-            case slice(start=start, stop=stop, step=step):
-                return ("slice", self._bound(start), self._bound(stop), step)
-            case _:
-                return self._bound(item)
-
-    def _bound(self, value: int | None) -> Key | None:
-        if value is None:
-            return None
-        if -NEAR <= value <= NEAR:
-            return ("constant", value)
-        return ("scalar", self._scalar(value))
-
-
-def _stretch(shape: tuple[int, ...], statement: Recorded) -> tuple[bool, ...]:
-    """Which axes of an operand have one element where the result has another number."""
-    if not isinstance(statement.operation, Pointwise | Power | Choose):
-        return ()
-    whole = statement.shape
-    if shape == whole or not shape:
-        return ()
-    own = whole[len(whole) - len(shape) :]
-    axes = tuple(mine == 1 and other != 1 for mine, other in zip(shape, own, strict=True))
-    return axes if any(axes) else ()
-
-
-def gather(statements: Sequence[Recorded]) -> Gathered:
-    """What a call needs, in one walk over the statements."""
-    gatherer = _Gatherer()
-    for statement in statements:
-        gatherer.statement(statement)
-    return gatherer.out
-
-
-# ---------------------------------------------------------------- as a function
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +52,7 @@ def as_function(found: Gathered, returned: Sequence[int]) -> Text:
         lines.append(written + 1)
     names: list[ast.expr] = [_name(writer.name(number)) for number in returned]
     body.append(ast.Return(ast.Tuple(names, ast.Load())))
-    parameters = [writer.name(k) for k, made in enumerate(found.is_made) if not made]
+    parameters = [writer.name(k) for k, buffer in enumerate(found.buffers) if isinstance(buffer, Buffer)]
     parameters += [f"s{k}" for k in range(len(found.scalars))]
     arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
     definition = ast.FunctionDef("recorded", arguments, body, [], None, None)
@@ -249,46 +85,52 @@ class _Writer:
     def __init__(self, found: Gathered) -> None:
         self.found = found
         self.views = itertools.count()
+        self.numbers = itertools.count()
+        """Of the arguments that are numbers: forms take them in turn."""
         self.functions: dict[str, object] = {}
         """Functions that the text calls, by their names in it."""
 
     def name(self, number: int) -> str:
-        return f"{'t' if self.found.is_made[number] else 'p'}{number}"
+        return f"{'p' if isinstance(self.found.buffers[number], Buffer) else 't'}{number}"
 
-    def statement(self, line: Key) -> list[ast.stmt]:
-        operation, operands, target, place = line
-        assert isinstance(operands, tuple)
+    def statement(self, line: Line) -> list[ast.stmt]:
+        operation, forms, target, place = line
+        operands = [self._operand(form) for form in forms]
         if isinstance(operation, Call):
             assert isinstance(target, tuple)
             call = self._call(operation, operands, target)
-            match place:
-                case ("times", int(count)):
-                    times = ast.Call(_name("range"), [_name(f"s{count}")], [])
-                    return [ast.For(ast.Name(_ROUND, ast.Store()), times, [call], [])]
-                case _:
-                    return [call]
+            if place is None:
+                return [call]
+            times = ast.Call(_name("range"), [self._number()], [])
+            return [ast.For(ast.Name(_ROUND, ast.Store()), times, [call], [])]
         assert isinstance(target, int)
-        value = self._value(operation, [self._operand(o) for o in operands])
+        value = self._value(operation, operands)
         if place is None:
             return [ast.Assign([ast.Name(self.name(target), ast.Store())], value)]
-        assert isinstance(place, tuple)
         out: list[ast.stmt] = []
+        view: ast.expr = _name(self.name(target))
         items: ast.expr = ast.Constant(...)
-        if place and place[-1][0] == "index":  # `p[3] = x`, which may be one element
-            items = self._items(place[-1][1])
-            place = place[:-1]
-        view = self.name(target)
-        if place:
-            view = f"v{next(self.views)}"
-            out.append(ast.Assign([ast.Name(view, ast.Store())], self._view(target, place)))
-        return [*out, ast.Assign([ast.Subscript(_name(view), items, ast.Store())], value)]
+        for step in place[:-1]:
+            view = self._step(view, step)
+        if place and _is_index(place[-1]):  # `p[3] = x`, which may be one element
+            items = self._items(place[-1])
+        elif place:
+            view = self._step(view, place[-1])
+        if not isinstance(view, ast.Name):
+            name = f"v{next(self.views)}"
+            out.append(ast.Assign([ast.Name(name, ast.Store())], view))
+            view = _name(name)
+        return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
 
-    def _call(self, operation: Call, operands: Key, made: Key) -> ast.stmt:
+    def _number(self) -> ast.expr:
+        return _name(f"s{next(self.numbers)}")
+
+    def _call(self, operation: Call, operands: list[ast.expr], made: tuple[int | None, ...]) -> ast.stmt:
         name = next(
             (n for n, f in self.functions.items() if f is operation.function), f"f{len(self.functions)}"
         )
         self.functions[name] = operation.function
-        call = ast.Call(_name(name), [self._operand(o) for o in operands], [])
+        call = ast.Call(_name(name), operands, [])
         if not made:
             return ast.Expr(call)
         names: list[ast.expr] = [
@@ -324,64 +166,69 @@ class _Writer:
             case _:
                 raise AssertionError(f"no text for {operation}")
 
-    def _operand(self, key: object) -> ast.expr:
-        assert isinstance(key, tuple)
-        match key:
-            case ("scalar", int(number)):
-                return _name(f"s{number}")
-            case ("array", int(number), tuple(path), tuple(stretched)):
-                found = self._view(number, path)
-                if not stretched:
-                    return found
-                items: list[ast.expr] = []
-                for axis in stretched:
-                    items += [ast.Constant(0), ast.Constant(None)] if axis else [ast.Slice()]
-                return ast.Subscript(found, ast.Tuple(items, ast.Load()), ast.Load())
-            case _:
-                raise AssertionError(f"no text for {key}")
-
-    def _view(self, number: int, path: Key) -> ast.expr:
-        out: ast.expr = _name(self.name(number))
+    def _operand(self, form: Form) -> ast.expr:
+        if isinstance(form, str):
+            return self._number()
+        if isinstance(form, int):
+            return _name(self.name(form))
+        number, path, stretched = form
+        found: ast.expr = _name(self.name(number))
         for step in path:
-            assert isinstance(step, tuple)
-            match step:
-                case ("index", items):
-                    out = ast.Subscript(out, self._items(items), ast.Load())
-                case ("transpose", axes):
-                    numbers: list[ast.expr] = [ast.Constant(a) for a in axes]
-                    out = ast.Call(ast.Attribute(out, "transpose", ast.Load()), numbers, [])
-                case ("reshape", extents):
-                    names: list[ast.expr] = [_name(f"s{e}") for e in extents]
-                    shape = ast.Tuple(names, ast.Load())
-                    out = ast.Call(ast.Attribute(out, "reshape", ast.Load()), [shape], [])
-        return out
+            found = self._step(found, step)
+        if not stretched:
+            return found
+        items: list[ast.expr] = []
+        for axis in stretched:
+            items += [ast.Constant(0), ast.Constant(None)] if axis else [ast.Slice()]
+        return ast.Subscript(found, ast.Tuple(items, ast.Load()), ast.Load())
 
-    def _items(self, items: Key) -> ast.expr:
-        return ast.Tuple([self._item(item) for item in items], ast.Load())
+    def _step(self, view: ast.expr, step: object) -> ast.expr:
+        match step:
+            case ("index", _):
+                return ast.Subscript(view, self._items(step), ast.Load())
+            case ("transpose", tuple(axes)):
+                numbers: list[ast.expr] = [ast.Constant(a) for a in axes]
+                return ast.Call(ast.Attribute(view, "transpose", ast.Load()), numbers, [])
+            case ("reshape", int(rank)):
+                shape = ast.Tuple([self._number() for _ in range(rank)], ast.Load())
+                return ast.Call(ast.Attribute(view, "reshape", ast.Load()), [shape], [])
+            case _:
+                raise AssertionError(f"no text for {step}")
+
+    def _items(self, step: object) -> ast.expr:
+        assert isinstance(step, tuple)
+        return ast.Tuple([self._item(item) for item in step[1]], ast.Load())
 
     def _item(self, item: object) -> ast.expr:
         match item:
+            case ("slice", start, stop, step):
+                first, last = self._bound(start), self._bound(stop)
+                return ast.Slice(first, last, _step_of(step))
+            case ("moving slice", int(by), int(length), step):
+                begin = self._moving(by)
+                return ast.Slice(begin, ast.BinOp(begin, ast.Add(), ast.Constant(length)), _step_of(step))
+            case ("moving", int(by)):
+                return self._moving(by)
             case None:
                 return ast.Constant(None)
-            case ("slice", start, stop, step):
-                step_there = ast.Constant(step) if isinstance(step, int) and step != 1 else None
-                return ast.Slice(self._bound(start), self._bound(stop), step_there)
             case _:
                 found = self._bound(item)
                 assert found is not None
                 return found
 
-    def _bound(self, key: object) -> ast.expr | None:
-        match key:
-            case None:
-                return None
-            case ("constant", int(value)):
-                return ast.Constant(value)
-            case ("scalar", number):
-                return _name(f"s{number}")
-            case ("moving", number, int(by), int(plus)):
-                way = ast.BinOp(_name(_ROUND), ast.Mult(), ast.Constant(by))
-                here = ast.BinOp(_name(f"s{number}"), ast.Add(), way)
-                return ast.BinOp(here, ast.Add(), ast.Constant(plus)) if plus else here
-            case _:
-                raise AssertionError(f"no text for {key}")
+    def _moving(self, by: int) -> ast.expr:
+        way = ast.BinOp(_name(_ROUND), ast.Mult(), ast.Constant(by))
+        return ast.BinOp(self._number(), ast.Add(), way)
+
+    def _bound(self, bound: object) -> ast.expr | None:
+        if bound is None:
+            return None
+        return ast.Constant(bound) if isinstance(bound, int) else self._number()
+
+
+def _is_index(step: object) -> bool:
+    return isinstance(step, tuple) and step[0] == "index"
+
+
+def _step_of(step: object) -> ast.expr | None:
+    return ast.Constant(step) if isinstance(step, int) and step != 1 else None

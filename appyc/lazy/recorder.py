@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays
+from appyc.lazy.nodes import Buffer, Own, Statement
 from appyc.lazy.operations import Operation
-from appyc.lazy.recording import Buffer, Own, Statement, caller
+from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush
 
 
@@ -99,7 +100,7 @@ def changing(target: arrays.ndarray, change: Callable[[np.ndarray], Any]) -> Non
 
 def is_awaited(buffer: Buffer) -> bool:
     """Whether something recorded is still to change the buffer."""
-    return STATE.recording.concerns((buffer,))
+    return STATE.recording.changes(buffer)
 
 
 # ---------------------------------------------------------------- recording

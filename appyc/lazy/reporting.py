@@ -7,8 +7,10 @@ import weakref
 
 from appyc.api import JitFunction
 from appyc.lazy.arrays import ndarray
-from appyc.lazy.programs import as_function, gather
-from appyc.lazy.recording import Buffer, line_of
+from appyc.lazy.gathering import gather
+from appyc.lazy.nodes import Buffer
+from appyc.lazy.programs import as_function
+from appyc.lazy.recording import line_of, parted
 from appyc.lazy.running import STATE, Ran
 from appyc.options import from_environment
 from appyc.report.draw import Drawing
@@ -28,7 +30,7 @@ def graph(*wanted: ndarray) -> Drawing:
     buffers = [array.buffer for array in wanted]
     with STATE.lock:
         STATE.recording.prune()
-        statements, _ = STATE.recording.parted(buffers, ())
+        statements, _ = parted(list(STATE.recording.statements), buffers, ())
         if not statements:
             raise ValueError("nothing is pending: the values have been computed")
         found = gather(statements)
@@ -55,7 +57,7 @@ def _described(ran: Ran) -> str:
             place = f"  # {file}:{line}"
         lines.append(f"{number:4} {text}{place}")
     if program.compiled is not None:
-        lines.append(str(program.compiled.explain(*ran.arguments)))
+        lines.append(str(program.compiled.explain(*ran.arguments_like())))
     elif program.reason:
         lines.append(f"by NumPy, since it was not compiled: {program.reason}")
     else:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from appyc.api import JitFunction
 from appyc.errors import CompileError, InternalError, ToolchainError
+from appyc.lazy.gathering import Gathered, Key, gather
+from appyc.lazy.nodes import Buffer, Operand, Own, Site, Statement, View
 from appyc.lazy.operations import Product
-from appyc.lazy.programs import Gathered, Key, Text, as_function, gather
-from appyc.lazy.recording import Buffer, Operand, Own, Recorded, Recording, Site, Statement
+from appyc.lazy.programs import Text, as_function
+from appyc.lazy.recording import Recorded, Recording
 from appyc.lazy.views import view_of
 from appyc.options import from_environment
 
@@ -40,13 +42,27 @@ class Program:
     reason: str = ""
 
 
+class Extent(NamedTuple):
+    """Of an array in C order."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a flush ran at once: a program with its arguments, or one statement in NumPy."""
+    """What a flush ran at once: a program, or one statement in NumPy.
+
+    arguments: numbers, and shape and dtype of arrays, which are not to be kept alive for a report.
+    """
 
     what: str
     program: Program | None = None
     arguments: tuple[object, ...] = ()
+
+    def arguments_like(self) -> tuple[object, ...]:
+        """What the program ran on, with arrays of zeros for its arrays."""
+        return tuple(np.zeros(a.shape, a.dtype) if isinstance(a, Extent) else a for a in self.arguments)
 
 
 @dataclass(slots=True)
@@ -89,9 +105,9 @@ def _run_segment(statements: list[Recorded]) -> None:
         return
     found = gather(statements[:count])
     del statements[:count]
-    reachable = found.reachable()
-    results = _run_program(found, [number for number, _ in reachable], found.arguments())
-    for (_, buffer), result in zip(reachable, results, strict=True):
+    returned, reachable = found.reachable()
+    results = _run_program(found, returned, found.arguments())
+    for buffer, result in zip(reachable, results, strict=True):
         buffer.memory = np.asarray(result, buffer.dtype, order="C")
 
 
@@ -108,7 +124,7 @@ def _run_program(found: Gathered, returned: Sequence[int], arguments: tuple[obje
         program.compiled = JitFunction(
             program.text.function, from_environment({"strict": True, "target": STATE.target})
         )
-    STATE.last.append(Ran("program", program, arguments))
+    STATE.last.append(Ran("program", program, tuple(map(_without_values, arguments))))
     if program.compiled is not None:
         try:
             return program.compiled(*arguments)
@@ -116,6 +132,10 @@ def _run_program(found: Gathered, returned: Sequence[int], arguments: tuple[obje
             program.compiled, program.reason = None, str(error)
     with np.errstate(all="ignore"):
         return program.text.function(*arguments)
+
+
+def _without_values(argument: object) -> object:
+    return Extent(argument.shape, argument.dtype) if isinstance(argument, np.ndarray) else argument
 
 
 def _run_hosted(statement: Statement) -> None:
@@ -134,11 +154,11 @@ def _run_hosted(statement: Statement) -> None:
 
 def _operand(operand: Operand, target: Buffer) -> Any:
     match operand:
-        case bool() | int() | float() | complex() | np.generic():
-            return operand
+        case View():
+            assert operand.buffer.memory is not None
+            return view_of(operand.buffer.memory, operand.path)
         case Own(path):
             assert target.memory is not None
             return view_of(target.memory, path)
         case _:
-            assert operand.buffer.memory is not None
-            return view_of(operand.buffer.memory, operand.path)
+            return operand

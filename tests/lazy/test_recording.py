@@ -6,10 +6,12 @@ import copy
 import gc
 import linecache
 import pickle
+import weakref
 
 import numpy
 import pytest
 
+import appyc
 import appyc.numpy as np
 from appyc.lazy.recording import line_of
 from appyc.lazy.running import STATE, flush
@@ -18,6 +20,14 @@ from appyc.lazy.running import STATE, flush
 @pytest.fixture(autouse=True)
 def _nothing_recorded() -> None:
     flush()
+
+
+@appyc.jit
+def largest(a):
+    out = a[0]
+    for i in range(a.shape[0]):
+        out = max(out, a[i])
+    return out
 
 
 def pending() -> int:
@@ -100,6 +110,32 @@ def test_a_million_operations_leave_nothing_behind() -> None:
     gc.collect()
     assert len(gc.get_objects()) - before < 2000
     assert pending() < 100
+
+
+def test_what_a_report_tells_of_keeps_no_array_alive() -> None:
+    a = np.ones(7) + 1
+    b = (a * 2).sum()
+    assert float(b) == 28
+    gone = weakref.ref(a.buffer.memory)
+    del a, b
+    assert gone() is None
+    assert "np.multiply" in appyc.explain()
+
+
+def test_a_call_whose_results_are_dropped_is_not_needed() -> None:
+    a = np.ones(8) + 1
+    with appyc.deferred():
+        largest(a)
+    del a
+    assert pending() == 0
+
+
+def test_powers_of_equal_numbers_of_other_types_are_other_operations() -> None:
+    a = np.arange(4)
+    for exponent in (2, 2.0, True):
+        found, wanted = a**exponent, numpy.arange(4) ** exponent
+        assert found.dtype == wanted.dtype
+        assert found.tolist() == wanted.tolist()
 
 
 def test_a_time_loop_is_one_program() -> None:

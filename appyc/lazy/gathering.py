@@ -1,0 +1,233 @@
+"""Recorded statements without what they hold: their structure, by which programs are found again.
+
+    c = a * x + y; s = c.sum()         (multiply, (0, number), 1), (add, (1, 2), 3), (sum over all, (3,), 4)
+
+Buffers are told apart by numbers, in the order in which they are met. What differs from one run of the same
+statements to the next is left out and becomes an argument: arrays that exist, numbers, extents and the bounds of
+slices, but for those near an end. It is one walk over the statements, for each flush.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from appyc.lazy.nodes import Buffer, Own, Scalar, Site, Statement, View
+from appyc.lazy.operations import Choose, Operation, Pointwise, Power
+from appyc.lazy.recording import CallStatement, Recorded
+from appyc.lazy.views import NEAR, Index, Path, Reshape, Step, Transpose
+
+Key: TypeAlias = tuple[object, ...]
+
+NUMBER = "number"
+"""In a form: the next of the numbers that are arguments."""
+
+Form: TypeAlias = "str | int | tuple[int, Key, tuple[bool, ...]]"
+"""An operand without what it holds: a number; a buffer's whole array, by the buffer's number; or a view of
+it, with the axes along which it is stretched."""
+
+Line: TypeAlias = tuple[Operation, tuple[Form, ...], "int | tuple[int | None, ...]", Key | None]
+"""A statement without what it holds: operation, operands, the number of what is written (or made by a call),
+and the place where it stores (or how often it is called)."""
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Statements without what they hold: their structure, and the arguments of a call.
+
+    buffers: by their numbers; weakly what the statements make, as the statements themselves do.
+    """
+
+    lines: list[Line] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+    buffers: list[Buffer | weakref.ref[Buffer]] = field(default_factory=list)
+    inputs: list[Buffer] = field(default_factory=list)
+    scalars: list[Scalar] = field(default_factory=list)
+    work: int = 0
+    """Elements computed, in all."""
+
+    def arguments(self) -> tuple[object, ...]:
+        """Of a call: the arrays that exist, and the numbers."""
+        return (*[_argument(buffer) for buffer in self.inputs], *self.scalars)
+
+    def reachable(self) -> tuple[list[int], list[Buffer]]:
+        """What the statements make and somebody still holds, once the statements are gone: numbers, and buffers."""
+        numbers, found = [], []
+        for number, made in enumerate(self.buffers):
+            if type(made) is weakref.ref and (buffer := made()) is not None:
+                numbers.append(number)
+                found.append(buffer)
+        return numbers, found
+
+    def key(self, returned: Sequence[int]) -> Key:
+        """Equal for equal code."""
+        return (tuple(self.lines), tuple(returned))
+
+
+_STILL: Mapping[tuple[int, int], int] = {}
+
+
+def _argument(buffer: Buffer) -> object:
+    memory = buffer.memory
+    assert memory is not None, "a program reads what has not been computed"
+    return memory if memory.ndim else memory[()]
+
+
+class _Gatherer:
+    def __init__(self) -> None:
+        self.out = Gathered()
+        self.numbers: dict[Buffer, int] = {}
+
+    def statement(self, statement: Statement) -> None:
+        """Adds a line. It runs for each statement of each flush: it is written to be short in time."""
+        out, numbers = self.out, self.numbers
+        target = statement.target()
+        assert target is not None, "a statement that nobody needs was to run"
+        shape = statement.shape
+        operands: list[Form] = []
+        for operand in statement.operands:
+            if isinstance(operand, View):
+                number = numbers.get(operand.buffer)
+                if number is None:
+                    number = self._input(operand.buffer)
+                if operand.path or operand.shape != shape:
+                    operands.append(self._view(number, operand, statement))
+                else:
+                    operands.append(number)
+            elif type(operand) is Own:
+                operands.append(self._view(self._known(target), operand, statement))
+            else:
+                out.scalars.append(operand)  # type: ignore[arg-type]
+                operands.append(NUMBER)
+        if statement.path is None:
+            number = numbers[target] = len(out.buffers)
+            out.buffers.append(statement.target)
+            out.lines.append((statement.operation, tuple(operands), number, None))
+        else:
+            place = self._path(statement.path)
+            out.lines.append((statement.operation, tuple(operands), self._known(target), place))
+        size = 1
+        for extent in shape:
+            size *= extent
+        out.work += size
+
+    def call(self, statement: CallStatement) -> None:
+        """Adds a line for a call, or a run of calls."""
+        out = self.out
+        operands: list[Form] = []
+        for number, operand in enumerate(statement.operands):
+            if isinstance(operand, View):
+                moving = {(m.step, m.item): m.by for m in statement.moves if m.operand == number}
+                operands.append((self._known(operand.buffer), self._path(operand.path, moving), ()))
+            else:
+                assert not isinstance(operand, Own)
+                out.scalars.append(operand)
+                operands.append(NUMBER)
+        made = tuple(self._made(reference) for reference in statement.made)
+        times = None
+        if statement.count > 1:
+            out.scalars.append(statement.count)
+            times = (NUMBER,)
+        out.lines.append((statement.operation, tuple(operands), made, times))
+        out.work += sum(math.prod(buffer.shape) for buffer in statement.reads())
+
+    def _made(self, reference: weakref.ref[Buffer]) -> int | None:
+        buffer = reference()
+        if buffer is None:
+            return None
+        number = self.numbers[buffer] = len(self.out.buffers)
+        self.out.buffers.append(reference)
+        return number
+
+    def _known(self, buffer: Buffer) -> int:
+        number = self.numbers.get(buffer)
+        return self._input(buffer) if number is None else number
+
+    def _input(self, buffer: Buffer) -> int:
+        number = self.numbers[buffer] = len(self.out.buffers)
+        self.out.buffers.append(buffer)
+        self.out.inputs.append(buffer)
+        return number
+
+    def _view(self, number: int, operand: View | Own, statement: Statement) -> Form:
+        stretched = _stretch(operand.shape, statement)
+        return (number, self._path(operand.path), stretched) if operand.path or stretched else number
+
+    def _path(self, path: Path, moving: Mapping[tuple[int, int], int] = _STILL) -> Key:
+        scalars = self.out.scalars
+        if moving:
+            return tuple([_moving_form(step, k, moving, scalars) for k, step in enumerate(path)])
+        return tuple([_step_form(step, scalars) for step in path])
+
+
+def _step_form(step: Step, scalars: list[Scalar]) -> Key:
+    """The structure of a step; its numbers are appended."""
+    match step:
+        case Index(items):
+            return ("index", tuple([_item_form(item, scalars) for item in items]))
+        case Transpose(axes):
+            return ("transpose", axes)
+        case Reshape(shape):
+            scalars.extend(shape)
+            return ("reshape", len(shape))
+
+
+def _item_form(item: int | slice | None, scalars: list[Scalar]) -> object:
+    if type(item) is slice:
+        return ("slice", _bound_form(item.start, scalars), _bound_form(item.stop, scalars), item.step)
+    assert not isinstance(item, slice)
+    return _bound_form(item, scalars)
+
+
+def _bound_form(bound: int | None, scalars: list[Scalar]) -> int | str | None:
+    if bound is None or -NEAR <= bound <= NEAR:
+        return bound
+    scalars.append(bound)
+    return NUMBER
+
+
+def _moving_form(
+    step: Step, number: int, moving: Mapping[tuple[int, int], int], scalars: list[Scalar]
+) -> Key:
+    """The structure of a step of which items move from call to call."""
+    if not isinstance(step, Index):
+        return _step_form(step, scalars)
+    items: list[object] = []
+    for place, item in enumerate(step.items):
+        by = moving.get((number, place))
+        if by is None or item is None:
+            items.append(_item_form(item, scalars))
+        elif isinstance(item, slice):
+            scalars.append(item.start or 0)
+            items.append(("moving slice", by, item.stop - (item.start or 0), item.step))
+        else:
+            scalars.append(item)
+            items.append(("moving", by))
+    return ("index", tuple(items))
+
+
+def _stretch(shape: tuple[int, ...], statement: Statement) -> tuple[bool, ...]:
+    """Which axes of an operand have one element where the result has another number."""
+    if not isinstance(statement.operation, Pointwise | Power | Choose):
+        return ()
+    whole = statement.shape
+    if shape == whole or not shape:
+        return ()
+    own = whole[len(whole) - len(shape) :]
+    axes = tuple(mine == 1 and other != 1 for mine, other in zip(shape, own, strict=True))
+    return axes if any(axes) else ()
+
+
+def gather(statements: Sequence[Recorded]) -> Gathered:
+    """What a call needs, in one walk over the statements."""
+    gatherer = _Gatherer()
+    for statement in statements:
+        gatherer.out.sites.append(statement.site)
+        if isinstance(statement, CallStatement):
+            gatherer.call(statement)
+        else:
+            gatherer.statement(statement)
+    return gatherer.out
