@@ -10,7 +10,7 @@ from appyc.frontend.arguments import Arguments, integers
 from appyc.frontend.arithmetic import integer
 from appyc.frontend.linear_algebra import same_length, settled, sum_of
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, broadcast, elementwise, kept
+from appyc.frontend.tensors import apart_from, as_tensor, as_value, broadcast, elementwise, kept
 from appyc.frontend.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
 from appyc.ir.types import DType
@@ -139,7 +139,8 @@ def inner(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def kron(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.kron: for each element of the first, the second times it."""
-    a, b = as_tensor(scope, given["a"], loc), as_tensor(scope, given["b"], loc)
+    a = as_tensor(scope, given["a"], loc)
+    b = apart_from(scope, a, as_tensor(scope, given["b"], loc))
     rank = max(a.ndim, b.ndim)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in range(rank))
     extents: list[Expr] = []

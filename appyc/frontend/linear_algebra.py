@@ -8,7 +8,7 @@ from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, const
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, broadcast, elementwise, kept
+from appyc.frontend.tensors import apart_from, as_tensor, as_value, broadcast, elementwise, kept
 from appyc.frontend.values import Number, Tensor, Value, describe
 from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Reduce, Symbol, Unary, Var
 from appyc.ir.types import DType
@@ -21,6 +21,7 @@ def matmul(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
     Raises TypeInferenceError for operands without axes; emits the test of the inner lengths.
     """
     left, right = (_in_memory(scope, as_tensor(scope, v, loc, "an operand of @"), loc) for v in (a, b))
+    right = apart_from(scope, left, right)
     for side in (left, right):
         if not side.ndim:
             raise TypeInferenceError(f"@ takes arrays, not {describe(as_value(side))}", loc,
@@ -58,7 +59,8 @@ def dot(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
         return elementwise(scope, numbers, lambda n: arithmetic.binary("*", n[0], n[1], loc), loc)
     if left.ndim <= 2 and right.ndim <= 2:
         return matmul(scope, a, b, loc)
-    left, right = _in_memory(scope, left, loc), _in_memory(scope, right, loc)
+    left = _in_memory(scope, left, loc)
+    right = apart_from(scope, left, _in_memory(scope, right, loc))
     inner = right.ndim - 2 if right.ndim > 1 else 0
     same_length(scope, left.extents[-1], right.extents[inner], loc)
     k = scope.supply.fresh("k", DType.INT64)
@@ -75,7 +77,8 @@ def dot(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
 
 def outer(scope: Scope, op: str, a: Value, b: Value, loc: Loc) -> Value:
     """`a op b` for all pairs of elements."""
-    left, right = as_tensor(scope, a, loc), as_tensor(scope, b, loc)
+    left = as_tensor(scope, a, loc)
+    right = apart_from(scope, left, as_tensor(scope, b, loc))
     element = arithmetic.binary(op, Number(left.element, False), Number(right.element, False), loc).expr
     return Tensor((*left.axes, *right.axes), (*left.extents, *right.extents), element)
 

@@ -230,6 +230,14 @@ def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[Symbol, ...], Expr]:
     return axes, substitute(tensor.element, places)
 
 
+def apart_from(scope: Scope, other: Tensor, tensor: Tensor) -> Tensor:
+    """The tensor with no axis that the other one has: a view and its transpose share theirs."""
+    if not set(tensor.axes) & set(other.axes):
+        return tensor
+    axes, element = renamed(scope, tensor)
+    return replace(tensor, axes=axes, element=element)
+
+
 def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
     """The value as it is now: a view stays one, anything else is computed."""
     if tensor.view or not tensor.axes:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from appyc.analysis.accesses import Assumption, FunctionAccesses, assumptions_of
 from appyc.analysis.conditions import condition_of
@@ -59,22 +59,24 @@ def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
     """The function guarded with its `Likely` conditions, which are then known to hold."""
     if not any(isinstance(n, Likely) for n in walk(fn)):
         return fn
-    known, guards = _decide(fn)
+    known, guards, anywhere = _decide(fn)
     # First what is known, as the nodes that were asked about, then what follows from it.
     fn = rewrite(fn, lambda n: Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
     fn = rewrite(fn, _folded)
     # A length that only a branch set anew which is gone now is the one that it was given first.
     values = known_values(fn)
-    tests = [
-        rewrite(n.arg, lambda e: values.get(e.symbol, e) if isinstance(e, Var) else e) for n in known.values()
-    ]
+    tests = [rewrite(n.arg, lambda e: values.get(e.symbol, e) if isinstance(e, Var) else e) for n in anywhere]
     same = _equal_extents(fn, tests)
     fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent) else n)
     return replace(fn, guards=(*fn.guards, *guards))
 
 
-def _decide(fn: Function) -> tuple[dict[int, Likely], tuple[Guard, ...]]:
-    """The nodes that need not be asked, by identity, and the guards that make it so.
+_Decided: TypeAlias = tuple[dict[int, Likely], tuple[Guard, ...], tuple[Likely, ...]]
+
+
+def _decide(fn: Function) -> _Decided:
+    """The nodes that need not be asked, by identity, the guards that make it so, and those of the nodes
+    whose condition holds in the whole function: in a loop that never runs anything does.
 
     What a condition is about may depend on others that hold. Where one of those cannot be
     guarded, all are looked at again without it.
@@ -92,9 +94,7 @@ def _decide(fn: Function) -> tuple[dict[int, Likely], tuple[Guard, ...]]:
         refused |= {decided}
 
 
-def _guarded(
-    found: FunctionAccesses, asked: dict[int, list[Assumption]]
-) -> tuple[dict[int, Likely], tuple[Guard, ...]] | int:
+def _guarded(found: FunctionAccesses, asked: dict[int, list[Assumption]]) -> _Decided | int:
     """Guards for all that is asked, or a node that none can be stated for, by identity."""
     writer = GuardWriter(found.affine)
     known: dict[int, Likely] = {}
@@ -113,7 +113,12 @@ def _guarded(
             guards.append(Guard(condition_of(cases, node.loc), reason, loc=node.loc))
             so_far = so_far.intersect(holds)
         known[key] = node
-    return known, (*guards, *(writer.sizes(guards) if known else ()))
+    anywhere = tuple(
+        node
+        for key, node in known.items()
+        if all(so_far.intersect(place.truth.may_fail).is_empty() for place in asked[key])
+    )
+    return known, (*guards, *(writer.sizes(guards) if known else ())), anywhere
 
 
 def _holds(writer: GuardWriter, so_far: isl.Set, places: list[Assumption]) -> isl.Set | None:

@@ -103,3 +103,17 @@ def test_what_the_parameters_do_not_tell_is_asked():
 def test_nothing_to_guard():
     fn = Program().function()
     assert guard_assumptions(fn, PassContext()) is fn
+
+
+def test_lengths_that_are_equal_only_where_a_loop_runs_keep_their_names():
+    def swapped(a, n):
+        rows, columns = a.sum(axis=1), a.sum(axis=0)
+        for _ in range(n):
+            rows, columns = columns, rows
+        return rows, columns
+
+    a = np.arange(12.0).reshape(3, 4)
+    fn = appyc.jit(swapped, strict=True)
+    for n in (0, 1, 2):
+        for found, expected in zip(fn(a, n), swapped(a, n), strict=True):
+            np.testing.assert_array_equal(found, expected)

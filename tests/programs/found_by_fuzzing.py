@@ -101,3 +101,13 @@ def negative_floats_as_small_integers(a):
     """C leaves the conversion of -2.0 to uint8 open, and -2.0 came back from it."""
     b = a[::-1] * a.astype(np.uint8)
     return b, a.astype(np.int16) + a, a.astype(np.uint16) * 2.0, a.astype(np.uint32) * 1.0
+
+
+@PROGRAMS.on(floats(3, 4), 0)
+@PROGRAMS.on(floats(3, 4), 2)
+def swapped_sums_of_two_lengths(a, n):
+    """A length that equals another one only where the loop runs was taken for it everywhere."""
+    rows, columns = a.sum(axis=1), a.sum(axis=0)
+    for _ in range(n):
+        rows, columns = columns, rows
+    return rows, columns

@@ -112,3 +112,12 @@ def function_as_an_argument(f, a):
     """Refused as an argument."""
     for i in range(len(a)):
         a[i] = f(a[i])
+
+
+@PROGRAMS.on(floats(16))
+@PROGRAMS.on(floats(4))
+def products_of_a_named_view_with_itself(v):
+    """A view that has a name has one set of axes, and its transpose has them too: each factor lost one."""
+    a = v.reshape(-1, 2)
+    a[0, :] = 5.0
+    return a.T @ a, np.add.outer(a, a), np.kron(a, a), (a @ a.T).sum(), np.einsum("ij,kj->ik", a, a)
