@@ -54,6 +54,7 @@ from appyc.passes.search_in_blocks import search_in_blocks
 from appyc.passes.share_totals import share_totals
 from appyc.passes.skew_loops import skew_loops
 from appyc.passes.split_ranges import split_ranges
+from appyc.passes.stream_results import stream_results
 from appyc.passes.substitute_induction import substitute_induction
 from appyc.passes.version_loops import version_loops
 
@@ -99,6 +100,7 @@ ANALYSE: tuple[Pass, ...] = (
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen
     choose_threads,  # it asks the verdicts which loops without a pragma threads may share
     chunk_scans,  # for loops that threads do not share as they stand
+    stream_results,  # once no pass makes loops any more: it is about those that are there in the end
     estimate_costs,  # last: what a loop costs depends on the modes of those inside it
 )
 

@@ -62,6 +62,8 @@ class FunctionContext:
     allocates, and frees where it ends. leaves: some `goto leave` has been written, so the label is
     needed. renamed: what some symbols are called just here.
     leaves_fast_loop: an index that is out of range ends the loop, and nothing is raised.
+    may_stream: there is a variable `streams` that says whether results are written past the caches.
+    lines: the elements that stores to some arrays go to just here, on their way past the caches.
     """
 
     module: ModuleContext
@@ -73,6 +75,8 @@ class FunctionContext:
     leaves: bool = False
     renamed: Mapping[Symbol, str] = field(default_factory=dict)
     leaves_fast_loop: bool = False
+    may_stream: bool = False
+    lines: Mapping[Symbol, str] = field(default_factory=dict)
 
     def name(self, symbol: Symbol) -> str:
         if symbol in self.renamed:

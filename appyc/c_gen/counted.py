@@ -1,4 +1,5 @@
-"""One counted loop on one thread: plain, in lanes by `omp simd` or around its inner loops, jammed, in chains."""
+"""One counted loop on one thread: plain, in lanes by `omp simd` (and past the caches) or around its
+inner loops, jammed, in chains."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from appyc.c_gen.dots import emit_dots
 from appyc.c_gen.lane_plan import plan_lanes
 from appyc.c_gen.lanes import emit_lanes
 from appyc.c_gen.simd import declare_scalars, simd_directive, simd_private, why_not_simd
+from appyc.c_gen.streams import emit_streams
 from appyc.c_gen.unlikely_faults import emit_fast_loop, plan_fast_loop
 from appyc.ir.nodes import For, Stmt
 
@@ -41,6 +43,10 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
             emit_fast_loop(ctx, loop, fast, lo, hi, body)
         return
     simd = not ctx.module.sequential and why_not_simd(loop) is None
+    if simd and loop.streams and ctx.may_stream:
+        with ctx.writer.block():
+            emit_streams(ctx, loop, lo, hi, body)
+        return
     if simd:
         ctx.writer.line(simd_directive(ctx, loop))
     var = ctx.name(loop.var)

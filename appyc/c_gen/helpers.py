@@ -7,7 +7,7 @@ suffix of math functions, R a complex type's real one, D the dtype's name.
 
 from __future__ import annotations
 
-from appyc.c_gen import threads_pay
+from appyc.c_gen import streams_text, threads_pay
 from appyc.c_gen.inspectors import PLAIN_INSPECTORS, TYPED_INSPECTORS
 from appyc.c_gen.math_functions import IN_LANES, MATH_TEMPLATES, ONE_TOO_FAR, PROTOTYPES
 from appyc.c_gen.scalars import c_type, real_suffix
@@ -17,6 +17,7 @@ _FAULT = "const int64_t site, int64_t *fault, bool *failed"
 
 PLAIN: dict[str, tuple[tuple[str, ...], str]] = {
     **threads_pay.HELPERS,
+    **streams_text.HELPERS,
     **PLAIN_INSPECTORS,
     # The cold path of every check. The first fault of all threads is the one that is kept.
     "raise_fault": (

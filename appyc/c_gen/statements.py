@@ -83,8 +83,8 @@ def _emit_masked(ctx: FunctionContext, stmt: Store | Update) -> None:
 def _emit_element(ctx: FunctionContext, stmt: Store | Update) -> None:
     array = stmt.array if isinstance(stmt, Store) else stmt.target
     if not can_fault(stmt):
-        places = [expression(ctx, i) for i in stmt.index]
-        _emit_write(ctx, stmt, element(ctx, array, places), expression(ctx, stmt.value))
+        target = ctx.lines.get(array) or element(ctx, array, [expression(ctx, i) for i in stmt.index])
+        _emit_write(ctx, stmt, target, expression(ctx, stmt.value))
         return
     # The value first, as in Python; nothing is written once a check has failed.
     with ctx.writer.block():

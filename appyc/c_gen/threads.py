@@ -24,10 +24,11 @@ from appyc.c_gen.context import FunctionContext, can_fault, parameters_of_array
 from appyc.c_gen.counted import Body, emit_counted
 from appyc.c_gen.expressions import combine, expression
 from appyc.c_gen.function import emit_function
-from appyc.c_gen.pieces import atomics_pay, emit_pieces, rounds, work_text
+from appyc.c_gen.pieces import atomics_pay, cost_text, emit_pieces, rounds, work_text
 from appyc.c_gen.profile import emit_end, emit_start
 from appyc.c_gen.scalars import c_type, partial_start
 from appyc.c_gen.simd import declare_scalars, named_outside_lanes
+from appyc.c_gen.streams import emit_choice, has_streams
 from appyc.ir.nodes import For, LoopMode, Reduction, Symbol, Update
 from appyc.ir.visit import scalars_written, walk
 
@@ -47,6 +48,8 @@ def _emit_piece(
     names = module.names
     name = names.fresh(f"{module.fn.name}_loop_{nest[0].loc.line}")
     parameters = ["const int64_t begin", "const int64_t end", "const int64_t trips", "int64_t *fault"]
+    streams = has_streams(nest)
+    parameters += ["const bool streams"] if streams else []
     parameters += [f"const int64_t {text}" for text in _nest_parameters(ctx, nest)]
     for array in captures.arrays:
         parameters += [f"{kind} {text}" for kind, text in parameters_of_array(module, array)]
@@ -65,6 +68,7 @@ def _emit_piece(
         copied=frozenset(() if in_place else (r.symbol for r in captures.copied)),
         behind_pointer=frozenset(captures.atomics),
         allocated=captures.allocated,
+        may_stream=streams,
     )
 
     def iterations() -> None:
@@ -75,6 +79,8 @@ def _emit_piece(
             symbol = reduction.symbol
             writer.line(f"{c_type(symbol.dtype)} {names.of(symbol)} = *{names.of(symbol)}_out;")
         _emit_rows(inner, nest, body)
+        if streams:
+            writer.line(f"if (streams) {module.helpers.plain('streams_end')}();")
         for reduction in captures.reductions:
             writer.line(f"*{names.of(reduction.symbol)}_out = {names.of(reduction.symbol)};")
         if captures.last:
@@ -132,6 +138,8 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
     names, writer = ctx.module.names, ctx.writer
     with writer.block():
         _emit_trips(ctx, nest)
+        if has_streams(nest):
+            emit_choice(ctx, cost_text(ctx, nest))
         schedule = emit_pieces(ctx, nest)
         if ctx.module.profiled is not None:
             emit_start(ctx)
@@ -206,7 +214,7 @@ def _arguments(
 ) -> str:
     """What a piece takes after its range. own: what stands for an array, where it has a copy."""
     names = ctx.module.names
-    arguments = ["fault", *_nest_parameters(ctx, nest)]
+    arguments = ["fault", *(["streams"] if has_streams(nest) else []), *_nest_parameters(ctx, nest)]
     for array in captures.arrays:
         arguments += (own or {}).get(array) or [text for _, text in parameters_of_array(ctx.module, array)]
     arguments += [names.of(s) for s in captures.values]

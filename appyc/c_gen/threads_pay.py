@@ -82,6 +82,17 @@ NANOSECONDS = """static inline double nanoseconds(void) {
 #endif
 }"""
 
+WRITES_PAST = """/* Whether results go past the caches: the loop touches more than these hold, and waits for memory. */
+static bool writes_past(
+    const double trips, const double vector, const double scalar, const double gathers, const double bytes,
+    const double bytes_each) {
+    const double all = bytes + trips * bytes_each;
+    if (!appyc_machine || all < appyc_machine[machine_past_bytes]) return false;
+    double alone, together;
+    loop_times(1, trips, vector, scalar, gathers, bytes, bytes_each, &alone, &together);
+    return alone <= all * appyc_machine[machine_byte_far];
+}"""
+
 PROFILE_ADD = """enum { profile_width = 10 };
 extern double appyc_profile[];
 static void profile_add(
@@ -102,6 +113,7 @@ HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
     "threads_used": (("appyc_machine",), THREADS_USED),
     "loop_times": (("appyc_machine",), LOOP_TIMES),
     "threads_pay": (("loop_times",), THREADS_PAY),
+    "writes_past": (("loop_times",), WRITES_PAST),
     "nanoseconds": (("appyc_machine",), NANOSECONDS),
     "profile_add": (("loop_times", "nanoseconds"), PROFILE_ADD),
 }

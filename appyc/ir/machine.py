@@ -25,7 +25,8 @@ class Machine:
     core's own cache holds. byte_near, byte_far: for a byte of a stream on one thread; byte_shared:
     outside of the cache with all threads at it. fork: to start threads that wait for work, and to
     wait for the last of them. wake: the same where they sleep. awake: for how long they wait
-    before they do.
+    before they do. past_bytes: what a loop touches, from which on its results are written past the
+    caches: they would not be there any more when somebody reads them.
     """
 
     vector: float = 0.05
@@ -39,6 +40,7 @@ class Machine:
     fork: float = 3_000.0
     wake: float = 30_000.0
     awake: float = 500_000.0
+    past_bytes: float = 1 << 25
 
     def alone(self, work: Work) -> float:
         """The time on one thread."""

@@ -459,6 +459,9 @@ class For(Node):
     scans, of sequential loops only: the scalars that iterations hand on, where these and the
     data of each iteration's own are all that they share. What the iterations do beside handing on may be done in any
     order, by whoever knows what the scans hold where each starts.
+
+    streams: arrays that the iterations fill, place after place, for nobody in this function to read:
+    where there is more of them than caches hold, they may be written past the caches.
     """
 
     var: Symbol
@@ -475,6 +478,7 @@ class For(Node):
     in_step: bool = False
     cost: LoopCost | None = field(default=None, compare=False)
     scans: tuple[Scan, ...] = ()
+    streams: tuple[Symbol, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

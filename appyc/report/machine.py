@@ -32,6 +32,7 @@ def text_of(found: Machine, origin: str) -> str:
         f"  starting threads           {found.fork / 1e3:.3g} us where they wait, "
         f"{found.wake / 1e3:.3g} us where they sleep",
         f"  idle threads wait for      {found.awake / 1e3:.3g} us",
+        f"  past the caches            results of loops that touch {found.past_bytes / _KIB / _KIB:.3g} MiB",
     ]
     return "\n".join(lines)
 

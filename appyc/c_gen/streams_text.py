@@ -1,0 +1,57 @@
+"""The C functions that write whole lines of memory past the caches, where compiler and processor can."""
+
+from __future__ import annotations
+
+LINE_BYTES = 64
+
+STREAM_LINES = """#if defined(__clang__) || defined(__SSE2__)
+/* A processor reads a line of memory before it writes a part of it, unless it is told that all of the
+ * line comes, and that nobody reads it soon. `to` is where a line starts; `bytes` is a multiple of one. */
+static inline void stream_lines(void *const to, const void *const from, const int64_t bytes) {
+#if defined(__AVX__)
+    enum { width = 32 };
+    typedef long long part __attribute__((vector_size(32), may_alias));
+#else
+    enum { width = 16 };
+    typedef long long part __attribute__((vector_size(16), may_alias));
+#endif
+    for (int64_t at = 0; at < bytes; at += width) {
+        part *const place = (part *)((char *)to + at);
+        const part value = *(const part *)((const char *)from + at);
+#if defined(__clang__)
+        __builtin_nontemporal_store(value, place);
+#elif defined(__AVX__)
+        __builtin_ia32_movntdq256(place, value);
+#else
+        __builtin_ia32_movntdq(place, value);
+#endif
+    }
+}
+#else
+extern void *memcpy(void *, const void *, __SIZE_TYPE__);
+static inline void stream_lines(void *const to, const void *const from, const int64_t bytes) {
+    memcpy(to, from, (__SIZE_TYPE__)bytes);
+}
+#endif"""
+
+STREAMS_END = """/* What was written past the caches is there for other threads only after this. */
+static inline void streams_end(void) {
+#if defined(__SSE2__)
+    __builtin_ia32_sfence();
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}"""
+
+BEFORE_LINE = f"""/* How many elements come before the next line of memory; -1 where none starts at one. */
+static inline int64_t before_line(const void *const at, const int64_t size) {{
+    const int64_t bytes = (int64_t)(-(__UINTPTR_TYPE__)at % {LINE_BYTES});
+    return bytes % size ? -1 : bytes / size;
+}}"""
+
+HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "stream_lines": ((), STREAM_LINES),
+    "streams_end": ((), STREAMS_END),
+    "before_line": ((), BEFORE_LINE),
+}
+"""As in `helpers.PLAIN`."""
