@@ -14,13 +14,14 @@ import numpy as _numpy
 
 from appyc.lazy.arrays import ndarray
 from appyc.lazy.functions import call
-from appyc.lazy.recorder import array, asarray
+from appyc.lazy.recorder import array, asarray, contiguous
 from appyc.lazy.reporting import graph
 from appyc.lazy.running import flush
 
 __all__ = ["array", "asarray", "flush", "graph", "ndarray"]
 
-asanyarray = ascontiguousarray = asarray
+asanyarray = asarray
+ascontiguousarray = contiguous
 
 
 class _Namespace:
@@ -50,6 +51,15 @@ class _Ufunc:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._ufunc, name)
         return _function(found) if callable(found) else found
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return _numpy.ufunc
+
+    @property
+    def __appyc_plain__(self) -> _numpy.ufunc:
+        """For NumPy's own functions."""
+        return self._ufunc
 
     def __repr__(self) -> str:
         return repr(self._ufunc)

@@ -7,17 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy.operations import (
-    COMPILED_DTYPES,
-    Choose,
-    Place,
-    Reduction,
-    Running,
-    broadcast,
-    reduced,
-    without,
-)
-from appyc.lazy.recorder import array, asarray, evaluated, plain, record, wrapped
+from appyc.lazy import arrays
+from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
+from appyc.lazy.recorder import array, asarray, evaluated, plain, record_ordered, views_by, wrapped
+from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.ufuncs import apply_ufunc, as_operand, fits, is_compiled, product
 
 
@@ -33,54 +26,13 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str
     return evaluated(function, args, keywords)
 
 
-def _reducing(name: str) -> Callable[..., Any]:
-    def reduction(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-                  keepdims: Any = False, **more: Any) -> Any:  # fmt: skip
-        operand = as_operand(a)
-        if dtype is not None or out is not None or more or operand is None or not hasattr(operand, "shape"):
-            return NotImplemented
-        if operand.dtype not in COMPILED_DTYPES or not isinstance(ddof, int):
-            return NotImplemented
-        if isinstance(axis, list):
-            axis = tuple(axis)
-        result, axes = reduced(name, operand.dtype, len(operand.shape), axis, ddof)
-        shape = without(operand.shape, axes, keepdims=bool(keepdims))
-        if result not in COMPILED_DTYPES or not operand.shape or operand.size == 0:
-            return NotImplemented
-        whole = None if axis is None else axes
-        return record(Reduction(name, whole, bool(keepdims), ddof), (operand,), shape, result)
+def _viewing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gives nothing but views: which, is known before the values are."""
 
-    return reduction
+    def view(*args: Any, **keywords: Any) -> Any:
+        return views_by(function, args, keywords)
 
-
-def _placing(name: str) -> Callable[..., Any]:
-    def place(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
-        operand = as_operand(a)
-        if out is not None or operand is None or not getattr(operand, "shape", ()) or operand.size == 0:
-            return NotImplemented
-        if operand.dtype not in COMPILED_DTYPES or operand.dtype.kind == "c" or isinstance(axis, tuple):
-            return NotImplemented
-        _, axes = reduced("max", operand.dtype, len(operand.shape), axis, 0)
-        shape = without(operand.shape, axes, keepdims=bool(keepdims))
-        whole = None if axis is None else axes[0]
-        return record(Place(name, whole, bool(keepdims)), (operand,), shape, np.dtype(np.intp))
-
-    return place
-
-
-def _running(name: str) -> Callable[..., Any]:
-    def running(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        operand = as_operand(a)
-        if dtype is not None or out is not None or operand is None or not getattr(operand, "shape", ()):
-            return NotImplemented
-        if operand.dtype not in COMPILED_DTYPES or (axis is None and len(operand.shape) > 1):
-            return NotImplemented
-        result, axes = reduced(
-            "prod" if name == "cumprod" else "sum", operand.dtype, len(operand.shape), axis, 0
-        )
-        return record(Running(name, axes[0]), (operand,), operand.shape, result)
-
-    return running
+    return view
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -93,23 +45,29 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     dtype = np.result_type(*(o if type(o) in (bool, int, float, complex) else o.dtype for o in operands[1:]))
     if dtype not in COMPILED_DTYPES:
         return NotImplemented
-    return record(Choose(), operands, shape, dtype)
+    return record_ordered(Choose(), operands, shape, dtype)
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **more: Any) -> Any:
-    if out is not None or more or a_min is None or a_max is None:
+    least, most = more.pop("min", a_min), more.pop("max", a_max)
+    operands = [as_operand(v) for v in (a, least, most) if v is not None]
+    if more or len(operands) < 2 or any(o is None for o in operands):
         return NotImplemented
-    return apply_ufunc(
-        np.minimum, "__call__", (apply_ufunc(np.maximum, "__call__", (a, a_min), {}), a_max), {}
-    )
+    if not is_compiled(operands) or not fits(operands) or not isinstance(operands[0], arrays.ndarray):
+        return NotImplemented
+    into = {} if out is None else {"out": out}
+    if most is None:
+        return apply_ufunc(np.maximum, "__call__", (a, least), into)
+    inner = a if least is None else apply_ufunc(np.maximum, "__call__", (a, least), {})
+    return apply_ufunc(np.minimum, "__call__", (inner, most), into)
 
 
 def _dot(a: Any, b: Any, out: Any = None) -> Any:
     one, two = as_operand(a), as_operand(b)
-    ranks = [len(getattr(o, "shape", ())) for o in (one, two)]
-    if out is not None or not all(r in (1, 2) for r in ranks):
+    if out is not None or one is None or two is None:
         return NotImplemented
-    return product(one, two)
+    ranks = [len(getattr(o, "shape", ())) for o in (one, two)]
+    return product(one, two) if all(r in (1, 2) for r in ranks) else NotImplemented
 
 
 def _method(name: str) -> Callable[..., Any]:
@@ -120,31 +78,59 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _like(creation: Callable[..., Any]) -> Callable[..., Any]:
-    def function(a: Any, dtype: Any = None, **more: Any) -> Any:
-        return wrapped(creation(a.shape, dtype or a.dtype))
+    def function(a: Any, *args: Any, **keywords: Any) -> Any:
+        if not isinstance(a, arrays.Array):
+            return NotImplemented
+        return wrapped(creation(a.ghost(), *plain(args), **plain(keywords)))
 
     return function
 
 
+def _copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
+    return array(a, order=order)
+
+
+def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    return x.astype(dtype, copy=copy) if isinstance(x, arrays.ndarray) and device is None else NotImplemented
+
+
+def _size(a: Any, axis: Any = None) -> Any:
+    return a.size if axis is None and isinstance(a, arrays.Array) else NotImplemented
+
+
+def _asked(name: str) -> Callable[..., Any]:
+    """What is known without the values."""
+
+    def ask(a: Any) -> Any:
+        return getattr(a, name) if isinstance(a, arrays.Array) else NotImplemented
+
+    return ask
+
+
+def _is_scalar(element: Any) -> bool:
+    return type(element) is not arrays.ndarray and np.isscalar(element)
+
+
+def _shares(*args: Any, **keywords: Any) -> Any:
+    """Of ghosts: whether arrays overlap does not depend on values."""
+    shares: Callable[..., bool] = np.shares_memory
+    return shares(*(a.ghost() if isinstance(a, arrays.Array) else a for a in args), **keywords)
+
+
 _OWN: dict[Any, Callable[..., Any]] = {
-    **{getattr(np, n): _reducing(n) for n in ("sum", "prod", "mean", "min", "max", "any", "all", "var", "std")},
-    np.argmin: _placing("argmin"), np.argmax: _placing("argmax"),
-    np.cumsum: _running("cumsum"), np.cumprod: _running("cumprod"),
-    np.amin: _reducing("min"), np.amax: _reducing("max"), np.where: _where, np.clip: _clip, np.dot: _dot,
+    **REDUCTIONS, np.where: _where, np.clip: _clip, np.dot: _dot,
+    **{f: _viewing(f) for f in (
+        np.flip, np.fliplr, np.flipud, np.moveaxis, np.rollaxis, np.rot90, np.diagonal, np.linalg.diagonal,
+        np.split, np.array_split,
+        np.hsplit, np.vsplit, np.dsplit, np.unstack, np.matrix_transpose, np.linalg.matrix_transpose, np.expand_dims,
+        np.broadcast_to, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.squeeze, np.swapaxes,
+        np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided,
+    )},
     np.transpose: lambda a, axes=None: asarray(a).transpose(axes),
-    np.reshape: lambda a, shape=None, order="C", **more: asarray(a).reshape(shape, order=order),
-    np.ravel: _method("ravel"), np.swapaxes: _method("swapaxes"), np.squeeze: _method("squeeze"),
-    np.copy: lambda a, order="K", subok=False: array(a), np.expand_dims: lambda a, axis: _expanded(asarray(a), axis),
-    np.shape: lambda a: asarray(a).shape, np.ndim: lambda a: asarray(a).ndim,
-    np.size: lambda a, axis=None: asarray(a).size if axis is None else asarray(a).shape[axis],
-    np.zeros_like: _like(np.zeros), np.ones_like: _like(np.ones), np.empty_like: _like(np.empty),
-    np.full_like: lambda a, fill_value, dtype=None, **more: wrapped(
-        np.full(a.shape, plain(fill_value), dtype or a.dtype)
-    ),
+    np.reshape: lambda a, /, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
+    np.ravel: _method("ravel"), np.copy: _copy, np.astype: _astype,
+    np.shape: _asked("shape"), np.ndim: _asked("ndim"), np.size: _size, np.isscalar: _is_scalar,
+    np.zeros_like: _like(np.zeros_like), np.ones_like: _like(np.ones_like), np.empty_like: _like(np.empty_like),
+    np.full_like: _like(np.full_like), np.shares_memory: _shares, np.may_share_memory: _shares,
+    np.iscomplexobj: lambda x: x.dtype.kind == "c" if isinstance(x, arrays.Array) else NotImplemented,
 }  # fmt: skip
-
-
-def _expanded(a: Any, axis: Any) -> Any:
-    shape = np.expand_dims(a.ghost(), axis).shape
-    axes = {x % len(shape) for x in (axis if isinstance(axis, tuple) else (axis,))}
-    return a[tuple(None if k in axes else slice(None) for k in range(len(shape)))]

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from appyc.lazy.nodes import Buffer, Own, Scalar, Site, Statement, View
 from appyc.lazy.operations import Choose, Operation, Pointwise, Power
 from appyc.lazy.recording import CallStatement, Recorded
-from appyc.lazy.views import NEAR, Index, Path, Reshape, Step, Transpose
+from appyc.lazy.views import NEAR, Index, Path, Reshape, Step, Transpose, Window
 
 Key: TypeAlias = tuple[object, ...]
 
@@ -173,6 +173,8 @@ def _step_form(step: Step, scalars: list[Scalar]) -> Key:
         case Reshape(shape):
             scalars.extend(shape)
             return ("reshape", len(shape))
+        case Window():
+            raise AssertionError("a window is copied before it is an operand of a program")
 
 
 def _item_form(item: int | slice | None, scalars: list[Scalar]) -> object:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import arrays
+from appyc.lazy import arrays, held
 from appyc.lazy.operations import Choose
 from appyc.lazy.recorder import changing, evaluated, plain, record_store
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled
@@ -68,9 +68,11 @@ def near_index(index: int, extent: int) -> int:
 def _as_basic(item: Any) -> Any:
     if item is None or item is Ellipsis or type(item) is slice:
         return item
+    if isinstance(item, arrays.number):
+        return operator.index(item) if item.dtype.kind in "iu" else NotImplemented
     if isinstance(item, bool | np.bool_ | np.ndarray | list | tuple) or not hasattr(item, "__index__"):
         return NotImplemented
-    if isinstance(item, arrays.ndarray) and (item.shape or item.dtype.kind not in "iu"):
+    if isinstance(item, arrays.ndarray):
         return NotImplemented
     return operator.index(item)
 
@@ -96,15 +98,20 @@ def _near(bound: int, extent: int) -> int:
     return bound - extent if 0 < extent - bound <= NEAR < bound else bound
 
 
-def fancy_load(source: arrays.ndarray, key: Any) -> Any:
+def fancy_load(source: held.Held, key: Any) -> Any:
     """An index with arrays or masks: NumPy's, on computed values."""
     return evaluated(np.ndarray.__getitem__, (source, key), {})
 
 
-def fancy_store(target: arrays.ndarray, key: Any, value: Any) -> None:
+def fancy_store(target: held.Held, key: Any, value: Any) -> None:
     """A store through a mask of the target's shape is recorded, if one number is stored; else NumPy's."""
     number = as_operand(value)
-    is_mask = isinstance(key, arrays.ndarray) and key.dtype == bool and key.shape == target.shape
+    is_mask = (
+        isinstance(key, arrays.ndarray)
+        and key.dtype == bool
+        and key.shape == target.shape
+        and not target.is_window
+    )
     if is_mask and number is not None and getattr(number, "shape", ()) == () and _goes_into(number, target):
         cast = target.dtype.type(number) if type(number) in (bool, int, float) else number
         record_store(Choose(), (key, cast, target), target, target.shape)
@@ -113,7 +120,7 @@ def fancy_store(target: arrays.ndarray, key: Any, value: Any) -> None:
     changing(target, lambda memory: memory.__setitem__(index, plain(value)))
 
 
-def _goes_into(number: Any, target: arrays.ndarray) -> bool:
+def _goes_into(number: Any, target: held.Held) -> bool:
     if not is_compiled((target, number)) or not fits((target, number)):
         return False
     return type(number) in (bool, int, float) or np.can_cast(number.dtype, target.dtype, "same_kind")

@@ -54,6 +54,8 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
         if len(_OPERATIONS) >= _MOST_OPERATIONS:
             _OPERATIONS.clear()
         _OPERATIONS[key] = operation
+    if any(isinstance(a, arrays.Array) and a.is_window for a in args):
+        return NotImplemented
     if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
         return NotImplemented
     with STATE.lock:
@@ -67,7 +69,7 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
         if STATE.recording.is_due(site):
             flush()
         STATE.recording.add(CallStatement(operation, args, made, site))
-    results = tuple(arrays.ndarray(buffer, (), (), buffer.dtype) for buffer in made)
+    results = tuple(arrays.number(buffer, (), (), buffer.dtype) for buffer in made)
     if not results:
         return None
     return results[0] if operation.single else results
@@ -80,16 +82,16 @@ _MOST_OPERATIONS = 1 << 12
 
 
 def _kind(value: Any) -> object:
-    return (value.dtype, len(value.shape)) if type(value) is arrays.ndarray else type(value)
+    return (value.dtype, len(value.shape)) if isinstance(value, arrays.Array) else type(value)
 
 
 def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call | None:
     """What is recorded for a call; None for one that must run now."""
-    kinds = (arrays.ndarray, bool, int, float, complex, np.generic)
+    kinds = (arrays.Array, bool, int, float, complex, np.generic)
     if not all(isinstance(a, kinds) for a in args):
         return None  # a NumPy array that the function may write to, or what has no type
     try:
-        effects = function.effects(*(a.ghost() if isinstance(a, arrays.ndarray) else a for a in args))
+        effects = function.effects(*(a.ghost() if isinstance(a, arrays.Array) else a for a in args))
     except CompileError:
         return None  # the call itself will raise it
     return Call(function, effects.written, effects.results, effects.single) if effects.closed else None

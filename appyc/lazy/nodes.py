@@ -48,23 +48,27 @@ class Buffer:
 
     def ghost(self) -> np.ndarray:
         """An array like the one to come, with nothing in it: address space, and no memory until it is written."""
-        if self.memory is not None:
-            return self.memory
-        if self._ghost is None:
+        if self._ghost is None:  # one for good, since views of it are told by their addresses
+            if self.memory is not None:
+                return self.memory
             self._ghost = np.empty(self.shape, self.dtype)
         return self._ghost
 
 
 class View:
-    """A view of a buffer: what arrays are. path: the steps from the buffer's whole array to it."""
+    """A view of a buffer: what arrays are. path: the steps from the buffer's whole array to it.
 
-    __slots__ = ("__weakref__", "_ghost", "buffer", "dtype", "path", "shape")
+    is_straight: whether its axes lie in memory in their order, and so do those of what is made of it.
+    """
+
+    __slots__ = ("__weakref__", "_ghost", "buffer", "dtype", "is_straight", "path", "shape")
 
     def __init__(self, buffer: Buffer, path: Path, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.buffer = buffer
         self.path = path
         self.shape = shape
         self.dtype = dtype
+        self.is_straight = True
         self._ghost: np.ndarray | None = None
 
 

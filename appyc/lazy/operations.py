@@ -55,10 +55,13 @@ class Choose(metaclass=Shared):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Convert(metaclass=Shared):
-    """The operand with another dtype, in memory of its own."""
+    """The operand with another dtype, in memory of its own. hosted: of a view that only NumPy knows."""
 
     dtype: np.dtype
     hosted: bool = False
+
+    def run(self, a: np.ndarray) -> np.ndarray:
+        return a.astype(self.dtype, order="C")
 
 
 @dataclass(frozen=True, eq=False, slots=True)

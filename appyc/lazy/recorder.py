@@ -7,92 +7,189 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import arrays
+from appyc.lazy import arrays, held
 from appyc.lazy.nodes import Buffer, Own, Statement
-from appyc.lazy.operations import Operation
+from appyc.lazy.operations import Convert, Operation
 from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush
+from appyc.lazy.views import (
+    Index,
+    address,
+    inverse,
+    is_within,
+    memory_order,
+    steps_between,
+    view_of,
+    window,
+)
 
 
 def wrapped(values: Any) -> Any:
     """An array for values that NumPy has computed, which nothing else may change."""
-    if isinstance(values, np.ndarray):
-        is_own = values.flags.c_contiguous and values.flags.writeable and values.base is None
-        memory = np.asarray(values if is_own else values.copy())
-        return arrays.ndarray(Buffer(memory.shape, memory.dtype, memory), (), memory.shape, memory.dtype)
-    if type(values) is tuple:
-        return tuple(wrapped(v) for v in values)
-    if isinstance(values, list):
-        return [wrapped(v) for v in values]
-    return values
+    return _mapped(values, _owned)
+
+
+def _mapped(value: Any, change: Callable[[np.ndarray], Any]) -> Any:
+    """The value with something else for NumPy's arrays in it."""
+    if type(value) is np.ndarray:
+        return change(value)
+    if type(value) is list:
+        return [_mapped(v, change) for v in value]
+    if isinstance(value, tuple):
+        parts = [_mapped(v, change) for v in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def _owned(values: np.ndarray) -> Any:
+    """An array with these values. Its axes have their order in memory."""
+    order = memory_order([values], values.ndim)
+    in_order = order == tuple(range(values.ndim))
+    memory = values if in_order else values.transpose(order)
+    if not memory.flags.c_contiguous or values.base is not None or not values.flags.writeable:
+        memory = memory.copy("C")
+    found = arrays.ndarray(Buffer(memory.shape, memory.dtype, memory), (), memory.shape, memory.dtype)
+    out = found if in_order else found.transpose(inverse(order))
+    if not values.flags.writeable:
+        ghost = out.ghost().view()
+        ghost.flags.writeable = False
+        return out.windowed(ghost)
+    return out
 
 
 def array(
-    values: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", ndmin: int = 0
+    values: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", ndmin: int = 0, **more: Any
 ) -> Any:
     """An array with values of its own. Raises what `numpy.array` raises."""
-    if isinstance(values, arrays.ndarray):
+    if isinstance(values, arrays.Array) and not more:
         wanted = values.dtype if dtype is None else np.dtype(dtype)
-        out = values.astype(wanted, copy=bool(copy))
-        return out if ndmin <= out.ndim else out[(None,) * (ndmin - out.ndim)]
-    return wrapped(np.array(plain(values), dtype, order="C", ndmin=ndmin))
+        if copy is False and (wanted != values.dtype or values.buffer.is_number):
+            np.array(values.ghost()[()], wanted, copy=False)  # raises NumPy's error
+        if isinstance(values, arrays.number):
+            out = record(Convert(wanted), (values,), (), wanted, is_number=False)
+        else:
+            out = values.astype(wanted, order or "K", copy=bool(copy))
+        return out if ndmin <= out.ndim else out[(*(None,) * (ndmin - out.ndim), ...)]
+    if isinstance(values, np.ndarray) and copy is None:
+        copy = True
+    return wrapped(np.array(plain(values), dtype, copy=copy, order=order, ndmin=ndmin, **more))
 
 
-def asarray(values: Any, dtype: Any = None, **keywords: Any) -> Any:
+def asarray(
+    values: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, **more: Any
+) -> Any:
     """An array: the given one, if it is one already with this dtype, else one with a copy of the values."""
-    return array(values, dtype, copy=False)
+    return array(values, dtype, copy=copy, order=order or "K", **more)
+
+
+def contiguous(values: Any, dtype: Any = None) -> Any:
+    """As `numpy.ascontiguousarray`: with one axis at least, and its axes in memory in their order."""
+    found = array(values, dtype, copy=None, order="C", ndmin=1)
+    return found if found.ghost().flags.c_contiguous else found.copy()
 
 
 def plain(value: Any) -> Any:
     """The value with NumPy's arrays for appyc's, computed."""
-    if isinstance(value, arrays.ndarray):
+    if isinstance(value, held.Held):
         return value.computed()[()] if value.buffer.is_number else value.computed()
-    if type(value) is tuple:
+    kind = type(value)
+    if kind is tuple:
         return tuple(plain(v) for v in value)
-    if type(value) is list:
+    if kind is list:
         return [plain(v) for v in value]
-    if type(value) is dict:
+    if kind is dict:
         return {k: plain(v) for k, v in value.items()}
-    return value
+    if kind is slice:
+        return slice(plain(value.start), plain(value.stop), plain(value.step))
+    return getattr(value, "__appyc_plain__", value)
 
 
-def _arrays_in(value: Any, found: list[arrays.ndarray]) -> None:
-    if isinstance(value, arrays.ndarray):
+def _arrays_in(value: Any, found: list[held.Held]) -> None:
+    if isinstance(value, held.Held):
         found.append(value)
-    elif isinstance(value, tuple | list):
+    elif type(value) is tuple or type(value) is list:
         for item in value:
             _arrays_in(item, found)
-    elif isinstance(value, dict):
+    elif type(value) is dict:
         for item in value.values():
             _arrays_in(item, found)
 
 
 def evaluated(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """NumPy's function on computed values. It may write to its arguments: what reads them runs before."""
-    found: list[arrays.ndarray] = []
+    """NumPy's function on computed values. It may write to its arguments: what reads them runs before.
+
+    What it gives that is a view of an argument is a view here, too.
+    """
+    found: list[held.Held] = []
     _arrays_in((args, keywords), found)
     buffers = [a.buffer for a in found]
     flush(buffers, overwritten=buffers)
     result = function(*plain(args), **plain(keywords))
-    for given in found:
-        if result is not None and type(result) is np.ndarray and _is_same_view(result, given):
-            return given
-    return wrapped(result)
+    given = [a for a in found if isinstance(a, arrays.ndarray)]
+    if given and not _is_value(result):
+        for array in given:
+            array.buffer.lent = True
+    return _mapped(result, lambda values: _traced(values, given))
 
 
-def _is_same_view(result: np.ndarray, given: arrays.ndarray) -> bool:
-    """Whether a function has handed back its argument (`out=`)."""
-    view = given.computed()
-    same_place = result.__array_interface__["data"] == view.__array_interface__["data"]
-    return (
-        same_place
-        and result.shape == view.shape
-        and result.strides == view.strides
-        and result.dtype == view.dtype
-    )
+def _is_value(result: Any) -> bool:
+    """Whether a result is known to hold no memory of other arrays, or to be an array whose memory is known."""
+    if isinstance(result, tuple | list):
+        return all(_is_value(item) for item in result)
+    known = (bool, int, float, complex, str, bytes, np.generic, np.dtype)
+    return result is None or type(result) is np.ndarray or isinstance(result, known)
 
 
-def changing(target: arrays.ndarray, change: Callable[[np.ndarray], Any]) -> None:
+def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool = False) -> Any:
+    """An array of a function's result: of an argument's memory, if it lies there."""
+    for array in given:
+        memory = array.buffer.ghost() if of_ghosts else array.buffer.memory
+        if memory is None or not is_within(values, memory):
+            continue
+        view = array.ghost() if of_ghosts else array.computed()
+        if address(values) == address(view) and (values.shape, values.strides, values.dtype) == (
+            view.shape, view.strides, view.dtype) and values.flags.writeable:  # fmt: skip
+            return array
+        steps = None if array.is_window else steps_between(view, values)
+        if steps is None:
+            return array.windowed(view_of(array.buffer.ghost(), (window(values, memory),)))
+        out = array
+        for step in steps:
+            out = out[(*step.items, ...)] if isinstance(step, Index) else out.view_with(step)
+        return out
+    return _owned(values)
+
+
+def views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """What a function gives that makes nothing but views: it is called with ghosts. NotImplemented where
+    that does not tell."""
+    found: list[held.Held] = []
+    _arrays_in((args, keywords), found)
+    given = [a for a in found if isinstance(a, arrays.ndarray)]
+    if len(given) < len(found) or not given or not all(a.size for a in given):
+        return NotImplemented
+    result = function(*_ghosts(args), **_ghosts(keywords))
+    if not _traceable(result, given):
+        return NotImplemented
+    return _mapped(result, lambda values: _traced(values, given, of_ghosts=True))
+
+
+def _traceable(result: Any, given: list[arrays.ndarray]) -> bool:
+    if isinstance(result, tuple | list):
+        return all(_traceable(item, given) for item in result)
+    return type(result) is np.ndarray and any(is_within(result, a.buffer.ghost()) for a in given)
+
+
+def _ghosts(value: Any) -> Any:
+    """Arguments with ghosts for appyc's arrays."""
+    if isinstance(value, arrays.ndarray):
+        return value.ghost()
+    if type(value) is tuple or type(value) is list:
+        return type(value)(_ghosts(v) for v in value)
+    return {k: _ghosts(v) for k, v in value.items()} if type(value) is dict else value
+
+
+def changing(target: held.Held, change: Callable[[np.ndarray], Any]) -> None:
     """A change of an array's memory by NumPy, in its place among what is recorded."""
     flush((target.buffer,), overwritten=(target.buffer,))
     change(target.computed())
@@ -107,26 +204,58 @@ def is_awaited(buffer: Buffer) -> bool:
 
 
 def record(
-    operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype
-) -> arrays.ndarray:
-    """A new array that the operation will fill."""
+    operation: Operation,
+    operands: tuple[Any, ...],
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    *,
+    is_number: bool = True,
+) -> Any:
+    """A new array that the operation will fill. is_number: one without axes is NumPy's scalar."""
     site = caller()
     buffer = Buffer(shape, dtype)
-    buffer.is_number = not shape
     with STATE.lock:
         if STATE.recording.is_due(site):
             flush()
         STATE.recording.add(Statement(operation, operands, buffer, None, shape, site), buffer.nbytes)
-    return arrays.ndarray(buffer, (), shape, dtype)
+    if shape or not is_number:
+        return arrays.ndarray(buffer, (), shape, dtype)
+    buffer.is_number = True
+    return arrays.number(buffer, (), shape, dtype)
+
+
+def record_ordered(
+    operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype
+) -> Any:
+    """`record`, place by place: the axes of the result lie in memory as those of the operands do."""
+    mine = [o for o in operands if isinstance(o, arrays.Array)]
+    if all(o.is_straight for o in mine):
+        return record(operation, operands, shape, dtype)
+    rank = len(shape)
+    order = memory_order([o.ghost() for o in mine], rank)
+    if order == tuple(range(rank)):
+        return record(operation, operands, shape, dtype)
+    turned = tuple(_turned(o, order) if isinstance(o, arrays.Array) else o for o in operands)
+    return record(operation, turned, tuple(shape[a] for a in order), dtype).transpose(inverse(order))
+
+
+def _turned(operand: arrays.Array, order: tuple[int, ...]) -> held.Held:
+    """The operand with its axes in another order, and as many as that has."""
+    if not operand.shape:
+        return operand
+    missing = len(order) - operand.ndim
+    whole = operand[(*(None,) * missing, ...)] if missing else operand
+    out: arrays.Array = whole.transpose(order)
+    return out
 
 
 def record_store(
-    operation: Operation, operands: tuple[Any, ...], target: arrays.ndarray, shape: tuple[int, ...]
+    operation: Operation, operands: tuple[Any, ...], target: held.Held, shape: tuple[int, ...]
 ) -> None:
     """What the operation gives, stored into the target's place."""
     buffer = target.buffer
     if not buffer.shape:  # a single number: compiled code has no arrays of that kind
-        value = record(operation, operands, shape, target.dtype)
+        value = record(operation, operands, shape, target.dtype, is_number=False)
         changing(target, lambda memory: memory.__setitem__(..., value.computed()))
         return
     operands = tuple(

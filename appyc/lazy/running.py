@@ -18,7 +18,7 @@ from appyc.api import JitFunction
 from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.nodes import Buffer, Operand, Own, Site, Statement, View
-from appyc.lazy.operations import Product
+from appyc.lazy.operations import Convert, Product
 from appyc.lazy.programs import Text, as_function
 from appyc.lazy.recording import Recorded, Recording
 from appyc.lazy.views import view_of
@@ -142,7 +142,7 @@ def _run_hosted(statement: Statement) -> None:
     target = statement.target()
     assert target is not None
     operands = [_operand(operand, target) for operand in statement.operands]
-    assert isinstance(statement.operation, Product)
+    assert isinstance(statement.operation, Product | Convert)
     value = statement.operation.run(*operands)
     STATE.last.append(Ran(str(statement.operation)))
     if statement.path is None:

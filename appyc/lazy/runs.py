@@ -38,11 +38,11 @@ def moves_between(one: Sequence[Any], two: Sequence[Any]) -> Moves | None:
     for number, (a, b) in enumerate(zip(one, two, strict=True)):
         if a is b:
             continue
-        if isinstance(a, _NUMBERS):
+        if issubclass(type(a), _NUMBERS):
             if type(a) is not type(b) or a != b:
                 return None
             continue
-        if isinstance(b, _NUMBERS):
+        if issubclass(type(b), _NUMBERS):
             return None
         if a.buffer is not b.buffer or len(a.path) != len(b.path):
             return None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from appyc.lazy import arrays
+from appyc.lazy import arrays, held
 from appyc.lazy.operations import (
     COMPILED_DTYPES,
     Convert,
@@ -20,7 +20,7 @@ from appyc.lazy.operations import (
     product_shape,
     ufunc_dtype,
 )
-from appyc.lazy.recorder import array, changing, evaluated, plain, record, record_store
+from appyc.lazy.recorder import array, changing, evaluated, plain, record, record_ordered, record_store
 
 COMPILED_UFUNCS = frozenset({
     np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power, np.negative,
@@ -37,11 +37,13 @@ COMPILED_UFUNCS = frozenset({
 def as_operand(value: Any) -> Any:
     """An operand as it is recorded: an array of ours, or a number. None for what is neither."""
     kind = type(value)
-    if kind is arrays.ndarray or kind is float or kind is int:
+    if kind is float or kind is int:
         return value
+    if isinstance(value, held.Held):
+        return value if value.is_straight else value.settled()
     if isinstance(value, bool | int | float | complex | np.generic):
         return value
-    if isinstance(value, np.ndarray | list | tuple | str | bytes):
+    if kind is np.ndarray or isinstance(value, list | tuple | str | bytes):
         return array(value)
     return None
 
@@ -91,6 +93,8 @@ def _pointwise(
         return None
     if ufunc is np.power and operands[0] is not None and type_of(operands[0]) in (bool, np.dtype(bool)):
         return None
+    if ufunc is np.power and dtype.kind == "i" and not (type(operands[1]) is int and operands[1] >= 0):
+        return None  # a negative exponent raises
     if ufunc is np.power and type(operands[1]) in (int, float) and -4 <= operands[1] <= 4:
         return Power(operands[1]), (operands[0],), shape, dtype
     return Pointwise(ufunc), tuple(operands), shape, dtype
@@ -109,52 +113,81 @@ def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
         plan = _PLANS.get(key)
         if plan is not None:
             return record(plan[0], (one, two), plan[1], plan[2])
+    # Where NumPy must see to it, the operator does, not the ufunc: they differ for powers of booleans, for
+    # comparisons with text, and for what has operators of its own.
     operands = (as_operand(one), as_operand(two))
-    if operands[0] is None or operands[1] is None:
-        return NotImplemented
+    if operands[0] is None or operands[1] is None or _is_repetition(ufunc, one, two):
+        return evaluated(_OPERATORS[ufunc], (one, two), {})
     if ufunc is np.matmul:
         return product(*operands)
     found = _pointwise(ufunc, operands)
     if found is None:
-        # The operator, not the ufunc: they differ for powers of booleans.
-        return evaluated(operator.pow if ufunc is np.power else ufunc, operands, {})
+        return evaluated(_OPERATORS[ufunc], operands, {})
     if key is not None and len(found[1]) == 2:
         if len(_PLANS) >= _MOST_PLANS:
             _PLANS.clear()
         _PLANS[key] = (found[0], *found[2:])
-    return record(*found)
+    return record_ordered(*found)
+
+
+def _is_repetition(ufunc: np.ufunc, one: Any, two: Any) -> bool:
+    """Whether a number times a sequence of Python's repeats that."""
+    kinds = (type(one), type(two))
+    return (
+        ufunc is np.multiply
+        and arrays.number in kinds
+        and any(issubclass(k, list | tuple | str | bytes) for k in kinds)
+    )
+
+
+_OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv,
+    np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.matmul: operator.matmul,
+    np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
+    np.left_shift: operator.lshift, np.right_shift: operator.rshift, np.less: operator.lt, np.less_equal: operator.le,
+    np.greater: operator.gt, np.greater_equal: operator.ge, np.equal: operator.eq, np.not_equal: operator.ne,
+}  # fmt: skip
 
 
 def _plan_key(ufunc: np.ufunc, one: Any, two: Any) -> tuple[Any, ...] | None:
     """Equal where the same is recorded; None where it takes the operands' values to tell."""
     kinds = type(one), type(two)
     if kinds == (arrays.ndarray, arrays.ndarray):
-        return ufunc, one.dtype, one.shape, two.dtype, two.shape
+        straight = one.is_straight and two.is_straight
+        return (ufunc, one.dtype, one.shape, two.dtype, two.shape) if straight else None
     if kinds == (arrays.ndarray, float):
-        return ufunc, one.dtype, one.shape, float, 0
+        return (ufunc, one.dtype, one.shape, float, 0) if one.is_straight else None
     if kinds == (float, arrays.ndarray):
-        return ufunc, float, 0, two.dtype, two.shape
+        return (ufunc, float, 0, two.dtype, two.shape) if two.is_straight else None
     return None
 
 
-def update(ufunc: np.ufunc, target: arrays.ndarray, value: Any) -> None:
+def update(ufunc: np.ufunc, target: held.Held, value: Any) -> None:
     """An operator in place. Raises NumPy's errors for a result that does not fit the target."""
-    operand = as_operand(value)
-    found = None if operand is None or ufunc is np.matmul else _pointwise(ufunc, (target, operand))
+    operand = None if target.is_window or ufunc is np.matmul else as_operand(value)
+    found = None if operand is None else _pointwise(ufunc, (target, operand))
     if found is None or found[2] != target.shape or not np.can_cast(found[3], target.dtype, "same_kind"):
-        changing(target, lambda memory: ufunc(memory, plain(value), out=memory))
+        changing(target, lambda memory: _UPDATES[ufunc](memory, plain(value)))
         return
     operation, operands, shape, _ = found
     record_store(operation, operands, target, shape)
 
 
-def store(target: arrays.ndarray, value: Any) -> None:
+_UPDATES: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    np.add: operator.iadd, np.subtract: operator.isub, np.multiply: operator.imul, np.true_divide: operator.itruediv,
+    np.floor_divide: operator.ifloordiv, np.remainder: operator.imod, np.power: operator.ipow,
+    np.matmul: operator.imatmul, np.bitwise_and: operator.iand, np.bitwise_or: operator.ior,
+    np.bitwise_xor: operator.ixor, np.left_shift: operator.ilshift, np.right_shift: operator.irshift,
+}  # fmt: skip
+
+
+def store(target: held.Held, value: Any) -> None:
     """`target[...] = value`."""
-    operand = as_operand(value)
+    operand = None if target.is_window else as_operand(value)
     if operand is None or target.dtype not in COMPILED_DTYPES or not is_compiled((operand,)):
         changing(target, lambda memory: memory.__setitem__(..., plain(value)))
         return
-    shape = getattr(operand, "shape", ())
+    shape = operand.shape if isinstance(operand, held.Held) else ()
     if broadcast(shape, target.shape) != target.shape or not fits((target, operand)):
         changing(target, lambda memory: memory.__setitem__(..., plain(value)))  # raises, or stretches
         return
@@ -169,7 +202,7 @@ def store(target: arrays.ndarray, value: Any) -> None:
 def product(one: Any, two: Any) -> Any:
     """`one @ two`. Two matrices are multiplied by BLAS, between compiled programs."""
     shapes = (getattr(one, "shape", ()), getattr(two, "shape", ()))
-    shape = product_shape(*shapes)
+    shape = None if one is None or two is None else product_shape(*shapes)
     if shape is None or not is_compiled((one, two)):
         return evaluated(np.matmul, (one, two), {})
     dtype = ufunc_dtype(np.matmul, one.dtype, two.dtype)
@@ -189,7 +222,7 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords:
             return product(*operands)
         found = None if any(o is None for o in operands) else _pointwise(ufunc, operands)
         if found is not None and target is None:
-            return record(*found)
+            return record_ordered(*found)
         if found is not None and _takes(target, found[2], found[3]):
             record_store(found[0], found[1], target, found[2])
             return target
@@ -202,6 +235,7 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords:
 def _takes(target: Any, shape: tuple[int, ...], dtype: np.dtype) -> TypeGuard[arrays.ndarray]:
     return (
         isinstance(target, arrays.ndarray)
+        and not target.is_window
         and target.shape == shape
         and np.can_cast(dtype, target.dtype, "same_kind")
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -34,7 +35,22 @@ class Reshape:
     shape: tuple[int, ...]
 
 
-Step: TypeAlias = Index | Transpose | Reshape
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Any other view of the buffer's memory: a diagonal, the real parts, the same bytes as another type.
+
+    It is the only step of its path, and compiled code has no words for it: what reads it reads a copy.
+    offset: of its first element, in bytes.
+    """
+
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype
+    writeable: bool
+
+
+Step: TypeAlias = Index | Transpose | Reshape | Window
 
 
 def view_of(memory: np.ndarray, path: Path) -> np.ndarray:
@@ -48,4 +64,156 @@ def view_of(memory: np.ndarray, path: Path) -> np.ndarray:
             case Reshape(shape):
                 memory = memory.view()
                 memory.shape = shape
+            case Window():
+                memory = _window(memory, step)
     return memory
+
+
+def _window(memory: np.ndarray, step: Window) -> np.ndarray:
+    if memory.dtype.hasobject or memory.size == 0:  # of which NumPy makes no buffer
+        first = memory.reshape(-1)[step.offset // max(memory.itemsize, 1) :]
+        out = np.lib.stride_tricks.as_strided(first, step.shape, step.strides)
+    else:
+        out = np.ndarray(step.shape, step.dtype, memory, step.offset, step.strides)
+    out.flags.writeable = step.writeable
+    return out
+
+
+def address(array: np.ndarray) -> int:
+    """Of the first element."""
+    found: int = array.__array_interface__["data"][0]
+    return found
+
+
+def is_within(view: np.ndarray, memory: np.ndarray) -> bool:
+    """Whether the view's first element lies in the memory of a contiguous array."""
+    start = address(memory)
+    return view.size > 0 and start <= address(view) < start + memory.nbytes
+
+
+def window(view: np.ndarray, memory: np.ndarray) -> Window:
+    """The step from a buffer's array to a view of it."""
+    offset = address(view) - address(memory)
+    return Window(offset, view.shape, view.strides, view.dtype, view.flags.writeable)
+
+
+def steps_between(whole: np.ndarray, view: np.ndarray) -> Path | None:
+    """The steps of slices and transposes from an array to a view of it; None where it takes others.
+
+    Each axis of the view walks along one axis of the array, the rest of which stand still.
+    """
+    if whole.dtype != view.dtype or not whole.size or not view.size or not view.flags.writeable:
+        return None
+    outer_first = sorted(range(whole.ndim), key=lambda k: -abs(whole.strides[k]))
+    walks: dict[int, int] = {}
+    """For axes of the array that the view walks along: the view's axis."""
+    for axis, (extent, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
+        if extent > 1:
+            along = next(
+                (k for k in outer_first if k not in walks and _goes_along(whole, k, stride, extent)), None
+            )
+            if along is None:
+                return None
+            walks[along] = axis
+    for axis in (k for k, extent in enumerate(view.shape) if extent == 1):
+        free = next((k for k in range(whole.ndim) if k not in walks), None)
+        if free is not None:
+            walks[free] = axis
+    items: list[int | slice] = [0] * whole.ndim
+    away = address(view) - address(whole)
+    for axis in outer_first:
+        extent, stride = whole.shape[axis], whole.strides[axis]
+        first = _first(whole, axis, away) if extent > 1 and stride else 0
+        away -= first * stride
+        items[axis] = first
+        if axis in walks:
+            count = view.shape[walks[axis]]
+            step = view.strides[walks[axis]] // stride if count > 1 else 1
+            stop = first + step * count
+            items[axis] = slice(first, None if stop < 0 else stop, step)
+    path = (Index(tuple(items)), *_arranged(view, walks))
+    return path if not away and _is_the_same(view, whole, path) else None
+
+
+def _is_the_same(view: np.ndarray, whole: np.ndarray, path: Path) -> bool:
+    try:
+        found = view_of(whole, path)
+    except (IndexError, ValueError):
+        return False
+    return (
+        found.shape == view.shape
+        and address(found) == address(view)
+        and all(e < 2 or s == t for e, s, t in zip(view.shape, view.strides, found.strides, strict=True))
+    )
+
+
+def _goes_along(whole: np.ndarray, axis: int, stride: int, extent: int) -> bool:
+    """Whether steps of this size walk along the axis, and do not leave it."""
+    own = abs(whole.strides[axis])
+    return own > 0 and abs(stride) % own == 0 and 0 < abs(stride) // own * (extent - 1) < whole.shape[axis]
+
+
+def _first(whole: np.ndarray, axis: int, away: int) -> int:
+    """Where along an axis an element lies that is so many bytes from the first."""
+    stride = whole.strides[axis]
+    inner = [k for k in range(whole.ndim) if abs(whole.strides[k]) < abs(stride)]
+    least = sum(min(0, (whole.shape[k] - 1) * whole.strides[k]) for k in inner)
+    steps: int = (away - least) // stride if stride > 0 else -((away - least) // -stride)
+    return steps
+
+
+def _arranged(view: np.ndarray, walks: dict[int, int]) -> Path:
+    """The axes that are left, in the view's order, and its axes of one element."""
+    left = sorted(walks)
+    order = tuple(left.index(axis) for axis in sorted(walks, key=lambda k: walks[k]))
+    steps: list[Step] = []
+    if order != tuple(range(len(order))):
+        steps.append(Transpose(order))
+    places = set(walks.values())
+    if len(places) < view.ndim:
+        steps.append(Index(tuple(slice(None) if k in places else None for k in range(view.ndim))))
+    return tuple(steps)
+
+
+def memory_order(views: list[np.ndarray], rank: int) -> tuple[int, ...]:
+    """The axes of a result from the outermost in memory to the innermost, where NumPy chooses them by
+    its operands: where all of them agree, the longer stride is outside, else the order of the axes is kept.
+    """
+    strides = [
+        (0,) * (rank - v.ndim) + tuple(s if e > 1 else 0 for s, e in zip(v.strides, v.shape, strict=True))
+        for v in views
+    ]
+    inner_first = list(range(rank - 1, -1, -1))
+    for at in range(1, rank):
+        axis, place = inner_first[at], at
+        for other_at in range(at - 1, -1, -1):
+            swap = _belongs_inside(axis, inner_first[other_at], strides)
+            if swap is False:
+                break
+            if swap:
+                place = other_at
+        inner_first.insert(place, inner_first.pop(at))
+    return tuple(reversed(inner_first))
+
+
+def _belongs_inside(axis: int, other: int, strides: list[tuple[int, ...]]) -> bool | None:
+    """Whether an axis has shorter strides than another one inside of it; None where nothing says so."""
+    found: bool | None = None
+    for of in strides:
+        if of[axis] and of[other]:
+            if abs(of[other]) <= abs(of[axis]):
+                found = False
+            elif found is None:
+                found = True
+    return found
+
+
+def inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    """The order that undoes a transposition."""
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def is_straight(view: np.ndarray) -> bool:
+    """Whether the axes lie in memory in their order."""
+    strides = [abs(s) for s, e in zip(view.strides, view.shape, strict=True) if e > 1]
+    return all(one >= two for one, two in itertools.pairwise(strides))

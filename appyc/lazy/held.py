@@ -1,0 +1,111 @@
+"""What arrays of appyc's are made of: a buffer, and the way from it to a view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy import arrays, recorder
+from appyc.lazy.nodes import View
+from appyc.lazy.operations import Convert
+from appyc.lazy.running import flush
+from appyc.lazy.views import Step, Transpose, Window, is_straight, view_of, window
+
+
+class Held(View):
+    """A view of a buffer, with what NumPy's arrays tell of theirs."""
+
+    __slots__ = ()
+
+    __array_priority__ = 100.0
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self.ghost().strides
+
+    @property
+    def flags(self) -> Any:
+        return self.ghost().flags
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        self.ghost().to_device(device, stream=stream)  # raises NumPy's error for another device
+        return self
+
+    @property
+    def base(self) -> Any:
+        return arrays.ndarray(self.buffer, (), self.buffer.shape, self.buffer.dtype) if self.path else None
+
+    def ghost(self) -> np.ndarray:
+        """An array with this one's shape, dtype and strides. What is in it need not be computed yet."""
+        if self._ghost is None:
+            self._ghost = view_of(self.buffer.ghost(), self.path)
+        return self._ghost
+
+    def computed(self) -> np.ndarray:
+        """NumPy's view of the memory, computed by now. For appyc itself: it may be written."""
+        if self.buffer.memory is None or recorder.is_awaited(self.buffer):
+            flush((self.buffer,))
+        assert self.buffer.memory is not None
+        return view_of(self.buffer.memory, self.path)
+
+    def view_with(self, step: Step) -> Any:
+        """The view after one more step. Raises NumPy's errors."""
+        ghost = view_of(self.ghost(), (step,))
+        path = self.path
+        if path and type(path[0]) is Window:
+            return self.windowed(ghost)
+        if type(step) is Transpose and path and type(path[-1]) is Transpose:
+            before = path[-1].axes
+            step, path = Transpose(tuple(before[a] for a in step.axes)), path[:-1]
+        if type(step) is not Transpose or step.axes != tuple(range(len(step.axes))):
+            path = (*path, step)
+        out = arrays.ndarray(self.buffer, path, ghost.shape, self.dtype)
+        out._ghost = ghost
+        if type(step) is Transpose or not self.is_straight:
+            out.is_straight = is_straight(ghost)
+        return out
+
+    def windowed(self, ghost: np.ndarray) -> Any:
+        """Any view at all: `ghost` is one of this array's own ghost."""
+        step = window(ghost, self.buffer.ghost())
+        out = arrays.ndarray(self.buffer, (step,), step.shape, step.dtype)
+        out._ghost = ghost
+        out.is_straight = False
+        return out
+
+    @property
+    def is_window(self) -> bool:
+        """Whether compiled code has no words for this view."""
+        return bool(self.path) and type(self.path[0]) is Window
+
+    def settled(self) -> Any:
+        """The array itself, or a copy if compiled code has no words for this view."""
+        if not self.is_window:
+            return self
+        return recorder.record(
+            Convert(self.dtype, hosted=True), (self,), self.shape, self.dtype, is_number=False
+        )

@@ -1,0 +1,189 @@
+"""Reductions, places of extremes and running sums: what is recorded of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy import arrays
+from appyc.lazy.operations import (
+    COMPILED_DTYPES,
+    Choose,
+    Place,
+    Reduction,
+    Running,
+    broadcast,
+    reduced,
+    without,
+)
+from appyc.lazy.recorder import record, record_ordered
+from appyc.lazy.ufuncs import as_operand, binary, is_compiled, store
+from appyc.lazy.views import inverse, memory_order
+
+_NOT_GIVEN = inspect.signature(np.sum).parameters["initial"].default
+
+_IDENTITY = {"sum": 0, "prod": 1, "any": 0, "all": 1}
+"""What elements that a mask leaves out count as."""
+
+_COMBINED = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+"""How `initial` is put to the rest."""
+
+
+def _bound(
+    names: tuple[str, ...], args: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Arguments by name, but for those that say nothing; None where NumPy would refuse them."""
+    if len(args) > len(names) or not keywords.keys() <= set(names):
+        return None
+    out = {**dict(zip(names, args, strict=False)), **keywords}
+    return {k: v for k, v in out.items() if v is not None and v is not _NOT_GIVEN}
+
+
+def _reducing(name: str) -> Callable[..., Any]:
+    names = tuple(inspect.signature(getattr(np, name)).parameters)
+
+    def reduction(*args: Any, **keywords: Any) -> Any:
+        given = _bound(names, args, keywords)
+        if given is None or "a" not in given or "mean" in given or "correction" in given:
+            return NotImplemented
+        return _reduced(name, **given)
+
+    return reduction
+
+
+def _reduced(name: str, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
+             keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:  # fmt: skip
+    operand = as_operand(a)
+    if not isinstance(operand, arrays.Array) or not operand.shape or operand.size == 0:
+        return NotImplemented
+    if operand.dtype not in COMPILED_DTYPES or type(ddof) is not int or axis == ():
+        return NotImplemented
+    if where is not None:
+        operand = _without(name, operand, where)
+    if dtype is not None and operand is not None:
+        operand = _converted(name, operand, np.dtype(dtype))
+    if operand is None:
+        return NotImplemented
+    result, axes = reduced(name, operand.dtype, len(operand.shape), axis, ddof)
+    if result not in COMPILED_DTYPES:
+        return NotImplemented
+    whole = None if axis is None else axes
+    found = _along(name, operand, whole, axes, bool(keepdims), ddof, result)
+    if initial is not None:
+        if name not in _COMBINED or as_operand(initial) is None:
+            return NotImplemented
+        found = binary(_COMBINED[name], found, initial)
+    if dtype is not None and found.dtype != dtype:
+        found = found.astype(dtype)
+    return found if out is None else _stored(found, out)
+
+
+def _along(name: str, operand: Any, whole: tuple[int, ...] | None, axes: tuple[int, ...], keepdims: bool, ddof: int,
+           result: np.dtype) -> Any:  # fmt: skip
+    """The reduction along axes, whose result lies in memory as the operand does."""
+    if operand.is_straight:
+        shape = without(operand.shape, axes, keepdims=keepdims)
+        return record(Reduction(name, whole, keepdims, ddof), (operand,), shape, result)
+    order = memory_order([operand.ghost()], operand.ndim)
+    turned = operand.transpose(order)
+    inner = tuple(sorted(order.index(a) for a in axes))
+    shape = without(turned.shape, inner, keepdims=keepdims)
+    found = record(
+        Reduction(name, None if whole is None else inner, keepdims, ddof), (turned,), shape, result
+    )
+    left = order if keepdims else tuple(a for a in order if a not in axes)
+    ranked = sorted(left)
+    return found.transpose(inverse(tuple(ranked.index(a) for a in left))) if shape else found
+
+
+def _without(name: str, operand: Any, where: Any) -> Any:
+    """The operand with what counts for nothing where the mask is false; None where NumPy must see to it."""
+    mask = as_operand(where)
+    if name not in _IDENTITY or mask is None or not is_compiled((mask,)):
+        return None
+    if np.dtype(type(mask) if isinstance(mask, bool) else mask.dtype) != np.bool_:
+        return None
+    if broadcast(getattr(mask, "shape", ()), operand.shape) != operand.shape:
+        return None
+    rest = operand.dtype.type(_IDENTITY[name])
+    return record_ordered(Choose(), (mask, operand, rest), operand.shape, operand.dtype)
+
+
+def _converted(name: str, operand: Any, dtype: np.dtype) -> Any:
+    """The operand in the type that is asked for; None where NumPy must see to it."""
+    if dtype not in COMPILED_DTYPES or dtype.kind == "b" or operand.dtype.kind == "c":
+        return None
+    if name not in ("sum", "prod", "cumsum", "cumprod") and (
+        name not in ("mean", "var", "std") or dtype.kind != "f"
+    ):
+        return None
+    return operand.astype(dtype, copy=False)
+
+
+def _stored(found: Any, out: Any) -> Any:
+    """The result in `out`, which has its type and shape; NumPy sees to all others."""
+    if type(out) is not arrays.ndarray or out.dtype != found.dtype or out.shape != found.shape:
+        return NotImplemented
+    store(out, found)
+    return out
+
+
+def _placing(name: str) -> Callable[..., Any]:
+    names = tuple(inspect.signature(getattr(np, name)).parameters)
+
+    def place(*args: Any, **keywords: Any) -> Any:
+        given = _bound(names, args, keywords)
+        operand = None if given is None else as_operand(given.get("a"))
+        if given is None or not isinstance(operand, arrays.Array) or not operand.shape or operand.size == 0:
+            return NotImplemented
+        axis, keepdims = given.get("axis"), bool(given.get("keepdims"))
+        if operand.dtype not in COMPILED_DTYPES or operand.dtype.kind == "c" or isinstance(axis, tuple):
+            return NotImplemented
+        _, axes = reduced("max", operand.dtype, len(operand.shape), axis, 0)
+        shape = without(operand.shape, axes, keepdims=keepdims)
+        whole = None if axis is None else axes[0]
+        out = given.get("out")
+        found = record(Place(name, whole, keepdims), (operand,), shape, np.dtype(np.intp))
+        return found if out is None else _stored(found, out)
+
+    return place
+
+
+def _running(name: str) -> Callable[..., Any]:
+    names = tuple(inspect.signature(getattr(np, name)).parameters)
+
+    def running(*args: Any, **keywords: Any) -> Any:
+        given = _bound(names, args, keywords)
+        operand = None if given is None else as_operand(given.get("a"))
+        if given is None or not isinstance(operand, arrays.Array) or not operand.shape:
+            return NotImplemented
+        axis, dtype, out = given.get("axis"), given.get("dtype"), given.get("out")
+        if axis is None:
+            operand = operand.ravel()
+        if dtype is not None:
+            operand = _converted(name, operand, np.dtype(dtype))
+        if operand is None or operand.dtype not in COMPILED_DTYPES or isinstance(axis, tuple):
+            return NotImplemented
+        result, axes = reduced(
+            name.removeprefix("cum"), operand.dtype, operand.ndim, -1 if axis is None else axis, 0
+        )
+        if dtype is not None and result != dtype:
+            return NotImplemented
+        order = memory_order([operand.ghost()], operand.ndim)
+        turned = operand.transpose(order)
+        found = record(Running(name, order.index(axes[0])), (turned,), turned.shape, result).transpose(
+            inverse(order)
+        )
+        return found if out is None else _stored(found, out)
+
+    return running
+
+
+REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    **{getattr(np, n): _reducing(n) for n in ("sum", "prod", "mean", "min", "max", "any", "all", "var", "std")},
+    np.amin: _reducing("min"), np.amax: _reducing("max"), np.argmin: _placing("argmin"), np.argmax: _placing("argmax"),
+    np.cumsum: _running("cumsum"), np.cumprod: _running("cumprod"),
+}  # fmt: skip

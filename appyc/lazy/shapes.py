@@ -1,0 +1,195 @@
+"""Views and copies of an array."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy import arrays, indexing, recorder, ufuncs
+from appyc.lazy.flat import Flat
+from appyc.lazy.operations import COMPILED_DTYPES, Convert
+from appyc.lazy.values import Values
+from appyc.lazy.views import Index, Reshape, Transpose, inverse, memory_order
+
+
+class Shaped(Values):
+    """Indices, shapes and types. What is a view in NumPy is one here."""
+
+    __slots__ = ()
+
+    @property
+    def T(self) -> Any:  # noqa: N802
+        return self.transpose()
+
+    @property
+    def mT(self) -> Any:  # noqa: N802
+        if self.ndim < 2:
+            np.empty(self.shape).mT  # noqa: B018  raises NumPy's error
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self) -> Any:
+        return self if self.dtype.kind != "c" else self.windowed(self.ghost().real)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> Any:
+        return (
+            recorder.evaluated(np.imag, (self,), {})
+            if self.dtype.kind != "c"
+            else self.windowed(self.ghost().imag)
+        )
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
+
+    @property
+    def flat(self) -> Any:
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        recorder.changing(self, lambda memory: setattr(memory, "flat", recorder.plain(value)))
+
+    def __getitem__(self, key: Any) -> Any:
+        if (
+            type(key) is int
+            and len(self.shape) > 1
+            and self.is_straight
+            and -self.shape[0] <= key < self.shape[0]
+        ):
+            # A row, without the generality below: it is what loops over an array do most.
+            row = Index((indexing.near_index(key, self.shape[0]),))
+            return arrays.ndarray(self.buffer, (*self.path, row), self.shape[1:], self.dtype)
+        items = indexing.basic_index(key, self.shape)
+        if items is None:
+            return indexing.fancy_load(self, key)
+        found = self.view_with(Index(items)) if items else self.view_with(Transpose(tuple(range(self.ndim))))
+        if found.shape or any(i is Ellipsis for i in (key if isinstance(key, tuple) else (key,))):
+            return found
+        return recorder.record(Convert(self.dtype), (found.settled(),), (), self.dtype)  # with today's value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        items = indexing.basic_index(key, self.shape)
+        if items is None:
+            indexing.fancy_store(self, key, value)
+        else:
+            ufuncs.store(self.view_with(Index(items)) if items else self, value)
+
+    def transpose(self, *axes: Any) -> Any:
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int | np.integer) else axes
+        if order is None or order == ():
+            order = tuple(reversed(range(self.ndim)))
+        rank = self.ndim
+        self.ghost().transpose(order)  # raises NumPy's error for wrong axes
+        return self.view_with(Transpose(tuple(operator.index(a) % rank for a in order))) if rank else self
+
+    def swapaxes(self, one: int, two: int) -> Any:
+        self.ghost().swapaxes(one, two)  # raises NumPy's error for wrong axes
+        axes = list(range(self.ndim))
+        axes[one], axes[two] = axes[two], axes[one]
+        return self.transpose(tuple(axes))
+
+    def reshape(self, *shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
+        given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape
+        ghost = self.ghost()
+        order = {"A": "F" if ghost.flags.fnc else "C", "c": "C", "f": "F", "a": "A"}.get(order, order)
+        if order not in ("C", "F") or given is None:
+            return recorder.evaluated(np.reshape, (self, given), {"order": order})  # raises
+        if order == "F":
+            whole = indexing.resolved_shape(self.shape, given)
+            return self.transpose().reshape(whole[::-1], copy=copy).transpose()
+        whole = indexing.resolved_shape(self.shape, given)
+        source = self
+        if copy is not False and (copy or not ghost.flags.c_contiguous):
+            if copy or not np.may_share_memory(ghost.reshape(whole), ghost):
+                source = self.copy()
+        elif not ghost.flags.c_contiguous:
+            ghost.reshape(whole, copy=False)  # raises where only a copy will do
+        if source.ghost().flags.c_contiguous or not source.size:
+            return source.view_with(Reshape(whole))
+        return source.windowed(ghost.reshape(whole))
+
+    def ravel(self, order: Any = "C") -> Any:
+        if order in ("K", "k"):
+            return self.transpose(memory_order([self.ghost()], self.ndim)).ravel()
+        return self.reshape(-1, order=order)
+
+    def flatten(self, order: Any = "C") -> Any:
+        found = self.ravel(order)
+        return found.copy() if found.buffer is self.buffer else found
+
+    def squeeze(self, axis: Any = None) -> Any:
+        self.ghost().squeeze(axis)  # raises NumPy's error for a wrong axis
+        if axis is None:
+            chosen = [k for k, e in enumerate(self.shape) if e == 1]
+        else:
+            chosen = [operator.index(a) % self.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+        return self[(*(0 if k in chosen else slice(None) for k in range(self.ndim)), ...)]
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        if type is not None or (isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray)):
+            return recorder.evaluated(np.ndarray.view, (self, dtype), {} if type is None else {"type": type})
+        if dtype is None or np.dtype(dtype) == self.dtype:
+            return self.view_with(Transpose(tuple(range(self.ndim))))
+        return self.windowed(self.ghost().view(dtype))
+
+    def copy(self, order: Any = "C") -> Any:
+        return self.astype(self.dtype, order)
+
+    def astype(self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True,
+               copy: bool = True) -> Any:  # fmt: skip
+        wanted = np.dtype(dtype)
+        if wanted not in COMPILED_DTYPES or self.dtype not in COMPILED_DTYPES:
+            return recorder.wrapped(self.computed().astype(wanted, order, casting, subok, copy))
+        axes = self._axes_in(order)
+        if (
+            wanted == self.dtype
+            and not copy
+            and (order in ("K", "k") or axes == memory_order([self.ghost()], self.ndim))
+        ):
+            return self
+        if not np.can_cast(self.dtype, wanted, casting):
+            np.empty(0, self.dtype).astype(wanted, casting=casting)  # NumPy's own error
+        operand = self.settled()
+        if axes == tuple(range(self.ndim)):
+            return recorder.record(
+                Convert(wanted), (operand,), self.shape, wanted, is_number=self.buffer.is_number
+            )
+        operand = operand.transpose(axes)
+        out = recorder.record(Convert(wanted), (operand,), operand.shape, wanted, is_number=False)
+        return out.transpose(inverse(axes))
+
+    def _axes_in(self, order: Any) -> tuple[int, ...]:
+        """The axes from the outermost in memory to the innermost, of a copy in NumPy's `order`."""
+        if order in ("C", "c", None) or (order in ("K", "k", None) and self.is_straight):
+            return tuple(range(self.ndim))
+        ghost = self.ghost()
+        if order in ("F", "f") or (order in ("A", "a") and ghost.flags.fnc):
+            return tuple(reversed(range(self.ndim)))
+        if order in ("A", "a"):
+            return tuple(range(self.ndim))
+        if order not in ("K", "k"):
+            ghost[:0].copy(order)  # raises NumPy's error
+        return memory_order([ghost], self.ndim)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        if len(self.shape) == 1:
+            return iter(self.numpy())
+        return (self[k] for k in range(self.shape[0]))
+
+    def __copy__(self) -> Any:
+        return self.copy("K")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy("K")

@@ -1,0 +1,112 @@
+"""The values of an array: whoever looks at them makes them be computed."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy import functions, kernels, recorder, ufuncs
+from appyc.lazy.held import Held
+
+
+class Values(Held):
+    """Conversions to Python's values, and what other libraries ask for."""
+
+    __slots__ = ()
+
+    def numpy(self) -> np.ndarray:
+        """The values, in a NumPy array of their own."""
+        return self.computed().copy("K")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """For other libraries: a read-only view, through which later changes are seen."""
+        found = self.computed()
+        if copy or (dtype is not None and np.dtype(dtype) != self.dtype):
+            return np.array(found, dtype)
+        self.buffer.lent = True
+        found = found.view()
+        found.flags.writeable = False
+        return found
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        return ufuncs.apply_ufunc(ufunc, method, inputs, keywords)
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:
+        return functions.call(func, args, keywords)
+
+    def __appyc_call__(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A call of a jitted function with this array among its arguments."""
+        return kernels.call(function, args, keywords)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return importlib.import_module("appyc.numpy")  # which imports this module
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """For Python's buffers, from 3.12 on."""
+        return self.__array__().data
+
+    def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None, dl_device: Any = None,
+                   copy: bool | None = None) -> Any:  # fmt: skip
+        """A read-only view, as `__array__` gives, for those who know of such; a copy for others."""
+        keywords = {"stream": stream, "max_version": max_version, "dl_device": dl_device}
+        if max_version is None or max_version < (1, 0):
+            if copy is False:
+                raise BufferError("a consumer that asks for no version of DLPack gets a copy")
+            return self.numpy().__dlpack__(**keywords)
+        return self.__array__().__dlpack__(**keywords, copy=copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def item(self, *args: int) -> Any:
+        return self.computed().item(*args)
+
+    def tolist(self) -> Any:
+        return self.computed().tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        return self.computed().tobytes(order)
+
+    def __float__(self) -> float:
+        return float(self.computed())
+
+    def __int__(self) -> int:
+        return int(self.computed())
+
+    def __complex__(self) -> complex:
+        return complex(self.computed())
+
+    def __index__(self) -> int:
+        return operator.index(self.computed())
+
+    def __bool__(self) -> bool:
+        return bool(self.computed())
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(ufuncs.binary(np.equal, self, value).any())
+
+    def __repr__(self) -> str:
+        return repr(self.computed())
+
+    def __str__(self) -> str:
+        return str(self.computed())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.computed(), spec)
+
+    def __reduce__(self) -> Any:
+        return recorder.array, (self.numpy(),)
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.computed().data)
+
+    __hash__ = None  # type: ignore[assignment]
