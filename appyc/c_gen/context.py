@@ -12,6 +12,7 @@ from appyc.c_gen.writer import Writer
 from appyc.errors import Loc
 from appyc.ir.abi import FaultSite
 from appyc.ir.nodes import Alloc, Binary, Const, Fail, For, Function, Load, Node, Store, Symbol, Update
+from appyc.ir.raising import is_never_negative
 from appyc.ir.types import Layout
 from appyc.ir.visit import walk
 from appyc.options import Options
@@ -136,7 +137,7 @@ def exponent_may_be_negative(node: Binary) -> bool:
     """True for an integer power whose exponent may be negative, which NumPy refuses."""
     if node.op != "**" or node.dtype.kind != "i":
         return False
-    return not (isinstance(node.rhs, Const) and int(node.rhs.value.real) >= 0)
+    return not is_never_negative(node.rhs)
 
 
 def parameters_of_array(ctx: ModuleContext, array: Symbol) -> list[tuple[str, str]]:

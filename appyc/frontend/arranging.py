@@ -55,11 +55,11 @@ def diagonal_of(scope: Scope, tensor: Tensor, offset: int, axes: tuple[int, int]
         for k, skipped in ((first, down), (second, right))
     }
     rest = [k for k in range(tensor.ndim) if k not in (first, second)]
-    return Tensor(
-        (*(tensor.axes[k] for k in rest), axis),
-        (*(tensor.extents[k] for k in rest), count),
-        substitute(tensor.element, places),
-        view=tensor.view,
+    return replace(
+        tensor,
+        axes=(*(tensor.axes[k] for k in rest), axis),
+        extents=(*(tensor.extents[k] for k in rest), count),
+        element=substitute(tensor.element, places),
     )
 
 
@@ -131,11 +131,11 @@ def squeeze(scope: Scope, given: Arguments, loc: Loc) -> Value:
     places: dict[Symbol, Expr] = {tensor.axes[k]: integer(0, loc) for k in dropped}
     stay = [k for k in range(tensor.ndim) if k not in dropped]
     return as_value(
-        Tensor(
-            tuple(tensor.axes[k] for k in stay),
-            tuple(tensor.extents[k] for k in stay),
-            substitute(tensor.element, places),
-            view=tensor.view,
+        replace(
+            tensor,
+            axes=tuple(tensor.axes[k] for k in stay),
+            extents=tuple(tensor.extents[k] for k in stay),
+            element=substitute(tensor.element, places),
         )
     )
 
@@ -341,7 +341,7 @@ def split(scope: Scope, given: Arguments, loc: Loc) -> Value:
         axes = tuple(new if k == axis else a for k, a in enumerate(tensor.axes))
         extents = tuple(pinned(scope, "n", length) if k == axis else n for k, n in enumerate(tensor.extents))
         element = substitute(tensor.element, {tensor.axes[axis]: here})
-        parts.append(Tensor(axes, extents, element, view=tensor.view))
+        parts.append(replace(tensor, axes=axes, extents=extents, element=element))
     return TupleValue(tuple(parts))
 
 

@@ -234,7 +234,7 @@ def _reshape(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def _flat(*, copied: bool) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         tensor = as_tensor(scope, given["a"], loc)
-        return ravelled(scope, replace(tensor, view=tensor.view and not copied), loc)
+        return ravelled(scope, tensor.copied() if copied else tensor, loc)
 
     return make
 
@@ -274,7 +274,7 @@ def _repeat(scope: Scope, given: Arguments, loc: Loc) -> Value:
     axis = integers(given.get("axis"), loc, "axis")
     times = expressions.as_index(expressions.number(given["repeats"], loc, "repeats"), loc)
     if axis is None:
-        tensor = ravelled(scope, replace(tensor, view=False), loc)
+        tensor = ravelled(scope, tensor.copied(), loc)
     return repeated(scope, tensor, times, axis[0] if axis else 0, loc)
 
 

@@ -83,7 +83,7 @@ def _reduce_chosen(
         none = Compare("==", count, integer(0, loc), loc=loc)
         scope.emit(If(none, (Fail("ValueError", _of_nothing(name), loc=loc),), loc=loc))
     element = Select(masked.holds, element, start, loc=loc)
-    total = combined(scope, replace(tensor, element=element, view=False), axes, False, op, start, loc)
+    total = combined(scope, replace(tensor.copied(), element=element), axes, False, op, start, loc)
     return _divided(scope, total, count, loc) if name == "mean" else total
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic
@@ -63,7 +64,7 @@ def contracted(
     summed = len(order) > len(output)
     if len(tensors) == 1 and not summed:
         tensor = _over(scope, tensors[0], inputs[0], order, loc)
-        return as_value(Tensor(tensor.axes, tensor.extents, tensor.element, view=tensors[0].view))
+        return as_value(replace(tensor, view=tensors[0].view, unsettled=tensors[0].unsettled))
     if summed and len(tensors) > 1:
         tensors = [as_tensor(scope, kept(scope, t, "factor", loc), loc) for t in tensors]
     aligned = [

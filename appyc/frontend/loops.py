@@ -20,7 +20,7 @@ from appyc.frontend.liveness import live_before
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
 from appyc.frontend.scope import Env, LoopFrame, Scope, constant_truth
-from appyc.frontend.tensors import as_tensor, as_value, kept
+from appyc.frontend.tensors import as_tensor, as_value, kept, settled
 from appyc.frontend.tree import statements_in
 from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
@@ -271,7 +271,9 @@ def _what_it_runs_over(scope: Scope, node: ast.expr) -> _Range | TupleValue:
             return _reversed(scope, node, loc)
     value = lower_expression(scope, node)
     if isinstance(value, TupleValue):
-        return value
+        items = settled(scope, value)
+        assert isinstance(items, TupleValue)
+        return items
     if isinstance(value, ArrayRef) and value.ndim > 0:
         return _over_array(value, loc)
     if isinstance(value, Tensor) and value.ndim > 0:

@@ -16,6 +16,7 @@ from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
 from appyc.frontend.source import Source
 from appyc.frontend.statements import lower_block
+from appyc.frontend.tensors import held
 from appyc.frontend.values import (
     ArrayRef,
     Masked,
@@ -224,7 +225,8 @@ def lower_inline(
         scope.given = caller.given | arrays_of(arguments.values())
         _check_signature(scope, source.ast)
         try:
-            for name, value in arguments.items():
+            for name, given in arguments.items():
+                value = held(scope, given, name, loc)
                 if isinstance(value, Number | TupleValue):
                     scope.bind(name, value, loc)
                 else:

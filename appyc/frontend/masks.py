@@ -38,7 +38,7 @@ from appyc.ir.visit import rename, substitute, walk
 def packed(scope: Scope, masked: Masked, loc: Loc) -> ArrayRef | Tensor:
     """The chosen elements in a new array; where there are axes beside the mask's, by their places."""
     if masked.tensor.ndim > masked.rank:
-        return replace(gathered(scope, masked, loc), view=False)
+        return gathered(scope, masked, loc).copied()
     masked = repeatable(scope, masked, loc)
     length = counted(scope, masked, loc)
     array = collected(scope, masked, masked.tensor.element, length, "chosen", loc)
@@ -55,11 +55,11 @@ def gathered(scope: Scope, masked: Masked, loc: Loc) -> Tensor:
         for old, array in zip(masked.chosen, arrays, strict=True)
     }
     last = masked.first + masked.rank
-    return Tensor(
-        (*tensor.axes[: masked.first], axis, *tensor.axes[last:]),
-        (*tensor.extents[: masked.first], length, *tensor.extents[last:]),
-        substitute(tensor.element, at),
-        view=tensor.view,
+    return replace(
+        tensor,
+        axes=(*tensor.axes[: masked.first], axis, *tensor.axes[last:]),
+        extents=(*tensor.extents[: masked.first], length, *tensor.extents[last:]),
+        element=substitute(tensor.element, at),
     )
 
 

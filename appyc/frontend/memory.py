@@ -14,10 +14,14 @@ from appyc.ir.nodes import Symbol
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A name, and where it is bound to another array."""
+    """A name, and where it is bound to another array.
+
+    shares: to what may be a view of the array that it was made from, and may be a copy.
+    """
 
     name: str
     loc: Loc
+    shares: bool = False
 
 
 @dataclass
@@ -74,6 +78,12 @@ class Memory:
 
 
 def _would_tell(name: Bound, store: Loc) -> UnsupportedError:
+    if name.shares:
+        return UnsupportedError(
+            f"whether '{name.name}' is a view of its array in another shape only its strides would tell",
+            name.loc, related=(Note(store, "this stores into one of the two"),),
+            hints=("make it a copy: x.copy().reshape(...)",),
+        )  # fmt: skip
     return UnsupportedError(
         f"'{name.name}' is bound to another array here, and the array that it had before is one that others "
         "may have too", name.loc, related=(Note(store, "this stores into it"),),

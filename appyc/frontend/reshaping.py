@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
@@ -19,14 +18,9 @@ from appyc.ir.visit import substitute
 def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> Tensor:
     """The elements in C order, in another shape; one of its lengths may be the constant -1.
 
-    Of a whole C-contiguous array it is a view. Emits the test that raises ValueError where the
-    number of elements differs.
+    Of a whole C-contiguous array it is a view, of a view it may be one. Emits the test that raises
+    ValueError where the number of elements differs.
     """
-    if tensor.view and not _is_whole(tensor):
-        raise UnsupportedError(
-            "whether another shape of a view is a view itself only its strides would tell", loc,
-            hints=("copy it first: x.copy().reshape(...)",),
-        )  # fmt: skip
     total = pinned(scope, "size", product(tensor.extents, loc))
     lengths = list(shape)
     unknown = [k for k, n in enumerate(lengths) if isinstance(n, Const) and n.value == -1]
@@ -43,14 +37,16 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
     position = _position([Var(axis, loc=loc) for axis in axes], lengths, loc)
     places = dict(zip(tensor.axes, _places(position, tensor.extents, loc), strict=True))
-    return Tensor(axes, tuple(lengths), substitute(tensor.element, places), view=tensor.view)
+    view = tensor.view and _is_whole(tensor)
+    unsettled = tensor.unsettled or (tensor.view and not view)
+    return Tensor(axes, tuple(lengths), substitute(tensor.element, places), view, unsettled)
 
 
 def ravelled(scope: Scope, tensor: Tensor, loc: Loc) -> Tensor:
     """All elements along one axis, in C order."""
     if tensor.ndim == 1:
         return tensor
-    return reshaped(scope, replace(tensor, view=tensor.view and _is_whole(tensor)), (integer(-1, loc),), loc)
+    return reshaped(scope, tensor, (integer(-1, loc),), loc)
 
 
 def _is_whole(tensor: Tensor) -> bool:

@@ -31,7 +31,7 @@ from appyc.frontend.values import (
     Value,
     describe,
 )
-from appyc.ir.nodes import Assign, Break, If, Stmt, Var
+from appyc.ir.nodes import Assign, Break, If, Load, Stmt, Var
 from appyc.ir.types import DType
 
 
@@ -73,6 +73,11 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
                 return materialise(scope, value, "result", loc)
             raise UnsupportedError("this view of an array in another shape cannot be returned", loc,
                                    hints=("return the array, and reshape the result",))  # fmt: skip
+        case Tensor(element=Load(array=array), unsettled=True) if not (
+            scope.is_inlined or array in scope.memory.made - scope.memory.homes.keys()
+        ):
+            raise UnsupportedError("whether this is a view only strides would tell", loc,
+                                   hints=("return a copy: x.copy().reshape(...)",))  # fmt: skip
         case Tensor():
             return kept(scope, value, "result", loc)
         case TupleValue():

@@ -259,6 +259,13 @@ class Scope:
             note(self.memory, move, bound, targets, sources, self.given, since)
         self.block += copies(self.supply, self.memory, moves, loc, first=first)
 
+    def keep_equal(self, array: Symbol, copy: Symbol, name: str, loc: Loc) -> None:
+        """Notes a copy that may not come to differ from its array: in Python it may be that array."""
+        since = min([len(self.memory.stores), *(frame.stores for frame in self.loops)])
+        bound = Bound(name, loc, shares=True)
+        self.memory.freeze(array, bound, since)
+        self.memory.freeze(copy, bound, since)
+
     def copy_into(self, target: Binding, source: Binding, loc: Loc) -> None:
         """The same for one name that holds no array."""
         match target, source:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError
@@ -62,13 +60,13 @@ def _taken(scope: Scope, owner: Value, places: Value, axis: int, loc: Loc) -> Va
     """`owner[..., places, ...]`, the places along an axis."""
     if isinstance(owner, ArrayRef) and axis == 0:
         out = slices.subscript(scope, owner, [places], loc)
-        return replace(out, view=False) if isinstance(out, Tensor) else out
+        return out.copied() if isinstance(out, Tensor) else out
     tensor = as_tensor(scope, owner, loc)
     front = permuted(tensor, [axis, *(k for k in range(tensor.ndim) if k != axis)])
     out = slices.subscript(scope, front, [places], loc)
     if isinstance(out, Number):
         return out
-    chosen = replace(as_tensor(scope, out, loc), view=False)
+    chosen = as_tensor(scope, out, loc).copied()
     more = chosen.ndim - (tensor.ndim - 1)
     order = [*range(more, more + axis), *range(more), *range(more + axis, chosen.ndim)]
     return as_value(permuted(chosen, order))

@@ -160,7 +160,8 @@ def _indexed(
     if checked:
         assert isinstance(element, Load), "an array's own element"
         element = replace(element, checked=True)
-    return as_value(Tensor(tuple(axes), tuple(extents), element, view=tensor.view and not arrays))
+    out = replace(tensor, axes=tuple(axes), extents=tuple(extents), element=element)
+    return as_value(out.copied() if arrays else out)
 
 
 def _masked(

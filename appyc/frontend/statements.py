@@ -25,7 +25,7 @@ from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import is_element, lower_items, subscript
 from appyc.frontend.stores import assign
-from appyc.frontend.tensors import element_type, kept
+from appyc.frontend.tensors import element_type, held, settled
 from appyc.frontend.tree import statements_in
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Const, Expr, Fail, If, Load, Store, Unary, Update, Var
@@ -135,24 +135,9 @@ def _assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) ->
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
     out = lower_lazily(scope, value) if is_store else lower_expression(scope, value)
     if len(targets) > 1 or isinstance(targets[0], ast.Tuple | ast.List):
-        out = _settled(scope, out)
+        out = settled(scope, out)
     for target in targets:
         assign_to(scope, target, out, loc)
-
-
-def _settled(scope: Scope, value: Value) -> Value:
-    """The value, read before any target is written: `a, b = b, a`."""
-    match value:
-        case Number(expr=Const()):
-            return value
-        case Number():
-            return Number(scope.temp("value", value.expr), value.python)
-        case Tensor():
-            return kept(scope, value, "value", value.element.loc)
-        case TupleValue():
-            return TupleValue(tuple(_settled(scope, v) for v in value.items))
-        case _:
-            return value
 
 
 def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
@@ -162,9 +147,7 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
             if isinstance(value, ArrayRef) and value.index:
                 places = tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in value.index)
                 value = ArrayRef(value.symbol, places)
-            if isinstance(value, Tensor):
-                value = kept(scope, value, name, loc)
-            scope.bind(name, value, loc)
+            scope.bind(name, held(scope, value, name, loc), loc)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             _unpack(scope, elts, value, loc)
         case ast.Subscript():
@@ -218,6 +201,9 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
         if isinstance(place, Tensor | Masked):
             return place  # `assign` looks at it
         assert isinstance(place, Number)
+        if isinstance(owner, Tensor) and owner.unsettled:
+            raise UnsupportedError("whether this is a view in another shape only its strides would tell", loc,
+                                   hints=("assign to the array itself",))  # fmt: skip
         if not isinstance(place.expr, Load):
             raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
                                      hints=("give it a name first",))  # fmt: skip
@@ -272,7 +258,8 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
             old = Number(scope.temp("kept", old.expr), old.python)
         scope.block.extend(block)
         if isinstance(old, TupleValue) and isinstance(operand, TupleValue) and symbol == "+":
-            scope.bind(target.id, TupleValue(old.items + operand.items), loc)
+            joined = held(scope, TupleValue(old.items + operand.items), target.id, loc)
+            scope.bind(target.id, joined, loc)
             return
         out = arithmetic.binary(symbol, number(old, loc), number(operand, scope.loc(value)), loc)
         scope.bind(target.id, out, loc)

@@ -105,6 +105,11 @@ def _store(
         raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
                                  hints=("give it a name first",))  # fmt: skip
     array = place.element.array
+    if place.unsettled:
+        raise UnsupportedError(
+            f"whether this is a view of '{array.name}' in another shape only its strides would tell", loc,
+            hints=(f"assign to '{array.name}' itself",),
+        )  # fmt: skip
     if array.array.readonly:
         raise TypeInferenceError(
             f"'{array.name}' is read-only, and this assigns to it", loc,

@@ -21,7 +21,7 @@ from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.arithmetic import integer
 from appyc.frontend.masks import packed, under_one_mask
 from appyc.frontend.scope import Scope
-from appyc.frontend.values import ArrayRef, Masked, Number, Tensor, Value, describe
+from appyc.frontend.values import ArrayRef, Masked, Number, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
     Alloc,
     Binary,
@@ -242,7 +242,37 @@ def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
     """The value as it is now: a view stays one, anything else is computed."""
     if tensor.view or not tensor.axes:
         return as_value(tensor)
-    return materialise(scope, tensor, name, loc)
+    copy = materialise(scope, tensor, name, loc)
+    if tensor.unsettled:
+        assert isinstance(tensor.element, Load), "nothing but a view can be one in another shape"
+        scope.keep_equal(tensor.element.array, copy.symbol, name, loc)
+    return copy
+
+
+def held(scope: Scope, value: Value, name: str, loc: Loc) -> Value:
+    """The value as it is now, for a name that may be read when arrays have changed."""
+    match value:
+        case Tensor():
+            return kept(scope, value, name, loc)
+        case TupleValue():
+            return TupleValue(tuple(held(scope, v, f"{name}_{k}", loc) for k, v in enumerate(value.items)))
+        case _:
+            return value
+
+
+def settled(scope: Scope, value: Value) -> Value:
+    """The value, with numbers too as they are now: what `a, b = b, a` reads before it writes any."""
+    match value:
+        case Number(expr=Const()):
+            return value
+        case Number():
+            return Number(scope.temp("value", value.expr), value.python)
+        case Tensor():
+            return kept(scope, value, "value", value.element.loc)
+        case TupleValue():
+            return TupleValue(tuple(settled(scope, v) for v in value.items))
+        case _:
+            return value
 
 
 def permuted(tensor: Tensor, order: Sequence[int]) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from appyc.errors import Loc
@@ -56,17 +56,24 @@ class Tensor:
     """An array that is described, not stored: `element` stands at the place `axes`, each of which
     runs from 0 to its extent.
 
-    view: `element` is a load, and who assigns to the tensor assigns to that array.
+    view: `element` is a load, and who assigns to the tensor assigns to that array. unsettled: whether it
+    is a view of the array that `element` loads from, or a copy, only strides would tell; so nobody may
+    come to see a difference.
     """
 
     axes: tuple[Symbol, ...]
     extents: tuple[Expr, ...]
     element: Expr
     view: bool = False
+    unsettled: bool = False
 
     @property
     def ndim(self) -> int:
         return len(self.axes)
+
+    def copied(self) -> Tensor:
+        """The same elements as those of an array of its own."""
+        return replace(self, view=False, unsettled=False)
 
 
 @dataclass(frozen=True, slots=True)

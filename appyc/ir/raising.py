@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from appyc.ir.nodes import Binary, Const, Fail, Load, Node, Store, Update
+from appyc.ir.nodes import Binary, Const, Expr, Fail, Load, Node, Store, Update
 from appyc.ir.visit import walk
 
 
@@ -14,11 +14,22 @@ def raises_itself(node: Node) -> bool:
         case Fail():
             return True
         case Binary("**", _, exponent) if node.dtype.kind == "i":
-            return not (isinstance(exponent, Const) and int(exponent.value.real) >= 0)
+            return not is_never_negative(exponent)
         case Binary():
             return node.trap
         case Load() | Store() | Update():
             return node.checked and bool(node.index)
+        case _:
+            return False
+
+
+def is_never_negative(expr: Expr) -> bool:
+    """Whether an integer is seen to be 0 or more."""
+    match expr:
+        case Const(value=value):
+            return value.real >= 0
+        case Binary("max", lhs, rhs):
+            return is_never_negative(lhs) or is_never_negative(rhs)
         case _:
             return False
 

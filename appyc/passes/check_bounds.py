@@ -28,7 +28,7 @@ from appyc.ir.nodes import (
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite
 from appyc.passes.context import PassContext
-from appyc.passes.guards import GuardWriter
+from appyc.passes.guards import GuardWriter, asked_in_order
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -65,7 +65,7 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
         return _marked(fn, lambda _: True)
     bounds = _Bounds(accesses_of(fn, Presburger(ctx.allowance), wary=True))
     proven, guards = bounds.decide()
-    return replace(_marked(fn, lambda at: at in proven), guards=(*fn.guards, *guards))
+    return replace(_marked(fn, lambda at: at in proven), guards=asked_in_order((*fn.guards, *guards)))
 
 
 def _marked(fn: Function, is_proven: Callable[[int], bool]) -> Function:

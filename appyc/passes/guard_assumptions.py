@@ -42,7 +42,7 @@ from appyc.ir.nodes import (
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.context import PassContext
-from appyc.passes.guards import GuardWriter
+from appyc.passes.guards import GuardWriter, asked_in_order
 from appyc.passes.propagate_scalars import known_values
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
     tests = [rewrite(n.arg, lambda e: values.get(e.symbol, e) if isinstance(e, Var) else e) for n in anywhere]
     same = _equal_extents(fn, tests)
     fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent) else n)
-    return replace(fn, guards=(*fn.guards, *guards))
+    return replace(fn, guards=asked_in_order((*fn.guards, *guards)))
 
 
 _Decided: TypeAlias = tuple[dict[int, Likely], tuple[Guard, ...], tuple[Likely, ...]]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeGuard
 
 from appyc.analysis.affine import PRODUCTS, SMALL, Affine
 from appyc.analysis.conditions import Cases, cases_of
 from appyc.analysis.products import widened
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Node, Var
+from appyc.ir.raising import is_never_negative
 from appyc.ir.types import DType
-from appyc.ir.visit import walk
+from appyc.ir.visit import rewrite, walk
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -77,3 +79,34 @@ def _is_small(scalar: Expr, limit: int) -> Guard:
     above, below = Compare(">=", scalar, low, loc=loc), Compare("<=", scalar, high, loc=loc)
     holds = below if isinstance(scalar, Extent) else Logical("and", above, below, loc=loc)
     return Guard(holds, "sums of indices do not overflow", loc=loc)
+
+
+def asked_in_order(guards: Sequence[Guard]) -> tuple[Guard, ...]:
+    """The guards, none of which can raise: `k >= 0`, and only then `a.shape[0] >= 2 ** k`.
+
+    Where a negative power would raise in the program, and whether it gets there at all, is for the
+    plain version to find. Divisions that may raise stand in no guard (`Affine`).
+    """
+    out: list[Guard] = []
+    for guard in guards:
+        # What is inside of an operation comes behind it in a walk, and is asked before it.
+        exponents = [node.rhs for node in walk(guard.holds) if _may_have_no_value(node)]
+        for exponent in reversed(exponents):
+            zero = Const(0, exponent.dtype, loc=guard.loc)
+            holds = Compare(">=", rewrite(exponent, _with_value), zero, loc=guard.loc)
+            out.append(Guard(holds, "an exponent is not negative", loc=guard.loc))
+        out.append(replace(guard, holds=rewrite(guard.holds, _with_value)))
+    return tuple(dict.fromkeys(out))
+
+
+def _may_have_no_value(node: Node) -> TypeGuard[Binary]:
+    if not isinstance(node, Binary) or node.op != "**" or node.dtype.kind != "i":
+        return False
+    return not is_never_negative(node.rhs)
+
+
+def _with_value(node: Node) -> Node:
+    if not _may_have_no_value(node):
+        return node
+    zero = Const(0, node.rhs.dtype, loc=node.loc)
+    return replace(node, rhs=Binary("max", node.rhs, zero, loc=node.loc))

@@ -117,3 +117,19 @@ def test_lengths_that_are_equal_only_where_a_loop_runs_keep_their_names():
     for n in (0, 1, 2):
         for found, expected in zip(fn(a, n), swapped(a, n), strict=True):
             np.testing.assert_array_equal(found, expected)
+
+
+def test_exponents_are_asked_before_what_is_computed_with_them():
+    def blocks(base, exponent, x):
+        return np.reshape(x, (base**exponent, -1))[1:].sum()
+
+    power, others = "base ** max(exponent, 0)", guards(guarded(blocks, 2, 3, A))
+    assert [power in text for text in others].count(True) == 2
+    assert others.index("exponent >= 0") < min(k for k, text in enumerate(others) if power in text)
+
+
+def test_constant_exponents_are_not_asked_for():
+    def cubes(base, x):
+        return x[: base**3].sum()
+
+    assert guards(guarded(cubes, 2, A))[0] == "((base ** 3) >= 0) and (x.shape[0] >= (base ** 3))"
