@@ -20,6 +20,7 @@ from typing import TypeAlias
 from appyc.errors import CompileError, InternalError
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
+from appyc.passes.block_deviations import block_deviations
 from appyc.passes.carry_in_scalars import carry_in_scalars
 from appyc.passes.check_bounds import check_bounds
 from appyc.passes.check_parallel import check_parallel
@@ -87,6 +88,7 @@ ANALYSE: tuple[Pass, ...] = (
     reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     share_totals,  # after it, for what fusion has brought together
+    block_deviations,  # after both, for what fusion had to keep apart
     distribute_loops,  # before verdicts: each of its loops gets its own
     interchange_loops,  # before ranges are cut, which ends a perfect nest, and before verdicts, which it changes
     split_ranges,  # the same, for loops that distribution has left in one piece

@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
+from appyc.analysis.costs import traffic_of
 from appyc.analysis.evaluate import evaluate
-from appyc.ir.nodes import Alloc, Expr, For, Function, If, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.nodes import Alloc, Assign, Expr, For, Function, If, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.visit import walk
 from appyc.options import Options
+from appyc.passes.block_deviations import block_deviations
 from appyc.passes.build import trip_count
 from appyc.passes.context import PassContext
 from appyc.passes.contract_arrays import contract_arrays
@@ -163,3 +165,28 @@ def _moved(fn, args, passes) -> dict[str, int]:
     context = PassContext(Options(target="cpu"))
     program = pipeline.run(lowered(fn, *args), (*pipeline.SIMPLIFY, *passes), context, verify=True)
     return dict(_Count(program, args).found)
+
+
+def mean_and_deviation(x):
+    return x.mean(), x.std()
+
+
+def test_deviations_take_one_pass_over_memory():
+    """The bytes of the array in each outermost loop: what a block leaves in the cache counts once."""
+    x = np.linspace(0.0, 1.0, 100_000)
+
+    def moved(passes) -> list[float]:
+        program = pipeline.run(
+            lowered(mean_and_deviation, x), (*pipeline.SIMPLIFY, *passes), PassContext(Options(target="cpu"))
+        )
+        known = {program.params[0]: x}
+        for stmt in program.body:
+            if isinstance(stmt, Assign) and stmt.target.name == "blocks":
+                known[stmt.target] = evaluate(stmt.value, known)
+        loops = [stmt for stmt in program.body if isinstance(stmt, For)]
+        sizes = [traffic_of(loop).get(program.params[0]) for loop in loops]
+        return [float(evaluate(size, known)) for size in sizes if size is not None]
+
+    assert moved(pipeline.ANALYSE) == pytest.approx([x.nbytes], rel=0.1)
+    apart = tuple(p for p in pipeline.ANALYSE if p is not block_deviations)
+    assert moved(apart) == [x.nbytes, x.nbytes]

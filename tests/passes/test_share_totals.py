@@ -69,7 +69,9 @@ def test_mean_and_deviation_take_one_sum():
     context = PassContext()
     x = np.linspace(-1.0, 3.0, 9)
     plain = pipeline.run(lowered(statistics, x), pipeline.SIMPLIFY, context, verify=True)
-    out = pipeline.run(plain, pipeline.ANALYSE, context, verify=True)
+    names = [p.__name__ for p in pipeline.ANALYSE]
+    passes = pipeline.ANALYSE[: names.index("share_totals") + 1]
+    out = pipeline.run(plain, passes, context, verify=True)
     assert updates(out) == 2
     np.testing.assert_allclose(run_printed(out, x), statistics(x))
 

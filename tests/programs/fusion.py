@@ -226,3 +226,33 @@ def mean_and_deviation(x):
 @PROGRAMS.on(floats(5, 7))
 def means_and_deviations_of_rows(x):
     return x.mean(axis=1), x.std(axis=1), (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
+
+
+# ---------------------------------------------------------------- deviations in blocks
+
+
+@PROGRAMS.on(floats(9001))
+@PROGRAMS.on(1e9 + floats(9001))
+@PROGRAMS.on(floats(9001)[::-2])
+@PROGRAMS.on(ints(4097))
+@PROGRAMS.on(floats(3, 5003))
+@PROGRAMS.on(floats(2111, 3))
+@PROGRAMS.on(floats(2, 3, 1500))
+@PROGRAMS.on(floats(70, 90).T)
+def mean_and_deviation_of_blocks(x):
+    return x.mean(), x.std(), np.var(x, ddof=1), (x * x).std()
+
+
+@PROGRAMS.on(floats(9001), floats(9001, seed=1))
+@PROGRAMS.on(floats(1), floats(1))
+@PROGRAMS.on(np.array([1.0, np.inf]), np.array([np.nan, 0.0]))
+def correlation_of_two_lines(x, y):
+    n = x.shape[0]
+    a = x.sum() / n
+    b = y.sum() / n
+    c = p = q = 0.0
+    for i in range(n):
+        c += (x[i] - a) * (y[i] - b)
+        p += (x[i] - a) ** 2
+        q += (b - y[i]) ** 2
+    return c, p, q
