@@ -1,7 +1,7 @@
-"""The compiled dispatcher. All else about the package is in pyproject.toml.
+"""The compiled dispatcher and the compiled recorder. All else about the package is in pyproject.toml.
 
-It is optional: where there is no compiler or no Python header, appyc installs without it,
-and calls go through the same logic in Python (appyc/runtime/dispatch.py).
+They are optional: where there is no compiler or no Python header, appyc installs without them,
+and the same is done in Python (appyc/runtime/dispatch.py, appyc/lazy/nodes.py).
 """
 
 import numpy
@@ -16,6 +16,13 @@ setup(
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],
             optional=True,
-        )
+        ),
+        Extension(
+            "appyc.lazy._nodes",
+            ["appyc/lazy/_nodes.c"],
+            include_dirs=[numpy.get_include()],
+            extra_compile_args=["-O2", "-std=c11"],
+            optional=True,
+        ),
     ]
 )

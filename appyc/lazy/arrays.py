@@ -71,18 +71,12 @@ def _reduction(name: str) -> Callable[..., Any]:
     return method
 
 
-def _binary(ufunc: np.ufunc) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    def forward(self: Array, other: Any) -> Any:
-        return ufuncs.binary(ufunc, self, other)
-
-    def backward(self: Array, other: Any) -> Any:
-        return ufuncs.binary(ufunc, other, self)
-
-    def in_place(self: Array, other: Any) -> Any:
+def _in_place(ufunc: np.ufunc) -> Callable[..., Any]:
+    def method(self: Array, other: Any) -> Any:
         ufuncs.update(ufunc, self, other)
         return self
 
-    return forward, backward, in_place
+    return method
 
 
 def _unary(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -214,14 +208,14 @@ for _name, _ufunc in {
     "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and,
     "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
 }.items():  # fmt: skip
-    _forward, _backward, _in_place = _binary(_ufunc)
+    _forward, _backward = ufuncs.operator_methods(_ufunc)
     setattr(Array, f"__{_name}__", _forward)
     setattr(Array, f"__r{_name}__", _backward)
-    setattr(ndarray, f"__i{_name}__", _in_place)
+    setattr(ndarray, f"__i{_name}__", _in_place(_ufunc))
 for _name, _ufunc in {
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
 }.items():  # fmt: skip
-    setattr(Array, f"__{_name}__", _binary(_ufunc)[0])
+    setattr(Array, f"__{_name}__", ufuncs.operator_methods(_ufunc)[0])
 for _name, _ufunc in {
     "neg": np.negative,
     "pos": np.positive,

@@ -18,12 +18,9 @@ from typing import TypeAlias
 from appyc.lazy.nodes import Buffer, Own, Scalar, Site, Statement, View
 from appyc.lazy.operations import Choose, Operation, Pointwise, Power
 from appyc.lazy.recording import CallStatement, Recorded
-from appyc.lazy.views import NEAR, Index, Path, Reshape, Step, Transpose, Window
+from appyc.lazy.views import NUMBER, Index, Path, item_form, numbers_of
 
 Key: TypeAlias = tuple[object, ...]
-
-NUMBER = "number"
-"""In a form: the next of the numbers that are arguments."""
 
 Form: TypeAlias = "str | int | tuple[int, Key, tuple[bool, ...]]"
 """An operand without what it holds: a number; a buffer's whole array, by the buffer's number; or a view of
@@ -158,50 +155,26 @@ class _Gatherer:
 
     def _path(self, path: Path, moving: Mapping[tuple[int, int], int] = _STILL) -> Key:
         scalars = self.out.scalars
-        if moving:
-            return tuple([_moving_form(step, k, moving, scalars) for k, step in enumerate(path)])
-        return tuple([_step_form(step, scalars) for step in path])
-
-
-def _step_form(step: Step, scalars: list[Scalar]) -> Key:
-    """The structure of a step; its numbers are appended."""
-    match step:
-        case Index(items):
-            return ("index", tuple([_item_form(item, scalars) for item in items]))
-        case Transpose(axes):
-            return ("transpose", axes)
-        case Reshape(shape):
-            scalars.extend(shape)
-            return ("reshape", len(shape))
-        case Window():
-            raise AssertionError("a window is copied before it is an operand of a program")
-
-
-def _item_form(item: int | slice | None, scalars: list[Scalar]) -> object:
-    if type(item) is slice:
-        return ("slice", _bound_form(item.start, scalars), _bound_form(item.stop, scalars), item.step)
-    assert not isinstance(item, slice)
-    return _bound_form(item, scalars)
-
-
-def _bound_form(bound: int | None, scalars: list[Scalar]) -> int | str | None:
-    if bound is None or -NEAR <= bound <= NEAR:
-        return bound
-    scalars.append(bound)
-    return NUMBER
+        forms: list[Key] = []
+        for number, step in enumerate(path):
+            if moving and isinstance(step, Index):
+                forms.append(_moving_form(step, number, moving, scalars))
+            else:
+                forms.append(step.form)
+                scalars += step.numbers
+        return tuple(forms)
 
 
 def _moving_form(
-    step: Step, number: int, moving: Mapping[tuple[int, int], int], scalars: list[Scalar]
+    step: Index, number: int, moving: Mapping[tuple[int, int], int], scalars: list[Scalar]
 ) -> Key:
-    """The structure of a step of which items move from call to call."""
-    if not isinstance(step, Index):
-        return _step_form(step, scalars)
+    """The structure of an index of which items move from call to call; its numbers are appended."""
     items: list[object] = []
     for place, item in enumerate(step.items):
         by = moving.get((number, place))
         if by is None or item is None:
-            items.append(_item_form(item, scalars))
+            items.append(item_form(item))
+            scalars += numbers_of(item)
         elif isinstance(item, slice):
             scalars.append(item.start or 0)
             items.append(("moving slice", by, item.stop - (item.start or 0), item.step))

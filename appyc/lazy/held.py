@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, recorder
-from appyc.lazy.nodes import View
+from appyc.lazy.nodes import View, ghost_of
 from appyc.lazy.operations import Convert
 from appyc.lazy.running import flush
 from appyc.lazy.views import Step, Transpose, Window, is_straight, view_of, window
@@ -62,7 +62,7 @@ class Held(View):
     def ghost(self) -> np.ndarray:
         """An array with this one's shape, dtype and strides. What is in it need not be computed yet."""
         if self._ghost is None:
-            self._ghost = view_of(self.buffer.ghost(), self.path)
+            self._ghost = view_of(ghost_of(self.buffer), self.path)
         return self._ghost
 
     def computed(self) -> np.ndarray:
@@ -91,7 +91,7 @@ class Held(View):
 
     def windowed(self, ghost: np.ndarray) -> Any:
         """Any view at all: `ghost` is one of this array's own ghost."""
-        step = window(ghost, self.buffer.ghost())
+        step = window(ghost, ghost_of(self.buffer))
         out = arrays.ndarray(self.buffer, (step,), step.shape, step.dtype)
         out._ghost = ghost
         out.is_straight = False

@@ -68,7 +68,7 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
     with STATE.lock:
         if STATE.recording.is_due(site):
             flush()
-        STATE.recording.add(CallStatement(operation, args, made, site))
+        STATE.recording.statements.append(CallStatement(operation, args, made, site))
     results = tuple(arrays.number(buffer, (), (), buffer.dtype) for buffer in made)
     if not results:
         return None

@@ -3,18 +3,23 @@
 A `Buffer` is the memory of one array; views of it share the buffer. A `Statement` makes a buffer,
 or stores into part of one. Statements hold what they read, and only a weak reference to what
 they write.
+
+Each operation makes one of each kind: `_nodes.c` does that in a tenth of the time. Where it was not
+built, the classes and functions here do the same.
 """
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import CodeType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from appyc.lazy.extension import EXTENSION
 from appyc.lazy.operations import Operation
 from appyc.lazy.views import Path
 
@@ -24,20 +29,22 @@ Site: TypeAlias = tuple[CodeType, int]
 """Code and the instruction in it: the line is found when it is asked for."""
 
 
-class Buffer:
-    """The memory of an array and its views. memory: None until it is computed."""
+class PythonBuffer:
+    """The memory of an array and its views.
 
-    __slots__ = ("__weakref__", "_ghost", "dtype", "is_number", "lent", "memory", "shape")
+    memory: None until it is computed. is_number: NumPy has a scalar here, not an array without axes: it
+    never changes. lent: other libraries look at the memory: what is stored must be seen there at once.
+    ghost: of `ghost_of`.
+    """
+
+    __slots__ = ("__weakref__", "dtype", "ghost", "is_number", "lent", "memory", "shape")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, memory: np.ndarray | None = None) -> None:
         self.shape = shape
         self.dtype = dtype
         self.memory = memory
-        self.is_number = False
-        """Whether NumPy has a scalar here, not an array without axes: it never changes."""
-        self.lent = False
-        """Whether other libraries look at the memory: then what is stored must be seen there at once."""
-        self._ghost: np.ndarray | None = None
+        self.ghost: np.ndarray | None = None
+        self.is_number = self.lent = False
 
     @property
     def nbytes(self) -> int:
@@ -46,16 +53,8 @@ class Buffer:
             size *= extent
         return size
 
-    def ghost(self) -> np.ndarray:
-        """An array like the one to come, with nothing in it: address space, and no memory until it is written."""
-        if self._ghost is None:  # one for good, since views of it are told by their addresses
-            if self.memory is not None:
-                return self.memory
-            self._ghost = np.empty(self.shape, self.dtype)
-        return self._ghost
 
-
-class View:
+class PythonView:
     """A view of a buffer: what arrays are. path: the steps from the buffer's whole array to it.
 
     is_straight: whether its axes lie in memory in their order, and so do those of what is made of it.
@@ -63,7 +62,7 @@ class View:
 
     __slots__ = ("__weakref__", "_ghost", "buffer", "dtype", "is_straight", "path", "shape")
 
-    def __init__(self, buffer: Buffer, path: Path, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(self, buffer: Buffer, path: Path, shape: tuple[int, ...], dtype: np.dtype, /) -> None:
         self.buffer = buffer
         self.path = path
         self.shape = shape
@@ -72,27 +71,11 @@ class View:
         self._ghost: np.ndarray | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
-    """An operand that is a view of the statement's own target, which must not keep that alive."""
+class PythonStatement:
+    """One recorded operation.
 
-    path: Path
-    shape: tuple[int, ...]
-    dtype: np.dtype
-
-
-Operand: TypeAlias = View | Own | Scalar
-
-
-def buffers_of(operands: Iterable[Operand]) -> list[Buffer]:
-    """What the operands that are arrays, but not the statement's own, are views of."""
-    return [operand.buffer for operand in operands if isinstance(operand, View)]
-
-
-class Statement:
-    """One recorded operation. path: where in the target it stores; None where it makes the target.
-
-    shape: of what is computed, which a store broadcasts to its place.
+    path: where in the target it stores; None where it makes the target. shape: of what is computed,
+    which a store broadcasts to its place. site: where it was recorded.
     """
 
     __slots__ = ("operands", "operation", "path", "shape", "site", "target")
@@ -123,6 +106,7 @@ class Statement:
         return self.writes() if self.path is not None else ()
 
     def makes(self) -> tuple[Buffer, ...]:
+        """What is not there before."""
         return self.writes() if self.path is None else ()
 
     def writes(self) -> tuple[Buffer, ...]:
@@ -131,4 +115,76 @@ class Statement:
         return () if target is None else (target,)
 
     def reads(self) -> list[Buffer]:
+        """What its operands are views of, but for its own target."""
         return buffers_of(self.operands)
+
+
+def _caller(folder: str) -> Site:
+    """Code and instruction of the innermost frame whose file is not below the folder."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(folder) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code, frame.f_lasti
+
+
+def _made(
+    type_: type[Any],
+    statements: list[Any],
+    operation: Operation,
+    operands: tuple[Operand, ...],
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    site: Site,
+    is_number: bool,
+) -> Any:
+    """A new array, and the statement that makes it, which is appended."""
+    buffer = Buffer(shape, dtype)
+    buffer.is_number = is_number
+    statements.append(Statement(operation, operands, buffer, None, shape, site))
+    return type_(buffer, (), shape, dtype)
+
+
+def _indexed(view: View, key: object) -> View | None:
+    """The view that a basic index leads to; None where it takes more to tell: without the extension, always."""
+    return None
+
+
+if TYPE_CHECKING:
+    from appyc.lazy._nodes import Buffer as Buffer  # noqa: PLC0414  (re-exported, for mypy)
+    from appyc.lazy._nodes import Statement as Statement  # noqa: PLC0414
+    from appyc.lazy._nodes import View as View  # noqa: PLC0414
+    from appyc.lazy._nodes import caller as caller  # noqa: PLC0414
+    from appyc.lazy._nodes import indexed as indexed  # noqa: PLC0414
+    from appyc.lazy._nodes import made as made  # noqa: PLC0414
+elif EXTENSION is not None:
+    Buffer, Statement, View = EXTENSION.Buffer, EXTENSION.Statement, EXTENSION.View
+    caller, indexed, made = EXTENSION.caller, EXTENSION.indexed, EXTENSION.made
+else:
+    Buffer, Statement, View = PythonBuffer, PythonStatement, PythonView
+    caller, indexed, made = _caller, _indexed, _made
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """An operand that is a view of the statement's own target, which must not keep that alive."""
+
+    path: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+Operand: TypeAlias = View | Own | Scalar
+
+
+def ghost_of(buffer: Buffer) -> np.ndarray:
+    """An array like the one to come, with nothing in it: address space, and no memory until it is written."""
+    if buffer.ghost is None:  # one for good, since views of it are told by their addresses
+        if buffer.memory is not None:
+            return buffer.memory
+        buffer.ghost = np.empty(buffer.shape, buffer.dtype)
+    return buffer.ghost
+
+
+def buffers_of(operands: Iterable[Operand]) -> list[Buffer]:
+    """What the operands that are arrays, but not the statement's own, are views of."""
+    return [operand.buffer for operand in operands if isinstance(operand, View)]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, held
-from appyc.lazy.nodes import Buffer, Own, Statement
+from appyc.lazy.nodes import Buffer, Own, Statement, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
-from appyc.lazy.recording import caller
+from appyc.lazy.recording import COME_ROUND, caller
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import (
     Index,
@@ -143,7 +143,7 @@ def _is_value(result: Any) -> bool:
 def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool = False) -> Any:
     """An array of a function's result: of an argument's memory, if it lies there."""
     for array in given:
-        memory = array.buffer.ghost() if of_ghosts else array.buffer.memory
+        memory = ghost_of(array.buffer) if of_ghosts else array.buffer.memory
         if memory is None or not is_within(values, memory):
             continue
         view = array.ghost() if of_ghosts else array.computed()
@@ -152,7 +152,7 @@ def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool 
             return array
         steps = None if array.is_window else steps_between(view, values)
         if steps is None:
-            return array.windowed(view_of(array.buffer.ghost(), (window(values, memory),)))
+            return array.windowed(view_of(ghost_of(array.buffer), (window(values, memory),)))
         out = array
         for step in steps:
             out = out[(*step.items, ...)] if isinstance(step, Index) else out.view_with(step)
@@ -177,7 +177,7 @@ def views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict
 def _traceable(result: Any, given: list[arrays.ndarray]) -> bool:
     if isinstance(result, tuple | list):
         return all(_traceable(item, given) for item in result)
-    return type(result) is np.ndarray and any(is_within(result, a.buffer.ghost()) for a in given)
+    return type(result) is np.ndarray and any(is_within(result, ghost_of(a.buffer)) for a in given)
 
 
 def _ghosts(value: Any) -> Any:
@@ -213,15 +213,15 @@ def record(
 ) -> Any:
     """A new array that the operation will fill. is_number: one without axes is NumPy's scalar."""
     site = caller()
-    buffer = Buffer(shape, dtype)
+    is_number = is_number and not shape
+    class_ = arrays.number if is_number else arrays.ndarray
     with STATE.lock:
-        if STATE.recording.is_due(site):
+        recording = STATE.recording
+        if len(recording.statements) >= COME_ROUND and recording.is_due(site):
             flush()
-        STATE.recording.add(Statement(operation, operands, buffer, None, shape, site), buffer.nbytes)
-    if shape or not is_number:
-        return arrays.ndarray(buffer, (), shape, dtype)
-    buffer.is_number = True
-    return arrays.number(buffer, (), shape, dtype)
+        out = made(class_, recording.statements, operation, operands, shape, dtype, site, is_number)
+        recording.nbytes += out.buffer.nbytes
+    return out
 
 
 def record_ordered(
@@ -266,6 +266,6 @@ def record_store(
     with STATE.lock:
         if recording.is_due(site):
             flush()
-        recording.add(Statement(operation, operands, buffer, target.path, shape, site))
+        recording.statements.append(Statement(operation, operands, buffer, target.path, shape, site))
     if buffer.lent:
         flush((buffer,))

@@ -10,12 +10,13 @@ a chosen one overwrites. The rest stays recorded.
 
 from __future__ import annotations
 
+import functools
 import pathlib
-import sys
 import weakref
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from appyc.lazy import nodes
 from appyc.lazy.nodes import Buffer, Operand, Site, Statement, buffers_of
 from appyc.lazy.operations import Call
 from appyc.lazy.runs import Moves, moves_between
@@ -85,15 +86,8 @@ def line_of(site: Site) -> tuple[str, int]:
     return code.co_filename, code.co_firstlineno
 
 
-_OWN_FOLDER = str(pathlib.Path(__file__).parent.parent)
-
-
-def caller() -> Site:
-    """The place outside appyc that the call came from."""
-    frame = sys._getframe(2)
-    while frame.f_code.co_filename.startswith(_OWN_FOLDER) and frame.f_back is not None:
-        frame = frame.f_back
-    return frame.f_code, frame.f_lasti
+caller = functools.partial(nodes.caller, str(pathlib.Path(__file__).parent.parent))
+"""The place outside appyc that a call came from."""
 
 
 COME_ROUND = 12
@@ -110,18 +104,19 @@ class Recording:
 
     def __init__(self) -> None:
         self.statements: list[Recorded] = []
-        self._bytes = 0
+        self.nbytes = 0
+        """Of what the statements make, or more."""
 
     def is_due(self, site: Site) -> bool:
         """Whether what is recorded should run before a statement at this place is added."""
         statements = self.statements
         if len(statements) < COME_ROUND or (
-            statements[0].site != site and len(statements) < MOST_STATEMENTS and self._bytes < MOST_BYTES
+            statements[0].site != site and len(statements) < MOST_STATEMENTS and self.nbytes < MOST_BYTES
         ):
             return False
         self.prune()
-        self._bytes = sum(buffer.nbytes for s in statements for buffer in s.makes())
-        if len(statements) >= MOST_STATEMENTS // 2 or self._bytes >= MOST_BYTES:
+        self.nbytes = sum(buffer.nbytes for s in statements for buffer in s.makes())
+        if len(statements) >= MOST_STATEMENTS // 2 or self.nbytes >= MOST_BYTES:
             return True
         return len(statements) >= COME_ROUND and statements[0].site == site
 
@@ -129,11 +124,6 @@ class Recording:
         """Whether the last statement is a run of calls that this one has been added to."""
         last = self.statements[-1] if self.statements else None
         return isinstance(last, CallStatement) and last.goes_on(operation, operands)
-
-    def add(self, statement: Recorded, nbytes: int = 0) -> None:
-        """Records. nbytes: of what it makes."""
-        self.statements.append(statement)
-        self._bytes += nbytes
 
     def prune(self) -> None:
         """Drops statements whose results nobody can reach. From the end, since each one that goes may
@@ -151,7 +141,7 @@ class Recording:
         if wanted is None:
             self.prune()
             chosen, self.statements = self.statements, []
-            self._bytes = 0
+            self.nbytes = 0
         else:
             chosen, self.statements = parted(self.statements, wanted, overwritten)
         return chosen

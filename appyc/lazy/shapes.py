@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import arrays, indexing, recorder, ufuncs
+from appyc.lazy import indexing, recorder, ufuncs
 from appyc.lazy.flat import Flat
+from appyc.lazy.nodes import indexed
 from appyc.lazy.operations import COMPILED_DTYPES, Convert
 from appyc.lazy.values import Values
 from appyc.lazy.views import Index, Reshape, Transpose, inverse, memory_order
@@ -60,15 +61,9 @@ class Shaped(Values):
         recorder.changing(self, lambda memory: setattr(memory, "flat", recorder.plain(value)))
 
     def __getitem__(self, key: Any) -> Any:
-        if (
-            type(key) is int
-            and len(self.shape) > 1
-            and self.is_straight
-            and -self.shape[0] <= key < self.shape[0]
-        ):
-            # A row, without the generality below: it is what loops over an array do most.
-            row = Index((indexing.near_index(key, self.shape[0]),))
-            return arrays.ndarray(self.buffer, (*self.path, row), self.shape[1:], self.dtype)
+        view = indexed(self, key)
+        if view is not None:
+            return view
         items = indexing.basic_index(key, self.shape)
         if items is None:
             return indexing.fancy_load(self, key)
@@ -78,6 +73,10 @@ class Shaped(Values):
         return recorder.record(Convert(self.dtype), (found.settled(),), (), self.dtype)  # with today's value
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        view = indexed(self, key)
+        if view is not None:
+            ufuncs.store(view, value)
+            return
         items = indexing.basic_index(key, self.shape)
         if items is None:
             indexing.fancy_store(self, key, value)

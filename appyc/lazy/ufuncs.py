@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -34,6 +34,9 @@ COMPILED_UFUNCS = frozenset({
 """Ufuncs with one result that compiled code has."""
 
 
+_PYTHON_NUMBERS = (bool, int, float, complex)
+
+
 def as_operand(value: Any) -> Any:
     """An operand as it is recorded: an array of ours, or a number. None for what is neither."""
     kind = type(value)
@@ -60,59 +63,85 @@ def is_compiled(operands: Sequence[Any]) -> bool:
 
 def fits(operands: Sequence[Any]) -> bool:
     """Whether Python's integers among the operands fit the types of the arrays beside them."""
+    least, most = range_of_integers(operands)
+    return all(least <= operand <= most for operand in operands if type(operand) is int)
+
+
+def range_of_integers(operands: Sequence[Any]) -> tuple[int, int]:
+    """The integers that fit the types of the arrays among the operands, and 64 bits."""
+    least, most = -(2**63), 2**63 - 1
     for operand in operands:
-        if type(operand) is int:
-            for other in operands:
-                if type(other) not in (bool, int, float, complex) and other.dtype.kind in "iu":
-                    limits = np.iinfo(other.dtype)
-                    if not limits.min <= operand <= limits.max:
-                        return False
-            if not -(2**63) <= operand < 2**63:
-                return False
-    return True
+        if type(operand) not in (bool, int, float, complex) and operand.dtype.kind in "iu":
+            limits = np.iinfo(operand.dtype)
+            least, most = max(least, int(limits.min)), min(most, int(limits.max))
+    return least, most
+
+
+class Plan(NamedTuple):
+    """What is recorded for a ufunc of operands of these types and shapes.
+
+    least, most: of Python's integers among them.
+    """
+
+    operation: Operation
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    least: int
+    most: int
+
+
+_PLANS: dict[tuple[Any, ...], Plan] = {}
+"""By the ufunc, and the dtype and shape of each array, or the class of a number."""
+
+_MOST_PLANS = 1 << 14
 
 
 def _pointwise(
-    ufunc: np.ufunc, operands: Sequence[Any]
+    ufunc: np.ufunc, operands: tuple[Any, ...]
 ) -> tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtype] | None:
     """What to record for a ufunc of these operands; None where NumPy must see to it."""
+    if ufunc is np.power and type(operands[1]) in _PYTHON_NUMBERS:  # whose value counts
+        plan = _planned(ufunc, operands)
+        if plan is not None and type(operands[1]) in (int, float) and -4 <= operands[1] <= 4:
+            return Power(operands[1]), (operands[0],), plan.shape, plan.dtype
+        return plan and (plan.operation, operands, plan.shape, plan.dtype)
+    parts: list[Any] = [ufunc]
+    for operand in operands:
+        if isinstance(operand, held.Held):
+            parts += (operand.dtype, operand.shape)
+        else:
+            parts.append(type(operand))
+    key = tuple(parts)
+    plan = _PLANS.get(key)
+    if plan is None or not all(plan.least <= o <= plan.most for o in operands if type(o) is int):
+        plan = _planned(ufunc, operands)
+        if plan is None:
+            return None
+        if len(_PLANS) >= _MOST_PLANS:
+            _PLANS.clear()
+        _PLANS[key] = plan
+    return plan.operation, operands, plan.shape, plan.dtype
+
+
+def _planned(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Plan | None:
     if ufunc not in COMPILED_UFUNCS or not is_compiled(operands) or not fits(operands):
         return None
     dtype = ufunc_dtype(ufunc, *map(type_of, operands))
     if dtype is None or dtype not in COMPILED_DTYPES:
         return None
-    shapes = [o.shape for o in operands if type(o) not in (bool, int, float, complex)]
-    if not shapes:
-        return None
-    shape = (
-        shapes[0]
-        if len(shapes) == 1 or (shapes[0] == shapes[-1] and len(shapes) == 2)
-        else broadcast(*shapes)
-    )
+    shapes = [o.shape for o in operands if type(o) not in _PYTHON_NUMBERS]
+    shape = broadcast(*shapes) if shapes else None
     if shape is None:
         return None
-    if ufunc is np.power and operands[0] is not None and type_of(operands[0]) in (bool, np.dtype(bool)):
+    if ufunc is np.power and type_of(operands[0]) in (bool, np.dtype(bool)):
         return None
     if ufunc is np.power and dtype.kind == "i" and not (type(operands[1]) is int and operands[1] >= 0):
         return None  # a negative exponent raises
-    if ufunc is np.power and type(operands[1]) in (int, float) and -4 <= operands[1] <= 4:
-        return Power(operands[1]), (operands[0],), shape, dtype
-    return Pointwise(ufunc), tuple(operands), shape, dtype
-
-
-_PLANS: dict[tuple[Any, ...], tuple[Operation, tuple[int, ...], np.dtype]] = {}
-"""What is recorded for operators of operands that were seen before."""
-
-_MOST_PLANS = 1 << 14
+    return Plan(Pointwise(ufunc), shape, dtype, *range_of_integers(operands))
 
 
 def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
     """An operator of two operands."""
-    key = _plan_key(ufunc, one, two)
-    if key is not None:
-        plan = _PLANS.get(key)
-        if plan is not None:
-            return record(plan[0], (one, two), plan[1], plan[2])
     # Where NumPy must see to it, the operator does, not the ufunc: they differ for powers of booleans, for
     # comparisons with text, and for what has operators of its own.
     operands = (as_operand(one), as_operand(two))
@@ -123,10 +152,6 @@ def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
     found = _pointwise(ufunc, operands)
     if found is None:
         return evaluated(_OPERATORS[ufunc], operands, {})
-    if key is not None and len(found[1]) == 2:
-        if len(_PLANS) >= _MOST_PLANS:
-            _PLANS.clear()
-        _PLANS[key] = (found[0], *found[2:])
     return record_ordered(*found)
 
 
@@ -149,17 +174,35 @@ _OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def _plan_key(ufunc: np.ufunc, one: Any, two: Any) -> tuple[Any, ...] | None:
-    """Equal where the same is recorded; None where it takes the operands' values to tell."""
-    kinds = type(one), type(two)
-    if kinds == (arrays.ndarray, arrays.ndarray):
-        straight = one.is_straight and two.is_straight
-        return (ufunc, one.dtype, one.shape, two.dtype, two.shape) if straight else None
-    if kinds == (arrays.ndarray, float):
-        return (ufunc, one.dtype, one.shape, float, 0) if one.is_straight else None
-    if kinds == (float, arrays.ndarray):
-        return (ufunc, float, 0, two.dtype, two.shape) if two.is_straight else None
-    return None
+def operator_methods(ufunc: np.ufunc) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """For `array <operator> other` and `other <operator> array`.
+
+    What has come before, with operands of these types and shapes, is recorded without more ado.
+    """
+    known = _PLANS.get
+
+    def forward(one: Any, two: Any) -> Any:
+        kind = type(two)
+        plan = None
+        if not one.is_straight:
+            pass
+        elif kind is arrays.ndarray or kind is arrays.number:
+            if two.is_straight:
+                plan = known((ufunc, one.dtype, one.shape, two.dtype, two.shape))
+        elif ufunc is not np.power:
+            plan = known((ufunc, one.dtype, one.shape, kind))
+        if plan is None or (kind is int and not plan.least <= two <= plan.most):
+            return binary(ufunc, one, two)
+        return record(plan.operation, (one, two), plan.shape, plan.dtype)
+
+    def backward(two: Any, one: Any) -> Any:
+        kind = type(one)
+        plan = known((ufunc, kind, two.dtype, two.shape)) if two.is_straight else None
+        if plan is None or (kind is int and not plan.least <= one <= plan.most):
+            return binary(ufunc, one, two)
+        return record(plan.operation, (one, two), plan.shape, plan.dtype)
+
+    return forward, backward
 
 
 def update(ufunc: np.ufunc, target: held.Held, value: Any) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+
+from appyc.lazy.extension import EXTENSION
 
 NEAR = 2
 """Bounds up to this one, from either end, are part of the code: the interior `1:-1` is worth knowing."""
@@ -15,24 +17,82 @@ Path: TypeAlias = tuple["Step", ...]
 """From a buffer's whole array to a view of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """`[items]`: integers, slices with bounds in range, and None."""
+NUMBER = "number"
+"""In a form: the next of the numbers that a program gets as arguments."""
 
-    items: tuple[int | slice | None, ...]
 
-    def __hash__(self) -> int:
-        return hash(tuple((i.start, i.stop, i.step) if isinstance(i, slice) else i for i in self.items))
+class PythonIndex:
+    """`[items]`: integers, slices with bounds in range, and None.
+
+    form: the structure, which is part of a program. numbers: what differs from run to run.
+    """
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: tuple[int | slice | None, ...]) -> None:
+        self.items = items
+
+    def __eq__(self, other: object) -> bool:
+        return self.items == other.items if isinstance(other, PythonIndex) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def form(self) -> tuple[object, ...]:
+        return ("index", tuple([item_form(item) for item in self.items]))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple([bound for item in self.items for bound in numbers_of(item)])
+
+
+def item_form(item: int | slice | None) -> object:
+    """Of one item of an index."""
+    if isinstance(item, slice):
+        return ("slice", _bound_form(item.start), _bound_form(item.stop), item.step)
+    return _bound_form(item)
+
+
+def _bound_form(bound: int | None) -> int | str | None:
+    return bound if bound is None or -NEAR <= bound <= NEAR else NUMBER
+
+
+def numbers_of(item: int | slice | None) -> list[int]:
+    """The bounds in one item of an index that are not part of its form."""
+    bounds = (item.start, item.stop) if isinstance(item, slice) else (item,)
+    return [bound for bound in bounds if bound is not None and _bound_form(bound) is NUMBER]
+
+
+if TYPE_CHECKING:
+    from appyc.lazy._nodes import Index as Index  # noqa: PLC0414  (re-exported, for mypy)
+else:
+    Index = PythonIndex if EXTENSION is None else EXTENSION.Index
 
 
 @dataclass(frozen=True, slots=True)
 class Transpose:
     axes: tuple[int, ...]
 
+    @property
+    def form(self) -> tuple[object, ...]:
+        return ("transpose", self.axes)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Reshape:
     shape: tuple[int, ...]
+
+    @property
+    def form(self) -> tuple[object, ...]:
+        return ("reshape", len(self.shape))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return self.shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +109,14 @@ class Window:
     dtype: np.dtype
     writeable: bool
 
+    @property
+    def form(self) -> tuple[object, ...]:
+        raise AssertionError("a window is copied before it is an operand of a program")
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return ()
+
 
 Step: TypeAlias = Index | Transpose | Reshape | Window
 
@@ -57,7 +125,7 @@ def view_of(memory: np.ndarray, path: Path) -> np.ndarray:
     """The view of a buffer's array. Shares its memory."""
     for step in path:
         match step:
-            case Index(items):
+            case Index(items=items):
                 memory = memory[(*items, ...)]  # with the dots, a single element is an array too
             case Transpose(axes):
                 memory = memory.transpose(axes)

@@ -1,0 +1,77 @@
+from typing import Any, TypeVar
+from weakref import ref
+
+import numpy as np
+
+from appyc.lazy.nodes import Operand, Site
+from appyc.lazy.operations import Operation
+from appyc.lazy.views import Path
+
+_V = TypeVar("_V", bound="View")
+
+class Buffer:
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    memory: np.ndarray | None
+    ghost: np.ndarray | None
+    is_number: bool
+    lent: bool
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, memory: np.ndarray | None = None) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
+
+class View:
+    buffer: Buffer
+    path: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    is_straight: bool
+    _ghost: np.ndarray | None
+    def __init__(self, buffer: Buffer, path: Path, shape: tuple[int, ...], dtype: np.dtype, /) -> None: ...
+
+class Index:
+    items: tuple[int | slice | None, ...]
+    def __init__(self, items: tuple[int | slice | None, ...]) -> None: ...
+    @property
+    def form(self) -> tuple[object, ...]: ...
+    @property
+    def numbers(self) -> tuple[int, ...]: ...
+
+class Statement:
+    operation: Operation
+    operands: tuple[Operand, ...]
+    target: ref[Buffer]
+    path: Path | None
+    shape: tuple[int, ...]
+    site: Site
+    def __init__(
+        self,
+        operation: Operation,
+        operands: tuple[Operand, ...],
+        target: Buffer,
+        path: Path | None,
+        shape: tuple[int, ...],
+        site: Site,
+    ) -> None: ...
+    @property
+    def stores(self) -> bool: ...
+    def stored(self) -> tuple[Buffer, ...]: ...
+    def makes(self) -> tuple[Buffer, ...]: ...
+    def writes(self) -> tuple[Buffer, ...]: ...
+    def reads(self) -> list[Buffer]: ...
+
+FORMAT: int
+
+def indexed(view: _V, key: object, /) -> _V | None: ...
+def caller(folder: str, /) -> Site: ...
+def made(
+    type_: type[_V],
+    statements: list[Any],
+    operation: Operation,
+    operands: tuple[Operand, ...],
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    site: Site,
+    is_number: bool,
+    /,
+) -> _V: ...

@@ -1,0 +1,184 @@
+"""What recordings are made of: the extension does what the classes in Python do."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import appyc.numpy as np
+from appyc.lazy import indexing, nodes, views
+from appyc.lazy.extension import EXTENSION
+from appyc.lazy.operations import Choose
+
+needs_extension = pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
+
+KINDS = [(nodes.PythonBuffer, nodes.PythonView, nodes.PythonStatement)]
+if EXTENSION is not None:
+    KINDS.append((EXTENSION.Buffer, EXTENSION.View, EXTENSION.Statement))
+
+
+def test_recording_works_without_the_extension() -> None:
+    tests = [str(Path(__file__).parent / name) for name in ("test_recording.py", "test_kernels.py")]
+    text = (
+        "import sys; sys.modules['appyc.lazy._nodes'] = None\n"
+        "import pytest\n"
+        "from appyc.lazy import nodes\n"
+        "assert nodes.Buffer is nodes.PythonBuffer\n"
+        f"sys.exit(pytest.main(['-q', '-x', '-p', 'no:cacheprovider', '-k', 'cpu or not target', *{tests}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize(("buffer_type", "view_type", "statement_type"), KINDS)
+def test_statements_hold_what_they_read_and_not_what_they_write(
+    buffer_type, view_type, statement_type
+) -> None:
+    dtype = numpy.dtype(float)
+    source, target = buffer_type((3, 4), dtype), buffer_type((3, 4), dtype)
+    assert source.nbytes == 96
+    assert (source.memory, source.ghost, source.lent, source.is_number) == (None, None, False, False)
+    view = view_type(source, (), (3, 4), dtype)
+    store = statement_type(Choose(), (view, 2.0), target, (), (3, 4), "site")
+    make = statement_type(Choose(), (view, view), target, None, (3, 4), "site")
+    for statement, stores in ((store, True), (make, False)):
+        assert statement.target() is target
+        assert statement.stores is stores
+        assert statement.writes() == (target,)
+        assert statement.stored() == ((target,) if stores else ())
+        assert statement.makes() == (() if stores else (target,))
+    assert (store.shape, store.path, make.path, store.site) == ((3, 4), (), None, "site")
+    assert store.operands == (view, 2.0)
+    gone = [weakref.ref(source), weakref.ref(target), weakref.ref(view)]
+    del target
+    assert gone[1]() is None
+    assert store.writes() == make.writes() == store.stored() == make.makes() == ()
+    del source, view
+    assert gone[0]() is not None
+    del store, make, statement
+    assert gone[0]() is gone[2]() is None
+
+
+@needs_extension
+def test_the_extension_refuses_what_it_cannot_hold() -> None:
+    dtype = numpy.dtype(float)
+    with pytest.raises(TypeError):
+        EXTENSION.Buffer([3], dtype)
+    with pytest.raises(TypeError):
+        EXTENSION.Buffer((3,), "float64")
+    with pytest.raises(TypeError):
+        EXTENSION.View(3, (), (3,), dtype)
+    with pytest.raises(TypeError):
+        EXTENSION.Statement(Choose(), [], EXTENSION.Buffer((3,), dtype), None, (3,), "site")
+    with pytest.raises(TypeError):
+        EXTENSION.indexed(3, 4)
+    with pytest.raises(TypeError):
+        EXTENSION.made(int, [], Choose(), (), (), dtype, "site", False)
+
+
+@needs_extension
+def test_the_calling_line_is_outside_of_the_folder() -> None:
+    code, instruction = EXTENSION.caller("/nowhere")
+    assert code is sys._getframe().f_code
+    assert nodes._caller("/nowhere")[0] is code
+    above, _ = EXTENSION.caller(__file__)
+    assert above is nodes._caller(__file__)[0]
+    assert above is not code
+    assert instruction > 0
+
+
+bounds = st.none() | st.integers(-9, 9)
+items = (
+    st.integers(-7, 7)
+    | st.builds(slice, bounds, bounds, st.none() | st.sampled_from((1, 2, 3, -1, -2)))
+    | st.none()
+    | st.just(...)
+)
+
+
+@needs_extension
+@given(st.lists(st.integers(0, 8), max_size=3), st.lists(items, max_size=4), st.booleans())
+def test_basic_indices_are_what_numpy_makes_of_them(
+    shape: list[int], key: list[object], single: bool
+) -> None:
+    values = numpy.zeros(tuple(shape))
+    array = np.array(values)
+    key = key[:1] if single else key
+    index = key[0] if single and key else tuple(key)
+    found = EXTENSION.indexed(array, index)
+    try:
+        wanted = values[index]
+    except IndexError:
+        assert found is None
+        return
+    if found is None:  # it takes more to tell: NumPy gives a number, or would
+        assert not shape or (wanted.shape == () and ... not in key)
+        return
+    assert found.shape == wanted.shape
+    assert found.ghost().shape == wanted.shape
+    assert found.ghost().strides == wanted.strides or 0 in wanted.shape or 1 in wanted.shape
+    items = indexing.basic_index(index, tuple(shape))
+    if items == ():
+        assert (found.buffer, found.path) == (array.buffer, array.path)
+    else:
+        step, same = found.path[-1], views.PythonIndex(items)
+        assert step.items == items
+        assert (step.form, step.numbers) == (same.form, same.numbers)
+        assert step == EXTENSION.Index(items)
+        assert step != EXTENSION.Index((*items, None))
+
+
+@needs_extension
+@pytest.mark.parametrize(
+    "key", [True, numpy.int64(1), [0], slice(0.0, 2), numpy.array([True, False, True]), "x"]
+)
+def test_other_indices_are_left_to_others(key) -> None:
+    assert EXTENSION.indexed(np.zeros(3), key) is None
+
+
+@needs_extension
+def test_zero_steps_are_refused() -> None:
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        np.zeros(3)[::0]
+
+
+def test_many_operations_that_are_dropped_leave_nothing_behind() -> None:
+    check_that_nothing_is_left(100_000)
+
+
+@pytest.mark.slow
+def test_a_million_operations_that_are_dropped_leave_nothing_behind() -> None:
+    check_that_nothing_is_left(1_000_000)
+
+
+def check_that_nothing_is_left(count: int) -> None:
+    a = np.ones(64)
+    m = np.ones((8, 8))
+
+    def record(times: int) -> None:
+        for k in range(times // 4):
+            b = a * 2.0
+            c = b[1:-1] + a[:-2]
+            c += 1.0
+            m[k % 8].sum()
+
+    record(2000)
+    gc.collect()
+    blocks, resident = sys.getallocatedblocks(), resident_bytes()
+    record(count)
+    gc.collect()
+    assert sys.getallocatedblocks() - blocks < 3000
+    assert resident_bytes() - resident < 4 << 20
+
+
+def resident_bytes() -> int:
+    status = Path("/proc/self/statm")
+    return int(status.read_text().split()[1]) * 4096 if status.exists() else 0
