@@ -540,7 +540,7 @@ weight(1)
     "generator": """
 @appyc.jit(strict=True)
 def total(a):
-    return sum(x for x in a)
+    return sum(x for x in a if x > 0)
 
 total(np.ones(4))
 """,
@@ -574,7 +574,7 @@ save(np.ones(4), 1)
     "lambda_inside": """
 @appyc.jit(strict=True)
 def doubled(a):
-    twice = lambda x: 2.0 * x
+    twice = lambda *x: 2.0 * x[0]
     for i in range(a.shape[0]):
         a[i] = twice(a[i])
 
@@ -790,9 +790,9 @@ check(1.0)
     "nested_function": """
 @appyc.jit(strict=True)
 def apply(a):
-    def double(x):
-        return 2 * x
-    return double(a[0])
+    def halved(x):
+        return x if x < 1 else halved(x / 2)
+    return halved(a[0])
 
 apply(np.ones(4))
 """,

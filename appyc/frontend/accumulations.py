@@ -32,6 +32,8 @@ _UFUNCS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "m
            np.logical_and: "all", np.logical_or: "any"}  # fmt: skip
 """Those that combine, by the reduction that they make."""
 
+_BITWISE = {np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^"}
+
 
 def _running(name: str, *, default: int | None) -> Maker:
     """np.cumsum ("sum"), np.maximum.accumulate ("max"), ...; default: the axis where none is given."""
@@ -234,6 +236,6 @@ FUNCTIONS: dict[object, Entry] = {
     **{ufunc.accumulate: (_RUNNING, _running(name, default=0)) for ufunc, name in _UFUNCS.items()},
     **{
         ufunc.reduce: (("a", "axis", "dtype", "out", "keepdims"), _ufunc_reduce(name))
-        for ufunc, name in _UFUNCS.items()
+        for ufunc, name in (*_UFUNCS.items(), *_BITWISE.items())
     },
 }  # fmt: skip

@@ -268,10 +268,18 @@ def compare(op: str, a: Number, b: Number, loc: Loc) -> Number:
     if "c" in (ka, kb) and op not in ("==", "!="):
         raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
     if ka in "biu" and kb in "biu":
+        if isinstance(a.expr, Const) and isinstance(b.expr, Const):  # such as `x.ndim == 2`
+            known = _COMPARISONS[op](a.expr.value, b.expr.value)
+            return Number(const(known, DType.BOOL, loc), python)
         return Number(_compare_integers(op, a.expr, b.expr, loc), python)
     t = _known(promote(a.type, b.type), op, a, b, loc)
     return Number(Compare(op, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), python)
 
+
+_COMPARISONS: dict[str, Callable[..., bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "!=": operator.ne,
+}  # fmt: skip
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -65,7 +66,8 @@ def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Val
     if entry is None:
         return None
     parameters, make = entry
-    return make(scope, _bound(scope, node, parameters, [], loc), loc)
+    lower = _generated if obj is sum else _collected
+    return make(scope, _bound(scope, node, parameters, [], loc, lower), loc)
 
 
 def lower_array_method(
@@ -82,8 +84,28 @@ def lower_array_method(
     return make(scope, _bound(scope, node, parameters, [owner], loc), loc)
 
 
+def _collected(scope: Scope, node: ast.expr, kinds: tuple[type[ast.expr], ...] = (ast.ListComp,)) -> Value:
+    """An argument; a list of items is what NumPy makes an array of."""
+    if not isinstance(node, kinds):
+        return expressions.lower_lazily(scope, node)
+    from appyc.frontend.comprehensions import collected  # noqa: PLC0415  (it asks what loops run over)
+
+    assert isinstance(node, ast.ListComp | ast.GeneratorExp)
+    return collected(scope, node)
+
+
+def _generated(scope: Scope, node: ast.expr) -> Value:
+    """The same for a function that takes what it is given item by item."""
+    return _collected(scope, node, (ast.ListComp, ast.GeneratorExp))
+
+
 def _bound(
-    scope: Scope, node: ast.Call, parameters: tuple[str, ...], given: list[Value], loc: Loc
+    scope: Scope,
+    node: ast.Call,
+    parameters: tuple[str, ...],
+    given: list[Value],
+    loc: Loc,
+    lower: Callable[[Scope, ast.expr], Value] = _collected,
 ) -> Arguments:
     """Argument values by parameter name. Raises UnsupportedError for what the function has no form for."""
     what = ast.unparse(node.func)
@@ -92,7 +114,7 @@ def _bound(
             "a starred argument cannot be compiled", loc, hints=("write the arguments out",)
         )
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
-    values = expressions.lower_operands(scope, nodes)
+    values = expressions.lower_operands(scope, nodes, lower)
     positional = [*given, *values[: len(node.args)]]
     rest = next((k for k, name in enumerate(parameters) if name.startswith("*")), None)
     if rest is not None:  # one tuple, or its items

@@ -171,6 +171,12 @@ def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[
             if kind is DType.BOOL:
                 return ("and" if name == "min" else "or"), element, const(name == "min", DType.BOOL, loc)
             return f"{name}imum", element, extreme(name, kind, loc)
+        case "&" | "|" | "^":
+            if not (kind.is_integer or kind is DType.BOOL):
+                raise TypeInferenceError(f"{name} takes integers, and this is {kind}", loc)
+            if kind is DType.BOOL and name != "^":
+                return ("and" if name == "&" else "or"), element, const(name == "&", DType.BOOL, loc)
+            return name, element, cast(const(-1 if name == "&" else 0, DType.INT64, loc), kind)
         case _:
             raise AssertionError(name)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from appyc.errors import Loc
+from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import arranging, comparing, einsum, functions, number_functions
 from appyc.frontend.arguments import Arguments, Entry
-from appyc.frontend.arithmetic import binary, extremum
+from appyc.frontend.arithmetic import binary, extremum, python_number
 from appyc.frontend.array_reductions import Along, reduce_array
 from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.number_functions import Maker
 from appyc.frontend.reshaping import ravelled
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import as_tensor, as_value, elementwise
-from appyc.frontend.values import Number, Opaque, Tensor, Value
+from appyc.frontend.tensors import as_tensor, as_value, element_type, elementwise, is_array
+from appyc.frontend.values import Number, Opaque, Tensor, TupleValue, Value
+from appyc.ir.types import DType
 
 
 def _trace(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -38,6 +39,27 @@ def _vdot(scope: Scope, given: Arguments, loc: Loc) -> Value:
         return elementwise(scope, values, lambda n: binary("*", conjugate([n[0]], loc), n[1], loc), loc)
     left = elementwise(scope, [as_value(sides[0])], lambda n: conjugate([n[0]], loc), loc)
     return matmul(scope, left, as_value(sides[1]), loc)
+
+
+def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """Python's sum: of a tuple, or of a vector whose elements NumPy adds up in their own type."""
+    items = given["iterable"]
+    start = given.get("start", python_number(0, loc))
+    if isinstance(items, TupleValue):
+        total: Value = start
+        for item in items.items:
+            if isinstance(total, Number) and isinstance(item, Number):
+                total = binary("+", total, item, loc)
+            else:
+                total = elementwise(scope, [total, item], lambda n: binary("+", n[0], n[1], loc), loc)
+        return total
+    if not is_array(items) or as_tensor(scope, items, loc).ndim != 1:
+        raise UnsupportedError("sum is compiled for vectors and tuples", loc, hints=("use np.sum",))
+    kind = element_type(items)
+    if kind.bits < 32 or kind is DType.INT32 or kind is DType.UINT32:
+        raise UnsupportedError(f"sum of {kind} wraps where np.sum does not", loc, hints=("use np.sum",))
+    total = reduce_array(scope, "sum", items, Along(), None, loc)
+    return elementwise(scope, [start, total], lambda n: binary("+", n[0], n[1], loc), loc)
 
 
 def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -105,6 +127,7 @@ FUNCTIONS: dict[object, Entry] = {
     np.linalg.norm: (("x", "ord", "axis", "keepdims"), comparing.norm),
     np.average: (("a", "axis", "weights", "returned", "keepdims"), comparing.average),
     np.copyto: (("dst", "src"), comparing.copyto),
+    sum: (("iterable", "start"), _python_sum),
     np.array: (("object", "dtype"), comparing.array),
     np.asarray: (("object", "dtype"), comparing.asarray),
     np.ascontiguousarray: (("object", "dtype"), comparing.asarray),

@@ -16,11 +16,12 @@ from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.functions import as_dtype, number_method
 from appyc.frontend.host_calls import is_library_function
+from appyc.frontend.local_functions import LocalFunction
 from appyc.frontend.number_functions import ALL_FUNCTIONS
 from appyc.frontend.numbers import holds
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
-from appyc.frontend.source import capture, read_source
+from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.stores import stored
 from appyc.frontend.tensors import elementwise, is_array
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
@@ -51,6 +52,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     if entry is not None:
         with _answered_by_library(loc) if is_library_function(callee.obj) else nullcontext():
             return _from_table(scope, node, callee.obj, entry, loc)
+    if isinstance(callee.obj, LocalFunction):
+        return _inline_local(scope, node, callee.obj, loc)
     fn = python_function(callee.obj)
     if fn is not None:
         bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
@@ -223,34 +226,64 @@ def _inline(
     scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: Opaque | None, loc: Loc
 ) -> Value:
     """The callee's body in place of the call; its result is the call's value."""
+    _refuse_recursion(scope, fn.__code__, fn.__name__, loc)
+    signature = inspect.signature(fn)
+    arguments = _bind(scope, node, fn.__name__, signature, bound, loc)
+    for name, parameter in signature.parameters.items():
+        if name not in arguments:
+            arguments[name] = scope.names.constant(parameter.default, None, loc)
+    names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
+    with _called(fn.__name__, loc):
+        return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc)
+
+
+def _inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:
+    """The same for a function that is defined inside the one that is compiled."""
+    _refuse_recursion(scope, fn.tree, fn.tree.name, loc)
+    arguments = fn.defaults | _bind(scope, node, fn.tree.name, fn.signature, None, loc)
+    with _called(fn.tree.name, loc):
+        return _body(scope, fn.source, fn.home.names, fn.tree, fn.captured(loc) | arguments, loc)
+
+
+def _body(
+    scope: Scope, source: Source, names: Names, key: object, arguments: dict[str, Value], loc: Loc
+) -> Value:
     from appyc.frontend.lower import lower_inline  # noqa: PLC0415  (it lowers statements, which call)
 
-    if fn.__code__ in scope.calls or len(scope.calls) > MAX_CALL_DEPTH:
-        raise UnsupportedError(f"{fn.__name__} is recursive, which cannot be compiled", loc,
+    return lower_inline(scope, source, names, key, arguments, loc)
+
+
+def _refuse_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
+    if key in scope.calls or len(scope.calls) > MAX_CALL_DEPTH:
+        raise UnsupportedError(f"{name} is recursive, which cannot be compiled", loc,
                                hints=("write it as a loop",))  # fmt: skip
-    arguments = _bind(scope, node, fn, bound, loc)
-    names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
+
+
+@contextmanager
+def _called(name: str, loc: Loc) -> Iterator[None]:
+    """Errors inside the callee tell of the call."""
     try:
-        return lower_inline(scope, read_source(capture(fn)), names, fn, arguments, loc)
+        yield
     except CompileError as error:
-        called = Note(loc, f"in the call of {fn.__name__}")
+        called = Note(loc, f"in the call of {name}")
         raise type(error)(
             error.summary, error.loc, label=error.label, related=(*error.related, called), hints=error.hints
         ) from None
 
 
-def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: Opaque | None, loc: Loc) -> dict[str, Value]:
-    """Parameter names to values, as Python binds them."""
+def _bind(
+    scope: Scope, node: ast.Call, name: str, signature: inspect.Signature, bound: Opaque | None, loc: Loc
+) -> dict[str, Value]:
+    """The values that a call gives to parameters, as Python binds them."""
     for arg in node.args:
         if isinstance(arg, ast.Starred):
             raise UnsupportedError("a starred argument cannot be compiled", scope.loc(arg),
                                    hints=("write the arguments out",))  # fmt: skip
     if any(k.arg is None for k in node.keywords):
         raise UnsupportedError("a **argument cannot be compiled", loc, hints=("write the arguments out",))
-    signature = inspect.signature(fn)
     for p in signature.parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            raise UnsupportedError(f"{fn.__name__} takes *args or **kwargs, which cannot be compiled", loc)
+            raise UnsupportedError(f"{name} takes *args or **kwargs, which cannot be compiled", loc)
     operands = expressions.lower_operands(scope, [*node.args, *(k.value for k in node.keywords)])
     values = [expressions.put_together(scope, value, loc) for value in operands]
     positional = values[: len(node.args)]
@@ -260,9 +293,5 @@ def _bind(scope: Scope, node: ast.Call, fn: FunctionType, bound: Opaque | None, 
     try:
         arguments = signature.bind(*positional, **named)
     except TypeError as error:
-        raise TypeInferenceError(f"{fn.__name__}{signature}: {error}", loc) from None
-    out: dict[str, Value] = dict(arguments.arguments)
-    for name, parameter in signature.parameters.items():
-        if name not in out:
-            out[name] = scope.names.constant(parameter.default, None, loc)
-    return out
+        raise TypeInferenceError(f"{name}{signature}: {error}", loc) from None
+    return dict(arguments.arguments)

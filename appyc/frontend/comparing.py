@@ -158,7 +158,7 @@ def copyto(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def array(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.array of numbers, of tuples of them, or of arrays: new memory."""
-    return _made(scope, given["object"], given_dtype(given.get("dtype"), loc), loc)
+    return array_of(scope, given["object"], given_dtype(given.get("dtype"), loc), loc)
 
 
 def asarray(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -166,10 +166,11 @@ def asarray(scope: Scope, given: Arguments, loc: Loc) -> Value:
     value, dtype = given["object"], given_dtype(given.get("dtype"), loc)
     if isinstance(value, ArrayRef | Tensor) and dtype in (None, as_tensor(scope, value, loc).element.dtype):
         return value
-    return _made(scope, value, dtype, loc)
+    return array_of(scope, value, dtype, loc)
 
 
-def _made(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value:
+def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value:
+    """A new array of what NumPy takes for one: an array, numbers, tuples of both."""
     if is_array(value):
         tensor = as_tensor(scope, value, loc)
         kind = dtype or tensor.element.dtype
@@ -181,7 +182,7 @@ def _made(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value:
         raise UnsupportedError(f"np.array of {describe(value)} is not compiled", loc)
     if any(is_array(item) for item in value.items):
         rows = [as_tensor(scope, item, loc) for item in value.items]
-        return _made(scope, stacked(scope, rows, 0, loc), dtype, loc)
+        return array_of(scope, stacked(scope, rows, 0, loc), dtype, loc)
     shape, numbers = _listed(value, loc)
     wanted = dtype
     if wanted is None:

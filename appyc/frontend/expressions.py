@@ -7,18 +7,21 @@ emits them into the current block, in Python's order of evaluation.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from appyc.errors import CompileError, Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend import arithmetic, tensors
+from appyc.frontend import arithmetic, local_functions, tensors
 from appyc.frontend.arithmetic import cast, integer, truth_of
 from appyc.frontend.calls import lower_call
+from appyc.frontend.choices import chosen_array
 from appyc.frontend.functions import imaginary_part, real_part
 from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.masks import packed
 from appyc.frontend.numbers import PY_BOOL, PY_INT
+from appyc.frontend.powers import refuse_negative_powers
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import Item, is_element, lower_items, subscript
 from appyc.frontend.values import (
@@ -35,11 +38,9 @@ from appyc.frontend.values import (
 from appyc.ir.nodes import (
     Assign,
     Binary,
-    Compare,
     Const,
     Expr,
     Extent,
-    Fail,
     If,
     Load,
     Logical,
@@ -67,7 +68,6 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
     ast.List: ("a list", "use a tuple or an array"),
     ast.Dict: ("a dict", "pass its values as arguments of their own"),
     ast.Set: ("a set", "use an array"),
-    ast.Lambda: ("a lambda", "define a function outside"),
     ast.JoinedStr: ("an f-string", "build text outside the compiled function"),
     ast.Await: ("await", "compiled functions are synchronous"),
     ast.Yield: ("yield", "compiled functions are no generators; fill an array"),
@@ -122,13 +122,17 @@ def lower_lazily(scope: Scope, node: ast.expr) -> Value:
             return TupleValue(tuple(put_together(scope, value, scope.loc(e)) for value, e in items))
         case ast.Call():
             return lower_call(scope, node)
+        case ast.Lambda():
+            return local_functions.defined(scope, node)
         case _:
             what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
             raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
 
 
-def lower_operands(scope: Scope, nodes: list[ast.expr]) -> list[Value]:
-    """Several expressions, left to right.
+def lower_operands(
+    scope: Scope, nodes: list[ast.expr], lower: Callable[[Scope, ast.expr], Value] | None = None
+) -> list[Value]:
+    """Several expressions, left to right. lower: in place of `lower_lazily`.
 
     Where a later one emits statements (it was a call that was inlined), the earlier ones
     are kept in variables, so that those statements do not change what they read. What a mask
@@ -137,7 +141,7 @@ def lower_operands(scope: Scope, nodes: list[ast.expr]) -> list[Value]:
     values: list[Value] = []
     for node in nodes:
         with scope.collect() as block:
-            value = lower_lazily(scope, node)
+            value = (lower or lower_lazily)(scope, node)
         if block:
             values = [_kept(scope, v, block) for v in values]
             scope.block.extend(block)
@@ -241,7 +245,7 @@ def _binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr, loc
         return array_operation(scope, symbol, a, b, loc)
     x, y = number(a, scope.loc(left)), number(b, scope.loc(right))
     if symbol == "**" and x.type.dtype.is_integer and y.type.dtype.is_integer:
-        _test_exponent(scope, x, y, loc)
+        refuse_negative_powers(scope, x, y, loc)
     return arithmetic.binary(symbol, x, y, loc)
 
 
@@ -250,23 +254,13 @@ def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> 
     if symbol == "@":
         return matmul(scope, a, b, loc)
 
+    if symbol == "**":
+        refuse_negative_powers(scope, a, b, loc)
+
     def make(numbers: list[Number]) -> Number:
-        x, y = numbers
-        if symbol == "**" and x.type.dtype.is_integer and y.type.dtype.is_integer and y.constant is None:
-            raise UnsupportedError("integers to the power of integers that only the run shows", loc,
-                                   hints=("convert one side to float",))  # fmt: skip
-        return arithmetic.binary(symbol, x, y, loc)
+        return arithmetic.binary(symbol, numbers[0], numbers[1], loc)
 
     return tensors.elementwise(scope, [a, b], make, loc)
-
-
-def _test_exponent(scope: Scope, base: Number, exponent: Number, loc: Loc) -> None:
-    """A negative exponent that only the run shows: the result would be a float, or NumPy's error."""
-    if exponent.constant is not None or exponent.type.dtype.kind != "i":
-        return
-    fail = Fail("ValueError", "Integers to negative integer powers are not allowed.", loc=loc)
-    zero = Const(0, exponent.expr.dtype, loc=loc)
-    scope.emit(If(Compare("<", exponent.expr, zero, loc=loc), (fail,), loc=loc))
 
 
 def _unary(scope: Scope, op: ast.unaryop, operand: ast.expr, loc: Loc) -> Value:
@@ -370,6 +364,8 @@ def _conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr,
         return _choose_items(scope, cond, then, other, loc)  # type: ignore[arg-type]
     if not isinstance(then, Number) and then == other:
         return then
+    if tensors.is_array(then) and tensors.is_array(other):
+        return chosen_array(scope, cond, ((then, then_block), (other, other_block)), loc)
     pair = (number(then, scope.loc(body)), number(other, scope.loc(orelse)))
     return _choose(scope, cond, pair, (then_block, other_block), loc)
 
@@ -587,10 +583,13 @@ def _array_attribute(scope: Scope, owner: ArrayRef | Tensor, name: str, loc: Loc
             return Opaque(dtype.numpy)
         case "itemsize":
             return arithmetic.python_number(dtype.itemsize, loc)
+        case "nbytes":
+            size = number(_array_attribute(scope, owner, "size", loc), loc)
+            return arithmetic.binary("*", size, arithmetic.python_number(dtype.itemsize, loc), loc)
         case _:
             raise UnsupportedError(
                 f"the array attribute {name!r} cannot be compiled", loc,
-                hints=("shape, size, ndim, dtype, itemsize, T, real and imag can",),
+                hints=("shape, size, ndim, dtype, itemsize, nbytes, T, real and imag can",),
             )  # fmt: skip
 
 

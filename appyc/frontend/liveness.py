@@ -34,10 +34,10 @@ def names_read(node: ast.AST) -> frozenset[str]:
 
 
 def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
-    """For each statement the names that may be read once it has run: by what follows it, and by what is
-    around it and runs again."""
+    """For each statement the names that may be read once it has run: by what follows it, by what is
+    around it and runs again, and by functions that are defined here."""
     out: dict[ast.stmt, frozenset[str]] = {}
-    todo: list[tuple[list[ast.stmt], frozenset[str]]] = [(body, frozenset())]
+    todo: list[tuple[list[ast.stmt], frozenset[str]]] = [(body, captured_in(body))]
     while todo:
         block, behind = todo.pop()
         for stmt in reversed(block):
@@ -76,7 +76,12 @@ def _bound_by(node: ast.AST) -> tuple[str, ...]:
 
 def names_captured(function: ast.FunctionDef) -> frozenset[str]:
     """Names that nested functions, lambdas and generators may read, at any time after their making."""
-    inner = (n for s in function.body for n in ast.walk(s) if isinstance(n, _LATE))
+    return captured_in(function.body)
+
+
+def captured_in(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """The same of statements."""
+    inner = (n for s in body for n in ast.walk(s) if isinstance(n, _LATE))
     return frozenset(name for n in inner for name in names_read(n))
 
 

@@ -54,7 +54,7 @@ _MAX_ROUNDS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class _Range:
+class Range:
     """The iterations of a `for`: an IR range, and the target's value in each."""
 
     lo: Expr
@@ -69,7 +69,7 @@ def lower_for(scope: Scope, node: ast.For) -> None:
     loc = scope.loc(node)
     pragma = scope.pragmas.get(node)
     assert pragma is None or isinstance(pragma, LoopPragma)
-    source = _what_it_runs_over(scope, node.iter)
+    source = what_it_runs_over(scope, node.iter)
     if isinstance(source, TupleValue):
         if pragma is not None:
             raise PragmaError("a loop over a tuple is unrolled and takes no pragma", pragma.loc,
@@ -256,7 +256,7 @@ def without_tail_continue(block: list[Stmt]) -> list[Stmt]:
 # ---------------------------------------------------------------- what a loop runs over
 
 
-def _what_it_runs_over(scope: Scope, node: ast.expr) -> _Range | TupleValue:
+def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     loc = scope.loc(node)
     if isinstance(node, ast.Call):
         callee = lower_expression(scope, node.func)
@@ -269,6 +269,8 @@ def _what_it_runs_over(scope: Scope, node: ast.expr) -> _Range | TupleValue:
             return _zip(scope, node, loc)
         if obj is reversed:
             return _reversed(scope, node, loc)
+    if isinstance(node, ast.List):
+        node = ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
     value = lower_expression(scope, node)
     if isinstance(value, TupleValue):
         items = settled(scope, value)
@@ -286,24 +288,24 @@ def _what_it_runs_over(scope: Scope, node: ast.expr) -> _Range | TupleValue:
     )  # fmt: skip
 
 
-def _over_array(value: ArrayRef, loc: Loc) -> _Range:
+def _over_array(value: ArrayRef, loc: Loc) -> Range:
     def item(var: Var) -> Value:
         index = (*value.index, var)
         if len(index) == value.symbol.array.ndim:
             return Number(Load(value.symbol, index, loc=loc), python=False)
         return ArrayRef(value.symbol, index)
 
-    return _Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)
+    return Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)
 
 
-def _over_view(tensor: Tensor, loc: Loc) -> _Range:
+def _over_view(tensor: Tensor, loc: Loc) -> Range:
     """The items of a view, along its first axis."""
 
     def item(var: Var) -> Value:
         element = substitute(tensor.element, {tensor.axes[0]: var})
         return as_value(replace(tensor, axes=tensor.axes[1:], extents=tensor.extents[1:], element=element))
 
-    return _Range(integer(0, loc), tensor.extents[0], 1, item)
+    return Range(integer(0, loc), tensor.extents[0], 1, item)
 
 
 def _arguments(scope: Scope, node: ast.Call) -> list[ast.expr]:
@@ -312,7 +314,7 @@ def _arguments(scope: Scope, node: ast.Call) -> list[ast.expr]:
     return node.args
 
 
-def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> _Range:
+def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
     args = _arguments(scope, node)
     if not 1 <= len(args) <= 3:
         name = ast.unparse(node.func)
@@ -331,7 +333,7 @@ def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> _Range:
         assert isinstance(step.value, int)
         if step.value == 0:
             raise TypeInferenceError("range() arg 3 must not be zero", scope.loc(args[2]))
-        return _Range(lo, hi, step.value, item, parallel)
+        return Range(lo, hi, step.value, item, parallel)
     return _variable_step(scope, lo, hi, step, loc, parallel=parallel)
 
 
@@ -345,7 +347,7 @@ def _bound(value: Value, loc: Loc) -> Expr:
     return cast(bound.expr, DType.INT64)
 
 
-def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, parallel: bool) -> _Range:
+def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, parallel: bool) -> Range:
     """A step known at run time only: the loop counts its iterations, and the value follows."""
     first, stop, stride = scope.temp("first", lo), scope.temp("stop", hi), scope.temp("stride", step)
     zero = integer(0, loc)
@@ -364,17 +366,17 @@ def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, pa
     def item(var: Var) -> Value:
         return Number(Binary("+", first, Binary("*", var, stride, loc=loc), loc=loc), python=True)
 
-    return _Range(zero, count, 1, item, parallel)
+    return Range(zero, count, 1, item, parallel)
 
 
-def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> _Range:
+def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range:
     args = _arguments(scope, node)
     if not 1 <= len(args) <= 2:
         raise TypeInferenceError("enumerate takes 1 or 2 arguments", loc)
     start = (
         number(lower_expression(scope, args[1]), loc) if len(args) > 1 else arithmetic.python_number(0, loc)
     )
-    inner = _what_it_runs_over(scope, args[0])
+    inner = what_it_runs_over(scope, args[0])
     if isinstance(inner, TupleValue):
         raise UnsupportedError("enumerate of a tuple is not compiled", loc, hints=("index the tuple",))
     if (inner.lo, inner.step) != (integer(0, loc), 1):
@@ -391,10 +393,10 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> _Range:
     return replace(inner, item=item)
 
 
-def _zip(scope: Scope, node: ast.Call, loc: Loc) -> _Range:
+def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range:
     args = _arguments(scope, node)
-    parts = [_what_it_runs_over(scope, a) for a in args]
-    ranges = [p for p in parts if isinstance(p, _Range) and p.lo == integer(0, loc) and p.step == 1]
+    parts = [what_it_runs_over(scope, a) for a in args]
+    ranges = [p for p in parts if isinstance(p, Range) and p.lo == integer(0, loc) and p.step == 1]
     if not ranges or len(ranges) != len(parts):
         raise UnsupportedError(
             "zip runs over arrays and ranges from 0 only", loc, hints=("loop over an index",)
@@ -403,12 +405,12 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> _Range:
     for r in ranges[1:]:
         if r.hi != hi:
             hi = Binary("min", hi, r.hi, loc=loc)
-    return _Range(integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)))
+    return Range(integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)))
 
 
-def _reversed(scope: Scope, node: ast.Call, loc: Loc) -> _Range:
+def _reversed(scope: Scope, node: ast.Call, loc: Loc) -> Range:
     args = _arguments(scope, node)
-    inner = _what_it_runs_over(scope, args[0])
+    inner = what_it_runs_over(scope, args[0])
     if isinstance(inner, TupleValue) or inner.step != 1:
         raise UnsupportedError(
             "reversed of this is not compiled", loc, hints=("use range with a negative step",)

@@ -216,12 +216,14 @@ class _Results:
 
 
 def lower_inline(
-    caller: Scope, source: Source, names: Names, fn: FunctionType, arguments: Mapping[str, Value], loc: Loc
+    caller: Scope, source: Source, names: Names, key: object, arguments: Mapping[str, Value], loc: Loc
 ) -> Value:
-    """The body of `fn` in the caller's block, its parameters bound to these values."""
+    """The body of a function in the caller's block, its parameters (and for one that is defined inside
+    another, the names around it) bound to these values. key: what tells the function from others."""
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
-        scope = Scope(source, names, caller.supply, facts, (*caller.calls, fn.__code__), caller.memory)
+        scope = Scope(source, names, caller.supply, facts, (*caller.calls, key), caller.memory)
+        scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
         _check_signature(scope, source.ast)
         try:

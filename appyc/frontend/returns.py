@@ -37,7 +37,9 @@ from appyc.ir.types import DType
 
 def may_return(node: ast.stmt) -> bool:
     """Whether a return stands somewhere in the statement."""
-    return any(isinstance(s, ast.Return) for s in statements_in(node))
+    return not isinstance(node, ast.FunctionDef) and any(
+        isinstance(s, ast.Return) for s in statements_in(node)
+    )
 
 
 def returns_early(function: ast.FunctionDef) -> bool:

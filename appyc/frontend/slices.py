@@ -54,11 +54,22 @@ Item: TypeAlias = Value | ast.Slice
 def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
     """The parts of a subscript, values from left to right."""
     nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
-    values = iter(expressions.lower_operands(scope, [n for n in nodes if not isinstance(n, ast.Slice)]))
-    return [
-        n if isinstance(n, ast.Slice) else expressions.put_together(scope, next(values), scope.loc(n))
-        for n in nodes
-    ]
+    values = iter(
+        expressions.lower_operands(scope, [_listed(n) for n in nodes if not isinstance(n, ast.Slice)])
+    )
+    items: list[Item] = []
+    for n in nodes:
+        if isinstance(n, ast.Slice):
+            items.append(n)
+            continue
+        value = expressions.put_together(scope, next(values), scope.loc(n))
+        items.append(as_value(as_tensor(scope, value, scope.loc(n))) if isinstance(n, ast.List) else value)
+    return items
+
+
+def _listed(node: ast.expr) -> ast.expr:
+    """A list in a subscript is an index array."""
+    return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node) if isinstance(node, ast.List) else node
 
 
 def is_element(items: list[Item]) -> bool:

@@ -10,6 +10,7 @@ from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast
 from appyc.frontend.arranging import rows
 from appyc.frontend.axis_pragmas import lower_with_dims
+from appyc.frontend.complex_parts import with_part, written_part
 from appyc.frontend.expressions import (
     array_operation,
     binary_symbol,
@@ -20,6 +21,7 @@ from appyc.frontend.expressions import (
     number,
     wrong_kind,
 )
+from appyc.frontend.local_functions import defined
 from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_while
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
@@ -36,10 +38,8 @@ _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Try: ("a try statement", "catch exceptions outside the compiled function"),
     ast.Import: ("an import", "import at the top of the file"),
     ast.ImportFrom: ("an import", "import at the top of the file"),
-    ast.FunctionDef: ("a nested function", "define it outside"),
     ast.AsyncFunctionDef: ("a nested function", "define it outside"),
     ast.ClassDef: ("a class", "define it outside"),
-    ast.Delete: ("del", "leave it out"),
     ast.Global: ("a global statement", "return the value instead"),
     ast.Nonlocal: ("a nonlocal statement", "return the value instead"),
     ast.Match: ("a match statement", "use if and elif"),
@@ -123,6 +123,10 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
             _assert(scope, test, msg, loc)
         case ast.Raise(exc=exc):
             _raise(scope, exc, loc)
+        case ast.FunctionDef(name=name):
+            scope.bind(name, defined(scope, node), loc)
+        case ast.Delete(targets=targets):
+            _delete(scope, node, targets)
         case _:
             what, instead = _UNSUPPORTED.get(type(node), (f"a {type(node).__name__} statement", "rewrite it"))
             raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
@@ -142,6 +146,9 @@ def _assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) ->
 
 def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
     """`target = value`."""
+    if (part := written_part(target)) is not None:
+        _store(scope, part.place, with_part(scope, part, value, loc), loc)
+        return
     match target:
         case ast.Name(id=name):
             if isinstance(value, ArrayRef) and value.index:
@@ -263,6 +270,12 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
             return
         out = arithmetic.binary(symbol, number(old, loc), number(operand, scope.loc(value)), loc)
         scope.bind(target.id, out, loc)
+        return
+    if written_part(target) is not None:
+        old = lower_expression(scope, target)
+        assign_to(
+            scope, target, array_operation(scope, symbol, old, lower_expression(scope, value), loc), loc
+        )
         return
     if not isinstance(target, ast.Subscript):
         raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
@@ -386,6 +399,17 @@ def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> Non
         scope.emit(If(Unary("~", cond, loc=loc), (fail,), loc=loc))
     elif not known:
         scope.emit(fail)
+
+
+def _delete(scope: Scope, node: ast.stmt, targets: list[ast.expr]) -> None:
+    """`del x` of names that nobody reads any more says nothing that matters here."""
+    later = scope.names_behind.get(node, scope.locals)
+    for target in targets:
+        if not isinstance(target, ast.Name):
+            raise UnsupportedError("this del cannot be compiled", scope.loc(target), hints=("leave it out",))
+        if target.id in later:
+            raise UnsupportedError(f"{target.id!r} is read behind its del", scope.loc(target),
+                                   hints=("leave the del out",))  # fmt: skip
 
 
 def _raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:

@@ -67,6 +67,10 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
             return Tensor((), (), value.expr)
         case Masked():
             return as_tensor(scope, packed(scope, value, loc), loc)
+        case TupleValue() if value.items:
+            from appyc.frontend.comparing import array_of  # noqa: PLC0415  (it works with tensors)
+
+            return as_tensor(scope, array_of(scope, value, None, loc), loc)
         case _:
             raise TypeInferenceError(f"{what} is {describe(value)}, where an array is needed", loc)
 

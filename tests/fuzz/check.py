@@ -50,6 +50,7 @@ REFUSALS = (
     "is read before it is assigned",
     "a parallel loop cannot be left by return from",
     "on one path and",  # a name that a loop binds to another kind of array
+    "is bound to another array here, and the array that it had before",  # and somebody may tell
     "whether what is returned here is a view",  # the name is bound to a view on some paths
 )
 

@@ -1,0 +1,167 @@
+"""What NumPy programs say in Python's own words: functions inside functions, comprehensions, lists of indices."""
+
+import numpy as np
+
+from tests.programs.registry import Programs, bools, complexes, floats, ints
+
+PROGRAMS = Programs(strict=True)
+
+
+@PROGRAMS.on(floats(7), 2.0)
+@PROGRAMS.on(floats(0), 2.0)
+@PROGRAMS.on(floats(1), 2)
+def function_defined_inside(v, k):
+    def scaled(x, n=3):
+        y = x * k
+        if n > 4:
+            y = y + n
+        return y
+
+    first = scaled(v)
+    k = 5.0  # read at the call
+    return first, scaled(v, n=7), scaled(k)
+
+
+@PROGRAMS.on(floats(7))
+def function_that_writes_around_it(v):
+    out = np.zeros(len(v))
+
+    def put(i, x):
+        out[i] = x * 2
+
+    for i in range(len(v)):
+        put(i, v[i])
+    return out
+
+
+def applied(f, x):
+    return f(f(x))
+
+
+@PROGRAMS.on(floats(5))
+def lambda_handed_on(v):
+    double = lambda x, n=2.0: x * n  # noqa: E731
+    return applied(lambda t: t * t + 1, v), double(v), double(v, n=3.0)
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(floats(2))
+def closure_over_a_branch(v):
+    def limit(x):
+        return np.minimum(x, top)
+
+    if v[0] > 0:
+        top = 0.5
+    else:
+        top = 0.25
+    return limit(v)
+
+
+@PROGRAMS.on(floats(7), 4)
+@PROGRAMS.on(floats(7), 0)
+@PROGRAMS.on(floats(1), -1)
+def comprehensions(v, n):
+    x = 5
+    squares = np.array([x * x + n for x in v])
+    table = np.array([[i * j for j in range(3)] for i in range(2)])
+    down = np.array([x + 1 for x in range(10, n, -3)])
+    rows = np.stack([v * k for k in range(3)])
+    return squares, table, down, rows, np.array([k + 1.5 for k in (1, 2)]), x
+
+
+@PROGRAMS.on(floats(8), floats(8, seed=1), 8)
+@PROGRAMS.on(floats(8), floats(8, seed=1), 0, joined=True)
+def sums_of_generators(a, b, n):
+    total = sum(a[i] * b[i] for i in range(n))
+    return total, sum(x * y for x, y in zip(a, b)), sum(k * x for k, x in enumerate(a)), sum([1, 2, n])
+
+
+@PROGRAMS.on(floats(4, 6), floats(6))
+@PROGRAMS.on(floats(0, 6), floats(6))
+def sum_in_a_loop(A, v):
+    out = np.zeros(A.shape[0])
+    #pragma parallel for
+    for i in range(A.shape[0]):
+        out[i] = sum(A[i, k] * v[k] for k in range(A.shape[1]))
+    return out
+
+
+@PROGRAMS.on(floats(6))
+@PROGRAMS.on(ints(6))
+@PROGRAMS.on(floats(6, dtype=np.float32))
+@PROGRAMS.on(complexes(6))
+@PROGRAMS.on(floats(0), joined=True)
+def sum_of_a_vector(v):
+    return sum(v), sum(v, 2)
+
+
+@PROGRAMS.on(floats(5, 6))
+def lists_as_indices(A):
+    part = A[[0, -1]]
+    part[[1], [2]] = 5.0
+    for k in [1, 2]:
+        A[k, [0, 3]] += k
+    return part, A[:, [4, 2]], A[[True, False, True, False, True]], A[1, :, None][[2, 0]]
+
+
+@PROGRAMS.on(floats(5))
+def lists_as_arrays(v):
+    return np.max((v[0], v[1], 2.0)), np.mean([v, v * 2]), np.dot(v[:3], [1, 2, 3]), v * (1, 2, 3, 4, 5)
+
+
+@PROGRAMS.on(floats(6), 1)
+@PROGRAMS.on(floats(6), -1)
+@PROGRAMS.on(floats(0), 1)
+def chosen_arrays(v, k):
+    x = v if k > 0 else v[::-1]
+    y = v * 2 if k > 0 else v[1:] + 1
+    return (x + 1).sum(), y
+
+
+@PROGRAMS.on(floats(3, 4))
+@PROGRAMS.on(floats(4))
+@PROGRAMS.on(floats(4, dtype=np.float32))
+def decided_by_types(a):
+    if a.ndim == 2:
+        return a[0] * 2
+    if a.dtype == np.float32:
+        wide = a.astype(np.float64)
+    else:
+        wide = a + 1
+    del a
+    return wide
+
+
+@PROGRAMS.on(complexes(4, 5), floats(4, 5))
+@PROGRAMS.on(complexes(4, 5, dtype=np.complex64), floats(4, 5))
+@PROGRAMS.on(floats(4, 5), floats(4, 5, seed=1))
+def parts_of_complex_numbers(z, a):
+    z.real[0] += 1
+    z.real[1:, 2] = a[1:, 3]
+    z.real[:, 1] *= a[:, 0]
+    z.real[1:] = z.real[:-1]
+    return z
+
+
+@PROGRAMS.on(complexes(4, 5), floats(4, 5))
+@PROGRAMS.on(complexes(0, 5), floats(0, 5))
+def imaginary_parts(z, a):
+    z.imag = a
+    z.imag[::2] -= z.real[::2]
+    z.real = 0
+    return z, z.nbytes
+
+
+@PROGRAMS.on(ints(6), ints(6, lo=0, hi=5))
+@PROGRAMS.on(ints(6), np.array([0, 1, 2, -1, 3, 0]))
+@PROGRAMS.on(ints(0), ints(0))
+def powers_of_integers(a, n):
+    return 2 ** n, a ** n, (a ** n)[::2] * 2
+
+
+@PROGRAMS.on(ints(9, dtype=np.uint8, lo=0, hi=255))
+@PROGRAMS.on(ints(9))
+@PROGRAMS.on(ints(0))
+@PROGRAMS.on(bools(9))
+def bits_put_together(a):
+    return np.bitwise_or.reduce(a), np.bitwise_and.reduce(a), np.bitwise_xor.reduce(a)
