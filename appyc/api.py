@@ -402,7 +402,7 @@ def jit(fn: F, /) -> F: ...
 @overload
 def jit(*, target: str = ..., auto: bool = ..., strict: bool = ..., fastmath: bool = ...,
         cache: bool = ..., boundscheck: bool = ..., exact: bool = ..., defer: bool = ...,
-        ) -> Callable[[F], F]: ...  # fmt: skip
+        blas: bool = ...) -> Callable[[F], F]: ...  # fmt: skip
 def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     """Compiles a function: `@appyc.jit`, `@appyc.jit(target="cpu")` or `appyc.jit(fn, ...)`.
 

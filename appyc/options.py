@@ -26,6 +26,7 @@ class Options:
     indices are in range. exact: to the last bit what Python gives: a sum of floats
     keeps its order unless a pragma asks, and integers that may outgrow 64 bits are not compiled.
     defer: calls with arrays of `appyc.numpy` are recorded, and run when a result is asked for.
+    blas: products of large matrices are left to the library that NumPy uses; never under `exact`.
     """
 
     target: str = "auto"
@@ -36,6 +37,7 @@ class Options:
     boundscheck: bool = True
     exact: bool = False
     defer: bool = False
+    blas: bool = True
 
     def __post_init__(self) -> None:
         if self.target not in TARGETS:

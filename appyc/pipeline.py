@@ -34,6 +34,7 @@ from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.expand_tensors import expand_tensors
 from appyc.passes.find_lanes import find_lanes
+from appyc.passes.find_products import find_products
 from appyc.passes.forward_copies import forward_copies
 from appyc.passes.forward_elements import forward_elements
 from appyc.passes.fuse_loops import fuse_loops
@@ -97,6 +98,7 @@ ANALYSE: tuple[Pass, ...] = (
     rename_arrays,  # after it, for what is no scratch, and for loops that need both
     skew_loops,  # after all that frees a loop, and before a row is taken for a scan of its own
     carry_in_scalars,  # for what these have left: an element that iterations hand on may be a scan
+    find_products,  # once no pass moves loops any more, and before verdicts, which its new nests need
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen

@@ -102,6 +102,7 @@ def test_name_documentation_and_signature_are_kept():
         ("APPYC_BOUNDSCHECK", "no", Options(boundscheck=False)),
         ("APPYC_EXACT", "on", Options(exact=True)),
         ("APPYC_DEFER", "1", Options(defer=True)),
+        ("APPYC_BLAS", "0", Options(blas=False)),
     ],
 )
 def test_every_option_has_a_variable(monkeypatch, variable, text, expected):
@@ -126,7 +127,7 @@ def test_defer_records_calls_with_recorded_arrays():
 
 def test_every_option_is_tested_above():
     assert set(Options.__dataclass_fields__) == {
-        "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact", "defer"
+        "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact", "defer", "blas"
     }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ suffix of math functions, R a complex type's real one, D the dtype's name.
 
 from __future__ import annotations
 
-from appyc.c_gen import streams_text, threads_pay
+from appyc.c_gen import library_products, streams_text, threads_pay
 from appyc.c_gen.inspectors import PLAIN_INSPECTORS, TYPED_INSPECTORS
 from appyc.c_gen.math_functions import IN_LANES, MATH_TEMPLATES, ONE_TOO_FAR, PROTOTYPES
 from appyc.c_gen.scalars import c_type, real_suffix
@@ -19,6 +19,7 @@ PLAIN: dict[str, tuple[tuple[str, ...], str]] = {
     **threads_pay.HELPERS,
     **streams_text.HELPERS,
     **PLAIN_INSPECTORS,
+    **library_products.PLAIN_PRODUCTS,
     # The cold path of every check. The first fault of all threads is the one that is kept.
     "raise_fault": (
         (),
@@ -144,6 +145,7 @@ static void release(void *const taken, const int64_t bytes) {
 TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     **TYPED_INSPECTORS,
     **MATH_TEMPLATES,
+    **library_products.TYPED_PRODUCTS,
     # Python's builtins, which keep the left side when a NaN is on either.
     "min": ((), "static inline T min_D(const T a, const T b) { return b < a ? b : a; }"),
     "max": ((), "static inline T max_D(const T a, const T b) { return b > a ? b : a; }"),
@@ -258,7 +260,7 @@ _VECTOR_SUM = """static inline T vector_sum_D(const vector_D lanes) {
 
 def reserved_names() -> set[str]:
     """Every name that this module can put into a C file."""
-    names = {*PLAIN, *threads_pay.NAMES}
+    names = {*PLAIN, *threads_pay.NAMES, *library_products.NAMES}
     names |= {f"{operation}_{dtype}" for operation in TEMPLATES for dtype in DType}
     names |= {"vector_bytes"} | {
         f"{prefix}_{dtype}" for prefix in ("vector", "vector_sum") for dtype in DType

@@ -5,6 +5,7 @@ from __future__ import annotations
 from appyc.c_gen.bounds import bound_text
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.counted import Body, emit_counted
+from appyc.c_gen.products import product_call
 from appyc.c_gen.threads import emit_threads, runs_in_threads
 from appyc.ir.nodes import For
 
@@ -12,6 +13,16 @@ from appyc.ir.nodes import For
 def emit_loop(ctx: FunctionContext, loop: For, body: Body) -> None:
     """Writes a loop in the fastest form that its mode and its body allow."""
     ctx.writer.line(f"/* {ctx.place(loop.loc)}: {loop.mode.value} */")
+    if loop.product is not None and not ctx.in_piece and not ctx.module.sequential:
+        with ctx.writer.block():
+            called = product_call(ctx, loop)
+            with ctx.writer.block(f"if (!({called}))"):
+                _emit_iterations(ctx, loop, body)
+        return
+    _emit_iterations(ctx, loop, body)
+
+
+def _emit_iterations(ctx: FunctionContext, loop: For, body: Body) -> None:
     if runs_in_threads(ctx, loop):
         emit_threads(ctx, loop, body)
         return

@@ -15,6 +15,11 @@ dearer on their side: a thread that waits for a core costs all the others their 
 caller has just written lies in its own core's cache. (Measured: with an eighth, the choice over small
 loops was worse than always one thread; benchmarks/results has what it is with a third.)"""
 
+FEWEST, ENOUGH = 8, 1 << 14
+"""The shortest side, and the fewest multiplications, with which a product of matrices is worth a call of a
+library. (Measured on a Xeon with AVX-512: of square matrices, tiles in C are as fast at 24 rows, and fall
+behind from there.)"""
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:

@@ -396,6 +396,36 @@ class LoopCost:
     bytes_each: Expr
 
 
+@dataclass(frozen=True, slots=True)
+class Operand(Node):
+    """A matrix as some loops walk through an array: the element that an iteration touches."""
+
+    array: Symbol
+    index: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Node):
+    """What a nest of loops over `rows`, `columns` and `summed` comes to, in any order of the loops:
+
+        target = keep * target + scale * (the sum over `summed` of left * right)
+
+    target depends on rows and columns, left on rows and summed, right on summed and columns, each
+    index on one of them at most, by a constant factor; no two places of rows and columns have one
+    element of the target, and the nest touches its array nowhere else. keep: None where the target
+    is not read, scale: None for 1; both are the same in all iterations.
+    """
+
+    rows: Symbol
+    columns: Symbol
+    summed: Symbol
+    target: Operand
+    left: Operand
+    right: Operand
+    scale: Expr | None = None
+    keep: Expr | None = None
+
+
 class LoopMode(Enum):
     SEQUENTIAL = "sequential"
     PARALLEL = "parallel"  # iterations may run in any order, at the same time
@@ -462,6 +492,8 @@ class For(Node):
 
     streams: arrays that the iterations fill, place after place, for nobody in this function to read:
     where there is more of them than caches hold, they may be written past the caches.
+
+    product: all that the nest does, where that is a product of matrices; a library may do it instead.
     """
 
     var: Symbol
@@ -479,6 +511,7 @@ class For(Node):
     cost: LoopCost | None = field(default=None, compare=False)
     scans: tuple[Scan, ...] = ()
     streams: tuple[Symbol, ...] = ()
+    product: Product | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -351,6 +351,8 @@ class _Printer:
     def remarks(self, loop: For) -> list[str]:
         """Comments above a loop: what the user asked for, and how it runs."""
         lines = [] if loop.clauses is None else [f"# asked: {self.asked(loop.clauses)}"]
+        if loop.product is not None:
+            lines.append("# a product of matrices")
         facts = self.lists(private=loop.private, last=loop.last) + self.reductions(loop.reductions)
         match loop.mode:
             case LoopMode.PARALLEL:

@@ -23,6 +23,8 @@ from appyc.ir.nodes import (
     Load,
     LoopCost,
     Node,
+    Operand,
+    Product,
     Reduction,
     Scan,
     Stmt,
@@ -83,7 +85,7 @@ def _is_node(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, Node)
 
 
-_WITHOUT_STATEMENTS = frozenset[object]((*get_args(Expr), Clauses, LoopCost))
+_WITHOUT_STATEMENTS = frozenset[object]((*get_args(Expr), Clauses, LoopCost, Product, Operand))
 
 
 def children(node: Node) -> list[Node]:

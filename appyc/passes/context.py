@@ -91,7 +91,8 @@ class PassContext:
     fusions: the loops that were joined, by the variable of what they are now. contracted: arrays that are
     in no memory any more, with the loop whose iterations have an element or a row of each. recomputed:
     arrays whose elements are computed at every read. parts: of loops that a pass made to run another one
-    by, which reports leave out, and of that one.
+    by, which reports leave out, and of that one. copies: of loops that are there a second time, for other
+    sizes, which reports leave out, too.
     """
 
     options: Options = field(default_factory=Options)
@@ -99,6 +100,7 @@ class PassContext:
     verdicts: dict[Symbol, LoopVerdict] = field(default_factory=dict)
     changes: dict[Symbol, str] = field(default_factory=dict)
     parts: dict[Symbol, Symbol] = field(default_factory=dict)
+    copies: dict[Symbol, Symbol] = field(default_factory=dict)
     fusions: dict[Symbol, FusionGroup] = field(default_factory=dict)
     contracted: dict[Symbol, Symbol] = field(default_factory=dict)
     recomputed: dict[Symbol, Loc] = field(default_factory=dict)

@@ -106,7 +106,7 @@ def report(
             [
                 _record(loop, depths.get(loop.var.uid, 0), analysed)
                 for loop in loops_of(function)
-                if loop.var not in analysed.context.parts
+                if loop.var not in analysed.context.parts and loop.var not in analysed.context.copies
             ],
             analysed,
         ),

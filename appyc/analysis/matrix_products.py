@@ -1,0 +1,215 @@
+"""Which nests of loops are products of matrices: told by what they read and write, not by how they are written.
+
+    for i in range(m):                          for i in range(m):
+        for j in range(n):                          for k in range(l):
+            s = 0.0                                     for j in range(n):
+            for k in range(l):                              C[i, j] += alpha * A[i, k] * B[k, j]
+                s += A[i, k] * B[k, j]
+            C[i, j] = beta * C[i, j] + alpha * s
+
+Both are C = keep * C + scale * A B. The order of the loops, which way each array lies and where its part
+begins make no difference; bounds must not depend on the loops of the nest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.analysis.product_terms import Term, depends_on, is_fixed, is_one_place_each, one_of, terms_of
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Const,
+    Expr,
+    For,
+    Load,
+    Node,
+    Operand,
+    Product,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import rewrite
+
+
+def product_of(loop: For) -> Product | None:
+    """The product that a nest is, all of it; None where it is something else, or something more."""
+    chain = chain_of(loop)
+    if len(chain) < 2 or may_raise(chain[:3]) or not _has_fixed_bounds(chain[:3]):
+        return None
+    if len(chain) == 3 and len(chain[2].body) == 1 and isinstance(chain[2].body[0], Update):
+        return _into_elements(chain[0], chain[1], chain[2], chain[2].body[0])
+    return _by_sums(chain[0], chain[1])
+
+
+def chain_of(loop: For) -> tuple[For, ...]:
+    """The loop and those right inside it, with nothing else between; three at most."""
+    chain = [loop]
+    while len(chain) < 3 and len(chain[-1].body) == 1 and isinstance(inner := chain[-1].body[0], For):
+        chain.append(inner)
+    return tuple(chain)
+
+
+# ---------------------------------------------------------------- the two forms
+
+
+def _into_elements(first: For, second: For, third: For, update: Update) -> Product | None:
+    """`C[i, j] += scale * A[i, k] * B[k, j]`, with the three loops in any order."""
+    nest = (first, second, third)
+    if update.op != "+" or not update.index or update.atomic or update.mask is not None:
+        return None
+    along = [loop for loop in nest if depends_on(update.index, loop)]
+    if len(along) != 2 or not is_one_place_each(update.index, along, nest):
+        return None
+    rows, columns = along
+    summed = next(loop for loop in nest if loop not in along)
+    terms = terms_of(update.value, (rows, columns), summed)
+    if terms is None or len(terms) != 1 or update.target in (terms[0].left.array, terms[0].right.array):
+        return None
+    one = one_of(update.value)
+    target = Operand(update.target, update.index, loc=update.loc)
+    return _product((rows, columns, summed), target, terms[0], terms[0].scale, one)
+
+
+def _by_sums(rows: For, columns: For) -> Product | None:
+    """A sum for each pair of row and column, stored when it is complete."""
+    sums = [stmt for stmt in columns.body if isinstance(stmt, For)]
+    stores = [stmt for stmt in columns.body if isinstance(stmt, Store)]
+    if len(sums) != 1 or not stores:
+        return None
+    summed, last = sums[0], stores[-1]
+    nest = (rows, columns, summed)
+    if not is_one_place_each(last.index, [rows, columns], nest) or not _has_fixed_bounds(nest):
+        return None
+    if len(summed.body) != 1 or not isinstance(update := summed.body[0], Update) or update.index:
+        return None
+    terms = terms_of(update.value, (rows, columns), summed) if update.op == "+" else None
+    if terms is None or len(terms) != 1 or last.array in (terms[0].left.array, terms[0].right.array):
+        return None
+    stored = _value_stored(columns.body, summed, update.target, last)
+    place = Load(last.array, last.index, checked=False, loc=last.loc)
+    parts = None if stored is None else _Parts(update.target, place, nest).of(stored)
+    if parts is None or parts.total is None or parts.has_rest:
+        return None
+    scale = _times(parts.total, terms[0].scale)
+    target = Operand(last.array, last.index, loc=last.loc)
+    return _product(nest, target, terms[0], None if _is_one(scale) else scale, parts.old)
+
+
+def _product(
+    nest: tuple[For, For, For], target: Operand, term: Term, scale: Expr | None, keep: Expr | None
+) -> Product:
+    left, right = (Operand(load.array, load.index, loc=load.loc) for load in (term.left, term.right))
+    rows, columns, summed = (loop.var for loop in nest)
+    return Product(rows, columns, summed, target, left, right, scale, keep, loc=nest[0].loc)
+
+
+def _has_fixed_bounds(nest: tuple[For, ...]) -> bool:
+    return all(is_fixed((loop.lo, loop.hi), nest) for loop in nest)
+
+
+def _value_stored(body: tuple[Stmt, ...], summed: For, total: Symbol, last: Store) -> Expr | None:
+    """What statements in a row leave in one element, in terms of the sum (a read of `total`), of what was in the
+    element before and of what does not change; None where they do anything else.
+
+    The element is the last store's; no other may be touched in its array, nor written in any.
+    """
+    place = Load(last.array, last.index, checked=False, loc=last.loc)
+    scalars: dict[Symbol, Expr] = {}
+    element: Expr = place
+
+    def now(value: Expr) -> Expr:
+        def rule(node: Node) -> Node:
+            if isinstance(node, Var):
+                return scalars.get(node.symbol, node)
+            return element if node == place else node
+
+        return rewrite(value, rule)
+
+    for stmt in body:
+        match stmt:
+            case Assign():
+                scalars[stmt.target] = now(stmt.value)
+            case For() if stmt is summed:
+                start = scalars.get(total)
+                if start is None:
+                    return None
+                scalars[total] = Binary("+", start, Var(total, loc=stmt.loc), loc=stmt.loc)
+            case Store(mask=None) if (stmt.array, stmt.index) == (last.array, last.index):
+                element = now(stmt.value)
+            case Update(mask=None, atomic=False) if (stmt.target, stmt.index) == (last.array, last.index):
+                element = Binary(stmt.op, element, now(stmt.value), loc=stmt.loc)
+            case _:
+                return None
+    return element
+
+
+@dataclass(frozen=True, slots=True)
+class _Linear:
+    """total * (the sum) + old * (the element's value before) + something, where there is a rest."""
+
+    total: Expr | None = None
+    old: Expr | None = None
+    has_rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Takes a value apart into multiples of a sum and of an element."""
+
+    total: Symbol
+    place: Load
+    nest: tuple[For, ...]
+
+    def of(self, value: Expr) -> _Linear | None:
+        one = one_of(value)
+        match value:
+            case Var() if value.symbol == self.total:
+                return _Linear(total=one)
+            case Load() if value == self.place:
+                return _Linear(old=one)
+            case Const() if value.value == 0:
+                return _Linear()
+            case Unary(op="-"):
+                return self._scaled(value.arg, Const(-one.value, value.dtype, loc=value.loc))
+            case Binary(op="+" | "-"):
+                return self._sum(value)
+            case Binary(op="*") if is_fixed(value.rhs, self.nest):
+                return self._scaled(value.lhs, value.rhs)
+            case Binary(op="*") if is_fixed(value.lhs, self.nest):
+                return self._scaled(value.rhs, value.lhs)
+            case _:
+                return _Linear(has_rest=True)
+
+    def _scaled(self, value: Expr, factor: Expr) -> _Linear | None:
+        found = self.of(value)
+        if found is None or found.has_rest:
+            return found
+        total = None if found.total is None else _times(found.total, factor)
+        return _Linear(total, None if found.old is None else _times(found.old, factor))
+
+    def _sum(self, value: Binary) -> _Linear | None:
+        one = self.of(value.lhs)
+        other = self.of(value.rhs)
+        if value.op == "-":
+            other = self.of(Unary("-", value.rhs, loc=value.loc))
+        if one is None or other is None:
+            return None
+        if (one.total and other.total) or (one.old and other.old):
+            return None  # the same thing twice
+        return _Linear(one.total or other.total, one.old or other.old, one.has_rest or other.has_rest)
+
+
+def _times(factor: Expr, other: Expr | None) -> Expr:
+    if other is None or _is_one(other):
+        return factor
+    return other if _is_one(factor) else Binary("*", factor, other, loc=factor.loc)
+
+
+def _is_one(value: Expr) -> bool:
+    return isinstance(value, Const) and value.value == 1

@@ -1,0 +1,114 @@
+"""Finds the products of matrices that a library may compute, and makes nests of their own of them.
+
+A nest that is nothing but a product is marked (`For.product`): the C generator writes a call of the
+library that is made where the product is large, and the loops for where it is small, where the library
+cannot take the arrays, and where there is none.
+
+    for i in range(m):                               # a product of matrices
+        for j in range(n):                           for i in range(m):
+            s = 0.0                                      for j in range(n):
+            for k in range(l):                               s = 0.0
+                s += A[i, k] * B[k, j]        ->             for k in range(l):
+            C[i, j] = s                                          s += A[i, k] * B[k, j]
+                                                             C[i, j] = s
+
+A sum with more around it than that gets a second version, for large products. What is around stays as it
+is, and finds the sum in memory:
+
+                                                     if m * n * l >= ENOUGH and ...:
+                                                         T = np.empty((m, n))
+    for i in range(m):                                   # a product of matrices: T = A B
+        for j in range(n):                               ...
+            s = c[j]                                     for i in range(m):
+            for k in range(l):                ->             for j in range(n):
+                s += A[i, k] * B[k, j]                           s = c[j]
+            C[i, j] = max(s, 0.0)                                s += T[i, j]
+                                                                 C[i, j] = max(s, 0.0)
+                                                     else:
+                                                         ... as it was, in one nest
+
+Requires `recognise_reductions` and all passes that move loops; runs before `check_parallel`, so that each
+new nest gets verdicts of its own. Nothing in the nest may raise, and none of its loops may be held to its order by a
+pragma.
+
+Does not handle: bounds that depend on a loop of the nest; factors that differ from row to row; sums
+inside of loops that threads may share; operands that the same nest writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from appyc.analysis.matrix_products import product_of
+from appyc.analysis.product_sums import pieces_of, sums_in
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import For, Function, Stmt, Update
+from appyc.ir.visit import loops_of
+from appyc.passes.context import PassContext
+from appyc.passes.interchange_loops import GPUS, has_threads
+from appyc.passes.product_versions import ProductVersions
+
+
+def find_products(fn: Function, ctx: PassContext) -> Function:
+    """The function with its products marked, and in nests of their own."""
+    options = ctx.options
+    if not (options.auto and options.blas) or options.exact or options.target in GPUS:
+        return fn
+    if not any(_adds_up(loop) for loop in loops_of(fn.body)):
+        return fn
+    body = _Search(fn, ctx, NameSupply.after(fn)).block(fn.body, ())
+    return fn if body == fn.body else replace(fn, body=body)
+
+
+def _adds_up(loop: For) -> bool:
+    """Whether the loop's body is one update by a product: what all that is looked for has somewhere."""
+    update = loop.body[0] if len(loop.body) == 1 else None
+    return isinstance(update, Update) and update.op == "+" and update.value.dtype.kind in "fc"
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The walk, from the outside in."""
+
+    fn: Function
+    ctx: PassContext
+    names: NameSupply
+
+    def block(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> tuple[Stmt, ...]:
+        return tuple(self._statement(stmt, around) for stmt in body)
+
+    def _statement(self, stmt: Stmt, around: tuple[For, ...]) -> Stmt:
+        if isinstance(stmt, For):
+            return self._loop(stmt, around)
+        changes = {
+            name: self.block(block, around)
+            for name in ("body", "then", "orelse")
+            if (block := getattr(stmt, name, ()))
+        }
+        return replace(stmt, **changes) if changes else stmt  # type: ignore[arg-type]
+
+    def _loop(self, loop: For, around: tuple[For, ...]) -> Stmt:
+        if not self._is_free(loop):
+            return replace(loop, body=self.block(loop.body, (*around, loop)))
+        product = product_of(loop)
+        if product is not None:
+            self._tell(loop, "a product of matrices, which NumPy's BLAS computes where it is large")
+            return replace(loop, product=product)
+        legality = self.ctx.legality(self.fn)
+        sums = sums_in(loop)
+        pieces = [] if sums else pieces_of(loop, legality)
+        if not (sums or pieces) or has_threads(around, legality):
+            return replace(loop, body=self.block(loop.body, (*around, loop)))
+        self._tell(loop, "the products in it are computed by NumPy's BLAS where they are large")
+        versions = ProductVersions(self.names, self.ctx.copies)
+        return versions.of_sums(loop, sums) if sums else versions.of_pieces(loop, pieces)
+
+    def _is_free(self, loop: For) -> bool:
+        """Whether no pragma holds the nest to its order, and it leaves no scalar behind."""
+        if any(n.clauses is not None and n.clauses.request == "sequential" for n in loops_of(loop)):
+            return False
+        scalars = self.ctx.legality(self.fn).scalars[loop.var]
+        return not (scalars.last or scalars.carried or scalars.reductions)
+
+    def _tell(self, loop: For, what: str) -> None:
+        self.ctx.remark(loop.loc, f"loop over '{loop.var.name}': {what}")

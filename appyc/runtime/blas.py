@@ -1,0 +1,175 @@
+"""The library that NumPy multiplies matrices with, for kernels to call.
+
+NumPy's extension modules are linked with it, so a look for its functions in one of these finds the very
+library whose threads NumPy uses, under whatever name its builders gave them. What is found has to
+multiply some matrices first as it should: with the integers that it is given, in each of its types, and a NaN
+that meets a 0 has to remain one, which not every library sees to. Where nothing is found, or does not pass,
+products stay loops.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MODULES = ("numpy._core._multiarray_umath", "numpy.core._multiarray_umath")
+
+_SPELLINGS = (
+    ("scipy_cblas_{}64_", 63),
+    ("cblas_{}64_", 63),
+    ("cblas_{}$NEWLAPACK$ILP64", 63),
+    ("scipy_cblas_{}", 31),
+    ("cblas_{}", 31),
+)
+"""How builders of libraries spell C's names, and how many bits a side of a matrix may have."""
+
+_THREADS = (
+    "scipy_openblas_{}_num_threads64_",
+    "openblas_{}_num_threads64_",
+    "scipy_openblas_{}_num_threads",
+    "openblas_{}_num_threads",
+)
+
+_TYPES: tuple[tuple[str, type[np.generic]], ...] = (
+    ("s", np.float32), ("d", np.float64), ("c", np.complex64), ("z", np.complex128),
+)  # fmt: skip
+"""In the order of the table, with the letter that names of functions have for each."""
+
+_BY_ROWS, _AS_IS, _TRANSPOSED, _LOWER = 101, 111, 112, 122
+
+
+class _Table(ctypes.Structure):
+    """What C code reads (`c_gen/library_products.py`)."""
+
+    _fields_ = (
+        ("gemm", ctypes.c_void_p * 4),
+        ("syrk", ctypes.c_void_p * 4),
+        ("threads", ctypes.c_void_p),
+        ("set_threads", ctypes.c_void_p),
+        ("longest", ctypes.c_int64),
+    )
+
+
+def attach(library: ctypes.CDLL) -> None:
+    """Lets a kernel's library, if it has products of matrices, call the functions that were found."""
+    try:
+        pointer = ctypes.c_void_p.in_dll(library, "appyc_blas")
+    except ValueError:
+        return
+    table = _table()
+    if table is not None:
+        pointer.value = ctypes.addressof(table)
+
+
+def is_found() -> bool:
+    """Whether products of matrices can be left to a library here."""
+    return _table() is not None
+
+
+@cache
+def _table() -> _Table | None:
+    library = _numpys_library()
+    if library is None:
+        return None
+    for spelling, bits in _SPELLINGS:
+        table = _Table(longest=(1 << bits) - 1)
+        for place, (letter, dtype) in enumerate(_TYPES):
+            gemm, syrk = (_address(library, spelling.format(letter + name)) for name in ("gemm", "syrk"))
+            if gemm is not None and _multiplies(gemm, np.dtype(dtype)):
+                table.gemm[place] = gemm
+                if syrk is not None and _squares(syrk, np.dtype(dtype)):
+                    table.syrk[place] = syrk
+        if any(table.gemm):
+            for names in _THREADS:
+                count, change = (_address(library, names.format(word)) for word in ("get", "set"))
+                if count is not None and change is not None:
+                    table.threads, table.set_threads = count, change
+                    break
+            return table
+    return None
+
+
+def _numpys_library() -> ctypes.CDLL | None:
+    for name in _MODULES:
+        try:
+            file = importlib.import_module(name).__file__
+        except ImportError:
+            continue
+        if file is not None:
+            try:
+                return ctypes.CDLL(file)  # loaded already: this is one more handle
+            except OSError:
+                return None
+    return None
+
+
+def _address(library: ctypes.CDLL, name: str) -> int | None:
+    try:
+        return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    except AttributeError:
+        return None
+
+
+# ---------------------------------------------------------------- does it do as it should?
+
+
+def _sample(rows: int, columns: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Small whole numbers, whose products are exact in any order."""
+    numbers = np.arange(rows * columns).reshape(rows, columns) % 7 - 3.0
+    return (numbers + 1j * (numbers % 3) if dtype.kind == "c" else numbers).astype(dtype)
+
+
+_FACTORS = {"f": ctypes.c_float, "d": ctypes.c_double, "F": ctypes.c_void_p, "D": ctypes.c_void_p}
+"""Real factors are given by value, complex ones through a pointer."""
+
+
+def _given(factor: NDArray[Any]) -> float | int:
+    return factor.ctypes.data if factor.dtype.kind == "c" else float(factor)
+
+
+def _multiplies(address: int, dtype: np.dtype[Any]) -> bool:
+    """Whether c = 2 a b' + 3 c comes out, with NaN where a column of a 0 meets one."""
+    rows, columns, summed = 9, 5, 6
+    shapes = ((rows, summed), (columns, summed), (rows, columns))
+    a, b, c = (_sample(*shape, dtype) for shape in shapes)
+    a[2], b[3, 1] = 0, np.nan
+    expected = 3 * c + 2 * np.sum(a[:, None, :] * b[None, :, :], axis=2)
+    two, three = np.array(2, dtype), np.array(3, dtype)
+    size, pointer, factor = ctypes.c_int64, ctypes.c_void_p, _FACTORS[dtype.char]
+    enums = (ctypes.c_int,) * 3
+    call = ctypes.CFUNCTYPE(
+        None, *enums, size, size, size, factor, pointer, size, pointer, size, factor, pointer, size
+    )(address)
+    call(_BY_ROWS, _AS_IS, _TRANSPOSED, rows, columns, summed, _given(two), a.ctypes.data, summed,
+         b.ctypes.data, summed, _given(three), c.ctypes.data, columns)  # fmt: skip
+    return np.array_equal(c, expected, equal_nan=True)
+
+
+def _squares(address: int, dtype: np.dtype[Any]) -> bool:
+    """Whether the lower half of a' a comes out, and no more."""
+    n, summed = 7, 4
+    a, c = _sample(summed, n, dtype), _sample(n, n, dtype)
+    expected = np.where(np.tri(n, dtype=bool), np.sum(a[:, :, None] * a[:, None, :], axis=0), c)
+    one, none = np.array(1, dtype), np.array(0, dtype)
+    size, pointer, factor = ctypes.c_int64, ctypes.c_void_p, _FACTORS[dtype.char]
+    enums = (ctypes.c_int,) * 3
+    call = ctypes.CFUNCTYPE(None, *enums, size, size, factor, pointer, size, factor, pointer, size)(address)
+    call(
+        _BY_ROWS,
+        _LOWER,
+        _TRANSPOSED,
+        n,
+        summed,
+        _given(one),
+        a.ctypes.data,
+        n,
+        _given(none),
+        c.ctypes.data,
+        n,
+    )
+    return np.array_equal(c, expected)

@@ -1,0 +1,249 @@
+"""Products of matrices are found by what loops do, and get nests of their own where more stands around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from appyc import pipeline
+from appyc.ir.nodes import For, Function, If
+from appyc.ir.printer import print_expr
+from appyc.ir.verify import check
+from appyc.ir.visit import loops_of, walk
+from appyc.options import Options
+from appyc.passes.context import PassContext
+from appyc.passes.find_products import find_products
+from tests.lowering import lowered
+from tests.printed import run_printed
+
+UP_TO = pipeline.ANALYSE[: pipeline.ANALYSE.index(find_products) + 1]
+RNG = np.random.default_rng(11)
+
+
+def square(n: int = 3) -> np.ndarray:
+    return RNG.uniform(-1, 1, (n, n))
+
+
+def found(fn: Callable[..., Any], *args: object, **options: Any) -> tuple[Function, list[For], PassContext]:
+    """The function after the pass, its marked loops, and what was said."""
+    context = PassContext(Options(**{"target": "cpu", **options}))
+    out = lowered(fn, *args)
+    for transform in (*pipeline.SIMPLIFY, *UP_TO):
+        out = transform(out, context)
+        check(out, transform.__name__)
+    return out, [loop for loop in loops_of(out) if loop.product is not None], context
+
+
+def same_as_python(out: Function, fn: Callable[..., Any], *args: Any) -> None:
+    """The printed IR does what the function does, with arrays of several sizes in their places."""
+    bare = replace(out, guards=())
+    ours, theirs = ([a.copy() if isinstance(a, np.ndarray) else a for a in args] for _ in range(2))
+    result, expected = run_printed(bare, *ours), fn(*theirs)
+    if expected is not None:
+        np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+def gemm(alpha, beta, c, a, b):
+    c[:] = alpha * (a @ b) + beta * c
+
+
+def rows_first(beta, c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            c[i, j] *= beta
+        for k in range(a.shape[1]):
+            for j in range(c.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def sum_outside(c, a, b):
+    for k in range(a.shape[0]):
+        for i in range(c.shape[0]):
+            for j in range(c.shape[1]):
+                c[i, j] -= 2.0 * a[k, i] * b[k, j]
+
+
+def layer(a, b, c):
+    return np.maximum(a @ b + c[0], 0.0)
+
+
+def two_terms(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[j, k] + b[i, k] * a[j, k]
+            c[i, j] = np.sqrt(s * s)
+
+
+def test_a_nest_that_is_a_product_is_marked_and_else_left_as_it_is() -> None:
+    out, (loop,), _ = found(gemm, 1.5, 1.25, square(), square(), square())
+    assert not any(isinstance(n, If) for n in walk(out))
+    product = loop.product
+    assert product is not None
+    assert product.scale is not None
+    assert product.keep is not None
+    assert (print_expr(product.scale), print_expr(product.keep)) == ("alpha", "beta")
+    assert [o.array.name for o in (product.target, product.left, product.right)] == ["c", "a", "b"]
+
+
+def test_the_order_of_the_loops_and_the_sign_make_no_difference() -> None:
+    _, (loop,), _ = found(sum_outside, square(), square(), square())
+    product = loop.product
+    assert product is not None
+    assert product.scale is not None
+    assert product.keep is not None
+    assert print_expr(product.keep) == "1.0"
+    assert eval(print_expr(product.scale), {}) == -2.0
+    assert product.summed.name == "k"
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 31])
+@pytest.mark.parametrize("fn", [layer, two_terms])
+def test_what_stands_around_a_sum_finds_it_in_memory(fn: Callable[..., Any], size: int) -> None:
+    out, marked, context = found(fn, square(), square(), square())
+    (choice,) = [n for n in walk(out) if isinstance(n, If)]
+    assert len(marked) == (1 if fn is layer else 2)
+    assert {loop.var for loop in marked} <= {loop.var for loop in loops_of(choice.then)}
+    assert not any(loop.product for loop in loops_of(choice.orelse))
+    assert {loop.var for loop in loops_of(out)} & context.copies.keys()
+    if size or fn is two_terms:
+        same_as_python(out, fn, square(size), square(size), square(size))
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 31])
+def test_statements_beside_a_product_are_done_before_it(size: int) -> None:
+    out, (loop,), _ = found(rows_first, 1.5, square(), square(), square())
+    (choice,) = [n for n in walk(out) if isinstance(n, If)]
+    assert len(choice.then) == 2
+    assert choice.then[1] is loop
+    same_as_python(out, rows_first, 1.5, square(size), square(size), square(size))
+
+
+def test_the_result_holds_the_sum_before_it_is_the_result() -> None:
+    out, (loop,), _ = found(layer, square(), square(), square())
+    assert loop.product is not None
+    assert loop.product.target.array in {r.value for r in out.results}
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def operand_written(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            a[i, j] = s
+
+
+def operand_written_later(a, b, c):
+    for i in range(c.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(c.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+        for j in range(c.shape[1]):
+            b[i, j] *= 0.5
+
+
+def factor_of_each_row(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j] * c[i, 0]
+            c[i, j] = s
+
+
+def triangle(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(i):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+def in_order(a, b, c):
+    # pragma sequential for
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+def diagonal(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, i] += a[i, k] * b[k, j]
+
+
+def last_one_is_read(a, b, c):
+    s = 0.0
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+    return s
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        operand_written,
+        operand_written_later,
+        factor_of_each_row,
+        triangle,
+        in_order,
+        diagonal,
+        last_one_is_read,
+    ],
+)
+def test_what_is_no_product_or_must_keep_its_order_is_left_alone(fn: Callable[..., Any]) -> None:
+    args = [square() for _ in range(fn.__code__.co_argcount)]
+    out, marked, _ = found(fn, *args)
+    assert not marked
+    assert not any(isinstance(n, If) for n in walk(out))
+
+
+@pytest.mark.parametrize(
+    "options", [{"exact": True}, {"blas": False}, {"auto": False}, {"target": "interpret"}]
+)
+def test_options_keep_products_in_loops(options: dict[str, Any]) -> None:
+    _, marked, _ = found(sum_outside, square(), square(), square(), **options)
+    assert not marked
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.bool_])
+def test_other_elements_stay_in_loops(dtype: Any) -> None:
+    def multiplied(a, b):
+        return a @ b
+
+    a = np.ones((3, 3), dtype)
+    assert not found(multiplied, a, a)[1]
+
+
+def test_sums_inside_a_loop_that_threads_share_stay_there() -> None:
+    def stacks(a, b):
+        return np.maximum(a @ b, 0.0)
+
+    a = RNG.uniform(-1, 1, (2, 3, 3))
+    out, _, _ = found(stacks, a, a)
+    assert not any(isinstance(n, If) for n in walk(out))
+
+
+def test_the_report_tells_of_the_library() -> None:
+    _, _, context = found(gemm, 1.5, 1.25, square(), square(), square())
+    assert any("NumPy's BLAS" in remark.text for remark in context.remarks)

@@ -1,0 +1,138 @@
+"""Products of matrices, with sides on both sides of where a library is called for them, and what may stand around."""
+
+import numpy as np
+
+from tests.programs.registry import C_ONLY, Programs, complexes, floats, ints
+
+PROGRAMS = Programs(strict=True)
+
+LARGE = (floats(29, 31), floats(31, 37, seed=1))
+TINY = (floats(2, 1), floats(1, 3, seed=1))
+NONE = (np.zeros((3, 0)), np.zeros((0, 2)))
+
+
+def with_nan(a):
+    a = a.copy()
+    a[1, 2] = np.nan
+    a[3] = 0.0
+    return a
+
+
+@PROGRAMS.on(*LARGE)
+@PROGRAMS.on(*TINY)
+@PROGRAMS.on(*NONE)
+@PROGRAMS.on(floats(0, 4), floats(4, 3))
+@PROGRAMS.on(floats(31, 29).T, floats(37, 31).T, targets=C_ONLY)
+@PROGRAMS.on(floats(29, 62)[:, ::2], floats(31, 37), targets=C_ONLY)
+@PROGRAMS.on(floats(29, 31)[::-1], floats(62, 37)[::2], targets=C_ONLY)
+@PROGRAMS.on(np.broadcast_to(floats(31), (29, 31)), LARGE[1], targets=C_ONLY)
+@PROGRAMS.on(with_nan(floats(29, 31)), with_nan(floats(31, 37)), targets=C_ONLY)
+@PROGRAMS.on(*(ints(29, 31), ints(31, 37)), targets=C_ONLY)
+@PROGRAMS.on(floats(29, 31, dtype=np.float32), floats(31, 37, dtype=np.float32), targets=C_ONLY)
+@PROGRAMS.on(complexes(29, 31), complexes(31, 37), targets=C_ONLY)
+@PROGRAMS.on(complexes(29, 31, dtype=np.complex64), complexes(31, 37, dtype=np.complex64), targets=C_ONLY)
+def product(a, b):
+    return a @ b
+
+
+@PROGRAMS.on(1.5, 1.25, floats(29, 37), *LARGE)
+@PROGRAMS.on(1.5, 0.0, with_nan(floats(29, 37)), *LARGE, targets=C_ONLY)
+@PROGRAMS.on(0.0, 1.5, floats(29, 37), with_nan(LARGE[0]), LARGE[1], targets=C_ONLY)
+@PROGRAMS.on(-0.5, np.nan, floats(29, 37), *LARGE, targets=C_ONLY)
+@PROGRAMS.on(1.5, 1.25, np.asfortranarray(floats(29, 37)), *LARGE, targets=C_ONLY)
+@PROGRAMS.on(1.5, 1.25, floats(29, 74)[:, ::2], *LARGE, targets=C_ONLY)
+def scaled(alpha, beta, c, a, b):
+    c[:] = alpha * (a @ b) + beta * c
+
+
+@PROGRAMS.on(1.5, 1.25, floats(29, 37), *LARGE)
+@PROGRAMS.on(1.5, 1.25, floats(2, 3), *TINY)
+@PROGRAMS.on(1.5, 0.0, with_nan(floats(29, 37)), *LARGE, targets=C_ONLY)
+def scaled_rows_first(alpha, beta, c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            c[i, j] *= beta
+        for k in range(a.shape[1]):
+            for j in range(c.shape[1]):
+                c[i, j] += alpha * a[i, k] * b[k, j]
+
+
+@PROGRAMS.on(floats(29, 37), *LARGE)
+@PROGRAMS.on(floats(2, 3), *TINY)
+def subtracted_with_the_sum_outside(c, a, b):
+    for k in range(a.shape[1]):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                c[i, j] -= a[i, k] * b[k, j]
+
+
+@PROGRAMS.on(*LARGE, floats(37))
+@PROGRAMS.on(*TINY, floats(3))
+def layer(a, b, c):
+    return np.maximum(a @ b + c, 0.0)
+
+
+@PROGRAMS.on(floats(33, 29), floats(33, 29, seed=1), np.zeros((29, 29)))
+@PROGRAMS.on(floats(3, 2), floats(3, 2, seed=1), np.zeros((2, 2)))
+def two_products_at_once(a, b, c):
+    n = c.shape[0]
+    for i in range(n):
+        for j in range(n):
+            s = 0.0
+            for k in range(a.shape[0]):
+                s += a[k, i] * b[k, j] + b[k, i] * a[k, j]
+            c[i, j] = s / (1.0 + i)
+
+
+@PROGRAMS.on(floats(33, 29))
+@PROGRAMS.on(np.asfortranarray(floats(33, 29)), targets=C_ONLY)
+@PROGRAMS.on(floats(33, 58)[:, ::2], targets=C_ONLY)
+@PROGRAMS.on(with_nan(floats(33, 29)), targets=C_ONLY)
+@PROGRAMS.on(floats(33, 29, dtype=np.float32), targets=C_ONLY)
+@PROGRAMS.on(complexes(33, 29), targets=C_ONLY)
+@PROGRAMS.on(floats(1, 1))
+def by_itself(a):
+    return a.T @ a, a @ a.T
+
+
+@PROGRAMS.on(floats(30, 31), floats(31, 30, seed=1))
+def part_of_an_array(a, b):
+    c = np.zeros((40, 40))
+    c[3:33, 5:35] = a @ b
+    c[3:33, 5:35] += 2.0 * (a @ b)
+    return c
+
+
+@PROGRAMS.on(floats(29, 29), floats(29, 29, seed=1))
+def through_an_operand(a, b):
+    """What a product reads the same nest writes: no library may have it."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            a[i, j] = s
+
+
+@PROGRAMS.on(floats(29, 29), floats(29, 29, seed=1), np.zeros((29, 29)))
+def rows_of_the_operand_change(a, b, c):
+    """Row i of b is scaled when row i of c is done, and read by all rows of c after it."""
+    n = c.shape[0]
+    for i in range(n):
+        for j in range(n):
+            for k in range(n):
+                c[i, j] += a[i, k] * b[k, j]
+        for j in range(n):
+            b[i, j] *= 0.5
+
+
+@PROGRAMS.on(floats(3, 29, 31), floats(3, 31, 33, seed=1))
+def stacks(a, b):
+    return a @ b
+
+
+@PROGRAMS.on(4, floats(29, 29), floats(29, 29, seed=1))
+def again_and_again(steps, a, b):
+    for _ in range(steps):
+        a = a @ b * 0.25
+    return a
