@@ -92,7 +92,7 @@ class JitFunction(Entry):
 
     def _call(self, *args: object, **keywords: object) -> object:
         """A call that no compiled version was found for."""
-        for value in (*args, *keywords.values()):
+        for value in (*args, *keywords.values()) if keywords else args:
             taker = getattr(type(value), "__appyc_call__", None)
             if taker is not None:  # an array that may not have been computed yet
                 return taker(value, self, args, keywords)

@@ -5,6 +5,7 @@ import numpy as np
 
 from appyc.lazy.nodes import Operand, Site
 from appyc.lazy.operations import Operation
+from appyc.lazy.runs import Moves
 from appyc.lazy.views import Path
 
 _V = TypeVar("_V", bound="View")
@@ -62,6 +63,7 @@ class Statement:
 
 FORMAT: int
 
+def follows(last: tuple[Operand, ...], operands: tuple[Operand, ...], moves: Moves, /) -> bool: ...
 def indexed(view: _V, key: object, /) -> _V | None: ...
 def caller(folder: str, /) -> Site: ...
 def made(

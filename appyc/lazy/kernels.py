@@ -37,7 +37,12 @@ def deferred() -> Iterator[None]:
 
 def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A call of a jitted function: recorded where that was asked for and can be, else run now."""
-    if (function.options.defer or _DEFERRING.get()) and not keywords:
+    if not keywords and (function.options.defer or _DEFERRING.get()):
+        with STATE.lock:
+            statements = STATE.recording.statements
+            last = statements[-1] if statements else None
+            if type(last) is CallStatement and last.goes_on(function, args):
+                return None
         recorded = _record(function, args)
         if recorded is not NotImplemented:
             return recorded
@@ -58,9 +63,6 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
         return NotImplemented
     if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
         return NotImplemented
-    with STATE.lock:
-        if STATE.recording.goes_on(operation, args):
-            return None
     made = [Buffer((), dtype) for dtype in operation.results]
     for buffer in made:
         buffer.is_number = True

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from appyc.lazy import nodes
 from appyc.lazy.nodes import Buffer, Operand, Site, Statement, buffers_of
 from appyc.lazy.operations import Call
-from appyc.lazy.runs import Moves, moves_between
+from appyc.lazy.runs import Moves, follows, moves_between
 
 
 class CallStatement:
@@ -45,14 +45,23 @@ class CallStatement:
         self.last = operands
         self.moves: Moves = ()
 
-    def goes_on(self, operation: Call, operands: tuple[Operand, ...]) -> bool:
-        """Whether a call is the next one of the run, to which it is added if so."""
-        if operation is not self.operation or operation.results:
+    def goes_on(self, function: object, operands: tuple[Operand, ...]) -> bool:
+        """Whether a call is the next one of the run, to which it is added if so.
+
+        Operands of a run are views of the same buffers, by paths of the same form: what was found
+        out about the first call holds for all.
+        """
+        operation = self.operation
+        if function is not operation.function:
             return False
-        found = moves_between(self.last, operands)
-        if found is None or (self.count > 1 and found != self.moves):
-            return False
-        self.moves, self.last = found, operands
+        if self.count == 1 or not follows(self.last, operands, self.moves):
+            if operation.results:
+                return False
+            found = moves_between(self.last, operands) if len(operands) == len(self.last) else None
+            if found is None or (self.count > 1 and found != self.moves):
+                return False
+            self.moves = found
+        self.last = operands
         self.count += 1
         return True
 
@@ -119,11 +128,6 @@ class Recording:
         if len(statements) >= MOST_STATEMENTS // 2 or self.nbytes >= MOST_BYTES:
             return True
         return len(statements) >= COME_ROUND and statements[0].site == site
-
-    def goes_on(self, operation: Call, operands: tuple[Operand, ...]) -> bool:
-        """Whether the last statement is a run of calls that this one has been added to."""
-        last = self.statements[-1] if self.statements else None
-        return isinstance(last, CallStatement) and last.goes_on(operation, operands)
 
     def prune(self) -> None:
         """Drops statements whose results nobody can reach. From the end, since each one that goes may

@@ -9,16 +9,15 @@ dependence analysis to say.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from appyc.lazy.extension import EXTENSION
 from appyc.lazy.views import Index
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """One item of one index of one operand's path grows by `by` from call to call."""
 
     operand: int
@@ -39,7 +38,7 @@ def moves_between(one: Sequence[Any], two: Sequence[Any]) -> Moves | None:
         if a is b:
             continue
         if issubclass(type(a), _NUMBERS):
-            if type(a) is not type(b) or a != b:
+            if type(a) is not type(b) or a != b or (a == 0 and str(a) != str(b)):  # -0.0 is another number
                 return None
             continue
         if issubclass(type(b), _NUMBERS):
@@ -59,6 +58,19 @@ def moves_between(one: Sequence[Any], two: Sequence[Any]) -> Moves | None:
                     return None
                 out.append(Move(number, place, item, by))
     return tuple(out)
+
+
+def _follows(last: tuple[Any, ...], operands: tuple[Any, ...], moves: Moves) -> bool:
+    """Whether the operands of a call are those of the last one, moved so."""
+    return len(last) == len(operands) and moves_between(last, operands) == moves
+
+
+if TYPE_CHECKING:
+    from appyc.lazy._nodes import follows as follows  # noqa: PLC0414  (re-exported, for mypy)
+elif EXTENSION is not None:
+    follows = EXTENSION.follows
+else:
+    follows = _follows
 
 
 def _way(x: int | slice | None, y: int | slice | None) -> int | None:

@@ -1,0 +1,117 @@
+"""Calls of one kernel in a row: one statement, whatever comes between, with the results of plain calls."""
+
+from __future__ import annotations
+
+import random
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import appyc
+import appyc.numpy as np
+from appyc.lazy.running import STATE, flush
+from appyc.lazy.runs import _follows, follows, moves_between
+from tests.lazy.test_random_programs import compiling
+
+
+@appyc.jit(defer=True)
+def scaled(part, factor):
+    for i in range(part.shape[0]):
+        part[i] = part[i] * factor + 1.0
+
+
+@appyc.jit(defer=True)
+def filled(part, value):
+    for i in range(part.shape[0]):
+        part[i] = value
+
+
+@appyc.jit(defer=True)
+def moved(target, source):
+    for i in range(target.shape[0]):
+        target[i] += source[i]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_recorded() -> None:
+    flush()
+
+
+def test_a_run_is_one_statement_however_long() -> None:
+    rows = np.ones((20_000, 3))
+    for k in range(20_000):
+        scaled(rows[k], 2.0)
+    assert len(STATE.recording.statements) <= 3  # bounds near an end are told apart
+    assert rows.numpy().tolist() == [[3.0] * 3] * 20_000
+
+
+def test_a_number_that_only_looks_equal_ends_a_run() -> None:
+    rows = np.ones((6, 2))
+    values = (0.0, 0.0, -0.0, -0.0, 1, 1.0)
+    for k, value in enumerate(values):
+        filled(rows[k], value)
+    assert str(rows.numpy()[:, 0].tolist()) == str([float(v) for v in values])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_runs_under_any_interleaving(seed: int) -> None:
+    """Calls on slices that go on, go back, overlap or repeat, with reads and stores between them."""
+    choose = random.Random(seed)
+    flat, other = numpy.arange(60.0) / 8, numpy.ones(60)
+    mine, theirs = (np.array(flat), np.array(other)), (flat, other)
+    seen: list[list[float]] = [[], []]
+    start, step, size = 0, 3, 3
+    for _ in range(80):
+        kind = choose.random()
+        if kind < 0.15:
+            step, size = choose.choice((-3, -1, 0, 1, 2, 3, 4, 6)), choose.choice((1, 2, 3, 5))
+        start = (start + step) % (60 - size)
+        part = slice(start, start + size)
+        factor = choose.choice((0.5, 0.5, 0.5, 0.25))
+        for (a, b), out, scale, move in (
+            (mine, seen[0], scaled, moved),
+            (theirs, seen[1], scaled.py_func, moved.py_func),
+        ):
+            if kind < 0.7:
+                scale(a[part], factor)
+            elif kind < 0.85:
+                move(b[part], a[part])
+            elif kind < 0.9:
+                out.append(float(a[start]))
+            elif kind < 0.95:
+                a[part] = b[part]
+            else:
+                b[1:] = a[:-1]
+    with compiling("cpu", 1 << 40):
+        assert seen[0] == seen[1]
+        assert mine[0].tolist() == flat.tolist()
+        assert mine[1].tolist() == other.tolist()
+
+
+places = st.integers(0, 40)
+ways = st.sampled_from((0, 1, 2, 10))
+keys = st.tuples(places, ways, st.integers(0, 8), st.sampled_from((None, 1, 2)))
+
+
+@given(
+    st.lists(st.tuples(keys, keys), min_size=1, max_size=3), st.booleans(), st.sampled_from((1, 2.0, True))
+)
+def test_the_extension_and_python_tell_the_same_runs(changes, single: bool, number) -> None:
+    a = np.zeros((60, 60))
+
+    def operands(which: int) -> tuple[object, ...]:
+        out: list[object] = [number]
+        for pair in changes:
+            place, _, size, by = pair[which]
+            out.append(a[place] if single else a[1:, place : place + size : by])
+        return tuple(out)
+
+    one, two, three = operands(0), operands(1), operands(1)
+    moves = moves_between(one, two)
+    if moves is not None:
+        assert follows(one, two, moves) == _follows(one, two, moves) or number is True
+        assert follows(one, two, moves[1:]) is (not moves and _follows(one, two, ()))
+    assert follows(two, three, ()) or number is True
+    assert not follows(one, (*two, 1), moves or ())
