@@ -123,6 +123,19 @@ def kept_bytes(environ: Mapping[str, str] | None = None) -> int:
     return max(0, min(1 << 30, physical // 8))
 
 
+def recorded_bounds(environ: Mapping[str, str] | None = None) -> tuple[int, int]:
+    """How many operations on recorded arrays may wait, and how many bytes their results may have:
+    APPYC_RECORDED_STATEMENTS, else 160, and APPYC_RECORDED_BYTES, else a GiB."""
+    env = os.environ if environ is None else environ
+    bounds = []
+    for name, usual in (("APPYC_RECORDED_STATEMENTS", 160), ("APPYC_RECORDED_BYTES", 1 << 30)):
+        text = env.get(name) or str(usual)
+        if not text.isdigit() or int(text) == 0:
+            raise ValueError(f"{name} must be a positive number, not {text!r}")
+        bounds.append(int(text))
+    return bounds[0], bounds[1]
+
+
 def machine_is_measured(environ: Mapping[str, str] | None = None) -> bool:
     """Whether the machine's speed is to be measured (APPYC_MACHINE=measured, as it is without),
     or taken to be an ordinary one's (APPYC_MACHINE=default)."""

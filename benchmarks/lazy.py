@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 import appyc.numpy
+from appyc.lazy.recording import Recording
 from appyc.lazy.running import STATE, flush
 
 Script = Callable[[Any], Any]
@@ -196,13 +197,13 @@ SCRIPTS: dict[str, Script] = {
 
 def unfused(script: Script) -> Any:
     """The same recording, each operation run as soon as it is recorded."""
-    recording = type(STATE.recording)
-    due = recording.is_due
-    recording.is_due = lambda self, site: bool(self.statements)  # type: ignore[method-assign]
+    flush()
+    usual, STATE.recording = STATE.recording, Recording(1, 1 << 62)
     try:
         return script(appyc.numpy)
     finally:
-        recording.is_due = due  # type: ignore[method-assign]
+        flush()
+        STATE.recording = usual
 
 
 def measure(script: Script, repeats: int) -> dict[str, float]:

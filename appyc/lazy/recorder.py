@@ -10,7 +10,7 @@ import numpy as np
 from appyc.lazy import arrays, held
 from appyc.lazy.nodes import Buffer, Own, Statement, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
-from appyc.lazy.recording import COME_ROUND, caller
+from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import (
     Index,
@@ -217,10 +217,15 @@ def record(
     class_ = arrays.number if is_number else arrays.ndarray
     with STATE.lock:
         recording = STATE.recording
-        if len(recording.statements) >= COME_ROUND and recording.is_due(site):
+        if len(recording.statements) >= recording.few and recording.is_due(site):
             flush()
         out = made(class_, recording.statements, operation, operands, shape, dtype, site, is_number)
         recording.nbytes += out.buffer.nbytes
+        if recording.nbytes > recording.most_bytes and recording.is_too_much():
+            last = recording.statements.pop()  # all others run before it comes
+            flush()
+            recording.statements.append(last)
+            recording.nbytes = out.buffer.nbytes
     return out
 
 

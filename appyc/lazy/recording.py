@@ -103,15 +103,15 @@ COME_ROUND = 12
 """So many statements are run when the program is back at the place of the first of them: a loop's
 body becomes one program, the same in each iteration."""
 
-MOST_STATEMENTS = 160
-MOST_BYTES = 1 << 30
-"""Bounds of what stays recorded: statements, and bytes of their results."""
-
 
 class Recording:
-    """The statements that have not run."""
+    """The statements that have not run, and how many there may be, with how many bytes in their results."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_statements: int, most_bytes: int) -> None:
+        self.most_statements = most_statements
+        self.few = min(COME_ROUND, most_statements)
+        """With fewer statements, none of them is due."""
+        self.most_bytes = most_bytes
         self.statements: list[Recorded] = []
         self.nbytes = 0
         """Of what the statements make, or more."""
@@ -119,15 +119,20 @@ class Recording:
     def is_due(self, site: Site) -> bool:
         """Whether what is recorded should run before a statement at this place is added."""
         statements = self.statements
-        if len(statements) < COME_ROUND or (
-            statements[0].site != site and len(statements) < MOST_STATEMENTS and self.nbytes < MOST_BYTES
-        ):
+        is_full = len(statements) >= self.most_statements
+        if not is_full and (len(statements) < COME_ROUND or statements[0].site != site):
             return False
         self.prune()
-        self.nbytes = sum(buffer.nbytes for s in statements for buffer in s.makes())
-        if len(statements) >= MOST_STATEMENTS // 2 or self.nbytes >= MOST_BYTES:
-            return True
+        if is_full:  # or half so, lest pruning does all the time what it did now
+            return len(statements) > self.most_statements // 2
         return len(statements) >= COME_ROUND and statements[0].site == site
+
+    def is_too_much(self) -> bool:
+        """Whether the results have more bytes than they may, with what is still needed counted anew."""
+        if self.nbytes > self.most_bytes:
+            self.prune()
+            self.nbytes = sum(buffer.nbytes for s in self.statements for buffer in s.makes())
+        return self.nbytes > self.most_bytes
 
     def prune(self) -> None:
         """Drops statements whose results nobody can reach. From the end, since each one that goes may

@@ -22,7 +22,7 @@ from appyc.lazy.operations import Convert, Product
 from appyc.lazy.programs import Text, as_function
 from appyc.lazy.recording import Recorded, Recording
 from appyc.lazy.views import view_of
-from appyc.options import from_environment
+from appyc.options import from_environment, recorded_bounds
 
 WORTH_COMPILING = 1 << 21
 """Elements computed over all runs of a program; before that, NumPy runs it."""
@@ -69,7 +69,7 @@ class Ran:
 class State:
     """What is recorded, programs by structure, and what ran last."""
 
-    recording: Recording = field(default_factory=Recording)
+    recording: Recording = field(default_factory=lambda: Recording(*recorded_bounds()))
     programs: dict[Key, Program] = field(default_factory=dict)
     last: list[Ran] = field(default_factory=list)
     worth: int = WORTH_COMPILING

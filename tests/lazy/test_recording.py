@@ -7,14 +7,16 @@ import gc
 import linecache
 import pickle
 import weakref
+from collections.abc import Callable
 
 import numpy
 import pytest
 
 import appyc
 import appyc.numpy as np
-from appyc.lazy.recording import line_of
+from appyc.lazy.recording import Recording, line_of
 from appyc.lazy.running import STATE, flush
+from appyc.options import recorded_bounds
 
 
 @pytest.fixture(autouse=True)
@@ -110,6 +112,60 @@ def test_a_million_operations_leave_nothing_behind() -> None:
     gc.collect()
     assert len(gc.get_objects()) - before < 2000
     assert pending() < 100
+
+
+@pytest.fixture
+def bounded(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
+    return lambda statements, nbytes: monkeypatch.setattr(STATE, "recording", Recording(statements, nbytes))
+
+
+def test_no_more_statements_wait_than_may(bounded) -> None:
+    bounded(5, 1 << 30)
+    a = np.ones(4)
+    held = []
+    for k in range(40):
+        held.append(a + float(k))
+        assert pending() <= 5
+    assert [x.tolist()[0] for x in held] == [1.0 + k for k in range(40)]
+    x = held[0]
+    for _ in range(40):
+        x = x * 1.5  # nobody holds the ones between, but the statements do
+        assert pending() <= 5
+    assert x.tolist() == [1.5**40] * 4
+
+
+def test_no_more_bytes_wait_than_may(bounded) -> None:
+    bounded(1000, 4000)
+    a = np.ones(100)
+    held = []
+    for k in range(23):
+        held.append(a + float(k))
+        assert sum(b.nbytes for s in STATE.recording.statements for b in s.makes()) <= 4000
+        assert pending() == k % 5 + 1
+    assert [x.tolist()[0] for x in held] == [1.0 + k for k in range(23)]
+    for k in range(50):
+        a + float(k)  # dropped: it does not count
+    assert all(x.buffer.memory is not None for x in held)
+    big = np.zeros(2000) + 1  # more than may wait, alone
+    assert float((big + 1).sum()) == 4000
+
+
+def test_each_statement_alone(bounded) -> None:
+    bounded(1, 1 << 30)
+    a = np.ones(4)
+    b = a * 2 + 1
+    b[1:] += a[:-1]
+    assert pending() <= 1
+    assert b.tolist() == [3, 4, 4, 4]
+
+
+def test_bounds_come_from_the_environment() -> None:
+    assert recorded_bounds({}) == (160, 1 << 30)
+    given = {"APPYC_RECORDED_STATEMENTS": "7", "APPYC_RECORDED_BYTES": "4096"}
+    assert recorded_bounds(given) == (7, 4096)
+    for wrong in ("0", "-1", "many"):
+        with pytest.raises(ValueError, match="APPYC_RECORDED_BYTES must be a positive number"):
+            recorded_bounds({"APPYC_RECORDED_BYTES": wrong})
 
 
 def test_what_a_report_tells_of_keeps_no_array_alive() -> None:
