@@ -21,6 +21,7 @@ from appyc.errors import CompileError, InternalError
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
 from appyc.passes.block_deviations import block_deviations
+from appyc.passes.block_producers import block_producers
 from appyc.passes.carry_in_scalars import carry_in_scalars
 from appyc.passes.check_bounds import check_bounds
 from appyc.passes.check_parallel import check_parallel
@@ -84,6 +85,7 @@ ANALYSE: tuple[Pass, ...] = (
     fuse_loops,  # once nothing raises any more, and before anything looks at single loops
     contract_arrays,  # what fusion was for
     contract_rows,  # then: a row is better than the whole, and nothing better than a row
+    block_producers,  # then: for what takes some rows, which is worse than one, and computes some of them twice
     forward_elements,  # after them, for what stays in memory and is read again at once
     search_in_blocks,  # needs to know what may raise; what it makes are loops for all that follow
     reduce_to_positions,  # before reductions, which do not see a maximum with something beside it

@@ -20,6 +20,7 @@ from appyc.ir.nodes import Alloc, Assign, Expr, For, Function, If, Load, Node, S
 from appyc.ir.visit import walk
 from appyc.options import Options
 from appyc.passes.block_deviations import block_deviations
+from appyc.passes.block_producers import block_producers
 from appyc.passes.build import trip_count
 from appyc.passes.context import PassContext
 from appyc.passes.contract_arrays import contract_arrays
@@ -32,7 +33,8 @@ from appyc.report.fusion import Sized
 from tests.lowering import lowered
 
 FUSION = (
-    remove_dead_arrays, recompute_producers, fuse_loops, contract_arrays, contract_rows, forward_elements
+    remove_dead_arrays, recompute_producers, fuse_loops, contract_arrays, contract_rows, block_producers,
+    forward_elements,
 )  # fmt: skip
 
 N, M = 24, 36

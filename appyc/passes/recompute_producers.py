@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from appyc.analysis.costs import operations_of
+from appyc.analysis.filled import filled_by, is_whole, touches
 from appyc.analysis.joining import EqualExtents, Touched
 from appyc.ir.machine import Machine
 from appyc.ir.nodes import (
@@ -43,13 +44,10 @@ from appyc.ir.nodes import (
     Load,
     Node,
     Stmt,
-    Store,
     Symbol,
-    Update,
     Var,
     While,
 )
-from appyc.ir.raising import may_raise
 from appyc.ir.visit import children, rewrite, substitute, walk
 from appyc.passes.context import PassContext
 from appyc.passes.lengths import tested
@@ -71,7 +69,7 @@ def recompute_producers(fn: Function, ctx: PassContext) -> Function:
         name, reads = alloc.array.name, len(producer.reads)
         if producer.gain() < 0:
             if any(read.is_elsewhere for read in producer.reads):
-                text = f"'{name}' stays in memory: to compute it at each of {reads} reads would take longer"
+                text = f"'{name}' is not computed at each of {reads} reads: that would take longer than to keep it"
                 ctx.remark(alloc.loc, text, "missed")
             continue
         if any(read.is_elsewhere for read in producer.reads):
@@ -124,12 +122,12 @@ def _producer(fn: Function, alloc: Alloc, equal: EqualExtents) -> _Producer | No
         return None
     for body in _blocks(fn.body):
         for at, stmt in enumerate(body):
-            filled = _filled(stmt, alloc, equal) if isinstance(stmt, For) else None
+            filled = filled_by(stmt, alloc, equal) if isinstance(stmt, For) else None
             if filled is None:
                 continue
-            nest, axes, value = filled
+            nest, axes, value = filled.loop, filled.axes, filled.store.value
             reads = _reads(body[at + 1 :], alloc, axes, equal)
-            touched = sum(_touches(n, array) for n in walk(fn))
+            touched = sum(touches(n, array) for n in walk(fn))
             if reads is None or touched != len(reads) + 1:
                 return None
             last = max((read.nest for read in reads), default=-1)
@@ -139,16 +137,6 @@ def _producer(fn: Function, alloc: Alloc, equal: EqualExtents) -> _Producer | No
                 return None
             return _Producer(alloc, nest, axes, value, reads)
     return None
-
-
-def _touches(node: Node, array: Symbol) -> bool:
-    match node:
-        case Load() | Store():
-            return node.array == array
-        case Update():
-            return node.target == array
-        case _:
-            return False
 
 
 def _blocks(body: tuple[Stmt, ...]) -> Iterator[tuple[Stmt, ...]]:
@@ -164,31 +152,6 @@ def _blocks(body: tuple[Stmt, ...]) -> Iterator[tuple[Stmt, ...]]:
                 pass
 
 
-def _filled(loop: For, alloc: Alloc, equal: EqualExtents) -> tuple[For, tuple[Symbol, ...], Expr] | None:
-    """A nest that stores every element of the array once: its variables, by axis, and the value."""
-    loops: dict[Symbol, For] = {}
-    stmt: Stmt = loop
-    while isinstance(stmt, For):
-        loops[stmt.var] = stmt
-        if len(stmt.body) != 1 or stmt.clauses is not None:
-            return None
-        stmt = stmt.body[0]
-    if not isinstance(stmt, Store) or stmt.array != alloc.array or may_raise(stmt):
-        return None
-    axes = tuple(place.symbol for place in stmt.index if isinstance(place, Var))
-    if len(axes) != len(stmt.index) or axes != tuple(loops):
-        return None
-    if not all(_is_all(loops[var], extent, equal) for var, extent in zip(axes, alloc.shape, strict=True)):
-        return None
-    return loop, axes, stmt.value
-
-
-def _is_all(loop: For, extent: Expr, equal: EqualExtents) -> bool:
-    """Whether a loop runs over a whole axis, from its start."""
-    starts = isinstance(loop.lo, Const) and loop.lo.value == 0
-    return starts and loop.step == 1 and equal.same(loop.hi, extent)
-
-
 def _reads(
     later: tuple[Stmt, ...], alloc: Alloc, axes: tuple[Symbol, ...], equal: EqualExtents
 ) -> tuple[_Read, ...] | None:
@@ -200,7 +163,7 @@ def _reads(
             if len(around) != len(axes) or named != {loop.var for loop in around}:
                 return None
             is_there = load.index == tuple(Var(loop.var, loc=loop.loc) for loop in around) and all(
-                _is_all(loop, extent, equal) for loop, extent in zip(around, alloc.shape, strict=True)
+                is_whole(loop, extent, equal) for loop, extent in zip(around, alloc.shape, strict=True)
             )
             out.append(_Read(load, number, not is_there))
     return tuple(out)

@@ -142,7 +142,7 @@ def test_product_reads_each_element_often():
 def test_refusal_says_why():
     context = PassContext()
     changed(dear, LINE, context=context)
-    assert any("'t' stays in memory" in r.text for r in context.remarks if r.kind == "missed")
+    assert any("'t' is not computed at each of" in r.text for r in context.remarks if r.kind == "missed")
 
 
 def test_change_is_reported():

@@ -256,3 +256,34 @@ def correlation_of_two_lines(x, y):
         p += (x[i] - a) ** 2
         q += (b - y[i]) ** 2
     return c, p, q
+
+
+# ---------------------------------------------------------------- stencils of what is dear to compute
+
+
+@PROGRAMS.on(floats(70, 9))
+@PROGRAMS.on(floats(35, 40).T)
+@PROGRAMS.on(floats(33, 3, dtype=np.float32))
+@PROGRAMS.on(floats(2, 2))
+@PROGRAMS.on(complexes(40, 5))
+def nine_points_of_roots(a):
+    t = np.sqrt(a * a + 1.0)
+    return (
+        t[:-2, :-2] + t[:-2, 1:-1] + t[:-2, 2:] + t[1:-1, :-2] + t[1:-1, 1:-1]
+        + t[1:-1, 2:] + t[2:, :-2] + t[2:, 1:-1] + t[2:, 2:]
+    )  # fmt: skip
+
+
+@PROGRAMS.on(floats(8300))
+@PROGRAMS.on(floats(16601)[::-2])
+@PROGRAMS.on(floats(3))
+def slopes_of_exponentials(a):
+    t = np.exp(a)
+    return t[:-2] + t[1:-1] * t[2:] - t[2:] / (1.0 + t[:-2] * t[1:-1])
+
+
+@PROGRAMS.on(floats(20, 4, 5), floats(20, 4, 5))
+@PROGRAMS.on(floats(1, 4, 5), floats(1, 4, 5))
+def planes_of_a_room(a, b):
+    t = np.exp(a) / (1.0 + np.exp(b))
+    b[1:-1] = t[:-2] + t[1:-1] * t[2:] - t[:-2] * t[1:-1]
