@@ -383,12 +383,14 @@ class _Collector:
         if _leaves(stmt.then) != _leaves(stmt.orelse):
             self.state = after[1] if _leaves(stmt.then) else after[0]
         else:
-            self.state = self._merge(truth, after[0], after[1])
+            written = scalars_written((*stmt.then, *stmt.orelse))
+            self.state = self._merge(truth, after[0], after[1], written)
         return truth
 
-    def _merge(self, truth: Truth, then: State, orelse: State) -> State:
+    def _merge(self, truth: Truth, then: State, orelse: State, written: set[Symbol]) -> State:
+        """What holds of the scalars where both branches meet. written: those that may differ."""
         merged = then.copy()
-        for symbol in {**then.scalars, **orelse.scalars}:
+        for symbol in sorted(written, key=lambda s: s.uid):
             one, other = then.scalars.get(symbol), orelse.scalars.get(symbol)
             if one is not None and other is not None and one.version == other.version:
                 continue

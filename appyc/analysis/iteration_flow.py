@@ -14,7 +14,7 @@ Order within an iteration is that of the loops around both accesses, then that o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -45,6 +45,8 @@ class IterationFlow:
     dependences: Dependences
     loop: For
     array: Symbol
+    _seen: dict[int, Sees] = field(default_factory=dict)
+    """What reads find, by the identity of the access, as far as somebody has asked."""
 
     @cached_property
     def accesses(self) -> list[Access]:
@@ -67,7 +69,9 @@ class IterationFlow:
 
     def sees(self, read: Access) -> Sees:
         """What a read finds, over all iterations. EITHER where it is not known."""
-        return self.dependences.sets.bounded(lambda: self._sees(read), Sees.EITHER)
+        if id(read) not in self._seen:
+            self._seen[id(read)] = self.dependences.sets.bounded(lambda: self._sees(read), Sees.EITHER)
+        return self._seen[id(read)]
 
     def _sees(self, read: Access) -> Sees:
         sets = self.dependences.sets
@@ -75,12 +79,11 @@ class IterationFlow:
         domain = domain.intersect(self.dependences.found.affine.context)
         left, touched = domain, False
         for write in self.writes:
-            pairs = self._pairs(write, read, surely=False)
+            pairs, sure_pairs = self._pairs(write, read)
             touched = touched or not pairs.is_empty()
             if self._is_sure(write):
-                pairs = self._pairs(write, read, surely=True)
-                second = [name for name in sets.names(pairs) if name.endswith(SECOND)]
-                left = left.subtract(sets.project_out(pairs, second))
+                second = [name for name in sets.names(sure_pairs) if name.endswith(SECOND)]
+                left = left.subtract(sets.project_out(sure_pairs, second))
         if not touched:
             return Sees.OLD
         return Sees.OWN if left.is_empty() else Sees.EITHER
@@ -95,9 +98,9 @@ class IterationFlow:
         spoken = {name for thing in (domain, *element) for name in sets.names(thing)}
         return all(names[name].depth <= self._depth or names[name].loop is not None for name in spoken)
 
-    def _pairs(self, write: Access, read: Access, *, surely: bool) -> isl.Set:
-        """The instances of a read with those of a write before it, marked as second, of the same
-        iteration and element. surely: none of which it is not known that it comes before."""
+    def _pairs(self, write: Access, read: Access) -> tuple[isl.Set, isl.Set]:
+        """The instances of a read with those of a write that may come before it, marked as second, of the
+        same iteration and element; and those of which it is known that they do."""
         sets, names = self.dependences.sets, self.dependences.found.affine.names
 
         def apart(name: str) -> str:
@@ -114,7 +117,7 @@ class IterationFlow:
         for one, other_loop in zip(read.loops[self._depth :], write.loops[self._depth :], strict=False):
             if not (isinstance(one, For) and isinstance(other_loop, For)):
                 # Of a `while` that holds both there is no telling which of its turns comes first.
-                return meet.intersect(before if surely else before.union(same))
+                return meet.intersect(before.union(same)), meet.intersect(before)
             if one.var != other_loop.var:
                 break
             var = self.dependences.found.variables[one.var]
@@ -125,7 +128,8 @@ class IterationFlow:
         position = {id(access): number for number, access in enumerate(self.accesses)}
         if position[id(write)] < position[id(read)]:
             before = before.union(same)
-        return meet.intersect(before)
+        pairs = meet.intersect(before)
+        return pairs, pairs
 
     # ---- between iterations
 

@@ -148,14 +148,12 @@ def _statement(stmt: ast.stmt, after: frozenset[str], exits: _Exits) -> frozense
 def _loop(
     body: list[ast.stmt], past: frozenset[str], bound: frozenset[str], after: frozenset[str]
 ) -> frozenset[str]:
-    """Names live at the top of an iteration, before the target is bound."""
-    head: frozenset[str] = frozenset()
-    while True:
-        around = past | head
-        found = _block(body, around, _Exits(after, around)) - bound
-        if found <= head:
-            return head
-        head |= found
+    """Names live at the top of an iteration, before the target is bound.
+
+    Once around is enough: what the body makes of a name live behind it (it reads it, binds it or
+    leaves it as it is) does not depend on other names, so that a second time around adds none.
+    """
+    return _block(body, past, _Exits(after, past)) - bound
 
 
 def _read_by_targets(targets: Iterable[ast.expr]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.arithmetic import integer
@@ -158,11 +159,20 @@ def _common(
     for extent in lengths:
         tests = list(same.values()) if extent == longest else [same[extent]] if extent in same else []
         index: Expr = integer(0, loc) if is_one(extent) and not is_one(longest) else here
-        for test in tests:
-            alone = Select(equals(extent, 1, loc), integer(0, loc), here, loc=loc)
-            index = Select(test, index, alone, loc=loc)
-        indices.append(index)
+        indices.append(stretched(index, extent, tests, loc))
     return whole, indices
+
+
+def stretched(here: Expr, extent: Expr, tests: Sequence[Expr], loc: Loc) -> Expr:
+    """The place `here` along an axis of that length, or its only one where a test fails and it has one.
+
+    `here` stands in it once: it may be such a place itself, and so on for every operator around.
+    """
+    if not tests:
+        return here
+    same = reduce(lambda a, b: Logical("and", a, b, loc=loc), tests)
+    moves = Logical("or", same, Compare("!=", extent, integer(1, loc), loc=loc), loc=loc)
+    return Select(moves, here, integer(0, loc), loc=loc)
 
 
 _MISMATCH = "operands could not be broadcast together: the lengths of an axis differ"

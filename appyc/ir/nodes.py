@@ -33,6 +33,9 @@ class Symbol:
     uid: int
     type: Type
 
+    def __hash__(self) -> int:
+        return self.uid  # symbols of one function differ in it, and tables of symbols are asked all the time
+
     @property
     def dtype(self) -> DType:
         return self.type.dtype

@@ -7,10 +7,11 @@ place, the empty tuple to delete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, TypeAlias, TypeVar, cast, get_args, get_type_hints
+from operator import attrgetter
+from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from appyc.ir.nodes import (
     Assign,
@@ -91,18 +92,37 @@ _WITHOUT_STATEMENTS = frozenset[object]((*get_args(Expr), Clauses, LoopCost, Pro
 def children(node: Node) -> list[Node]:
     """The nodes directly below, in order."""
     kind: Any = type(node)
-    return _below(node, _parts(kind))
+    return list(_below(kind, _parts)(node))
 
 
-def _below(node: Node, names: tuple[str, ...]) -> list[Node]:
-    out: list[Node] = []
-    for name in names:
-        value = getattr(node, name)
-        if isinstance(value, tuple):
-            out.extend(value)
-        elif isinstance(value, Node):
-            out.append(value)
-    return out
+@cache
+def _below(kind: type[Any], fields: Fields) -> Callable[[Node], Sequence[Node]]:
+    """What gets the nodes in some fields of a kind of node, in order: trees are walked all the time."""
+    names = fields(kind)
+    if not names:
+        return lambda node: ()
+    if all(_is_one_node(hint) for name, hint in get_type_hints(kind).items() if name in names):
+        get: Callable[[Node], Any] = attrgetter(*names)
+        return get if len(names) > 1 else lambda node: (get(node),)
+
+    def below(node: Node) -> list[Node]:
+        out: list[Node] = []
+        for name in names:
+            value = getattr(node, name)
+            if isinstance(value, tuple):
+                out.extend(value)
+            elif isinstance(value, Node):
+                out.append(value)
+        return out
+
+    return below
+
+
+def _is_one_node(hint: object) -> bool:
+    """Whether a field with that annotation always holds a node, and no tuple of them."""
+    return get_origin(hint) is not tuple and all(
+        _is_node(kind) for kind in ((hint,) if isinstance(hint, type) else get_args(hint))
+    )
 
 
 def walk(node: Node | Iterable[Node]) -> Iterator[Node]:
@@ -120,9 +140,8 @@ def _walk(node: Node | Iterable[Node], fields: Fields) -> Iterator[Node]:
     while stack:
         top = stack.pop()
         yield top
-        names = fields(type(top))
-        if names:
-            stack.extend(_below(top, names)[::-1])
+        kind: Any = type(top)
+        stack.extend(_below(kind, fields)(top)[::-1])
 
 
 def rewrite(node: N, rule: Rule) -> N:
@@ -149,8 +168,11 @@ def _rewrite_each(nodes: tuple[Node, ...], rule: Rule, fields: Fields) -> tuple[
 
 
 def _rewrite(node: Node, rule: Rule, fields: Fields = _parts) -> Node | tuple[Node, ...]:
+    names = fields(type(node))
+    if not names:
+        return rule(node)
     changes: dict[str, object] = {}
-    for name in fields(type(node)):
+    for name in names:
         old = getattr(node, name)
         if isinstance(old, Node):
             new = _rewrite(old, rule, fields)
@@ -161,7 +183,15 @@ def _rewrite(node: Node, rule: Rule, fields: Fields = _parts) -> Node | tuple[No
             items = _rewrite_each(old, rule, fields)
             if len(items) != len(old) or any(a is not b for a, b in zip(items, old, strict=True)):
                 changes[name] = items
-    return rule(replace(node, **changes) if changes else node)  # type: ignore[arg-type]
+    return rule(_with(node, changes) if changes else node)
+
+
+def _with(node: Node, changes: Mapping[str, object]) -> Node:
+    """`dataclasses.replace`, which looks through the fields of the class each time, in a third of the time."""
+    kind: Any = type(node)
+    values = [changes[name] if name in changes else getattr(node, name) for name in kind.__match_args__]
+    out: Node = kind(*values, loc=node.loc)
+    return out
 
 
 def substitute(node: N, values: dict[Symbol, Expr]) -> N:
@@ -189,7 +219,7 @@ def rename(node: N, new: dict[Symbol, Symbol]) -> N:
     def rule(n: Node) -> Node:
         kind: Any = type(n)
         changes = {name: out for name in _names(kind) if (out := sym(old := getattr(n, name))) is not old}
-        return replace(n, **changes) if changes else n  # type: ignore[arg-type]
+        return _with(n, changes) if changes else n
 
     return rewrite(node, rule)
 

@@ -74,6 +74,13 @@ def expand_tensors(fn: Function, ctx: PassContext) -> Function:
     return replace(fn, body=_Expansion(fn).block(fn.body))
 
 
+def _differs(old: object, new: object) -> bool:
+    """Whether a child is another node, or one of several is."""
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return any(a is not b for a, b in zip(old, new, strict=True))
+    return old is not new
+
+
 class _Expansion:
     def __init__(self, fn: Function) -> None:
         self.names = NameSupply.after(fn)
@@ -112,7 +119,7 @@ class _Expansion:
                 changes[name] = self.expr(old, out)  # type: ignore[arg-type]
             elif isinstance(old, tuple) and old and isinstance(old[0], Node):
                 changes[name] = tuple(self.expr(item, out) for item in old)
-        changed = any(getattr(expr, name) != new for name, new in changes.items())
+        changed = any(_differs(getattr(expr, name), new) for name, new in changes.items())
         return replace(expr, **changes) if changed else expr  # type: ignore[arg-type]
 
     def _reduce(self, expr: Reduce, out: list[Stmt]) -> Var:

@@ -78,8 +78,8 @@ def _decide(fn: Function) -> _Decided:
     """The nodes that need not be asked, by identity, the guards that make it so, and those of the nodes
     whose condition holds in the whole function: in a loop that never runs anything does.
 
-    What a condition is about may depend on others that hold. Where one of those cannot be
-    guarded, all are looked at again without it.
+    What a condition is about may depend on others that hold. Where some of those cannot be
+    guarded, all are looked at again without them.
     """
     refused: frozenset[int] = frozenset()
     while True:
@@ -91,28 +91,37 @@ def _decide(fn: Function) -> _Decided:
         decided = _guarded(found, asked)
         if isinstance(decided, tuple):
             return decided
-        refused |= {decided}
+        refused |= decided
 
 
-def _guarded(found: FunctionAccesses, asked: dict[int, list[Assumption]]) -> _Decided | int:
-    """Guards for all that is asked, or a node that none can be stated for, by identity."""
+def _guarded(found: FunctionAccesses, asked: dict[int, list[Assumption]]) -> _Decided | frozenset[int]:
+    """Guards for all that is asked, or the nodes that none can be stated for, by identity.
+
+    They are not looked for one by one: a condition that asks too much where others hold asks no less
+    where these may fail.
+    """
     writer = GuardWriter(found.affine)
     known: dict[int, Likely] = {}
     guards: list[Guard] = []
+    refused: set[int] = set()
     so_far = found.sets.everything
     for key, places in asked.items():
         node = places[0].node
         holds = found.sets.bounded(partial(_holds, writer, so_far, places), None)
         if holds is None:
-            return key
+            refused.add(key)
+            continue
         if not so_far.is_subset(holds):
             cases = writer.cases(holds.gist(so_far), node.loc)
             if cases is None:
-                return key
+                refused.add(key)
+                continue
             reason = "shapes and bounds are as in nearly every call"
             guards.append(Guard(condition_of(cases, node.loc), reason, loc=node.loc))
             so_far = so_far.intersect(holds)
         known[key] = node
+    if refused:
+        return frozenset(refused)
     anywhere = tuple(
         node
         for key, node in known.items()
