@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as _numpy
 
+from appyc.lazy.applying import apply_ufunc
 from appyc.lazy.arrays import ndarray
 from appyc.lazy.functions import call
 from appyc.lazy.recorder import array, asarray, contiguous
@@ -50,7 +51,9 @@ class _Ufunc:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._ufunc, name)
-        return _function(found) if callable(found) else found
+        if not callable(found):
+            return found
+        return lambda *args, **keywords: apply_ufunc(self._ufunc, name, args, keywords)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:

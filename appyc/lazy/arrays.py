@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import functions, recorder, ufuncs
+from appyc.lazy import applying, functions, recorder, ufuncs
 from appyc.lazy.shapes import Shaped
 
 
@@ -30,7 +30,9 @@ class Array(Shaped):
         )
 
     def conjugate(self) -> Any:
-        return ufuncs.apply_ufunc(np.conjugate, "__call__", (self,), {}) if self.dtype.kind in "cO" else self
+        return (
+            applying.apply_ufunc(np.conjugate, "__call__", (self,), {}) if self.dtype.kind in "cO" else self
+        )
 
     conj = conjugate
 
@@ -81,7 +83,7 @@ def _in_place(ufunc: np.ufunc) -> Callable[..., Any]:
 
 def _unary(ufunc: np.ufunc) -> Callable[..., Any]:
     def method(self: Array) -> Any:
-        return ufuncs.apply_ufunc(ufunc, "__call__", (self,), {})
+        return applying.apply_ufunc(ufunc, "__call__", (self,), {})
 
     return method
 

@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import arrays
+from appyc.lazy import applying, arrays, indexing
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
 from appyc.lazy.recorder import array, asarray, evaluated, plain, record_ordered, views_by, wrapped
 from appyc.lazy.reductions import REDUCTIONS
-from appyc.lazy.ufuncs import apply_ufunc, as_operand, fits, is_compiled, product
+from appyc.lazy.ufuncs import as_operand, fits, is_compiled, product
+from appyc.lazy.views import view_of
 
 
 def call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """One of NumPy's functions."""
     if isinstance(function, np.ufunc):
-        return apply_ufunc(function, "__call__", args, keywords)
+        return applying.apply_ufunc(function, "__call__", args, keywords)
     own = _OWN.get(function)
     if own is not None:
         found = own(*args, **keywords)
@@ -57,9 +58,9 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **more:
         return NotImplemented
     into = {} if out is None else {"out": out}
     if most is None:
-        return apply_ufunc(np.maximum, "__call__", (a, least), into)
-    inner = a if least is None else apply_ufunc(np.maximum, "__call__", (a, least), {})
-    return apply_ufunc(np.minimum, "__call__", (inner, most), into)
+        return applying.apply_ufunc(np.maximum, "__call__", (a, least), into)
+    inner = a if least is None else applying.apply_ufunc(np.maximum, "__call__", (a, least), {})
+    return applying.apply_ufunc(np.minimum, "__call__", (inner, most), into)
 
 
 def _dot(a: Any, b: Any, out: Any = None) -> Any:
@@ -68,6 +69,76 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
         return NotImplemented
     ranks = [len(getattr(o, "shape", ())) for o in (one, two)]
     return product(one, two) if all(r in (1, 2) for r in ranks) else NotImplemented
+
+
+def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> Any:
+    value = as_operand(src)
+    if (
+        type(dst) is not arrays.ndarray
+        or value is None
+        or not is_compiled((dst, value))
+        or not fits((dst, value))
+    ):
+        return NotImplemented
+    if broadcast(getattr(value, "shape", ()), dst.shape) != dst.shape or not _can_cast(
+        value, dst.dtype, casting
+    ):
+        return NotImplemented
+    return None if applying.choosing(where, value, dst) else NotImplemented
+
+
+def _can_cast(value: Any, dtype: np.dtype, casting: Any) -> bool:
+    if type(value) in (bool, int, float, complex):
+        return bool(np.can_cast(np.min_scalar_type(value), dtype, casting))
+    return bool(np.can_cast(value.dtype, dtype, casting))
+
+
+def _putmask(a: Any, mask: Any, values: Any) -> Any:
+    value, where = as_operand(values), as_operand(mask)
+    if (
+        value is None
+        or not isinstance(where, arrays.ndarray)
+        or type(a) is not arrays.ndarray
+        or where.shape != a.shape
+    ):
+        return NotImplemented
+    return _copyto(a, value, where=where) if getattr(value, "shape", ()) in ((), a.shape) else NotImplemented
+
+
+def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
+    if (
+        type(a) is not arrays.ndarray
+        or out is not None
+        or mode != "raise"
+        or axis not in (None, 0)
+        or not a.ndim
+    ):
+        return NotImplemented
+    source = a.ravel() if axis is None else a
+    found = indexing.places(source, indices)
+    return (
+        NotImplemented
+        if found is None or source.dtype not in COMPILED_DTYPES
+        else indexing.gathered(source, found)
+    )
+
+
+def _diff(a: Any, n: Any = 1, axis: Any = -1, *more: Any, **keywords: Any) -> Any:
+    if type(a) is not arrays.ndarray or not a.ndim or more or keywords or type(n) is not int or n < 0:
+        return NotImplemented
+    np.diff(np.empty((0,) * a.ndim), axis=axis)  # raises NumPy's error for a wrong axis
+    whole = (slice(None),) * (axis % a.ndim)
+    for _ in range(n):
+        later, earlier = a[(*whole, slice(1, None))], a[(*whole, slice(None, -1))]
+        a = later != earlier if a.dtype == np.bool_ else later - earlier
+    return a
+
+
+def _outer(a: Any, b: Any, out: Any = None) -> Any:
+    one, two = as_operand(a), as_operand(b)
+    if out is not None or not isinstance(one, arrays.ndarray) or not isinstance(two, arrays.ndarray):
+        return NotImplemented
+    return applying.apply_ufunc(np.multiply, "__call__", (one.ravel()[:, None], two.ravel()[None]), {})
 
 
 def _method(name: str) -> Callable[..., Any]:
@@ -112,9 +183,14 @@ def _is_scalar(element: Any) -> bool:
 
 
 def _shares(*args: Any, **keywords: Any) -> Any:
-    """Of ghosts: whether arrays overlap does not depend on values."""
+    """What waits to be computed has no memory that another library could look at: its ghost will do."""
     shares: Callable[..., bool] = np.shares_memory
-    return shares(*(a.ghost() if isinstance(a, arrays.Array) else a for a in args), **keywords)
+    return shares(*(_in_memory(a) if isinstance(a, arrays.Array) else a for a in args), **keywords)
+
+
+def _in_memory(array: arrays.Array) -> np.ndarray:
+    memory = array.buffer.memory
+    return array.ghost() if memory is None else view_of(memory, array.path)
 
 
 _OWN: dict[Any, Callable[..., Any]] = {
@@ -130,6 +206,7 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.reshape: lambda a, /, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
     np.ravel: _method("ravel"), np.copy: _copy, np.astype: _astype,
     np.shape: _asked("shape"), np.ndim: _asked("ndim"), np.size: _size, np.isscalar: _is_scalar,
+    np.copyto: _copyto, np.putmask: _putmask, np.take: _take, np.diff: _diff, np.outer: _outer,
     np.zeros_like: _like(np.zeros_like), np.ones_like: _like(np.ones_like), np.empty_like: _like(np.empty_like),
     np.full_like: _like(np.full_like), np.shares_memory: _shares, np.may_share_memory: _shares,
     np.iscomplexobj: lambda x: x.dtype.kind == "c" if isinstance(x, arrays.Array) else NotImplemented,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import operator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from appyc.lazy import arrays, held
-from appyc.lazy.operations import Choose
-from appyc.lazy.recorder import changing, evaluated, plain, record_store
-from appyc.lazy.ufuncs import as_operand, fits, is_compiled
+from appyc.lazy.operations import COMPILED_DTYPES, Choose, Gather, Scatter, broadcast, ufunc_dtype
+from appyc.lazy.recorder import asarray, changing, evaluated, plain, record, record_store
+from appyc.lazy.ufuncs import as_operand, fits, is_compiled, type_of
 from appyc.lazy.views import NEAR
 
 
@@ -98,32 +99,175 @@ def _near(bound: int, extent: int) -> int:
     return bound - extent if 0 < extent - bound <= NEAR < bound else bound
 
 
-def fancy_load(source: held.Held, key: Any) -> Any:
-    """An index with arrays or masks: NumPy's, on computed values."""
-    return evaluated(np.ndarray.__getitem__, (source, key), {})
+@dataclass(frozen=True, slots=True)
+class Places:
+    """An index with arrays of indices, all of them in range: the view whose first axes they index, the common shape
+    of the arrays, and where the result has its axes, of what lies in memory in the order (theirs, the rest)."""
+
+    view: Any
+    indices: tuple[Any, ...]
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+
+    @property
+    def is_turned(self) -> bool:
+        return self.order != tuple(range(len(self.order)))
 
 
-def fancy_store(target: held.Held, key: Any, value: Any) -> None:
-    """A store through a mask of the target's shape is recorded, if one number is stored; else NumPy's."""
-    number = as_operand(value)
-    is_mask = (
-        isinstance(key, arrays.ndarray)
-        and key.dtype == bool
-        and key.shape == target.shape
-        and not target.is_window
+def places(source: Any, key: Any) -> Places | None:
+    """The arrays of indices in a key; None where there are masks, or NumPy must see to it."""
+    items = list(key) if type(key) is tuple else [key]
+    arrays_there = [_indices(item) for item in items]
+    if all(found is None for found in arrays_there):
+        return None
+    used = sum(1 for i in items if i is not None and i is not Ellipsis)
+    if (
+        used > source.ndim
+        or source.is_window
+        or source.size == 0
+        or sum(1 for i in items if i is Ellipsis) > 1
+    ):
+        return None
+    advanced = [
+        k
+        for k, (item, found) in enumerate(zip(items, arrays_there, strict=True))
+        if found is not None or type(item) is int
+    ]
+    if any(found is None and not _is_simple(item) for item, found in zip(items, arrays_there, strict=True)):
+        return None
+    together = advanced[-1] - advanced[0] == len(advanced) - 1
+    if not together and any(type(items[k]) is int for k in advanced):
+        return None
+    basic: list[Any] = [
+        slice(None) if found is not None else item for item, found in zip(items, arrays_there, strict=True)
+    ]
+    view = source[(*basic, ...)] if all(i is not Ellipsis for i in items) else source[tuple(basic)]
+    axes = _axes(items, arrays_there, source.ndim)
+    indices = tuple(found for found in arrays_there if found is not None)
+    shape = broadcast(*(found.shape for found in indices))
+    if (
+        shape is None
+        or math.prod(shape) == 0
+        or not all(map(_in_range, indices, (view.shape[a] for a in axes)))
+    ):
+        return None
+    turned = view.transpose((*axes, *(a for a in range(view.ndim) if a not in axes)))
+    first = axes[0] if together else 0
+    rest = turned.ndim - len(axes)
+    order = (
+        *range(len(shape), len(shape) + first),
+        *range(len(shape)),
+        *range(len(shape) + first, len(shape) + rest),
     )
-    if is_mask and number is not None and getattr(number, "shape", ()) == () and _goes_into(number, target):
-        cast = target.dtype.type(number) if type(number) in (bool, int, float) else number
-        record_store(Choose(), (key, cast, target), target, target.shape)
-        return
+    return Places(turned, indices, shape, order)
+
+
+def _indices(item: Any) -> Any:
+    """An array of indices; None for anything else."""
+    if isinstance(item, list):
+        item = np.asarray(plain(item)) if item else None
+    if type(item) is np.ndarray and item.dtype.kind in "iu" and item.ndim:
+        return asarray(item.astype(np.int64))
+    if type(item) is arrays.ndarray and item.dtype.kind in "iu" and item.shape:
+        return item.settled().astype(np.int64, copy=False)
+    return None
+
+
+def _is_simple(item: Any) -> bool:
+    return item is None or item is Ellipsis or type(item) is slice or type(item) is int
+
+
+def _axes(items: list[Any], found: list[Any], rank: int) -> list[int]:
+    """Which axes of the view, after slices and integers, the arrays index."""
+    used = sum(1 for i in items if i is not None and i is not Ellipsis)
+    out, axis = [], 0
+    for item, indices in zip(items, found, strict=True):
+        if indices is not None:
+            out.append(axis)
+        if type(item) is not int:
+            axis += rank - used if item is Ellipsis else 1
+    return out
+
+
+def _in_range(indices: arrays.ndarray, extent: int) -> bool:
+    values = indices.computed()
+    return -extent <= int(values.min()) and int(values.max()) < extent
+
+
+def fancy_load(source: held.Held, key: Any) -> Any:
+    """An index with arrays of integers is recorded; one with masks, or anything else, is NumPy's."""
+    found = places(source, key) if source.dtype in COMPILED_DTYPES else None
+    if found is None:
+        return evaluated(np.ndarray.__getitem__, (source, key), {})
+    return gathered(source, found)
+
+
+def gathered(source: held.Held, found: Places) -> Any:
+    """What stands at these places."""
+    shape = found.shape + found.view.shape[len(found.indices) :]
+    out = record(Gather(), (found.view, *found.indices), shape, source.dtype)
+    return out.transpose(found.order) if found.is_turned else out
+
+
+def fancy_store(target: held.Held, key: Any, value: Any, ufunc: np.ufunc | None = None) -> None:
+    """A store through arrays of indices, or of one number through a mask, is recorded; else it is NumPy's.
+
+    ufunc: for its `at`, of which a number is combined as often as its place is named.
+    """
+    operand = None if target.is_window else as_operand(value)
+    if operand is not None and _goes_into(operand, target, ufunc):
+        if type(operand) in (bool, int, float):
+            operand = target.dtype.type(operand)
+        if _is_stored(target, key, operand, ufunc):
+            return
     index = plain(key)
-    changing(target, lambda memory: memory.__setitem__(index, plain(value)))
+    if ufunc is None:
+        changing(target, lambda memory: memory.__setitem__(index, plain(value)))
+    else:
+        changing(target, lambda memory: ufunc.at(memory, index, plain(value)))
 
 
-def _goes_into(number: Any, target: held.Held) -> bool:
-    if not is_compiled((target, number)) or not fits((target, number)):
+def _is_stored(target: held.Held, key: Any, operand: Any, ufunc: np.ufunc | None) -> bool:
+    """Records the store. False where NumPy must see to it."""
+    shape = getattr(operand, "shape", ())
+    mask = _mask(target, key)
+    if mask is not None:
+        if ufunc is not None or shape != ():
+            return False
+        record_store(Choose(), (mask, operand, target), target, target.shape)
+        return True
+    found = places(target, key)
+    if found is None or found.is_turned or found.view.path:  # into a view, the compiler stores nothing so
         return False
-    return type(number) in (bool, int, float) or np.can_cast(number.dtype, target.dtype, "same_kind")
+    whole = found.shape + found.view.shape[len(found.indices) :]
+    if broadcast(shape, whole) != whole:
+        return False
+    record_store(Scatter(ufunc), (operand, *found.indices), found.view, whole)
+    return True
+
+
+def _mask(target: held.Held, key: Any) -> Any:
+    """A mask of the target's first axes, with axes of one element for the rest; None for any other key."""
+    if type(key) is np.ndarray and key.dtype == bool:
+        key = asarray(key)
+    if (
+        type(key) is not arrays.ndarray
+        or key.dtype != bool
+        or not key.shape
+        or key.shape != target.shape[: key.ndim]
+    ):
+        return None
+    more = target.ndim - key.ndim
+    return key[(..., *(None,) * more)] if more else key.settled()
+
+
+def _goes_into(value: Any, target: held.Held, ufunc: np.ufunc | None) -> bool:
+    """Whether a store into the target, or an update of it, converts the value as compiled code does."""
+    if type(value) is complex or not is_compiled((target, value)) or not fits((target, value)):
+        return False
+    if ufunc is not None:
+        return ufunc_dtype(ufunc, target.dtype, type_of(value)) == target.dtype
+    return type(value) in (bool, int, float) or np.can_cast(value.dtype, target.dtype, "same_kind")
 
 
 def resolved_shape(shape: tuple[int, ...], given: Any) -> tuple[int, ...]:

@@ -65,6 +65,21 @@ class Convert(metaclass=Shared):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Gather(metaclass=Shared):
+    """`operand[i, j, ...]` with arrays of indices, which are the other operands."""
+
+    hosted: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scatter(metaclass=Shared):
+    """`target[i, j, ...] = value`, or `ufunc.at(target, (i, j, ...), value)`. Operands: the value, and the indices."""
+
+    ufunc: np.ufunc | None
+    hosted: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Reduction(metaclass=Shared):
     """`np.<name>(operand, axis=, keepdims=)`. axes: None for all."""
 
@@ -119,7 +134,9 @@ class Call:
     hosted: bool = False
 
 
-Operation = Pointwise | Power | Choose | Convert | Reduction | Place | Running | Product | Call
+Operation = (
+    Pointwise | Power | Choose | Convert | Gather | Scatter | Reduction | Place | Running | Product | Call
+)
 
 
 # ---------------------------------------------------------------- dtypes and shapes

@@ -24,7 +24,19 @@ import numpy as np
 
 from appyc.lazy.gathering import Form, Gathered, Line
 from appyc.lazy.nodes import Buffer
-from appyc.lazy.operations import Call, Choose, Convert, Place, Pointwise, Power, Product, Reduction, Running
+from appyc.lazy.operations import (
+    Call,
+    Choose,
+    Convert,
+    Gather,
+    Place,
+    Pointwise,
+    Power,
+    Product,
+    Reduction,
+    Running,
+    Scatter,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +116,9 @@ class _Writer:
             times = ast.Call(_name("range"), [self._number()], [])
             return [ast.For(ast.Name(_ROUND, ast.Store()), times, [call], [])]
         assert isinstance(target, int)
+        if isinstance(operation, Scatter):
+            assert place is not None
+            return self._scatter(operation, operands, target, place)
         value = self._value(operation, operands)
         if place is None:
             return [ast.Assign([ast.Name(self.name(target), ast.Store())], value)]
@@ -117,10 +132,30 @@ class _Writer:
         elif place:
             view = self._step(view, place[-1])
         if not isinstance(view, ast.Name):
-            name = f"v{next(self.views)}"
-            out.append(ast.Assign([ast.Name(name, ast.Store())], view))
-            view = _name(name)
+            named, view = self._named(view)
+            out.append(named)
         return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
+
+    def _named(self, view: ast.expr) -> tuple[ast.stmt, ast.expr]:
+        name = f"v{next(self.views)}"
+        return ast.Assign([ast.Name(name, ast.Store())], view), _name(name)
+
+    def _scatter(
+        self, operation: Scatter, operands: list[ast.expr], target: int, place: tuple[object, ...]
+    ) -> list[ast.stmt]:
+        value, *places = operands
+        view: ast.expr = _name(self.name(target))
+        for step in place:
+            view = self._step(view, step)
+        out: list[ast.stmt] = []
+        if place:
+            named, view = self._named(view)
+            out.append(named)
+        items = ast.Tuple(places, ast.Load()) if len(places) > 1 else places[0]
+        if operation.ufunc is None:
+            return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
+        function = ast.Attribute(_numpy(operation.ufunc.__name__), "at", ast.Load())
+        return [*out, ast.Expr(ast.Call(function, [view, items, value], []))]
 
     def _number(self) -> ast.expr:
         return _name(f"s{next(self.numbers)}")
@@ -146,6 +181,9 @@ class _Writer:
                 return ast.BinOp(operands[0], ast.Pow(), ast.Constant(exponent))
             case Choose():
                 return _call("where", *operands)
+            case Gather():
+                items = ast.Tuple(operands[1:], ast.Load()) if len(operands) > 2 else operands[1]
+                return ast.Subscript(operands[0], items, ast.Load())
             case Convert(dtype):
                 method = ast.Attribute(operands[0], "astype", ast.Load())
                 return ast.Call(method, [_numpy("bool_" if dtype.kind == "b" else dtype.name)], [])

@@ -118,13 +118,12 @@ class Shaped(Values):
         return source.windowed(ghost.reshape(whole))
 
     def ravel(self, order: Any = "C") -> Any:
-        if order in ("K", "k"):
-            return self.transpose(memory_order([self.ghost()], self.ndim)).ravel()
-        return self.reshape(-1, order=order)
+        turned = self.transpose(self._axes_in(order))
+        whole = turned if turned.ghost().flags.c_contiguous else turned.copy()
+        return whole.reshape(-1)
 
     def flatten(self, order: Any = "C") -> Any:
-        found = self.ravel(order)
-        return found.copy() if found.buffer is self.buffer else found
+        return self.transpose(self._axes_in(order)).copy().reshape(-1)
 
     def squeeze(self, axis: Any = None) -> Any:
         self.ghost().squeeze(axis)  # raises NumPy's error for a wrong axis

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,9 @@ COMPILED_UFUNCS = frozenset({
     np.sinh, np.cosh, np.tanh, np.hypot, np.floor, np.ceil, np.trunc, np.minimum, np.maximum, np.fmin, np.fmax,
     np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.logical_and, np.logical_or,
     np.logical_not, np.logical_xor, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift,
-    np.right_shift, np.isnan, np.isinf, np.isfinite, np.conjugate,
+    np.right_shift, np.isnan, np.isinf, np.isfinite, np.conjugate, np.arcsinh, np.arccosh, np.arctanh, np.cbrt,
+    np.copysign, np.deg2rad, np.rad2deg, np.degrees, np.radians, np.float_power, np.fmod, np.gcd, np.lcm,
+    np.heaviside, np.ldexp, np.logaddexp, np.logaddexp2, np.nextafter, np.rint, np.signbit, np.bitwise_count,
 })  # fmt: skip
 """Ufuncs with one result that compiled code has."""
 
@@ -96,7 +98,7 @@ _PLANS: dict[tuple[Any, ...], Plan] = {}
 _MOST_PLANS = 1 << 14
 
 
-def _pointwise(
+def pointwise(
     ufunc: np.ufunc, operands: tuple[Any, ...]
 ) -> tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtype] | None:
     """What to record for a ufunc of these operands; None where NumPy must see to it."""
@@ -149,7 +151,7 @@ def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
         return evaluated(_OPERATORS[ufunc], (one, two), {})
     if ufunc is np.matmul:
         return product(*operands)
-    found = _pointwise(ufunc, operands)
+    found = pointwise(ufunc, operands)
     if found is None:
         return evaluated(_OPERATORS[ufunc], operands, {})
     return record_ordered(*found)
@@ -208,7 +210,7 @@ def operator_methods(ufunc: np.ufunc) -> tuple[Callable[..., Any], Callable[...,
 def update(ufunc: np.ufunc, target: held.Held, value: Any) -> None:
     """An operator in place. Raises NumPy's errors for a result that does not fit the target."""
     operand = None if target.is_window or ufunc is np.matmul else as_operand(value)
-    found = None if operand is None else _pointwise(ufunc, (target, operand))
+    found = None if operand is None else pointwise(ufunc, (target, operand))
     if found is None or found[2] != target.shape or not np.can_cast(found[3], target.dtype, "same_kind"):
         changing(target, lambda memory: _UPDATES[ufunc](memory, plain(value)))
         return
@@ -252,33 +254,3 @@ def product(one: Any, two: Any) -> Any:
     if dtype is None:
         return evaluated(np.matmul, (one, two), {})
     return record(Product(hosted=len(shapes[0]) + len(shapes[1]) > 3), (one, two), shape, dtype)
-
-
-def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A ufunc, or one of its methods. `out=` stores into that array and gives it back."""
-    out = keywords.get("out")
-    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    others = {k for k, v in keywords.items() if k != "out" and v is not None}
-    if method == "__call__" and not others:
-        operands = tuple(as_operand(x) for x in inputs)
-        if ufunc is np.matmul and target is None:
-            return product(*operands)
-        found = None if any(o is None for o in operands) else _pointwise(ufunc, operands)
-        if found is not None and target is None:
-            return record_ordered(*found)
-        if found is not None and _takes(target, found[2], found[3]):
-            record_store(found[0], found[1], target, found[2])
-            return target
-    function = ufunc if method == "__call__" else getattr(ufunc, method)
-    if isinstance(out, tuple):
-        keywords = {**keywords, "out": out if len(out) > 1 else out[0]}
-    return evaluated(function, inputs, {k: v for k, v in keywords.items() if v is not None})
-
-
-def _takes(target: Any, shape: tuple[int, ...], dtype: np.dtype) -> TypeGuard[arrays.ndarray]:
-    return (
-        isinstance(target, arrays.ndarray)
-        and not target.is_window
-        and target.shape == shape
-        and np.can_cast(dtype, target.dtype, "same_kind")
-    )

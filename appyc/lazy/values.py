@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import functions, kernels, recorder, ufuncs
+from appyc.lazy import applying, functions, kernels, recorder, ufuncs
 from appyc.lazy.held import Held
+
+_CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarray_chkfinite, np.require})
+"""By which other libraries make NumPy's arrays of what they are given, for code that takes nothing else."""
 
 
 class Values(Held):
@@ -26,16 +29,18 @@ class Values(Held):
         """For other libraries: a read-only view, through which later changes are seen."""
         found = self.computed()
         if copy or (dtype is not None and np.dtype(dtype) != self.dtype):
-            return np.array(found, dtype)
+            return np.array(found, dtype, copy=copy is not False)
         self.buffer.lent = True
         found = found.view()
         found.flags.writeable = False
         return found
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        return ufuncs.apply_ufunc(ufunc, method, inputs, keywords)
+        return applying.apply_ufunc(ufunc, method, inputs, keywords)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:
+        if func in _CONVERSIONS:
+            return func(*(a.__array__() if isinstance(a, Values) else a for a in args), **keywords)
         return functions.call(func, args, keywords)
 
     def __appyc_call__(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

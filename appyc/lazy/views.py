@@ -138,7 +138,9 @@ def view_of(memory: np.ndarray, path: Path) -> np.ndarray:
 
 
 def _window(memory: np.ndarray, step: Window) -> np.ndarray:
-    if memory.dtype.hasobject or memory.size == 0:  # of which NumPy makes no buffer
+    if 0 in step.shape:
+        out = np.empty(step.shape, step.dtype)
+    elif memory.dtype.hasobject:  # of which NumPy makes no buffer
         first = memory.reshape(-1)[step.offset // max(memory.itemsize, 1) :]
         out = np.lib.stride_tricks.as_strided(first, step.shape, step.strides)
     else:

@@ -16,14 +16,31 @@ from typing import Any
 
 import numpy as np
 
+import appyc
+
 DTYPES = ("float64", "float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128")
 BINARY = ("+", "-", "*", "+", "-", "*", "/", "<", ">=", "==")
 UNARY = ("np.sqrt(np.abs({}))", "-{}", "np.sin({})", "np.exp(-np.abs({}))", "np.abs({})", "{} ** 2",
          "np.square({})", "{}.copy()", "np.conjugate({})", "{}.astype(np.float64)", "{}.astype(np.float32)",
-         "np.cumsum({}, axis=0)")  # fmt: skip
+         "np.cumsum({}, axis=0)", "np.clip({}, -1, 1)", "np.maximum({}, 0.25)", "np.copy({})", "np.flip({})",
+         "np.moveaxis({}, 0, -1)", "np.diagonal({}).copy()", "np.sort({}, axis=-1)", "np.zeros_like({})",
+         "np.diff({}, axis=0)",
+         "np.roll({}, 1)", "np.tril({})", "np.add.accumulate({})", "np.where({} > 0)[0] + 0", "np.real({})",
+         "np.broadcast_to({}, (2, 1, 6)).copy()", "np.triu({}) + 0", "np.linspace(0, 1, np.size({}))")  # fmt: skip
 REDUCED = ("np.argmax({}, axis=0)", "{}.argmin()", "np.cumsum({}, axis=-1)", "{}.cumprod(axis=0)", "{}.sum()",
            "{}.sum(axis=0)", "{}.mean(axis=-1)", "{}.max()", "np.min({}, axis=0)", "{}.any()",
-           "{}.sum(axis=-1, keepdims=True)", "np.std({})", "{}.prod(axis=0)")  # fmt: skip
+           "{}.sum(axis=-1, keepdims=True)", "np.std({})", "{}.prod(axis=0)", "np.sum({}, axis=0, dtype=np.float64)",
+           "np.add.reduce({})", "np.maximum.reduce({}, axis=-1)", "{}.sum(axis=0, initial=2)", "np.median({})",
+           "np.linalg.norm({})", "np.count_nonzero({})", "np.argsort({}, axis=-1, kind='stable')")  # fmt: skip
+PLACES = (
+    "np.array([0, 1, 0])",
+    "[-1, 0]",
+    "np.array([[0, 1], [1, 0]])",
+    "i",
+    "i[::-1]",
+    "i % 3",
+    "np.argsort(i)",
+)
 LOOKED_AT = (
     "float(np.real({}).sum())",
     "{}.shape",
@@ -32,6 +49,30 @@ LOOKED_AT = (
     "str({}.dtype)",
     "len({})",
 )
+
+
+def scaled(x, y):
+    for k in range(min(x.shape[0], y.shape[0])):
+        y[k] = 0.5 * x[k] + y[k]
+
+
+def smoothed(y):
+    for k in range(1, y.shape[0]):
+        y[k] = 0.5 * (y[k] + y[k - 1])
+
+
+def total(x):
+    found = 0.0
+    for k in range(x.shape[0]):
+        found += x[k]
+    return found
+
+
+PLAIN: dict[str, Callable[..., Any]] = {f.__name__: f for f in (scaled, smoothed, total)}
+DEFERRED = {name: appyc.jit(defer=True)(f) for name, f in PLAIN.items()}
+"""Functions that programs call, as they are and compiled."""
+
+NOT_NAMES = frozenset(("np", "seen", "__builtins__", *PLAIN))
 
 
 @dataclass
@@ -71,12 +112,9 @@ class Writer:
             "[..., None]",
             "[2:5]",
         ]
-        if (
-            value.flags.c_contiguous
-        ):  # else a copy, and where results lie in another order than here, only in NumPy
-            forms.append(".reshape(-1)")
+        forms += [".reshape(-1)", ".ravel('K')", ".flat[1:3]"]
         if value.ndim > 1:
-            forms += ["[:, 0]", "[:, 1:]", "[1:, :-1]", "[:, None]", "[:, ::-1]"]
+            forms += ["[:, 0]", "[:, 1:]", "[1:, :-1]", "[:, None]", "[:, ::-1]", ".swapaxes(0, 1)", ".real"]
         return name + self.choose.choice(forms)
 
     def statement(self) -> str:
@@ -95,14 +133,54 @@ class Writer:
             return f"{self.view(choose.choice(list(self.names)))}[...] = {self.operand()}"
         if kind < 0.91:
             name = choose.choice(list(self.names))
-            return f"{name}[{name} > {choose.choice(('0', '0.5'))}] = {choose.choice(('0', '1', '-2'))}"
+            mask = f"{choose.choice((name, self.operand()))} > {choose.choice(('0', '0.5'))}"
+            return choose.choice((f"{name}[{mask}] = {choose.choice(('0', '1', '-2'))}", f"{name}[{mask}] += 1",
+                                  f"{self.fresh()} = {name}[{mask}]", f"np.add({name}, 1, out={name}, where={mask})",
+                                  f"{self.fresh()} = np.sum({name}, where={mask})", f"np.putmask({name}, {mask}, 2)",
+                                  f"np.copyto({name}, {self.operand()}, where={mask})"))  # fmt: skip
         if kind < 0.94:
+            return self.indexed()
+        if kind < 0.95:
             one, two, three = self.operand(), self.operand(), self.operand()
             return f"{self.fresh()} = np.where({one} > {choose.choice(('0', '0.5'))}, {two}, {three})"
-        if kind < 0.96 and len(self.names) > 2:
-            return f"del {choose.choice(list(self.names))}"
+        if kind < 0.955:
+            return self.kernel()
+        if kind < 0.968 and len(self.names) > 2:
+            return f"del {choose.choice([n for n in self.names if n != 'i'])}"
         name = self.operand()
         return f"seen.append({choose.choice(LOOKED_AT).format(name, name)})"
+
+    def indexed(self) -> str:
+        """Loads and stores by arrays of indices."""
+        choose = self.choose
+        name = choose.choice(self.arrays() or list(self.names))
+        if choose.random() < 0.4:
+            name = self.view(name)
+        places = choose.choice(PLACES)
+        key = choose.choice(
+            (places, places, f":, {places}", f"0, {places}", f"{places}, {places}", f"{places}, 1:")
+        )
+        value = choose.choice((self.operand(), "1", "2.5"))
+        return choose.choice((
+            f"{self.fresh()} = {name}[{key}]", f"{name}[{key}] = {value}", f"{name}[{key}] *= 2",
+            f"np.add.at({name}, {places}, {value})", f"{self.fresh()} = np.take({name}, {places}, axis=0)",
+            f"np.divide({name}, 2, out={name})", f"np.multiply({name}, 3, out={name}, casting='unsafe')",
+        ))  # fmt: skip
+
+    def kernel(self) -> str:
+        """A call of a compiled function that is deferred: on floats along one axis."""
+        choose = self.choose
+        names = [
+            n
+            for n, v in self.names.items()
+            if np.ndim(v) == 1 and v.dtype == np.float64 and v.flags.writeable
+        ]
+        if not names:
+            return "np"
+        one, two = (
+            choose.choice(names) + choose.choice(("", "", "[1:]", "[::-1]", "[::2]")) for _ in range(2)
+        )
+        return choose.choice((f"scaled({one}, {two})", f"smoothed({two})", f"{self.fresh()} = total({one})"))
 
     def fresh(self) -> str:
         if self.names and self.choose.random() < 0.2:
@@ -114,7 +192,7 @@ class Writer:
         """One more statement that NumPy takes."""
         for _ in range(20):
             line = self.statement()
-            there: dict[str, Any] = {**copy.deepcopy({"names": self.names})["names"], "np": np, "seen": []}
+            there: dict[str, Any] = {**copy.deepcopy(self.names), "np": np, "seen": [], **PLAIN}
             try:
                 with warnings.catch_warnings(), np.errstate(all="ignore"):
                     warnings.simplefilter("ignore")
@@ -127,9 +205,12 @@ class Writer:
                 AttributeError,
                 OverflowError,
                 ZeroDivisionError,
+                NameError,
             ):
                 continue
-            left = {k: v for k, v in there.items() if k not in ("np", "seen", "__builtins__")}
+            left = {k: v for k, v in there.items() if k not in NOT_NAMES}
+            if "i" not in left or np.shape(left["i"]) != (3,) or left["i"].dtype != np.int64:
+                continue  # the indices stay what they are good for
             if any(np.size(v) > 400 or np.asarray(v).dtype == object for v in left.values()) or not any(
                 np.ndim(v) for v in left.values()
             ):
@@ -156,11 +237,16 @@ class Recorded:
     def run(self, namespace: Any, convert: Callable[[np.ndarray], Any]) -> dict[str, Any]:
         """What the names are bound to afterwards, and what was looked at."""
         there: dict[str, Any] = {k: convert(v.copy()) for k, v in self.inputs.items()}
-        there |= {"np": namespace, "seen": []}
+        there |= {"np": namespace, "seen": [], **(PLAIN if namespace is np else DEFERRED)}
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            exec(compile("\n".join(self.lines), "<random>", "exec"), there)
-        return {k: v for k, v in there.items() if k not in ("np", "__builtins__")}
+            for number, line in enumerate(self.lines):
+                try:
+                    exec(line, there)
+                except Exception as error:  # noqa: BLE001  (which one is what is compared)
+                    there["seen"].append(f"line {number}: {type(error).__name__}")
+                    break
+        return {k: v for k, v in there.items() if k == "seen" or k not in NOT_NAMES}
 
     def __str__(self) -> str:
         given = [f"{k} = np.array({v.tolist()}, np.{v.dtype})" for k, v in self.inputs.items()]
@@ -179,6 +265,7 @@ def program(seed: int, least: int = 5, most: int = 60) -> Recorded:
         inputs[name] = np.abs(values * 4).astype(np.uint8).reshape(shape) if choose.random() < 0.1 else (
             values.reshape(shape).astype(choose.choice(DTYPES))
         )  # fmt: skip
+    inputs["i"] = np.array([choose.randint(-3, 3) for _ in range(3)])
     writer = Writer(choose, dict(inputs))
     for _ in range(choose.randint(least, most)):
         writer.add()

@@ -10,7 +10,7 @@ import pytest
 import appyc
 import appyc.numpy as np
 from appyc.lazy.running import STATE, flush
-from tests.lazy.test_random_programs import compiling
+from tests.lazy.fuzz import compiling
 
 
 @pytest.fixture(autouse=True)

@@ -2,59 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
-import numpy as np
 import pytest
 
-import appyc.numpy as lazy
 from appyc.lazy.running import STATE
-from tests.lazy.generator import Recorded, program
-
-
-@contextmanager
-def compiling(target: str, worth: int) -> Iterator[None]:
-    """Programs are compiled for the target once they have computed so many elements."""
-    before = STATE.target, STATE.worth
-    STATE.programs.clear()
-    STATE.target, STATE.worth = target, worth
-    try:
-        yield
-    finally:
-        STATE.programs.clear()
-        STATE.target, STATE.worth = before
-
-
-def same(wanted: Any, found: Any) -> bool:
-    if isinstance(wanted, str):
-        return wanted == found
-    one, two = np.asarray(wanted), np.asarray(found)
-    if one.dtype != two.dtype or one.shape != two.shape:
-        return False
-    if one.dtype.kind in "biu":
-        return np.array_equal(one, two)
-    return np.allclose(one, two, rtol=2e-5, atol=2e-5, equal_nan=True)
-
-
-def check(recorded: Recorded) -> None:
-    wanted = recorded.run(np, lambda values: values)
-    found = recorded.run(lazy, lazy.array)
-    for name, value in wanted.items():
-        if name == "seen":
-            assert len(value) == len(found["seen"])
-            for one, two in zip(value, found["seen"], strict=True):
-                assert same(one, two), f"seen: {one} and {two}\n{recorded}"
-        else:
-            assert same(value, found[name]), f"{name}: {value!r} and {found[name]!r}\n{recorded}"
+from tests.lazy.fuzz import compiling, difference
+from tests.lazy.generator import program
 
 
 @pytest.mark.parametrize("start", range(0, 1000, 100))
 def test_recorded_programs_do_what_numpy_does(start: int) -> None:
     with compiling("cpu", 1 << 40):  # recorded, ordered and dropped as always, and run by NumPy
         for seed in range(start, start + 100):
-            check(program(seed))
+            assert not difference(program(seed)), seed
 
 
 @pytest.mark.parametrize(
@@ -63,7 +22,7 @@ def test_recorded_programs_do_what_numpy_does(start: int) -> None:
 def test_compiled_programs_do_what_numpy_does(target: str, start: int, count: int) -> None:
     with compiling(target, 0):
         for seed in range(start, start + count):
-            check(program(seed, most=14))
+            assert not difference(program(seed, most=14)), seed
         reasons = [p.reason for p in STATE.programs.values() if p.reason]
     assert all("complex numbers have no order" in reason for reason in reasons), reasons
 

@@ -7,7 +7,7 @@ import pytest
 import appyc
 import appyc.numpy as np
 from appyc.lazy import running
-from tests.lazy.test_random_programs import compiling
+from tests.lazy.fuzz import compiling
 
 
 def test_the_last_flush_is_explained() -> None:
