@@ -12,6 +12,7 @@ from appyc.frontend import returns
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arithmetic import cast, const
 from appyc.frontend.homes import arrays_of
+from appyc.frontend.joined_returns import with_joined_returns
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
 from appyc.frontend.source import Source
@@ -72,12 +73,18 @@ def lower_function(
     for _ in range(_MAX_ATTEMPTS):
         supply = NameSupply()
         environment = Environment(supply, typeof)
-        scope = Scope(source, Names(fn, environment, AccessPath()), supply, facts, (fn.__code__,))
+        scope = Scope(
+            _source(source, facts), Names(fn, environment, AccessPath()), supply, facts, (fn.__code__,)
+        )
         try:
             return _lower(scope, fn, arguments, environment)
         except Restart:
             continue
     raise AssertionError("lowering does not settle")
+
+
+def _source(source: Source, facts: Facts) -> Source:
+    return (with_joined_returns(source) or source) if facts.joins_returns else source
 
 
 def _lower(
@@ -222,7 +229,9 @@ def lower_inline(
     another, the names around it) bound to these values. key: what tells the function from others."""
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
-        scope = Scope(source, names, caller.supply, facts, (*caller.calls, key), caller.memory)
+        scope = Scope(
+            _source(source, facts), names, caller.supply, facts, (*caller.calls, key), caller.memory
+        )
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
         _check_signature(scope, source.ast)
@@ -236,7 +245,7 @@ def lower_inline(
                         "no argument: the caller has made it one"
                     )
                     scope.env[name] = value
-            _lower_body(scope, source.ast)
+            _lower_body(scope, scope.source.ast)
             value = returns.final_value(scope, loc)
         except Restart:
             continue

@@ -119,6 +119,9 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         slots = tuple(Slot(scope.supply.fresh(f"result_{k}", t.dtype), t.python) for k, t in enumerate(known))
         scope.result = Result(value, slots, loc)
     if _shape(value) != _shape(scope.result.value):
+        if not scope.facts.joins_returns and _are_arrays(value, scope.result.value):
+            scope.facts.joins_returns = True
+            raise Restart
         raise UnsupportedError(
             f"this returns {describe(value)}, and another path returns {describe(scope.result.value)}", loc,
             hints=("return values of one kind on every path",),
@@ -129,6 +132,16 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         raise Restart
     for n, slot in zip(numbers, scope.result.slots, strict=True):
         scope.emit(Assign(slot.symbol, cast(n.expr, slot.symbol.dtype), loc=loc))
+
+
+def _are_arrays(a: Value, b: Value) -> bool:
+    """Whether two values are arrays of one kind, or tuples with such."""
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
+    if isinstance(a, Number) and isinstance(b, Number):
+        return True
+    arrays = (ArrayRef, Tensor, ReturnedView)
+    return isinstance(a, arrays) and isinstance(b, arrays) and a.ndim == b.ndim
 
 
 def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:

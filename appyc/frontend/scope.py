@@ -61,6 +61,8 @@ class Facts:
     """Variables that a loop reads, further up in its body, from an earlier iteration only."""
     results: tuple[NumberType, ...] | None = None
     """Types of the returned scalars, joined over all returns."""
+    joins_returns: bool = False
+    """The returns are of different arrays, and have to become one (`frontend/joined_returns.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

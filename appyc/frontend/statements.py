@@ -26,8 +26,8 @@ from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_w
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import is_element, lower_items, subscript
-from appyc.frontend.stores import assign
-from appyc.frontend.tensors import element_type, held, settled
+from appyc.frontend.stores import assign, without_leading_ones
+from appyc.frontend.tensors import as_tensor, as_value, element_type, held, is_array, settled
 from appyc.frontend.tree import statements_in
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Const, Expr, Fail, If, Load, Store, Unary, Update, Var
@@ -232,6 +232,11 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
         scope.block.extend(block)
         assign(scope, ref, value, loc)
         return
+    if is_array(value) and any(
+        isinstance(n, ast.Constant) and n.value is ... for n in ast.walk(target.slice)
+    ):
+        # `a[..., 0]` is an array without axes, to which one of a single element fits.
+        value = as_value(without_leading_ones(scope, as_tensor(scope, value, loc), 0, loc))
     stored = number(value, loc, "the assigned value")
     if block and not isinstance(stored.expr, Const):
         # The index makes statements, and Python evaluates the value first.

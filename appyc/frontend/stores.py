@@ -34,7 +34,7 @@ def assign(scope: Scope, target: Value, value: Value, loc: Loc, *, op: str | Non
         return
     place = as_tensor(scope, target, loc)
     source = as_tensor(scope, value, loc, "the assigned value")
-    source = _without_leading_ones(scope, source, place.ndim, loc)
+    source = without_leading_ones(scope, source, place.ndim, loc)
     offset = place.ndim - source.ndim
     at = {
         axis: _stretched_place(scope, extent, place.extents[offset + k], place.axes[offset + k], loc)
@@ -52,7 +52,7 @@ def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc, op: str
         _store(scope, target.tensor, as_tensor(scope, whole, loc).element, loc, where=target.holds, op=op)
         return
     source = as_tensor(scope, value, loc, "the assigned value")
-    source = _without_leading_ones(scope, source, target.ndim, loc)
+    source = without_leading_ones(scope, source, target.ndim, loc)
     offset = target.ndim - source.ndim
     along = target.first - offset
     in_turn = along >= 0 and not is_one(source.extents[along])
@@ -142,7 +142,7 @@ def _stretched_place(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc
     return Select(same, here, integer(0, loc), loc=loc)
 
 
-def _without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> Tensor:
+def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> Tensor:
     """NumPy drops leading axes of length 1 where the target has fewer axes."""
     while tensor.ndim > ndim:
         extent = tensor.extents[0]

@@ -165,3 +165,39 @@ def powers_of_integers(a, n):
 @PROGRAMS.on(bools(9))
 def bits_put_together(a):
     return np.bitwise_or.reduce(a), np.bitwise_and.reduce(a), np.bitwise_xor.reduce(a)
+
+
+@PROGRAMS.on(floats(5), 1)
+@PROGRAMS.on(floats(5), 0)
+@PROGRAMS.on(floats(1), -1)
+def returns_of_different_arrays(v, k):
+    if k > 0:
+        return v * 2, k
+    elif k < 0:
+        return v[1:] + 1, 5
+    w = v - 1
+    return w, -k
+
+
+def positive(x, on):
+    if not on:
+        return x
+    return np.maximum(x, 0)
+
+
+@PROGRAMS.on(floats(5), 3)
+@PROGRAMS.on(floats(1), 0, joined=True)
+def callee_with_two_arrays(v, n):
+    total = 0.0
+    for k in range(n):
+        total += positive(v, k > 1).sum()
+    return total, positive(v, n > 2) + positive(v, n <= 2)
+
+
+@PROGRAMS.on(floats(5))
+@PROGRAMS.on(floats(1))
+def array_of_one_element_stored(v):
+    a = v.copy()
+    a[..., -1] = v[:1] * 2
+    a[..., 0] = np.array([[3.0]])
+    return a
