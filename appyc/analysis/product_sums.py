@@ -7,10 +7,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.legality import Legality
-from appyc.analysis.matrix_products import product_of
+from appyc.analysis.matrix_products import chain_of, product_of
 from appyc.analysis.product_terms import Term, is_fixed, is_one_place_each, terms_of
 from appyc.analysis.statement_graph import statement_graph
-from appyc.ir.nodes import Alloc, For, Load, Node, Operand, Stmt, Store, Symbol, Update, While
+from appyc.ir.nodes import (
+    Alloc,
+    Break,
+    Continue,
+    For,
+    Load,
+    Node,
+    Operand,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    While,
+)
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_written, walk
 
@@ -34,16 +47,13 @@ def sums_in(rows: For) -> list[ProductSum]:
 
     What they read the nest does not write, and their bounds are the same in all of its iterations.
     """
-    if len(rows.body) != 1 or not isinstance(columns := rows.body[0], For):
-        return []
-    if may_raise(rows) or any(isinstance(n, While | Alloc) for n in walk(rows)):
+    if len(rows.body) != 1 or not isinstance(columns := rows.body[0], For) or not is_still(rows):
         return []
     nest = (rows, columns)
-    bounds = [bound for loop in nest for bound in (loop.lo, loop.hi)]
-    if any(loop.step != 1 for loop in nest) or not is_fixed(bounds, nest):
+    if not is_fixed([bound for loop in nest for bound in (loop.lo, loop.hi)], nest):
         return []
     written = arrays_written(rows.body)
-    found = (_sum_in(columns, at, nest) for at in range(len(columns.body)))
+    found = (sum_in(columns, at, nest) for at in range(len(columns.body)))
     return [
         one
         for one in found
@@ -53,7 +63,15 @@ def sums_in(rows: For) -> list[ProductSum]:
     ]
 
 
-def _sum_in(columns: For, at: int, nest: tuple[For, For]) -> ProductSum | None:
+def is_still(loop: For) -> bool:
+    """Whether nothing in a nest raises, ends before its time or makes memory, and its two outer loops count by one."""
+    if may_raise(loop) or any(isinstance(n, While | Alloc | Break | Continue) for n in walk(loop)):
+        return False
+    return all(n.step == 1 for n in chain_of(loop)[:2])
+
+
+def sum_in(columns: For, at: int, nest: tuple[For, For]) -> ProductSum | None:
+    """Statement `at` of the columns' body, if it is such a sum."""
     loop = columns.body[at]
     if not isinstance(loop, For) or len(loop.body) != 1 or not isinstance(update := loop.body[0], Update):
         return None
@@ -91,7 +109,7 @@ def pieces_of(loop: For, legality: Legality) -> list[tuple[Stmt, ...]]:
     if len(loop.body) < 2 or may_raise(loop) or not is_fixed((loop.lo, loop.hi), (loop,)):
         return []
     alone = [product_of(replace(loop, body=(stmt,))) is not None for stmt in loop.body]
-    if not any(alone) or any(isinstance(n, While | Alloc) for n in walk(loop)):
+    if not any(alone) or any(isinstance(n, While | Alloc | Break | Continue) for n in walk(loop)):
         return []
     graph = statement_graph(legality, loop)
     if graph is None or graph.copied or any(edge.source > edge.sink for edge in graph.carried):

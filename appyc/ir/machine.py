@@ -20,6 +20,10 @@ FEWEST, ENOUGH = 8, 1 << 14
 library. (Measured on a Xeon with AVX-512: of square matrices, tiles in C are as fast at 24 rows, and fall
 behind from there.)"""
 
+ENOUGH_FOR_ALL = 1 << 21
+"""Multiplications of one product that keep all threads of a machine busy, so that several of them are better
+computed one after the other. (128 rows: below that, a BLAS leaves a part of its threads idle.)"""
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:

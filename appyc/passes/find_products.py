@@ -27,12 +27,16 @@ is, and finds the sum in memory:
                                                      else:
                                                          ... as it was, in one nest
 
+Sums over triangles are cut into panels of rows (`product_panels`). A loop around whose iterations threads may
+share runs in order in a second version, where each product in it is so large that the library's threads
+are busy with it alone.
+
 Requires `recognise_reductions` and all passes that move loops; runs before `check_parallel`, so that each
 new nest gets verdicts of its own. Nothing in the nest may raise, and none of its loops may be held to its order by a
 pragma.
 
-Does not handle: bounds that depend on a loop of the nest; factors that differ from row to row; sums
-inside of loops that threads may share; operands that the same nest writes.
+Does not handle: factors that differ from row to row; products with a pragma's loop around that threads
+share; operands that the same nest writes, but for triangles that read other rows.
 """
 
 from __future__ import annotations
@@ -40,12 +44,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.matrix_products import product_of
+from appyc.analysis.product_panels import panels_of
 from appyc.analysis.product_sums import pieces_of, sums_in
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import For, Function, Stmt, Update
+from appyc.ir.nodes import For, Function, If, Stmt, Update
 from appyc.ir.visit import loops_of
 from appyc.passes.context import PassContext
 from appyc.passes.interchange_loops import GPUS, has_threads
+from appyc.passes.product_panels import of_panels
 from appyc.passes.product_versions import ProductVersions
 
 
@@ -88,20 +94,35 @@ class _Search:
         return replace(stmt, **changes) if changes else stmt  # type: ignore[arg-type]
 
     def _loop(self, loop: For, around: tuple[For, ...]) -> Stmt:
+        legality = self.ctx.legality(self.fn)
+        if has_threads(around, legality):
+            return loop
         if not self._is_free(loop):
             return replace(loop, body=self.block(loop.body, (*around, loop)))
         product = product_of(loop)
         if product is not None:
             self._tell(loop, "a product of matrices, which NumPy's BLAS computes where it is large")
             return replace(loop, product=product)
-        legality = self.ctx.legality(self.fn)
-        sums = sums_in(loop)
-        pieces = [] if sums else pieces_of(loop, legality)
-        if not (sums or pieces) or has_threads(around, legality):
-            return replace(loop, body=self.block(loop.body, (*around, loop)))
-        self._tell(loop, "the products in it are computed by NumPy's BLAS where they are large")
         versions = ProductVersions(self.names, self.ctx.copies)
-        return versions.of_sums(loop, sums) if sums else versions.of_pieces(loop, pieces)
+        made = self._in_versions(loop, versions)
+        if made is not None:
+            self._tell(loop, "the products in it are computed by NumPy's BLAS where they are large")
+            return made
+        if has_threads((loop,), legality) and loop.clauses is None:
+            return versions.of_stack(loop, replace(loop, body=self.block(loop.body, around)))
+        return replace(loop, body=self.block(loop.body, (*around, loop)))
+
+    def _in_versions(self, loop: For, versions: ProductVersions) -> If | None:
+        """The nest with a second version for large products, if there are any in it beside other work."""
+        sums = sums_in(loop)
+        if sums:
+            return versions.of_sums(loop, sums)
+        legality = self.ctx.legality(self.fn)
+        pieces = pieces_of(loop, legality)
+        if pieces:
+            return versions.of_pieces(loop, pieces)
+        panels = panels_of(loop, legality)
+        return None if panels is None else of_panels(panels, versions)
 
     def _is_free(self, loop: For) -> bool:
         """Whether no pragma holds the nest to its order, and it leaves no scalar behind."""

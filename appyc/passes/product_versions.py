@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from appyc.analysis.matrix_products import product_of
 from appyc.analysis.product_sums import ProductSum, memory_of_result
-from appyc.ir.machine import ENOUGH, FEWEST
+from appyc.analysis.product_terms import is_fixed
+from appyc.ir.machine import ENOUGH, ENOUGH_FOR_ALL, FEWEST
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -53,14 +54,14 @@ class ProductVersions:
                 shape = tuple(trip_count(loop.lo, loop.hi, loop.step) for loop in (rows, columns))
                 apart.append(Alloc(array, shape, zero=False, loc=found.loop.loc))
             taken.add(memory.array)
-            apart += self._computed(rows, columns, found, memory)
+            apart += self.computed(rows, columns, found, memory)
             total = Load(memory.array, memory.index, checked=False, loc=found.loop.loc)
             body[found.at] = replace(found.update, value=total)
-        rest = self._copy(replace(rows, body=(replace(columns, body=tuple(body)),)))
-        large = _conjunction([_is_large(rows, columns, found.loop) for found in sums])
+        rest = self.copy(replace(rows, body=(replace(columns, body=tuple(body)),)))
+        large = conjunction([_is_large((rows, columns, found.loop)) for found in sums])
         return If(large, (*apart, rest), (rows,), loc=rows.loc)
 
-    def _computed(self, rows: For, columns: For, found: ProductSum, memory: Operand) -> Iterator[Stmt]:
+    def computed(self, rows: For, columns: For, found: ProductSum, memory: Operand) -> Iterator[Stmt]:
         """The nests that compute a sum: one for each term."""
         loc, dtype = found.loop.loc, found.update.value.dtype
         array, place = memory.array, memory.index
@@ -75,7 +76,7 @@ class ProductVersions:
                 replace(found.loop, clauses=None, body=(Update(total, (), "+", value, loc=loc),)),
                 Store(array, place, Var(total, loc=loc), checked=False, loc=loc),
             )
-            nest = self._copy(replace(rows, clauses=None, body=(replace(columns, clauses=None, body=inner),)))
+            nest = self.copy(replace(rows, clauses=None, body=(replace(columns, clauses=None, body=inner),)))
             product = product_of(nest)
             assert product is not None, "what was found as a term is one on its own"
             yield replace(nest, product=product)
@@ -89,12 +90,28 @@ class ProductVersions:
             product = product_of(nest)
             if product is not None:
                 sides = {n.var: n for n in loops_of(nest)}
-                tests.append(_is_large(*(sides[s] for s in (product.rows, product.columns, product.summed))))
-            part = self._copy(nest)
+                tests.append(_is_large([sides[s] for s in (product.rows, product.columns, product.summed)]))
+            part = self.copy(nest)
             apart.append(replace(part, product=product_of(part)))
-        return If(_conjunction(tests), tuple(apart), (loop,), loc=loop.loc)
+        return If(conjunction(tests), tuple(apart), (loop,), loc=loop.loc)
 
-    def _copy(self, loop: For) -> For:
+    def of_stack(self, loop: For, marked: For) -> Stmt:
+        """The loop as it was, for threads to share, and marked for products that keep all threads busy.
+
+        marked: the loop with its products marked, which may be none.
+        """
+        nests = [n for n in loops_of(marked.body) if n.product is not None]
+        sides: list[For] = []
+        for nest in nests:
+            product, loops = nest.product, {n.var: n for n in loops_of(nest)}
+            assert product is not None
+            sides += [loops[symbol] for symbol in (product.rows, product.columns, product.summed)]
+        if not nests or not is_fixed([e for n in sides for e in (n.lo, n.hi)], loops_of(marked)):
+            return loop
+        tests = [_is_large(sides[at : at + 3], ENOUGH_FOR_ALL) for at in range(0, len(sides), 3)]
+        return If(conjunction(tests), (self.copy(marked),), (loop,), loc=loop.loc)
+
+    def copy(self, loop: For) -> For:
         """The nest with loop variables of its own."""
         fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
         self.copies.update((new, old) for old, new in fresh.items())
@@ -107,16 +124,17 @@ def _place(rows: For, columns: For) -> tuple[Expr, Expr]:
     return row, column
 
 
-def _is_large(rows: For, columns: For, summed: For) -> Expr:
+def _is_large(nest: Sequence[For], least: int = ENOUGH) -> Expr:
     """Whether a product is worth a call: no side too short, and multiplications enough."""
-    loc = rows.loc
-    sides = [trip_count(loop.lo, loop.hi, loop.step) for loop in (rows, columns, summed)]
+    loc = nest[0].loc
+    sides = [trip_count(loop.lo, loop.hi, loop.step) for loop in nest]
     tests: list[Expr] = [Compare(">=", side, integer(FEWEST, loc), loc=loc) for side in sides]
     work = Binary("*", Binary("*", sides[0], sides[1], loc=loc), sides[2], loc=loc)
-    return _conjunction([*tests, Compare(">=", work, integer(ENOUGH, loc), loc=loc)])
+    return conjunction([*tests, Compare(">=", work, integer(least, loc), loc=loc)])
 
 
-def _conjunction(tests: list[Expr]) -> Expr:
+def conjunction(tests: list[Expr]) -> Expr:
+    """All of the tests, each made only where those before hold."""
     out = tests[0]
     for test in tests[1:]:
         out = Logical("and", out, test, loc=test.loc)

@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.ir.nodes import For, Function, If
+from appyc.ir.machine import ENOUGH_FOR_ALL
+from appyc.ir.nodes import For, Function, If, LoopMode
 from appyc.ir.printer import print_expr
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.options import Options
+from appyc.passes import product_panels
+from appyc.passes.check_parallel import check_parallel
+from appyc.passes.choose_threads import choose_threads
 from appyc.passes.context import PassContext
 from appyc.passes.find_products import find_products
 from tests.lowering import lowered
@@ -162,15 +166,6 @@ def factor_of_each_row(a, b, c):
             c[i, j] = s
 
 
-def triangle(a, b, c):
-    for i in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            s = 0.0
-            for k in range(i):
-                s += a[i, k] * b[k, j]
-            c[i, j] = s
-
-
 def in_order(a, b, c):
     # pragma sequential for
     for i in range(c.shape[0]):
@@ -205,7 +200,6 @@ def last_one_is_read(a, b, c):
         operand_written,
         operand_written_later,
         factor_of_each_row,
-        triangle,
         in_order,
         diagonal,
         last_one_is_read,
@@ -235,13 +229,173 @@ def test_other_elements_stay_in_loops(dtype: Any) -> None:
     assert not found(multiplied, a, a)[1]
 
 
-def test_sums_inside_a_loop_that_threads_share_stay_there() -> None:
-    def stacks(a, b):
-        return np.maximum(a @ b, 0.0)
+def test_sums_inside_a_loop_that_a_pragma_shares_stay_there() -> None:
+    def stacks(a, b, c):
+        # pragma parallel for
+        for n in range(a.shape[0]):
+            for i in range(a.shape[1]):
+                for j in range(b.shape[2]):
+                    for k in range(a.shape[2]):
+                        c[n, i, j] += a[n, i, k] * b[n, k, j]
 
     a = RNG.uniform(-1, 1, (2, 3, 3))
-    out, _, _ = found(stacks, a, a)
+    out, marked, _ = found(stacks, a, a, a.copy())
+    assert not marked
     assert not any(isinstance(n, If) for n in walk(out))
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (1, 1, 1), (3, 9, 9)])
+def test_stacks_are_shared_by_threads_unless_each_product_keeps_all_of_them_busy(
+    shape: tuple[int, int, int],
+) -> None:
+    def stacks(a, b):
+        return a @ b
+
+    a = RNG.uniform(-1, 1, (2, 3, 3))
+    out, (loop,), _ = found(stacks, a, a)
+    (choice,) = [n for n in walk(out) if isinstance(n, If)]
+    assert str(ENOUGH_FOR_ALL) in print_expr(choice.cond)
+    assert loop in loops_of(choice.then)
+    shared = choose_threads(check_parallel(out, context := PassContext(Options())), context)
+    modes = {n.var: n.mode for n in loops_of(shared)}
+    (around,), (other,) = choice.then, choice.orelse
+    assert isinstance(around, For)
+    assert isinstance(other, For)
+    assert modes[around.var] is LoopMode.SEQUENTIAL
+    assert modes[loop.var] is modes[other.var] is LoopMode.PARALLEL
+    b = RNG.uniform(-1, 1, shape)
+    same_as_python(out, stacks, b, b)
+
+
+# ---------------------------------------------------------------- triangles
+
+
+def lower(a, b, c):
+    """The columns depend on the row."""
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[j, k] + b[i, k] * a[j, k]
+            c[i, j] = c[i, j] * 0.5 + s
+
+
+def upper(a, b, c):
+    """So do they here, and the result goes to both sides of the diagonal."""
+    n = c.shape[0]
+    for i in range(n):
+        for j in range(i, n):
+            s = 0.0
+            for k in range(a.shape[0]):
+                s += a[k, i] * b[k, j]
+            c[i, j] = s
+            c[j, i] = s
+
+
+def symmetric(a, b, c):
+    """Two sums, of which one ends and one begins at the row."""
+    n = c.shape[0]
+    for i in range(n):
+        for j in range(n):
+            s = 0.0
+            for k in range(i + 1):
+                s += a[i, k] * b[k, j]
+            for k in range(i + 1, n):
+                s -= a[k, i] * b[k, j]
+            c[i, j] += s
+
+
+def in_place(a, b, c):
+    """Row i reads rows that are written later."""
+    n = b.shape[0]
+    for j in range(n):
+        for i in range(n):
+            s = b[i, j]
+            for k in range(i + 1, n):
+                s += a[k, i] * b[k, j]
+            b[i, j] = 0.5 * s
+
+
+def in_place_after(a, b, c):
+    """Row i reads rows that have been written: a triangular system."""
+    n = b.shape[0]
+    for j in range(n):
+        for i in range(n):
+            s = b[i, j]
+            for k in range(i):
+                s -= a[i, k] * b[k, j]
+            b[i, j] = 0.5 * s
+
+
+@pytest.mark.parametrize("fn", [lower, upper, symmetric, in_place, in_place_after])
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 13])
+def test_triangles_are_cut_into_panels(
+    fn: Callable[..., Any], size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(product_panels, "PANEL", 4)
+    monkeypatch.setattr(product_panels, "WORTH", 8)
+    monkeypatch.setattr(product_panels, "FEWEST", 1)
+    out, marked, _ = found(fn, square(), square(), square())
+    (choice,) = [n for n in walk(out) if isinstance(n, If)]
+    assert len(marked) == (2 if fn in (lower, symmetric) else 1)
+    assert {loop.var for loop in marked} <= {loop.var for loop in loops_of(choice.then)}
+    same_as_python(out, fn, square(size), square(size), square(size))
+
+
+def row_of_its_own(a, b, c):
+    """Row i reads itself: what a panel's product would read the panel writes."""
+    n = b.shape[0]
+    for j in range(n):
+        for i in range(n):
+            s = 0.0
+            for k in range(i, n):
+                s += a[k, i] * b[k, j]
+            b[i, j] = s
+
+
+def one_row_on(a, b, c):
+    n = b.shape[0] - 1
+    for j in range(n):
+        for i in range(n):
+            s = 0.0
+            for k in range(i):
+                s += a[i, k] * b[k + 1, j]
+            b[i, j] = s
+
+
+def both_bounds(a, b, c):
+    for i in range(c.shape[0] - 2):
+        for j in range(i, i + 2):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+def columns_wait(a, b, c):
+    """Column j reads what column j - 1 has left: they cannot be done panel by panel."""
+    n = b.shape[0]
+    for j in range(1, n):
+        for i in range(n):
+            s = b[i, j - 1]
+            for k in range(i):
+                s += a[i, k] * b[k, j]
+            b[i, j] = s
+
+
+@pytest.mark.parametrize("fn", [row_of_its_own, one_row_on, both_bounds])
+def test_panels_that_would_read_their_own_rows_are_not_made(fn: Callable[..., Any]) -> None:
+    out, marked, _ = found(fn, square(), square(), square())
+    assert not marked
+    assert not any(isinstance(n, If) for n in walk(out))
+
+
+@pytest.mark.parametrize("size", [0, 1, 9, 13])
+def test_columns_that_wait_keep_their_order(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(product_panels, "PANEL", 4)
+    monkeypatch.setattr(product_panels, "WORTH", 8)
+    out, _, _ = found(columns_wait, square(), square(), square())
+    same_as_python(out, columns_wait, square(size), square(size), square(size))
 
 
 def test_the_report_tells_of_the_library() -> None:

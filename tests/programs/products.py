@@ -136,3 +136,32 @@ def again_and_again(steps, a, b):
     for _ in range(steps):
         a = a @ b * 0.25
     return a
+
+
+@PROGRAMS.on(floats(9, 7), floats(9, 9))
+@PROGRAMS.on(floats(300, 11), floats(300, 300), targets=C_ONLY)
+@PROGRAMS.on(floats(257, 11), floats(257, 257), targets=C_ONLY)
+def lower_triangle(a, c):
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * a[j, k]
+            c[i, j] = 0.5 * c[i, j] + s
+
+
+@PROGRAMS.on(floats(9, 9), floats(9, 7))
+@PROGRAMS.on(floats(300, 300), floats(300, 13), targets=C_ONLY)
+@PROGRAMS.on(floats(269, 269), floats(269, 9), targets=C_ONLY)
+def triangle_in_place(a, b):
+    for j in range(b.shape[1]):
+        for i in range(b.shape[0]):
+            s = b[i, j]
+            for k in range(i + 1, b.shape[0]):
+                s += a[k, i] * b[k, j]
+            b[i, j] = 0.5 * s
+
+
+@PROGRAMS.on(floats(2, 130, 129), floats(2, 129, 131, seed=1), targets=C_ONLY)
+def stack_of_large_ones(a, b):
+    return a @ b
