@@ -56,8 +56,12 @@ ROWS = 4
 GROUPS = 3
 """Vectors in a strip: with ROWS, as many sums as 16 registers hold, and enough that none waits."""
 
-LONE_GROUPS = 8
-"""The same where there are no rows: a long strip, because each row of memory is visited only once."""
+LONE_GROUPS = (8, 4, 2, 1)
+"""The same where there are no rows: a long strip, because each row of memory is visited only once, and shorter ones
+for what is left."""
+
+LONE_SINGLES = (4, 2, 1)
+"""Iterations at one time of those that fill no vector."""
 
 CACHED_BYTES = 1 << 19
 """What all rows use again is cut into parts of this size: it stays in the cache next to a core, beside what

@@ -18,6 +18,7 @@ from appyc.c_gen.lane_plan import (
     GROUPS,
     LEAST_STRIPS,
     LONE_GROUPS,
+    LONE_SINGLES,
     ROWS,
     WIDE_ROWS,
     LanePlan,
@@ -50,11 +51,12 @@ def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str, body: Sta
     """Writes the planned loops; `lo` and `hi` bound the outer one of them. body: writes other statements."""
     rows = plan.rows
     if rows is None:
-        _emit_strips(ctx, plan, (), lo, hi, (LONE_GROUPS, 1))
+        # What is left is done in few strips: each of them goes through all that the loops inside read.
+        _emit_strips(ctx, plan, (), lo, hi, LONE_GROUPS, LONE_SINGLES)
         return
 
     def strips(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
-        _emit_strips(ctx, plan, rows, first, last, (1,) if short else (GROUPS, 1))
+        _emit_strips(ctx, plan, rows, first, last, (1,) if short else (GROUPS, 1), (1,))
 
     def others(statements: tuple[Stmt, ...]) -> EmitRow | None:
         if not statements:
@@ -87,15 +89,17 @@ def _emit_strips(
     lo: str,
     hi: str,
     widths: tuple[int, ...],
+    singles: tuple[int, ...],
 ) -> None:
-    """The lanes' loop for some rows: strips of as many vectors as `widths` says, then single iterations."""
+    """The lanes' loop for some rows: strips of as many vectors as `widths` says, then of single iterations."""
     writer, helpers = ctx.writer, ctx.module.helpers
     vector = helpers.vector(plan.dtype)
     with writer.block():
         var, width = ctx.name(plan.lanes.var), "width"
         writer.line(f"const int64_t width = sizeof({vector}) / {plan.dtype.itemsize};")
         writer.line(f"int64_t {var} = {lo};")
-        tiles = [*((groups, width, vector) for groups in widths), (1, "1", c_type(plan.dtype))]
+        tiles = [(groups, width, vector) for groups in widths]
+        tiles += [(groups, "1", c_type(plan.dtype)) for groups in singles]
         for groups, lanes, kind in tiles:
             step = f"{groups} * {lanes}" if groups > 1 else lanes
             with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
