@@ -497,6 +497,10 @@ class For(Node):
     where there is more of them than caches hold, they may be written past the caches.
 
     product: all that the nest does, where that is a product of matrices; a library may do it instead.
+
+    row_lanes, of parallel loops on a GPU only: each loop inside has at most so many iterations, all the
+    same ones, and of an array that is made inside an iteration of theirs has an element of its own. A program
+    may have a lane for each, and no memory for those arrays.
     """
 
     var: Symbol
@@ -515,6 +519,7 @@ class For(Node):
     scans: tuple[Scan, ...] = ()
     streams: tuple[Symbol, ...] = ()
     product: Product | None = None
+    row_lanes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

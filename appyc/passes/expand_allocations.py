@@ -57,6 +57,8 @@ def expand_allocations(fn: Function, ctx: PassContext) -> Function:
 
     Requires: loops have their modes. First of the passes for the GPU that look at arrays.
 
+    Rows that lanes keep (`For.row_lanes`) stay where they are.
+
     Does not handle: extents, and bounds of those loops, that are known only inside. Such loops
     stay as they are, and `split_kernels` says that they do not run in parallel.
     """
@@ -90,7 +92,9 @@ class _Expander:
         """Statements around which no loop runs in parallel."""
         out: list[Stmt] = []
         for stmt in body:
-            if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
+            if isinstance(stmt, For) and stmt.row_lanes is not None:
+                out.append(stmt)
+            elif isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
                 out += self.nest(stmt)
             elif isinstance(stmt, For | While):
                 out.append(replace(stmt, body=self.block(stmt.body)))

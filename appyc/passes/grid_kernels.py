@@ -41,6 +41,7 @@ from appyc.passes.lane_expressions import Where
 from appyc.passes.map_gpu import GridMapping, choose_lane_loops, map_gpu
 from appyc.passes.place_barriers import place_barriers
 from appyc.passes.predicate_lanes import KernelLowering
+from appyc.passes.row_lanes import RowLowering
 
 GRID_LANES = 128
 """Lanes where the grid's programs are blocks of a loop: one for each thread of four warps."""
@@ -48,6 +49,8 @@ MAX_LANES = 4096
 """More make a thread hold more values than it has registers for."""
 STRIP_LANES = 256
 """Lanes where a program runs whole loops in strips."""
+ROW_LANES_OF_A_WARP = 256
+"""Lanes of a warp that holds a part of a row: a thread has eight elements of each array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,9 @@ class GridKernel:
         if not self.mapping.lane and not strips:
             lanes, self.warps = 1, 1
         self.lower = KernelLowering(names, sites, lanes, strips)
+        if nest.row_lanes is not None:
+            self.warps = nest.row_lanes // ROW_LANES_OF_A_WARP
+            self.lower = RowLowering(names, sites, nest)
 
     def build(self) -> list[ScheduledStmt]:
         axes = [self._axis(loop) for loop in self.mapping.chain]

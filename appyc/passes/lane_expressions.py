@@ -117,7 +117,7 @@ class ExpressionLowering:
             case _:
                 assert_never(e)
 
-    def load(self, e: Load, where: Where, out: list[ScheduledStmt]) -> Load:
+    def load(self, e: Load, where: Where, out: list[ScheduledStmt]) -> Expr:
         index, here = self.index(e.array, e.index, e.checked, e.loc, where, out)
         return replace(e, index=index, checked=False, mask=self.access_mask(index, here))
 

@@ -11,6 +11,7 @@ from appyc.passes.build import integer
 from appyc.passes.combine_on_gpu import combine_on_gpu
 from appyc.passes.context import PassContext
 from appyc.passes.expand_allocations import expand_allocations
+from appyc.passes.keep_rows_on_chip import keep_rows_on_chip
 from appyc.passes.lower_jumps import lower_jumps
 from appyc.passes.promote_accumulators import promote_accumulators
 from appyc.passes.split_complex import split_complex
@@ -58,6 +59,7 @@ GPU_PASSES = (
     count_workers,  # the host program has numbers only
     drop_limited_lanes,  # first: all that follow take lanes for free iterations
     combine_on_gpu,  # before jumps are lowered, which hides loops; what follows knows reductions of scalars only
+    keep_rows_on_chip,  # before arrays of iterations become slices of one, which its rows need not
     expand_allocations,  # a kernel cannot allocate; before loops change their form
     lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
     promote_accumulators,  # before complex numbers are taken apart, which hides an update

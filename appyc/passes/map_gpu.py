@@ -56,7 +56,9 @@ class GridMapping:
 
 def map_gpu(nest: For) -> GridMapping:
     """The mapping of a nest whose outermost loop is parallel."""
-    chain = _perfect_chain(nest)
+    chain = perfect_chain(nest)
+    if nest.row_lanes is not None:
+        return GridMapping(chain, None)
     best = max(chain, key=lambda loop: (stride_score(nest, loop.var), chain.index(loop)))
     inner = [loop for loop in loops_of(chain[-1].body) if may_be_lanes(loop)]
     score = stride_score(nest, best.var)
@@ -89,7 +91,7 @@ def why_not_parallel(loop: For) -> str | None:
     for node in walk(loop.body):
         if isinstance(node, Update) and node.atomic and not has_atomic(node):
             return f"a GPU has no atomic '{node.op}' on {node.target.dtype}"
-        if isinstance(node, Alloc):
+        if isinstance(node, Alloc) and loop.row_lanes is None:
             return f"every iteration has an array '{node.array.name}' of its own"
     return None
 
@@ -155,7 +157,7 @@ def mentions(node: Node, symbols: set[Symbol]) -> bool:
     return any(isinstance(n, Var) and n.symbol in symbols for n in walk(node))
 
 
-def _perfect_chain(nest: For) -> tuple[For, ...]:
+def perfect_chain(nest: For) -> tuple[For, ...]:
     """The nest's loops from the outside in, as long as each holds the next one alone and its
     bounds do not depend on those around it."""
     chain = [nest]

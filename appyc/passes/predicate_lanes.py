@@ -92,12 +92,12 @@ class KernelLowering(ExpressionLowering):
             case Assign():
                 self.assign(s.target, self.expr(s.value, where, out), where, out)
             case Store():
-                self._store(s, where, out)
+                self.store(s, where, out)
             case Update():
                 self._update(s, where, out)
             case For():
                 if not where.lanes and s.var in self.strips:
-                    self._strips(s, out)
+                    self.strip(s, out)
                 else:
                     self._for(s, where, out)
             case While():
@@ -110,11 +110,7 @@ class KernelLowering(ExpressionLowering):
                 value = none if s.value is None else s.value
                 self.fault(site, where.mask or truth(True, s.loc), value, none, out)
             case Alloc():
-                raise UnsupportedError(
-                    f"'{s.array.name}' is allocated inside a loop that runs on the GPU",
-                    s.loc,
-                    hints=("allocate it before the loop, with one more axis for the loop's index",),
-                )
+                self.allocate(s, out)
             case ForAll():
                 raise InternalError("predicate_lanes", "a tensor statement is left")
             case Break() | Continue():
@@ -124,13 +120,20 @@ class KernelLowering(ExpressionLowering):
 
     # ------------------------------------------------------------ scalars and memory
 
+    def allocate(self, s: Alloc, out: list[ScheduledStmt]) -> None:
+        raise UnsupportedError(
+            f"'{s.array.name}' is allocated inside a loop that runs on the GPU",
+            s.loc,
+            hints=("allocate it before the loop, with one more axis for the loop's index",),
+        )
+
     def assign(self, target: Symbol, value: Expr, where: Where, out: list[ScheduledStmt]) -> None:
         partial = where.narrow or target in self.accumulators
         if partial and where.mask is not None and target in self.varying:
             value = Select(where.mask, value, Var(target, loc=value.loc), loc=value.loc)
         out.append(Assign(target, value, loc=value.loc))
 
-    def _store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:
+    def store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:
         value = self.expr(s.value, where, out)
         index, here = self.index(s.array, s.index, s.checked, s.loc, where, out)
         out.append(Store(s.array, index, value, checked=False, mask=here.mask, loc=s.loc))
@@ -220,7 +223,7 @@ class KernelLowering(ExpressionLowering):
 
     # ------------------------------------------------------------ a loop as lanes
 
-    def _strips(self, s: For, out: list[ScheduledStmt]) -> None:
+    def strip(self, s: For, out: list[ScheduledStmt]) -> None:
         everybody, loc = Where(), s.loc
         lo = self.expr(s.lo, everybody, out)
         if not is_simple(lo):
@@ -241,12 +244,17 @@ class KernelLowering(ExpressionLowering):
         if s.scans:
             hand_on(self, s, kept, number, Var(base, loc=loc), count, body)
         out.append(Loop(base, integer(0, loc), count, self.lanes, tuple(body), loc=loc))
+        self.combine_lanes(s, kept, out)
+        self._keep_last(s, loop, lo, count, kept, out)
+
+    def combine_lanes(self, s: For, kept: dict[Symbol, Symbol], out: list[ScheduledStmt]) -> None:
+        """Puts together what the lanes of a loop have combined, each in a scalar of its own."""
+        loc = s.loc
         for reduction in s.reductions:
             total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
             out.append(LaneReduce(total, reduction.op, Var(kept[reduction.symbol], loc=loc), loc=loc))
             value = combine(reduction.op, Var(reduction.symbol, loc=loc), Var(total, loc=loc))
             out.append(Assign(reduction.symbol, value, loc=loc))
-        self._keep_last(s, loop, lo, count, kept, out)
 
     def enter(self, loop: For, lo: Expr, number: Expr, count: Expr, out: list[ScheduledStmt]) -> Where:
         """Sets the loop's variable for the lanes' iterations, `number` in all counted from 0."""

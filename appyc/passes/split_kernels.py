@@ -137,7 +137,7 @@ class _Splitter:
         bounds = {id(e): self.on_host(e, before) for e in (nest.lo, nest.hi)}
         ready = For(
             nest.var, bounds[id(nest.lo)], bounds[id(nest.hi)], nest.step, nest.body, nest.mode,
-            nest.clauses, nest.private, nest.last, nest.reductions, loc=nest.loc,
+            nest.clauses, nest.private, nest.last, nest.reductions, row_lanes=nest.row_lanes, loc=nest.loc,
         )  # fmt: skip
         out = before + GridKernel(ready, self.names, self.sites, self._name()).build()
         self._check((nest,), out)

@@ -17,8 +17,8 @@ CASES = [
     (unused_work, (LINE, LINE.copy()), 1),
     (nine_points, (PLANE, PLANE.copy()), 1),
     (sum_and_squares, (LINE,), 3),  # parts of both sums, and for each the parts together
-    (softmax, (PLANE, PLANE.copy()), 1),
-    (layer_norm, (PLANE, ROW, ROW.copy(), PLANE.copy()), 1),
+    (softmax, (PLANE, PLANE.copy()), 3),  # by the length of rows
+    (layer_norm, (PLANE, ROW, ROW.copy(), PLANE.copy()), 3),
 ]
 
 
