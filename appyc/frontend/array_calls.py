@@ -31,6 +31,7 @@ from appyc.frontend.arguments import (
     flag,
     given_dtype,
     integers,
+    is_none,
     refuse,
     several,
 )
@@ -42,6 +43,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.stores import assign
 from appyc.frontend.tensors import as_tensor, as_value, materialise, permuted, with_axis
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.where_arguments import given_mask, reduce_where
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
@@ -145,9 +147,12 @@ def _listed(node: ast.expr) -> ast.expr:
 def _reduction(name: str) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         dtype = given_dtype(given.get("dtype"), loc)
-        return given_back(
-            scope, given, reduce_array(scope, name, given["a"], along(given, loc), dtype, loc), loc
-        )
+        mask, initial = given_mask(given.get("where")), given.get("initial")
+        if mask is None and is_none(initial):
+            found = reduce_array(scope, name, given["a"], along(given, loc), dtype, loc)
+        else:
+            found = reduce_where(scope, name, given["a"], mask, initial, along(given, loc), dtype, loc)
+        return given_back(scope, given, found, loc)
 
     return make
 
@@ -368,8 +373,10 @@ def _triangle(*, upper: bool) -> Maker:
     return make
 
 
-_REDUCED = ("a", "axis", "dtype", "out", "keepdims")
-_EXTREME = ("a", "axis", "out", "keepdims")
+_REDUCED = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
+_MEAN = ("a", "axis", "dtype", "out", "keepdims", "where")
+_EXTREME = ("a", "axis", "out", "keepdims", "initial", "where")
+_TRUTH = ("a", "axis", "out", "keepdims", "where")
 
 _METHODS: dict[str, Entry] = {
     **positions.METHODS,
@@ -379,11 +386,11 @@ _METHODS: dict[str, Entry] = {
     **array_tables.METHODS,
     "sum": (_REDUCED, _reduction("sum")),
     "prod": (_REDUCED, _reduction("prod")),
-    "mean": (_REDUCED, _reduction("mean")),
+    "mean": (_MEAN, _reduction("mean")),
     "min": (_EXTREME, _reduction("min")),
     "max": (_EXTREME, _reduction("max")),
-    "any": (_EXTREME, _reduction("any")),
-    "all": (_EXTREME, _reduction("all")),
+    "any": (_TRUTH, _reduction("any")),
+    "all": (_TRUTH, _reduction("all")),
     "var": (("a", "axis", "dtype", "out", "ddof", "keepdims"), _spread(root=False)),
     "std": (("a", "axis", "dtype", "out", "ddof", "keepdims"), _spread(root=True)),
     "transpose": (("a", "*axes"), _transpose),

@@ -75,7 +75,7 @@ def _reduce_chosen(
         rest = product([masked.tensor.extents[k] for k in axes if k not in _chosen(masked)], loc)
         count = scope.temp("count", Binary("*", counted(scope, masked, loc), rest, loc=loc))
     if name == "mean":
-        kind = dtype or _averaged(tensor.element.dtype)
+        kind = dtype or averaged(tensor.element.dtype)
         op, element, start = "+", cast(tensor.element, kind), cast(const(0, DType.INT64, loc), kind)
     else:
         op, element, start = operation(name, tensor.element, dtype, loc)
@@ -132,14 +132,15 @@ def _mean(
     scope: Scope, tensor: Tensor, reduced: tuple[int, ...], keepdims: bool, dtype: DType | None, loc: Loc
 ) -> Value:
     element = tensor.element
-    kind = dtype or _averaged(element.dtype)
+    kind = dtype or averaged(element.dtype)
     converted = Tensor(tensor.axes, tensor.extents, cast(element, kind))
     zero = cast(const(0, DType.INT64, loc), kind)
     total = combined(scope, converted, reduced, keepdims, "+", zero, loc)
     return _divided(scope, total, product([tensor.extents[k] for k in reduced], loc), loc)
 
 
-def _averaged(dtype: DType) -> DType:
+def averaged(dtype: DType) -> DType:
+    """The type of a mean."""
     return DType.FLOAT64 if dtype.kind in "biu" else dtype
 
 

@@ -22,9 +22,9 @@ from appyc.frontend.numbers import holds
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import Source, capture, read_source
-from appyc.frontend.stores import stored
 from appyc.frontend.tensors import elementwise, is_array
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.where_arguments import given_places, put
 from appyc.ir.types import DType
 
 MAX_CALL_DEPTH = 40
@@ -115,7 +115,7 @@ def _from_table(
     loc: Loc,
 ) -> Value:
     counts, make = entry
-    target, node = _given_target(obj, node, counts)
+    places, node = given_places(obj, node, counts)
     nodes = _positional(scope, node, loc)
     if (literal := _from_literal(obj, nodes, loc)) is not None:
         return literal
@@ -129,25 +129,12 @@ def _from_table(
             loc,
         )
     what = f"an argument of {ast.unparse(node.func)}"
-    if target is not None:
-        out = expressions.lower_expression(scope, target)
-        found = elementwise(scope, values, lambda numbers: make(numbers, loc), loc, what)
-        return stored(scope, out, found, loc)
+    if places.where is not None or places.out is not None:
+        return put(scope, places, values, lambda numbers: make(numbers, loc), loc, what)
     if works_on_arrays(obj) and any(is_array(v) for v in values):
         return elementwise(scope, values, lambda numbers: make(numbers, loc), loc, what)
     numbers = [expressions.number(v, loc, what) for v in values]
     return make(numbers, loc)
-
-
-def _given_target(obj: object, node: ast.Call, counts: range) -> tuple[ast.expr | None, ast.Call]:
-    """The array that a ufunc is to put its result into, `out=c` or behind its operands, and the call without."""
-    if not isinstance(obj, np.ufunc):
-        return None, node
-    if [k.arg for k in node.keywords] == ["out"] and not isinstance(node.keywords[0].value, ast.Tuple):
-        return node.keywords[0].value, ast.copy_location(ast.Call(node.func, node.args, []), node)
-    if not node.keywords and len(node.args) == counts.stop:
-        return node.args[-1], ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)
-    return None, node
 
 
 def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None:

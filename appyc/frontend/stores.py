@@ -22,27 +22,38 @@ from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute
 
 
-def assign(scope: Scope, target: Value, value: Value, loc: Loc, *, op: str | None = None) -> None:
+def assign(
+    scope: Scope, target: Value, value: Value, loc: Loc, *, op: str | None = None, where: Expr | None = None
+) -> None:
     """`target[...] = value`: the value is stretched to the target's shape, and converted.
 
-    op: the elements become `element op value`, one place after the other.
+    op: the elements become `element op value`, one place after the other. where: over the axes of the
+    value, which is a tensor then: what is assigned is where it holds.
 
     Raises TypeInferenceError where the target is no view, is read-only, or cannot hold the type.
     """
     if isinstance(target, Masked):
+        if where is not None:
+            raise UnsupportedError("a function with a mask cannot store what another mask chooses", loc)
         _assign_chosen(scope, target, value, loc, op)
         return
     place = as_tensor(scope, target, loc)
     source = as_tensor(scope, value, loc, "the assigned value")
     source = without_leading_ones(scope, source, place.ndim, loc)
+    at = place_in(scope, source, place, loc)
+    where = substitute(where, at) if where is not None else None
+    _store(scope, place, substitute(source.element, at), loc, where=where, op=op)
+
+
+def place_in(scope: Scope, source: Tensor, place: Tensor, loc: Loc) -> dict[Symbol, Expr]:
+    """The source's axes in terms of those of the place that it is stretched over."""
     offset = place.ndim - source.ndim
-    at = {
+    for k, axis in enumerate(source.axes):
+        scope.same_axis(axis, place.axes[offset + k])
+    return {
         axis: _stretched_place(scope, extent, place.extents[offset + k], place.axes[offset + k], loc)
         for k, (axis, extent) in enumerate(zip(source.axes, source.extents, strict=True))
     }
-    for k, axis in enumerate(source.axes):
-        scope.same_axis(axis, place.axes[offset + k])
-    _store(scope, place, substitute(source.element, at), loc, op=op)
 
 
 def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc, op: str | None) -> None:
@@ -160,8 +171,10 @@ def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> T
     return tensor
 
 
-def stored(scope: Scope, target: Value, value: Value, loc: Loc) -> Value:
+def stored(scope: Scope, target: Value, value: Value, loc: Loc, *, where: Expr | None = None) -> Value:
     """The value of a function that is given where to put its result: the array that has it then.
+
+    where: as in `assign`.
 
     Raises UnsupportedError where the array cannot take the result's type.
     """
@@ -170,5 +183,5 @@ def stored(scope: Scope, target: Value, value: Value, loc: Loc) -> Value:
     kinds = [as_tensor(scope, v, loc).element.dtype.kind.replace("u", "i") for v in (target, value)]
     if "bifc".index(kinds[1]) > "bifc".index(kinds[0]):
         raise UnsupportedError("the array for the result has a type that does not take it", loc)
-    assign(scope, target, value, loc)
+    assign(scope, target, value, loc, where=where)
     return target
