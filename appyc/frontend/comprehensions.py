@@ -3,13 +3,15 @@
 What is collected is described like any array expression: an axis for the iterations, and the item at a
 place of it. Nothing is stored for a sum.
 
-Does not handle: conditions, several `for`, and items that need statements (calls of functions with
-branches, say); such comprehensions run in Python.
+Does not handle: conditions, several `for` (but over tuples), and items that need statements (calls of
+functions with branches, say; again but over tuples); such comprehensions run in Python.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
@@ -27,13 +29,17 @@ from appyc.ir.visit import substitute, walk
 def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     """The items in a row; a tuple of them where what is run over is one."""
     loc = scope.loc(node)
+    for generator in node.generators:
+        if generator.ifs or generator.is_async:
+            raise UnsupportedError("a comprehension with conditions cannot be compiled", loc,
+                                   hints=("write a loop that fills an array",))  # fmt: skip
     first, *others = node.generators
-    if others or first.ifs or first.is_async:
-        raise UnsupportedError("a comprehension with conditions or several loops cannot be compiled", loc,
-                               hints=("write a loop that fills an array",))  # fmt: skip
     source = what_it_runs_over(scope, first.iter)
     if isinstance(source, TupleValue):
-        return TupleValue(tuple(_item(scope, node, first.target, item, loc) for item in source.items))
+        return TupleValue(tuple(_one_by_one(scope, node, node.generators, source)))
+    if others:
+        raise UnsupportedError("a comprehension with several loops is compiled for tuples only", loc,
+                               hints=("write a loop that fills an array",))  # fmt: skip
     here = scope.supply.fresh("at", DType.INT64)
     value = _item(scope, node, first.target, source.item(Var(here, loc=loc)), loc)
     axis = scope.supply.fresh("i", DType.INT64)
@@ -50,19 +56,56 @@ def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     return Tensor((axis, *inner.axes), (_count(scope, source, loc), *inner.extents), element)
 
 
+def _one_by_one(
+    scope: Scope,
+    node: ast.ListComp | ast.GeneratorExp,
+    generators: list[ast.comprehension],
+    source: Value | Range,
+) -> Iterator[Value]:
+    """The items where each loop is over a tuple: as if they were written out."""
+    if not isinstance(source, TupleValue):
+        raise UnsupportedError("a comprehension with several loops is compiled for tuples only",
+                               scope.loc(node), hints=("write a loop that fills an array",))  # fmt: skip
+    first, *others = generators
+    for value in source.items:
+        with _own_names(scope):
+            for name, item in _names(scope, first.target, value):
+                scope.locals |= {name}
+                scope.bind(name, item, scope.loc(first.target))
+            if others:
+                yield from _one_by_one(scope, node, others, what_it_runs_over(scope, others[0].iter))
+            else:
+                yield _lowered(scope, node.elt)
+
+
+@contextmanager
+def _own_names(scope: Scope) -> Iterator[None]:
+    """A comprehension's names are its own."""
+    env, names = dict(scope.env), scope.locals
+    try:
+        yield
+    finally:
+        scope.env, scope.locals = env, names
+
+
+def _lowered(scope: Scope, item: ast.expr) -> Value:
+    return (
+        collected(scope, item)
+        if isinstance(item, ast.ListComp)
+        else expressions.lower_expression(scope, item)
+    )
+
+
 def _item(
     scope: Scope, node: ast.ListComp | ast.GeneratorExp, target: ast.expr, value: Value, loc: Loc
 ) -> Value:
     """The comprehension's item where its target is this value; its names are its own."""
-    outer_env, outer_locals = dict(scope.env), scope.locals
     places: dict[Symbol, Expr] = {}
-    try:
-        _bind(scope, target, value, places, loc)
-        with scope.collect() as block:
-            nested = isinstance(node.elt, ast.ListComp)
-            item = (collected if nested else expressions.lower_expression)(scope, node.elt)  # type: ignore[arg-type]
-    finally:
-        scope.env, scope.locals = outer_env, outer_locals
+    with _own_names(scope), scope.collect() as block:
+        for name, part in _names(scope, target, value):
+            scope.locals |= {name}
+            scope.env[name] = _binding(scope, name, part, places, loc)
+        item = _lowered(scope, node.elt)
     if block or not (isinstance(item, Number) or is_array(item)):
         raise UnsupportedError("the items of this comprehension need statements of their own", loc,
                                hints=("write a loop that fills an array",))  # fmt: skip
@@ -72,14 +115,14 @@ def _item(
     return replace(tensor, element=substitute(tensor.element, places))
 
 
-def _bind(scope: Scope, target: ast.expr, value: Value, places: dict[Symbol, Expr], loc: Loc) -> None:
+def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, Value]]:
+    """The names of a target, with what each of them stands for."""
     match target, value:
         case ast.Name(id=name), _:
-            scope.locals |= {name}
-            scope.env[name] = _binding(scope, name, value, places, loc)
+            yield name, value
         case ast.Tuple(elts=elts), TupleValue(items=items) if len(elts) == len(items):
             for part, item in zip(elts, items, strict=True):
-                _bind(scope, part, item, places, loc)
+                yield from _names(scope, part, item)
         case _:
             raise UnsupportedError("this target of a comprehension cannot be compiled", scope.loc(target),
                                    hints=("write a loop that fills an array",))  # fmt: skip

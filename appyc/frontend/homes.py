@@ -104,6 +104,16 @@ def new_home(supply: NameSupply, memory: Memory, name: str, dtype: DType, ndim: 
     return ArrayRef(symbol, shape=tuple(Var(n, loc=loc) for n in lengths))
 
 
+def without_elements(memory: Memory, home: ArrayRef, loc: Loc) -> list[Stmt]:
+    """A home that nothing has been copied into."""
+    assert home.shape is not None
+    lengths = [n.symbol for n in home.shape if isinstance(n, Var)]
+    empty: list[Stmt] = [Assign(n, integer(0, loc), loc=loc) for n in lengths]
+    memory.late.add(home.symbol)
+    is_none = Assign(memory.homes[home.symbol], integer(0, loc), loc=loc)
+    return [*empty, Alloc(home.symbol, home.shape, zero=False, loc=loc), is_none]
+
+
 def moves_of(memory: Memory, targets: Mapping[str, Binding], sources: Mapping[str, Binding]) -> list[Move]:
     """The copies that bring the bindings of a path into their homes."""
     there = dict(all_leaves(targets))
@@ -169,7 +179,7 @@ def copies(supply: NameSupply, memory: Memory, moves: list[Move], loc: Loc, *, f
     origins = [_origin(memory, move, loc) for move in moves]
     values = [_pinned(supply, origin, loc, out) if isinstance(origin, Var) else origin for origin in origins]
     for (home, source), value in zip(settled, values, strict=True):
-        _copy(supply, home, source, loc, out, first=first)
+        _copy(supply, memory, home, source, loc, out, first=first)
         out.append(Assign(memory.homes[home.symbol], value, loc=loc))
     return out
 
@@ -197,7 +207,14 @@ def _put_aside(supply: NameSupply, memory: Memory, move: Move, loc: Loc, out: li
 
 
 def _copy(
-    supply: NameSupply, home: ArrayRef, source: ArrayRef | Tensor, loc: Loc, out: list[Stmt], *, first: bool
+    supply: NameSupply,
+    memory: Memory,
+    home: ArrayRef,
+    source: ArrayRef | Tensor,
+    loc: Loc,
+    out: list[Stmt],
+    *,
+    first: bool,
 ) -> None:
     tensor = _tensor(supply, source, loc)
     assert home.shape is not None, "a home knows its lengths"
@@ -210,7 +227,7 @@ def _copy(
         same = tests[0]
         for test in tests[1:]:
             same = Logical("and", same, test, loc=loc)
-        changed = Unary("~", Likely(same, loc=loc), loc=loc)
+        changed = Unary("~", same if home.symbol in memory.late else Likely(same, loc=loc), loc=loc)
         out.append(If(changed, tuple(_sized(supply, home, tensor.extents, loc)), loc=loc))
     index = tuple(Var(axis, loc=loc) for axis in tensor.axes)
     out.append(ForAll(tensor.axes, home.shape, home.symbol, index, tensor.element, loc=loc))

@@ -130,6 +130,7 @@ def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
     for name in scope.env:
         if name in scope.flags:
             scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))
+    scope.start_late(loc)
     lower_block(scope, node.body)
 
 

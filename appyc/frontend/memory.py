@@ -32,6 +32,8 @@ class Memory:
     made: set[Symbol] = field(default_factory=set)
     homes: dict[Symbol, Symbol] = field(default_factory=dict)
     """With a scalar that says what a home's name stands for: the number of one of `outside`, or 0."""
+    late: set[Symbol] = field(default_factory=set)
+    """Homes of names that are unbound at first; they have no elements then."""
     outside: list[Symbol] = field(default_factory=list)
     """Arrays of the caller's that homes have copies of; the first has the number 1."""
     stores: list[tuple[Symbol, Loc]] = field(default_factory=list)

@@ -16,7 +16,7 @@ from functools import cached_property
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const, holding, to_type
 from appyc.frontend.axis_requests import AxisRequests
-from appyc.frontend.homes import copies, has_other_names, moves_of, new_home, note
+from appyc.frontend.homes import copies, has_other_names, moves_of, new_home, note, without_elements
 from appyc.frontend.liveness import names_behind
 from appyc.frontend.memory import Bound, Memory
 from appyc.frontend.numbers import NumberType, promote
@@ -61,6 +61,8 @@ class Facts:
     """Variables that a loop reads, further up in its body, from an earlier iteration only."""
     results: tuple[NumberType, ...] | None = None
     """Types of the returned scalars, joined over all returns."""
+    late: dict[str, tuple[DType, int]] = field(default_factory=dict)
+    """Names that some path binds to an array and another leaves unbound: its type, its number of axes."""
     joins_returns: bool = False
     """The returns are of different arrays, and have to become one (`frontend/joined_returns.py`)."""
 
@@ -193,7 +195,7 @@ class Scope:
                 return binding
 
     def _test_flag(self, name: str, binding: Binding, loc: Loc) -> None:
-        if not _maybe(binding):
+        if not (_maybe(binding) or (isinstance(binding, ArrayRef) and binding.symbol in self.memory.late)):
             return
         if name not in self.facts.flagged:
             self.facts.flagged.add(name)
@@ -207,6 +209,13 @@ class Scope:
         for name in sorted(self.facts.flagged):
             self.flags[name] = self.supply.fresh(f"{name}_is_set", DType.BOOL)
             self.emit(Assign(self.flags[name], const(False, DType.BOOL, loc), loc=loc))
+
+    def start_late(self, loc: Loc) -> None:
+        """Names that are bound to an array on some paths only have one without elements at first."""
+        for name, (dtype, ndim) in sorted(self.facts.late.items()):
+            home = new_home(self.supply, self.memory, name, dtype, ndim, loc)
+            self.block += without_elements(self.memory, home, loc)
+            self.env[name] = home
 
     def bind(self, name: str, value: Value, loc: Loc) -> None:
         """`name = value`."""
@@ -295,6 +304,10 @@ class Scope:
         if a is None or b is None:
             present = a if a is not None else b
             assert present is not None
+            if isinstance(present, ArrayRef | Tensor) and name in needed and name not in self.facts.late:
+                self.facts.late[name] = (dtype_of(present), present.ndim)
+                self.facts.flagged.add(name)
+                raise Restart
             return self._as_maybe(name, present)
         a, b = self._as_variable(name, a), self._as_variable(name, b)
         match a, b:

@@ -201,3 +201,44 @@ def array_of_one_element_stored(v):
     a[..., -1] = v[:1] * 2
     a[..., 0] = np.array([[3.0]])
     return a
+
+
+@PROGRAMS.on(ints(6, 7, lo=0, hi=2))
+@PROGRAMS.on(ints(1, 1, lo=0, hi=2))
+def game_of_life(g):
+    for _ in range(2):
+        around = sum(np.roll(np.roll(g, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)) - g
+        g = ((around == 3) | ((g == 1) & (around == 2))).astype(np.int64)
+    return g
+
+
+@PROGRAMS.on(floats(5), 3)
+@PROGRAMS.on(floats(5), 0)
+@PROGRAMS.on(floats(0), 2)
+def array_that_only_a_loop_binds(v, n):
+    for i in range(n):
+        w = v[i:] * i
+    return w, w.sum()
+
+
+@PROGRAMS.on(floats(5), floats(3, 4))
+@PROGRAMS.on(-np.ones(5), floats(3, 4))
+def array_that_one_branch_binds(v, a):
+    for i in range(3):
+        if v[i] > 0:
+            best = a[i].copy()
+            break
+    best[0] = 1.0
+    return best
+
+
+@PROGRAMS.on(floats(9, 2), 3)
+@PROGRAMS.on(floats(3, 2), 1)
+def clusters(points, rounds):
+    centres = points[:3].copy()
+    for _ in range(rounds):
+        label = ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2).argmin(axis=1)
+        for c in range(3):
+            if (label == c).any():
+                centres[c] = points[label == c].mean(axis=0)
+    return centres, label
