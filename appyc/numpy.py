@@ -84,8 +84,11 @@ def _adapted(value: Any) -> Any:
     return _function(value)
 
 
+_OF_THE_STANDARD = ("__array_api_version__", "__array_namespace_info__")
+
+
 def __getattr__(name: str) -> Any:
-    if name.startswith("__") and name not in _numpy.__all__:
+    if name.startswith("__") and name not in (*_numpy.__all__, *_OF_THE_STANDARD):
         raise AttributeError(f"module 'appyc.numpy' has no attribute {name!r}")
     found = _adapted(getattr(_numpy, name))
     globals()[name] = found

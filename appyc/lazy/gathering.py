@@ -69,7 +69,10 @@ _STILL: Mapping[tuple[int, int], int] = {}
 
 def _argument(buffer: Buffer) -> object:
     memory = buffer.memory
-    assert memory is not None, "a program reads what has not been computed"
+    if memory is None:
+        raise RuntimeError(
+            "an operation reads values that were never computed, since another one raised an error"
+        )
     return memory if memory.ndim else memory[()]
 
 

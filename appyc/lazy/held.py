@@ -8,7 +8,7 @@ import numpy as np
 
 from appyc.lazy import arrays, recorder
 from appyc.lazy.nodes import View, ghost_of
-from appyc.lazy.operations import Convert
+from appyc.lazy.operations import Copy
 from appyc.lazy.running import flush
 from appyc.lazy.views import Step, Transpose, Window, is_straight, view_of, window
 
@@ -69,7 +69,10 @@ class Held(View):
         """NumPy's view of the memory, computed by now. For appyc itself: it may be written."""
         if self.buffer.memory is None or recorder.is_awaited(self.buffer):
             flush((self.buffer,))
-        assert self.buffer.memory is not None
+        if self.buffer.memory is None:
+            raise RuntimeError(
+                "these values were never computed: an operation that they need raised an error"
+            )
         return view_of(self.buffer.memory, self.path)
 
     def view_with(self, step: Step) -> Any:
@@ -106,6 +109,4 @@ class Held(View):
         """The array itself, or a copy if compiled code has no words for this view."""
         if not self.is_window:
             return self
-        return recorder.record(
-            Convert(self.dtype, hosted=True), (self,), self.shape, self.dtype, is_number=False
-        )
+        return recorder.record(Copy(hosted=True), (self,), self.shape, self.dtype, is_number=False)

@@ -13,7 +13,7 @@ from appyc.lazy import arrays, held
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, Gather, Scatter, broadcast, ufunc_dtype
 from appyc.lazy.recorder import asarray, changing, evaluated, plain, record, record_store
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, type_of
-from appyc.lazy.views import NEAR
+from appyc.lazy.views import NEAR, memory_order
 
 
 def basic_index(key: Any, shape: tuple[int, ...]) -> tuple[int | slice | None, ...] | None:
@@ -151,14 +151,12 @@ def places(source: Any, key: Any) -> Places | None:
         or not all(map(_in_range, indices, (view.shape[a] for a in axes)))
     ):
         return None
-    turned = view.transpose((*axes, *(a for a in range(view.ndim) if a not in axes)))
+    outer_first = memory_order([view.ghost()], view.ndim)
+    rest = [a for a in outer_first if a not in axes]  # as they lie in memory, so does the result
+    turned = view.transpose((*axes, *rest))
     first = axes[0] if together else 0
-    rest = turned.ndim - len(axes)
-    order = (
-        *range(len(shape), len(shape) + first),
-        *range(len(shape)),
-        *range(len(shape) + first, len(shape) + rest),
-    )
+    last = [len(shape) + rest.index(a) for a in sorted(rest)]
+    order = (*last[:first], *range(len(shape)), *last[first:])
     return Places(turned, indices, shape, order)
 
 

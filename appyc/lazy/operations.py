@@ -55,13 +55,20 @@ class Choose(metaclass=Shared):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Convert(metaclass=Shared):
-    """The operand with another dtype, in memory of its own. hosted: of a view that only NumPy knows."""
+    """The operand with another dtype, in memory of its own, where its axes keep their order."""
 
     dtype: np.dtype
     hosted: bool = False
 
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Copy(metaclass=Shared):
+    """The operand in memory of its own, in C order. hosted: of a view that only NumPy knows."""
+
+    hosted: bool = False
+
     def run(self, a: np.ndarray) -> np.ndarray:
-        return a.astype(self.dtype, order="C")
+        return a.copy()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -135,7 +142,18 @@ class Call:
 
 
 Operation = (
-    Pointwise | Power | Choose | Convert | Gather | Scatter | Reduction | Place | Running | Product | Call
+    Pointwise
+    | Power
+    | Choose
+    | Convert
+    | Copy
+    | Gather
+    | Scatter
+    | Reduction
+    | Place
+    | Running
+    | Product
+    | Call
 )
 
 

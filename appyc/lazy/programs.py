@@ -28,6 +28,7 @@ from appyc.lazy.operations import (
     Call,
     Choose,
     Convert,
+    Copy,
     Gather,
     Place,
     Pointwise,
@@ -41,10 +42,17 @@ from appyc.lazy.operations import (
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A recorded function. lines: of the text, for each recorded statement."""
+    """A recorded function. For each recorded statement: its line of the text, and whether it is a call of a
+    compiled function."""
 
     function: FunctionType
     lines: tuple[int, ...]
+    calls: tuple[bool, ...]
+
+    @property
+    def file(self) -> str:
+        """The name that stands in tracebacks."""
+        return self.function.__code__.co_filename
 
 
 _serial = itertools.count(1)
@@ -76,7 +84,7 @@ def as_function(found: Gathered, returned: Sequence[int]) -> Text:
     exec(compile(text, file, "exec"), names_there)
     function = names_there["recorded"]
     assert isinstance(function, FunctionType)
-    return Text(function, tuple(lines))
+    return Text(function, tuple(lines), tuple(isinstance(line[0], Call) for line in found.lines))
 
 
 def _name(name: str) -> ast.Name:
@@ -184,6 +192,8 @@ class _Writer:
             case Gather():
                 items = ast.Tuple(operands[1:], ast.Load()) if len(operands) > 2 else operands[1]
                 return ast.Subscript(operands[0], items, ast.Load())
+            case Copy():
+                return ast.Call(ast.Attribute(operands[0], "copy", ast.Load()), [], [])
             case Convert(dtype):
                 method = ast.Attribute(operands[0], "astype", ast.Load())
                 return ast.Call(method, [_numpy("bool_" if dtype.kind == "b" else dtype.name)], [])

@@ -76,9 +76,17 @@ def array(
 
 
 def asarray(
-    values: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, **more: Any
+    values: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    **more: Any,
 ) -> Any:
     """An array: the given one, if it is one already with this dtype, else one with a copy of the values."""
+    if device not in (None, "cpu"):
+        np.asarray(0, device=device)  # raises NumPy's error
     return array(values, dtype, copy=copy, order=order or "K", **more)
 
 

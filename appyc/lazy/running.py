@@ -8,6 +8,7 @@ than they do.
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -18,9 +19,9 @@ from appyc.api import JitFunction
 from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.nodes import Buffer, Operand, Own, Site, Statement, View
-from appyc.lazy.operations import Convert, Product
+from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Text, as_function
-from appyc.lazy.recording import Recorded, Recording
+from appyc.lazy.recording import Recorded, Recording, line_of
 from appyc.lazy.views import view_of
 from appyc.options import from_environment, recorded_bounds
 
@@ -130,8 +131,32 @@ def _run_program(found: Gathered, returned: Sequence[int], arguments: tuple[obje
             return program.compiled(*arguments)
         except (CompileError, InternalError, ToolchainError) as error:
             program.compiled, program.reason = None, str(error)
-    with np.errstate(all="ignore"):
-        return program.text.function(*arguments)
+        except Exception as error:
+            error.add_note(f"in what was recorded at {_places(program, error)}")
+            raise
+    try:
+        with np.errstate(all="ignore"):
+            return program.text.function(*arguments)
+    except Exception as error:
+        error.add_note(f"in what was recorded at {_places(program, error)}")
+        raise
+
+
+def _places(program: Program, error: BaseException) -> str:
+    """Where the operation was recorded that raised; where that cannot be told, where the calls of compiled
+    functions were, or else all."""
+    text = program.text
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == text.file]
+    for frame in frames:
+        sites = [site for site, line in zip(program.sites, text.lines, strict=True) if line == frame.lineno]
+        if sites:
+            return _written(sites)
+    calls = [site for site, is_call in zip(program.sites, text.calls, strict=True) if is_call]
+    return _written(calls or program.sites)
+
+
+def _written(sites: Sequence[Site]) -> str:
+    return ", ".join(f"{file}:{line}" for file, line in dict.fromkeys(map(line_of, sites)))
 
 
 def _without_values(argument: object) -> object:
@@ -142,7 +167,7 @@ def _run_hosted(statement: Statement) -> None:
     target = statement.target()
     assert target is not None
     operands = [_operand(operand, target) for operand in statement.operands]
-    assert isinstance(statement.operation, Product | Convert)
+    assert isinstance(statement.operation, Product | Copy)
     value = statement.operation.run(*operands)
     STATE.last.append(Ran(str(statement.operation)))
     if statement.path is None:

@@ -12,7 +12,7 @@ import numpy as np
 from appyc.lazy import indexing, recorder, ufuncs
 from appyc.lazy.flat import Flat
 from appyc.lazy.nodes import indexed
-from appyc.lazy.operations import COMPILED_DTYPES, Convert
+from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy
 from appyc.lazy.values import Values
 from appyc.lazy.views import Index, Reshape, Transpose, inverse, memory_order
 
@@ -158,13 +158,16 @@ class Shaped(Values):
         if not np.can_cast(self.dtype, wanted, casting):
             np.empty(0, self.dtype).astype(wanted, casting=casting)  # NumPy's own error
         operand = self.settled()
-        if axes == tuple(range(self.ndim)):
-            return recorder.record(
-                Convert(wanted), (operand,), self.shape, wanted, is_number=self.buffer.is_number
-            )
-        operand = operand.transpose(axes)
-        out = recorder.record(Convert(wanted), (operand,), operand.shape, wanted, is_number=False)
-        return out.transpose(inverse(axes))
+        if axes != tuple(range(self.ndim)):
+            operand = operand.transpose(axes)
+        if not operand.is_straight:  # of which a conversion would keep the order
+            operand = recorder.record(Copy(), (operand,), operand.shape, self.dtype, is_number=False)
+            if wanted == self.dtype:
+                return operand.transpose(inverse(axes))
+        out = recorder.record(
+            Convert(wanted), (operand,), operand.shape, wanted, is_number=self.buffer.is_number
+        )
+        return out if axes == tuple(range(self.ndim)) else out.transpose(inverse(axes))
 
     def _axes_in(self, order: Any) -> tuple[int, ...]:
         """The axes from the outermost in memory to the innermost, of a copy in NumPy's `order`."""

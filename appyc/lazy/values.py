@@ -48,6 +48,8 @@ class Values(Held):
         return kernels.call(function, args, keywords)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        version: Any = api_version
+        np.empty(0).__array_namespace__(api_version=version)  # raises NumPy's error for another one
         return importlib.import_module("appyc.numpy")  # which imports this module
 
     def __buffer__(self, flags: int) -> memoryview:

@@ -62,7 +62,7 @@ def smoothed(y):
 
 
 def total(x):
-    found = 0.0
+    found = np.float64(0.0)
     for k in range(x.shape[0]):
         found += x[k]
     return found
@@ -163,7 +163,8 @@ class Writer:
         value = choose.choice((self.operand(), "1", "2.5"))
         return choose.choice((
             f"{self.fresh()} = {name}[{key}]", f"{name}[{key}] = {value}", f"{name}[{key}] *= 2",
-            f"np.add.at({name}, {places}, {value})", f"{self.fresh()} = np.take({name}, {places}, axis=0)",
+            f"np.add.at({name}, {choose.choice(PLACES[:2])}, {value})",
+            f"{self.fresh()} = np.take({name}, {places}, axis=0)",
             f"np.divide({name}, 2, out={name})", f"np.multiply({name}, 3, out={name}, casting='unsafe')",
         ))  # fmt: skip
 

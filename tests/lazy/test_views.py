@@ -1,0 +1,109 @@
+"""Which views of an array are known by their steps, and in which order results lie in memory."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import appyc
+import appyc.numpy as np
+from appyc.lazy.running import STATE
+from appyc.lazy.views import inverse, memory_order, steps_between, view_of
+from tests.lazy.fuzz import compiling
+
+
+@st.composite
+def views(draw: st.DrawFn) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """An array, itself a view perhaps, and a view of it."""
+    shape = tuple(draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
+    whole = view = numpy.zeros(shape)
+    for part in range(draw(st.integers(1, 2))):
+        if part:
+            whole = view
+        items = []
+        for extent in view.shape:
+            items.append(
+                draw(
+                    st.one_of(
+                        st.integers(0, extent - 1),
+                        st.builds(slice, st.none(), st.none(), st.sampled_from((1, -1, 2, -2))),
+                        st.builds(slice, st.integers(0, extent - 1), st.none()),
+                    )
+                )
+            )
+        view = view[(*items, ...)]
+        view = view.transpose(draw(st.permutations(range(view.ndim))))
+        if draw(st.booleans()):
+            view = view[None]
+    return whole, view
+
+
+@given(views())
+def test_slices_and_transposes_are_found_from_strides(pair) -> None:
+    whole, view = pair
+    steps = steps_between(whole, view)
+    assert steps is not None
+    found = view_of(whole, steps)
+    assert found.shape == view.shape
+    assert numpy.shares_memory(found, view)
+    view[...] = 1
+    assert (found == 1).all()
+    assert whole.sum() == view.size
+
+
+def test_other_views_have_no_steps() -> None:
+    a = numpy.zeros((4, 4))
+    for view in (a.diagonal(), a.reshape(16)[::3], a.view(numpy.int64), numpy.broadcast_to(a, (2, 4, 4))):
+        assert steps_between(a, view) is None
+
+
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1), (0, 2, 1), (1, 0, 2)])
+def test_results_lie_in_memory_as_in_numpy(axes: tuple[int, ...]) -> None:
+    values = numpy.arange(24.0).reshape(2, 3, 4)
+    one, ours = values.transpose(axes), np.array(values).transpose(axes)
+    assert memory_order([one], 3) == tuple(sorted(range(3), key=lambda k: -one.strides[k]))
+    assert inverse(axes) == numpy.argsort(axes).tolist() or inverse(axes) == tuple(numpy.argsort(axes))
+    for make in (lambda a: a + 1, lambda a: a[::-1, :, 1:] * a[:, :, 1:], lambda a: a.sum(axis=1),
+                 lambda a: a.cumsum(axis=0), lambda a: a.copy("K"), lambda a: a.astype("f"), lambda a: a[[0, 1]],
+                 lambda a: a[:, [1, 0]],
+                 lambda a: a.astype("f", order="C"), lambda a: a[:, ::-1].copy()):  # fmt: skip
+        wanted, found = make(one), make(ours)
+        assert found.strides == wanted.strides
+        flat, theirs = found.reshape(-1), wanted.reshape(-1)
+        flat += 1
+        theirs += 1
+        assert found.tolist() == wanted.tolist()
+        assert flat.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("worth", [0, 1 << 40])
+def test_a_flat_view_of_a_copy_in_another_order_is_written(worth: int) -> None:
+    with compiling("cpu", worth):
+        b = np.array(numpy.arange(6.0).reshape(2, 3)).T * 1.0
+        flat = b.reshape(-1)
+        flat += 1.25
+        assert flat.tolist() == [1.25, 4.25, 2.25, 5.25, 3.25, 6.25]
+        assert b.T.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@appyc.jit(defer=True)
+def picked(a, places, out):
+    for k in range(places.shape[0]):
+        out[k] = a[places[k]]
+
+
+@pytest.mark.parametrize("worth", [0, 1 << 40])
+def test_an_error_of_a_flush_names_the_recorded_line(worth: int) -> None:
+    with compiling("cpu", worth):
+        out = np.zeros(2)
+        picked(np.arange(5.0) + 1, np.array([0, 9]), out)
+        line = test_an_error_of_a_flush_names_the_recorded_line.__code__.co_firstlineno + 4
+        later = out + 1
+        with pytest.raises(IndexError) as caught:
+            print(later)
+        assert any(f"recorded at {__file__}:{line}" in note for note in caught.value.__notes__)
+        with pytest.raises(RuntimeError, match="never computed"):
+            print(later)
+        assert STATE.recording.statements == []
