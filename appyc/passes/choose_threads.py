@@ -141,7 +141,7 @@ def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
         return False  # what comes after the iteration that raises must not have happened
     inner = loops_of(loop.body)
     if any(n.product is not None for n in inner):
-        return False  # a library computes it, with threads of its own
+        return False  # each product is shared by all threads
     if inside:
         return bool(inner) and found.verdict is Verdict.INDEPENDENT
     return not any(n.clauses is not None and n.clauses.request in ("parallel", "simd") for n in inner)

@@ -28,8 +28,7 @@ is, and finds the sum in memory:
                                                          ... as it was, in one nest
 
 Sums over triangles are cut into panels of rows (`product_panels`). A loop around whose iterations threads may
-share runs in order in a second version, where each product in it is so large that the library's threads
-are busy with it alone.
+share runs in order in a second version, where each product in it is so large that all threads are busy with it.
 
 Requires `recognise_reductions` and all passes that move loops; runs before `check_parallel`, so that each
 new nest gets verdicts of its own. Nothing in the nest may raise, and none of its loops may be held to its order by a

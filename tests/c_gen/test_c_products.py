@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.ir.machine import ENOUGH, FEWEST
+from appyc.ir.machine import ENOUGH, FEWEST, Machine
 from appyc.runtime import blas
+from appyc.runtime.machine import using
 
 RNG = np.random.default_rng(3)
 TYPES = (np.float32, np.float64, np.complex64, np.complex128)
@@ -25,8 +26,12 @@ def matrix(rows: int, columns: int, dtype: Any = np.float64) -> Any:
     return (numbers if np.dtype(dtype).kind == "c" else numbers.real).astype(dtype)
 
 
+FAST_THREADS = Machine(vector=100.0, fork=1.0, wake=1.0)
+"""A machine on which each product is worth all threads."""
+
+
 @contextmanager
-def calls(dtype: Any = np.float64) -> Iterator[list[str]]:
+def calls(dtype: Any = np.float64, then: Callable[[], object] = list) -> Iterator[list[str]]:
     """The library's functions that are called for a type meanwhile, by name."""
     made: list[str] = []
     table = blas._table()
@@ -57,6 +62,7 @@ def calls(dtype: Any = np.float64) -> Iterator[list[str]]:
     def noting(name: str, address: int, kind: Any) -> Any:
         def call(*args: Any) -> None:
             made.append(name)
+            then()
             kind(address)(*args)
 
         return kind(call)
@@ -202,33 +208,53 @@ def test_operands_that_share_memory_with_the_target_give_what_python_gives() -> 
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
 
 
-def test_the_library_uses_no_more_threads_than_it_is_given() -> None:
+@contextmanager
+def threads_of(count: int) -> Iterator[None]:
+    before = appyc.get_num_threads()
+    appyc.set_num_threads(count)
+    try:
+        yield
+    finally:
+        appyc.set_num_threads(before)
+
+
+def test_each_thread_calls_the_library_for_its_part_and_the_library_uses_no_more() -> None:
     table = blas._table()
     assert table is not None
     if not table.threads:
         pytest.skip("this library does not tell how many threads it uses")
     count = ctypes.CFUNCTYPE(ctypes.c_int)(table.threads)
     seen: list[int] = []
-    before, wanted = count(), appyc.get_num_threads()
-    place = 1
-    kept = table.gemm[place]
-    kind = ctypes.CFUNCTYPE(
-        None, *(ctypes.c_int,) * 3, *(ctypes.c_int64,) * 3, ctypes.c_double, ctypes.c_void_p, ctypes.c_int64,
-        ctypes.c_void_p, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p, ctypes.c_int64,
-    )  # fmt: skip
-
-    def noting(*args: Any) -> None:
-        seen.append(count())
-        kind(kept)(*args)
-
-    counted = kind(noting)
-    table.gemm[place] = ctypes.cast(counted, ctypes.c_void_p).value
-    try:
-        for threads in (1, 2, 64):
-            appyc.set_num_threads(threads)
-            appyc.jit(target="cpu")(product)(matrix(40, 40), matrix(40, 40))
-    finally:
-        table.gemm[place] = kept
-        appyc.set_num_threads(wanted)
-    assert seen == [min(threads, before) for threads in (1, 2, 64)]
+    before = count()
+    with using(FAST_THREADS):
+        for threads in (1, 2, 5, 6):
+            with threads_of(threads), calls(then=lambda: seen.append(count())) as made:
+                a, b = matrix(40, 33), matrix(33, 50)
+                np.testing.assert_allclose(appyc.jit(target="cpu")(product)(a, b), a @ b, rtol=1e-12)
+            assert made == ["gemm"] * threads
+    assert set(seen) == {1}
     assert count() == before
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("threads", [2, 3, 8, 64])
+def test_parts_make_the_whole(dtype: Any, threads: int) -> None:
+    rough = np.finfo(dtype).eps * 2000
+    with using(FAST_THREADS), threads_of(threads):
+        for rows, summed, columns in ((8, 300, 9), (31, 37, 41), (64, 64, 64), (200, 9, 11)):
+            a, b, c = (
+                matrix(rows, summed, dtype),
+                matrix(summed, columns, dtype),
+                matrix(rows, columns, dtype),
+            )
+            for left, right, target in (
+                (a, b, c),
+                (np.asfortranarray(a), np.asfortranarray(b), np.asfortranarray(c)),
+            ):
+                ours, theirs = target.copy(order="K"), target.copy(order="K")
+                appyc.jit(target="cpu")(scaled)(dtype(1.5), dtype(-2), ours, left, right)
+                scaled(dtype(1.5), dtype(-2), theirs, left, right)
+                np.testing.assert_allclose(ours, theirs, rtol=rough, atol=rough)
+                np.testing.assert_allclose(
+                    appyc.jit(target="cpu")(by_itself)(left), by_itself(left), rtol=rough, atol=rough
+                )
