@@ -31,7 +31,7 @@ def lower_with_dims(scope: Scope, node: ast.stmt, pragma: DimsPragma, lower: Cal
     Raises PragmaError for a slice that the statement does not have, and for a property that
     does not fit.
     """
-    requests = AxisRequests({ast.dump(dim.slice): dim for dim in pragma.dims}, {})
+    requests = AxisRequests.of(pragma.dims, node)
     scope.requests = requests
     with scope.collect() as block:
         lower()
@@ -66,6 +66,11 @@ def _check(dim: Dim, node: ast.stmt, requests: AxisRequests, block: list[Stmt]) 
     if not axes:
         slices = dict.fromkeys(ast.unparse(n) for n in ast.walk(node) if isinstance(n, ast.Slice))
         listed = ", ".join(f"'{text}'" for text in slices)
+        if slice_text(dim) in slices:
+            raise PragmaError(
+                f"no array of the statement has the slice '{slice_text(dim)}' as often as the pragma", dim.loc,
+                hints=("name it once for all axes that it stands for",),
+            )  # fmt: skip
         raise PragmaError(
             f"the statement has no slice '{slice_text(dim)}'", dim.loc,
             hints=(f"its slices are {listed}" if slices else "it has no slices: write them out",),

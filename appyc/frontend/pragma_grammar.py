@@ -224,21 +224,15 @@ def _check_roles(pragma: LoopPragma) -> None:
 
 
 def _dims(reader: Reader) -> tuple[Dim, ...]:
-    dims: dict[str, Dim] = {}
+    dims: list[Dim] = []
     while reader.peek():
         start = reader.last.end
         if "=>" not in reader.pragma.text[start:]:
             word = reader.next()
             reader.fail(f"expected ',' or another slice with '=>', found {word.text!r}", word)
         slice_ = _slice(reader, start)
-        key = ast.dump(slice_)
-        loc = reader.pragma.source.loc(slice_)
-        if key in dims:
-            raise PragmaError(
-                "the same slice is there twice", loc, related=(Note(dims[key].loc, "first here"),)
-            )
-        dims[key] = _properties(reader, Dim(loc, slice_))
-    return tuple(dims.values())
+        dims.append(_properties(reader, Dim(reader.pragma.source.loc(slice_), slice_)))
+    return tuple(dims)
 
 
 def _slice(reader: Reader, start: int) -> ast.Slice:

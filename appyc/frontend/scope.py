@@ -286,7 +286,7 @@ class Scope:
                     self.emit(Assign(target.symbol, value.expr, loc=loc))
             case Slot(), Number():
                 self.emit(Assign(target.symbol, cast(source.expr, target.symbol.dtype), loc=loc))
-            case TupleSlots(), TupleSlots():
+            case TupleSlots(), TupleSlots() if len(target.items) == len(source.items):
                 for t, s in zip(target.items, source.items, strict=True):
                     self.copy_into(t, s, loc)
             case _:
@@ -338,8 +338,11 @@ class Scope:
             case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
                 return self._join_arrays(name, a, b, name in needed, start, loc)
             case _:
-                arrays = isinstance(a, ArrayRef | Tensor) or isinstance(b, ArrayRef | Tensor)
-                return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=arrays)
+                whole = ArrayRef | Tensor | TupleSlots
+                return Conflict(
+                    f"{describe(a)} on one path and {describe(b)} on another",
+                    unsupported=isinstance(a, whole) or isinstance(b, whole),
+                )
 
     def _join_arrays(
         self, name: str, a: ArrayRef | Tensor, b: ArrayRef | Tensor, needed: bool, start: Env, loc: Loc

@@ -282,7 +282,6 @@ def test_text_in_a_string_is_no_pragma():
         ("#pragma :n=>", ">", "expected a property"),
         ("#pragma n=>parallel", "n", "expected a slice before '=>'"),
         ("#pragma :n=>parallel simd", "simd", "expected ',' or another slice"),
-        ("#pragma :n=>simd :n=>simd", ":n", "the same slice is there twice"),
         ("#pragma :n=>simd,simd", "simd", "is there twice"),
         ("#pragma :n=>reduce(mean)", "mean", "reductions are sum, max, min"),
         ("#pragma :n=>block(0)", "0", "positive whole number"),

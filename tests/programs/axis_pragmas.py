@@ -86,6 +86,15 @@ def rows_by_name(a, N):
     return rows[:N, :N].sum()
 
 
+@PROGRAMS.on(floats(8, 8), floats(8), 8)
+@PROGRAMS.on(floats(8, 8), floats(8), 2)
+def one_slice_for_each_axis(a, x, N):
+    """What is said of a slice twice is said of the first such axis, and of the second."""
+    #pragma 1:N-1=>parallel 1:N-1=>simd
+    a[1:N-1, 1:N-1] = (a[:N-2, 1:N-1] + a[2:N, 1:N-1]) * x[1:N-1]
+    return a
+
+
 @PROGRAMS.on(floats(5, 6), floats(5, 6, seed=1), 5)
 @PROGRAMS.on(floats(5, 6), floats(5, 6, seed=1), 3)
 @PROGRAMS.on(floats(5, 6), floats(5, 6, seed=1), 6)
