@@ -269,8 +269,8 @@ def _power(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
     exponent = expr.rhs.value if isinstance(expr.rhs, Const) else None
     if exponent == 2 and isinstance(expr.lhs, Var):
         return combine(ctx, "*", dtype, lhs, lhs)
-    if exponent == 2 and not dtype.is_complex:
-        return f"{helpers.typed('square', dtype)}({lhs})"
+    if exponent == 2:
+        return f"{helpers.typed('csquare' if dtype.is_complex else 'square', dtype)}({lhs})"
     if dtype.is_complex:
         return f"{helpers.typed('cpow_', dtype)}({lhs}, {rhs})"
     if not dtype.is_float:

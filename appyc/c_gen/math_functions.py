@@ -83,6 +83,7 @@ MATH_TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     return __builtin_complex((ar * ratio + ai) * scale, (ai * ratio - ar) * scale);
 }""",
     ),
+    "csquare": (("cmul",), "static inline T csquare_D(const T a) { return cmul_D(a, a); }"),
     "cpow_": (
         ("cmul", "cdiv", "cpow"),
         """/* NumPy multiplies for small integer exponents. */

@@ -7,7 +7,7 @@ emits them into the current block, in Python's order of evaluation.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -157,15 +157,21 @@ def _kept(scope: Scope, value: Value, block: list[Stmt]) -> Value:
         case Number():
             return replace(value, expr=scope.temp("kept", value.expr))
         case Tensor():
-            read, written = value.element, (arrays_written(block), scalars_written(block))
-            changes = arrays_read(read) & written[0] or scalars_read(read) & written[1]
-            return tensors.kept(scope, value, "kept", read.loc) if changes else value
+            changes = _changes([value.element], block)
+            return tensors.kept(scope, value, "kept", value.element.loc) if changes else value
         case Masked():
-            return put_together(scope, value, value.holds.loc)
+            changes = _changes([value.tensor.element, value.holds], block)
+            return put_together(scope, value, value.holds.loc) if changes else value
         case TupleValue():
             return TupleValue(tuple(_kept(scope, v, block) for v in value.items))
         case _:
             return value
+
+
+def _changes(read: Sequence[Expr], block: list[Stmt]) -> bool:
+    """Whether statements change what expressions read. Most only test lengths."""
+    arrays, scalars = arrays_written(block), scalars_written(block)
+    return bool(arrays_read(read) & arrays or scalars_read(read) & scalars)
 
 
 def wrong_kind(value: Value) -> type[CompileError]:

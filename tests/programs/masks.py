@@ -212,3 +212,26 @@ def masks_alone(a, m, k):
 @PROGRAMS.on(floats(11), floats(11, seed=1))
 def sum_of_products_where(a, b):
     return (a[a > b] * b[a > b]).sum(), (a[a > a.mean()] ** 2).sum()
+
+
+@PROGRAMS.on(complexes(4, 5), complexes(4, 5, seed=2), 3)
+@PROGRAMS.on(complexes(2, 1, dtype=np.complex64), complexes(2, 1, dtype=np.complex64, seed=2), 2)
+@PROGRAMS.on(complexes(0, 5), complexes(0, 5), 2)
+def arrays_under_one_mask(z, c, rounds):
+    """A test of the lengths between two operands took what the mask chooses out of its array."""
+    last = np.zeros(z.shape, dtype=np.int64)
+    for k in range(rounds):
+        inside = abs(z) < 2.0
+        last[inside] = k
+        z[inside] = z[inside] ** 2 + c[inside]
+    return last
+
+
+def _doubled(a, m):
+    a *= 2.0
+    return a[m]
+
+
+@PROGRAMS.on(floats(9), floats(9, seed=1), bools(9))
+def operand_that_changes_the_other(a, b, m):
+    return a[m] + _doubled(a, m), b[m] * _doubled(a, ~m)[: m.sum()].sum()

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.programs.domains import PROGRAMS
+from tests.programs import domains, scientific
 from tests.programs.registry import ALL
 from tests.triton_gen.gpu_runner import cubins
 from tests.triton_gen.source_runner import program_of
 
-RUNS = {run.fn.__name__: run for run in PROGRAMS.runs if run.targets == ALL}
+RUNS = {
+    run.fn.__name__: run
+    for programs in (domains.PROGRAMS, scientific.PROGRAMS)
+    for run in programs.runs
+    if run.targets == ALL
+}
 
 
 @pytest.mark.parametrize("name", RUNS)
