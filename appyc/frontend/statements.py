@@ -30,7 +30,7 @@ from appyc.frontend.stores import assign, without_leading_ones
 from appyc.frontend.tensors import as_tensor, as_value, element_type, held, is_array, settled
 from appyc.frontend.tree import statements_in
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
-from appyc.ir.nodes import Const, Expr, Fail, If, Load, Store, Unary, Update, Var
+from appyc.ir.nodes import Const, Expr, Fail, If, Likely, Load, Store, Unary, Update, Var
 from appyc.ir.types import DType
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -400,8 +400,10 @@ def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> Non
     text = str(msg.value) if isinstance(msg, ast.Constant) else ""
     fail = Fail("AssertionError", text, loc=loc)
     known = constant_truth(cond)
-    if known is None:
-        scope.emit(If(Unary("~", cond, loc=loc), (fail,), loc=loc))
+    if (
+        known is None
+    ):  # it nearly always holds: where it can be asked before the function begins, all may know it
+        scope.emit(If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc))
     elif not known:
         scope.emit(fail)
 

@@ -12,7 +12,10 @@
 #include <structmember.h>
 
 /* As in appyc/lazy/nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 3 };
+enum { NODES_FORMAT = 4 };
+
+/* As in appyc/lazy/nodes.py. */
+enum { CALLERS = 8 };
 
 /* As in appyc/lazy/views.py. */
 enum { NEAR = 2 };
@@ -604,7 +607,23 @@ static PyTypeObject StatementType = {
 
 /* ------------------------------------------------------------------ recording */
 
-/* caller(folder): code and instruction of the innermost frame whose file is not below the folder. */
+/* How the frame was called: the same for the same calls, one in the other. */
+static Py_hash_t way_to(PyFrameObject *frame)
+{
+    Py_uhash_t way = 0;
+    Py_INCREF(frame);
+    for (int i = 0; frame && i < CALLERS; i++) {
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        way = way * 1000003 + ((Py_uhash_t)(uintptr_t)code >> 4) * 31 + (Py_uhash_t)PyFrame_GetLasti(frame);
+        Py_DECREF(code);
+        Py_SETREF(frame, back);
+    }
+    Py_XDECREF(frame);
+    return (Py_hash_t)way;
+}
+
+/* caller(folder): code and instruction of the innermost frame whose file is not below the folder, and the way to it. */
 static PyObject *caller(PyObject *Py_UNUSED(module), PyObject *folder)
 {
     PyFrameObject *frame = (PyFrameObject *)Py_XNewRef((PyObject *)PyEval_GetFrame());
@@ -614,7 +633,7 @@ static PyObject *caller(PyObject *Py_UNUSED(module), PyObject *folder)
         if (PyUnicode_Tailmatch(code->co_filename, folder, 0, PY_SSIZE_T_MAX, -1) == 1)
             back = PyFrame_GetBack(frame);
         if (!back) {
-            PyObject *site = Py_BuildValue("Ni", code, PyFrame_GetLasti(frame));
+            PyObject *site = Py_BuildValue("Nin", code, PyFrame_GetLasti(frame), way_to(frame));
             Py_DECREF(frame);
             return site;
         }

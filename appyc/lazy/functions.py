@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import applying, arrays, indexing
+from appyc.lazy.creation import CREATION
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
 from appyc.lazy.recorder import array, asarray, evaluated, plain, record_ordered, views_by, wrapped
 from appyc.lazy.reductions import REDUCTIONS
@@ -194,7 +195,7 @@ def _in_memory(array: arrays.Array) -> np.ndarray:
 
 
 _OWN: dict[Any, Callable[..., Any]] = {
-    **REDUCTIONS, np.where: _where, np.clip: _clip, np.dot: _dot,
+    **REDUCTIONS, **CREATION, np.where: _where, np.clip: _clip, np.dot: _dot,
     **{f: _viewing(f) for f in (
         np.flip, np.fliplr, np.flipud, np.moveaxis, np.rollaxis, np.rot90, np.diagonal, np.linalg.diagonal,
         np.split, np.array_split,

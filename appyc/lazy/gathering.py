@@ -16,15 +16,16 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from appyc.lazy.nodes import Buffer, Own, Scalar, Site, Statement, View
-from appyc.lazy.operations import Choose, Operation, Pointwise, Power
+from appyc.lazy.operations import Choose, Create, Operation, Pointwise, Power
 from appyc.lazy.recording import CallStatement, Recorded
+from appyc.lazy.sizes import NOTHING, Lengths, related
 from appyc.lazy.views import NUMBER, Index, Path, item_form, numbers_of
 
 Key: TypeAlias = tuple[object, ...]
 
-Form: TypeAlias = "str | int | tuple[int, Key, tuple[bool, ...]]"
-"""An operand without what it holds: a number; a buffer's whole array, by the buffer's number; or a view of
-it, with the axes along which it is stretched."""
+Form: TypeAlias = "str | int | tuple[str, int] | tuple[int, Key, tuple[bool, ...]]"
+"""An operand without what it holds: a number; a buffer's whole array, by the buffer's number; a length of what
+is created; or a view of a buffer, with the axes along which it is stretched."""
 
 Line: TypeAlias = tuple[Operation, tuple[Form, ...], "int | tuple[int | None, ...]", Key | None]
 """A statement without what it holds: operation, operands, the number of what is written (or made by a call),
@@ -45,10 +46,11 @@ class Gathered:
     scalars: list[Scalar] = field(default_factory=list)
     work: int = 0
     """Elements computed, in all."""
+    lengths: Lengths = NOTHING
 
     def arguments(self) -> tuple[object, ...]:
         """Of a call: the arrays that exist, and the numbers."""
-        return (*[_argument(buffer) for buffer in self.inputs], *self.scalars)
+        return (*[_argument(buffer) for buffer in self.inputs], *self.scalars, *self.lengths.arguments)
 
     def reachable(self) -> tuple[list[int], list[Buffer]]:
         """What the statements make and somebody still holds, once the statements are gone: numbers, and buffers."""
@@ -61,7 +63,7 @@ class Gathered:
 
     def key(self, returned: Sequence[int]) -> Key:
         """Equal for equal code."""
-        return (tuple(self.lines), tuple(returned))
+        return (tuple(self.lines), tuple(returned), self.lengths.equal, self.lengths.created)
 
 
 _STILL: Mapping[tuple[int, int], int] = {}
@@ -80,6 +82,9 @@ class _Gatherer:
     def __init__(self) -> None:
         self.out = Gathered()
         self.numbers: dict[Buffer, int] = {}
+        self.created: dict[int, int] = {}
+        """Lengths of axes that are created, with a number for each."""
+        self.has_calls = False
 
     def statement(self, statement: Statement) -> None:
         """Adds a line. It runs for each statement of each flush: it is written to be short in time."""
@@ -114,9 +119,26 @@ class _Gatherer:
             size *= extent
         out.work += size
 
+    def create(self, statement: Statement) -> None:
+        """Adds a line for an array that is created, which is no work."""
+        out, created, rank = self.out, self.created, len(statement.shape)
+        operands: list[Form] = [("length", created.setdefault(n, len(created))) for n in statement.shape]
+        for value in statement.operands[rank:]:
+            out.scalars.append(value)  # type: ignore[arg-type]
+            operands.append(NUMBER)
+        out.lines.append((statement.operation, tuple(operands), self._made(statement.target), None))  # type: ignore[arg-type]
+
+    def related(self) -> Lengths:
+        """Which lengths are one, where the operations do not tell."""
+        if not self.created and not self.has_calls:
+            return NOTHING
+        found = related([(self.numbers[b], b.shape) for b in self.out.inputs], self.created)
+        return found if self.has_calls else found._replace(equal=())
+
     def call(self, statement: CallStatement) -> None:
         """Adds a line for a call, or a run of calls."""
         out = self.out
+        self.has_calls = True
         operands: list[Form] = []
         for number, operand in enumerate(statement.operands):
             if isinstance(operand, View):
@@ -206,6 +228,9 @@ def gather(statements: Sequence[Recorded]) -> Gathered:
         gatherer.out.sites.append(statement.site)
         if isinstance(statement, CallStatement):
             gatherer.call(statement)
+        elif type(statement.operation) is Create:
+            gatherer.create(statement)
         else:
             gatherer.statement(statement)
+    gatherer.out.lengths = gatherer.related()
     return gatherer.out

@@ -14,7 +14,7 @@ import sys
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -25,8 +25,11 @@ from appyc.lazy.views import Path
 
 Scalar: TypeAlias = bool | int | float | complex | np.generic
 
-Site: TypeAlias = tuple[CodeType, int]
-"""Code and the instruction in it: the line is found when it is asked for."""
+Site: TypeAlias = tuple[CodeType, int, int]
+"""Code, the instruction in it, and the way there: the line is found when it is asked for."""
+
+CALLERS = 8
+"""So many calls, one in the other, tell one way to a place from another."""
 
 
 class PythonBuffer:
@@ -120,11 +123,16 @@ class PythonStatement:
 
 
 def _caller(folder: str) -> Site:
-    """Code and instruction of the innermost frame whose file is not below the folder."""
+    """Code and instruction of the innermost frame whose file is not below the folder, and the way to it."""
     frame = sys._getframe(1)
     while frame.f_code.co_filename.startswith(folder) and frame.f_back is not None:
         frame = frame.f_back
-    return frame.f_code, frame.f_lasti
+    way: list[int] = []
+    at: FrameType | None = frame
+    while at is not None and len(way) < 2 * CALLERS:
+        way += [id(at.f_code), at.f_lasti]
+        at = at.f_back
+    return frame.f_code, frame.f_lasti, hash(tuple(way))
 
 
 def _made(

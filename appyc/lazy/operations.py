@@ -47,6 +47,15 @@ class Power(metaclass=Shared):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Create(metaclass=Shared):
+    """`np.<name>` of extents, and for `full` a value, which are its operands."""
+
+    name: str
+    dtype: np.dtype
+    hosted: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Choose(metaclass=Shared):
     """`np.where` of three operands."""
 
@@ -144,6 +153,7 @@ class Call:
 Operation = (
     Pointwise
     | Power
+    | Create
     | Choose
     | Convert
     | Copy

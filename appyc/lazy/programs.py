@@ -29,6 +29,7 @@ from appyc.lazy.operations import (
     Choose,
     Convert,
     Copy,
+    Create,
     Gather,
     Place,
     Pointwise,
@@ -38,6 +39,7 @@ from appyc.lazy.operations import (
     Running,
     Scatter,
 )
+from appyc.lazy.sizes import Length
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ _ROUND = "r"
 def as_function(found: Gathered, returned: Sequence[int]) -> Text:
     """The statements as a Python function of the arrays and the numbers, in this order."""
     writer = _Writer(found)
-    body: list[ast.stmt] = []
+    body = writer.equalities()
     lines = []
     for line in found.lines:
         body.extend(writer.statement(line))
@@ -74,6 +76,7 @@ def as_function(found: Gathered, returned: Sequence[int]) -> Text:
     body.append(ast.Return(ast.Tuple(names, ast.Load())))
     parameters = [writer.name(k) for k, buffer in enumerate(found.buffers) if isinstance(buffer, Buffer)]
     parameters += [f"s{k}" for k in range(len(found.scalars))]
+    parameters += [f"n{k}" for k in range(len(found.lengths.arguments))]
     arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
     definition = ast.FunctionDef("recorded", arguments, body, [], None, None)
     tree = ast.fix_missing_locations(ast.Module([definition], []))
@@ -95,6 +98,10 @@ def _numpy(name: str) -> ast.expr:
     return ast.Attribute(_name("np"), name, ast.Load())
 
 
+def _type(dtype: np.dtype) -> ast.expr:
+    return _numpy("bool_" if dtype.kind == "b" else dtype.name)
+
+
 def _call(name: str, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
     return ast.Call(_numpy(name), list(args), [ast.keyword(k, v) for k, v in keywords.items()])
 
@@ -112,6 +119,23 @@ class _Writer:
 
     def name(self, number: int) -> str:
         return f"{'p' if isinstance(self.found.buffers[number], Buffer) else 't'}{number}"
+
+    def equalities(self) -> list[ast.stmt]:
+        """What the compiler may know about the lengths of inputs."""
+        return [
+            ast.Assert(ast.Compare(self._length(one), [ast.Eq()], [self._length(two)]))
+            for one, two in self.found.lengths.equal
+        ]
+
+    def _length(self, length: Length) -> ast.expr:
+        if length.axis < 0:
+            found: ast.expr = _name(f"n{length.number}")
+        else:
+            shape = ast.Attribute(_name(self.name(length.number)), "shape", ast.Load())
+            found = ast.Subscript(shape, ast.Constant(length.axis), ast.Load())
+        if length.more == 0:
+            return found
+        return ast.BinOp(found, ast.Add() if length.more > 0 else ast.Sub(), ast.Constant(abs(length.more)))
 
     def statement(self, line: Line) -> list[ast.stmt]:
         operation, forms, target, place = line
@@ -195,8 +219,11 @@ class _Writer:
             case Copy():
                 return ast.Call(ast.Attribute(operands[0], "copy", ast.Load()), [], [])
             case Convert(dtype):
-                method = ast.Attribute(operands[0], "astype", ast.Load())
-                return ast.Call(method, [_numpy("bool_" if dtype.kind == "b" else dtype.name)], [])
+                return ast.Call(ast.Attribute(operands[0], "astype", ast.Load()), [_type(dtype)], [])
+            case Create(name, dtype):
+                rank = len(operands) - (name == "full")
+                shape = ast.Tuple(operands[:rank], ast.Load())
+                return _call(name, shape, *operands[rank:], dtype=_type(dtype))
             case Reduction(name, axes, keepdims, ddof):
                 axis = (
                     ast.Constant(None)
@@ -219,6 +246,8 @@ class _Writer:
             return self._number()
         if isinstance(form, int):
             return _name(self.name(form))
+        if len(form) == 2:
+            return self._length(self.found.lengths.created[form[1]])
         number, path, stretched = form
         found: ast.expr = _name(self.name(number))
         for step in path:

@@ -88,7 +88,7 @@ Recorded: TypeAlias = Statement | CallStatement
 
 def line_of(site: Site) -> tuple[str, int]:
     """File and line of a recorded operation."""
-    code, instruction = site
+    code, instruction, _ = site
     for start, end, line in code.co_lines():
         if start <= instruction < end and line is not None:
             return code.co_filename, line

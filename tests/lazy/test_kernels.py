@@ -103,7 +103,7 @@ def test_deferred_calls_are_recorded_between_the_operations(target: str) -> None
 
 
 def test_an_option_defers_the_calls_of_one_function() -> None:
-    a = np.zeros(5)
+    a = np.array(numpy.zeros(5))
     shifted(a, 1.5)
     shifted(a[1:], 1.0)
     assert pending() == 2

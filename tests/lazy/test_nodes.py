@@ -86,13 +86,27 @@ def test_the_extension_refuses_what_it_cannot_hold() -> None:
 
 @needs_extension
 def test_the_calling_line_is_outside_of_the_folder() -> None:
-    code, instruction = EXTENSION.caller("/nowhere")
+    code, instruction, _ = EXTENSION.caller("/nowhere")
     assert code is sys._getframe().f_code
     assert nodes._caller("/nowhere")[0] is code
-    above, _ = EXTENSION.caller(__file__)
+    above, _, _ = EXTENSION.caller(__file__)
     assert above is nodes._caller(__file__)[0]
     assert above is not code
     assert instruction > 0
+
+
+@pytest.mark.parametrize("caller", [nodes._caller, *([EXTENSION.caller] if EXTENSION is not None else [])])
+def test_the_way_to_a_line_is_part_of_the_site(caller) -> None:
+    def site() -> nodes.Site:
+        return caller("/nowhere")
+
+    def other() -> nodes.Site:
+        return site()
+
+    sites = [(site(), other(), other()) for _ in range(3)]
+    assert sites[0] == sites[1] == sites[2]  # from the same place in a loop
+    assert len(set(sites[0])) == 3
+    assert len({(code, instruction) for code, instruction, _ in sites[0]}) == 1
 
 
 bounds = st.none() | st.integers(-9, 9)

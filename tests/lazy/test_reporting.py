@@ -12,7 +12,7 @@ from tests.lazy.fuzz import compiling
 
 def test_the_last_flush_is_explained() -> None:
     with compiling("cpu", 0):
-        a = np.ones(50)
+        a = np.array([1.0] * 50)
         b = (a * 2.0 + 1.0).sum()  # the recorded line
         assert float(b) == 150
         text = appyc.explain()

@@ -133,3 +133,27 @@ def test_constant_exponents_are_not_asked_for():
         return x[: base**3].sum()
 
     assert guards(guarded(cubes, 2, A))[0] == "((base ** 3) >= 0) and (x.shape[0] >= (base ** 3))"
+
+
+def test_what_is_asserted_is_known_to_all():
+    def f(a, b, out):
+        assert b.shape[0] == a.shape[0], "as many of both"
+        for i in range(a.shape[0]):
+            out[i] = a[i] * 2.0
+        for i in range(b.shape[0]):
+            out[i] += b[i]
+
+    fn = guarded(f, np.ones(3), np.ones(3), np.ones(3))
+    assert "b.shape[0] == a.shape[0]" in guards(fn) or "a.shape[0] == b.shape[0]" in guards(fn)
+    assert not asks(fn)
+    compiled = appyc.jit(f)
+    out = np.zeros(4)
+    compiled(np.ones(4), np.ones(4), out)
+    assert out.tolist() == [3.0] * 4
+    try:
+        compiled(np.ones(4), np.ones(3), out)
+    except AssertionError as error:
+        assert "as many of both" in str(error)  # noqa: PT017
+    else:
+        raise AssertionError("an assertion that does not hold passed")
+    assert out.tolist() == [3.0] * 4

@@ -1,0 +1,53 @@
+"""Arrays with one value everywhere: recorded too, so that a temporary that only compiled code sees is never made."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy.operations import COMPILED_DTYPES, Create
+from appyc.lazy.recorder import record
+
+
+def _shape(given: Any) -> tuple[int, ...] | None:
+    """The shape that was asked for; None for one that NumPy is to refuse, or an array without axes."""
+    try:
+        shape = (
+            tuple(map(operator.index, given)) if isinstance(given, tuple | list) else (operator.index(given),)
+        )
+    except TypeError:
+        return None
+    return shape if shape and min(shape) >= 0 and sum(map(int.bit_length, shape)) < 60 else None
+
+
+def _created(name: str, shape: Any, dtype: Any, more: dict[str, Any]) -> Any:
+    wanted, resolved = np.dtype(dtype), _shape(shape)
+    if more or resolved is None or wanted not in COMPILED_DTYPES:
+        return NotImplemented
+    return record(Create(name, wanted), resolved, resolved, wanted)
+
+
+def _creating(name: str) -> Callable[..., Any]:
+    def create(shape: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
+        return _created(name, shape, dtype, more if order == "C" else {"order": order})
+
+    return create
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
+    if dtype is None or more or order != "C" or type(fill_value) not in (bool, int, float):
+        return NotImplemented
+    wanted, resolved = np.dtype(dtype), _shape(shape)
+    if resolved is None or wanted not in COMPILED_DTYPES:
+        return NotImplemented
+    value = np.full((), fill_value, wanted)[()]  # raises what NumPy raises for a value that does not fit
+    return record(Create("full", wanted), (*resolved, value), resolved, wanted)
+
+
+CREATION: dict[Any, Callable[..., Any]] = {
+    **{getattr(np, name): _creating(name) for name in ("zeros", "ones", "empty")},
+    np.full: _full,
+}
