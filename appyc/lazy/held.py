@@ -59,6 +59,12 @@ class Held(View):
     def base(self) -> Any:
         return arrays.ndarray(self.buffer, (), self.buffer.shape, self.buffer.dtype) if self.path else None
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("shape", "dtype") and hasattr(self, "_ghost"):  # which is set last when one is made
+            way = "a = a.reshape(shape)" if name == "shape" else "a = a.view(dtype)"
+            raise AttributeError(f"the {name} of a recorded array is not changed in place: write {way}")
+        super().__setattr__(name, value)
+
     def ghost(self) -> np.ndarray:
         """An array with this one's shape, dtype and strides. What is in it need not be computed yet."""
         if self._ghost is None:

@@ -11,7 +11,7 @@ from appyc.lazy import arrays, held
 from appyc.lazy.nodes import Buffer, Own, Statement, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
 from appyc.lazy.recording import caller
-from appyc.lazy.running import STATE, flush
+from appyc.lazy.running import STATE, flush, ran_by_numpy
 from appyc.lazy.views import (
     Index,
     address,
@@ -132,6 +132,7 @@ def evaluated(function: Callable[..., Any], args: tuple[Any, ...], keywords: dic
     _arrays_in((args, keywords), found)
     buffers = [a.buffer for a in found]
     flush(buffers, overwritten=buffers)
+    ran_by_numpy(getattr(function, "__name__", str(function)))
     result = function(*plain(args), **plain(keywords))
     given = [a for a in found if isinstance(a, arrays.ndarray)]
     if given and not _is_value(result):

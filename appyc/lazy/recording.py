@@ -104,6 +104,14 @@ COME_ROUND = 12
 body becomes one program, the same in each iteration."""
 
 
+def drop_needless(statements: list[Recorded]) -> None:
+    """Drops statements whose results nobody can reach. From the end, since each one that goes may
+    have been the last to hold what an earlier one makes."""
+    for at in range(len(statements) - 1, -1, -1):
+        if not statements[at].writes():
+            del statements[at]
+
+
 class Recording:
     """The statements that have not run, and how many there may be, with how many bytes in their results."""
 
@@ -135,12 +143,8 @@ class Recording:
         return self.nbytes > self.most_bytes
 
     def prune(self) -> None:
-        """Drops statements whose results nobody can reach. From the end, since each one that goes may
-        have been the last to hold what an earlier one makes."""
-        statements = self.statements
-        for at in range(len(statements) - 1, -1, -1):
-            if not statements[at].writes():
-                del statements[at]
+        """Drops statements whose results nobody can reach."""
+        drop_needless(self.statements)
 
     def take(self, wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer] = ()) -> list[Recorded]:
         """Takes out the statements that must run, in order: for `wanted`, or all of them.

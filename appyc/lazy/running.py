@@ -21,7 +21,7 @@ from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.nodes import Buffer, Operand, Own, Site, Statement, View
 from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Text, as_function
-from appyc.lazy.recording import Recorded, Recording, line_of
+from appyc.lazy.recording import Recorded, Recording, drop_needless, line_of
 from appyc.lazy.views import view_of
 from appyc.options import from_environment, recorded_bounds
 
@@ -29,6 +29,9 @@ WORTH_COMPILING = 1 << 21
 """Elements computed over all runs of a program; before that, NumPy runs it."""
 
 MOST_PROGRAMS = 4096
+
+MOST_REPORTED = 256
+"""Calls that NumPy ran, of which the report of one flush tells."""
 
 
 @dataclass(slots=True)
@@ -94,6 +97,13 @@ def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] 
             STATE.last = []
         while statements:
             _run_segment(statements)
+            drop_needless(statements)  # what has run may have been the last to read their results
+
+
+def ran_by_numpy(what: str) -> None:
+    """For the report: a call that is not recorded."""
+    if len(STATE.last) < MOST_REPORTED:
+        STATE.last.append(Ran(f"{what}, which is not recorded"))
 
 
 def _run_segment(statements: list[Recorded]) -> None:

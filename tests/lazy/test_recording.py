@@ -97,6 +97,15 @@ def test_changes_of_a_dropped_array_are_dropped() -> None:
     assert pending() == 0
 
 
+def test_a_change_that_only_a_statement_run_before_it_kept_alive_is_dropped() -> None:
+    a = np.zeros((3, 4)) + 1
+    diagonal = np.diagonal(a).copy()  # reads a view that only NumPy knows, between programs
+    a[1:] = 7
+    del a
+    flush()
+    assert diagonal.tolist() == [1, 1, 1]
+
+
 def test_only_what_is_asked_for_runs() -> None:
     a = np.ones(8)
     b, c = a + 1, a + 2

@@ -52,3 +52,9 @@ def test_a_program_that_cannot_be_compiled_is_run_by_numpy(monkeypatch: pytest.M
     with compiling("cpu", 0):
         assert (np.ones(3) * 2.0).tolist() == [2, 2, 2]
         assert "there is no C compiler" in appyc.explain()
+
+
+def test_the_report_names_what_numpy_ran() -> None:
+    a = np.arange(4.0) + 1
+    np.sort(a)
+    assert "by NumPy: sort, which is not recorded" in appyc.explain()

@@ -107,3 +107,12 @@ def test_an_error_of_a_flush_names_the_recorded_line(worth: int) -> None:
         with pytest.raises(RuntimeError, match="never computed"):
             print(later)
         assert STATE.recording.statements == []
+
+
+def test_shape_and_dtype_are_not_changed_in_place() -> None:
+    a = np.ones((2, 3))
+    with pytest.raises(AttributeError, match="reshape"):
+        a.shape = (6,)
+    with pytest.raises(AttributeError, match="view"):
+        a.dtype = numpy.int64
+    assert a.shape == (2, 3)
