@@ -18,6 +18,9 @@ MAX_SIZE = 60
 
 MAX_DEPTH = 3
 
+MAX_STATEMENTS = 16
+"""Sums, and what they are computed from, in one loop: more than there are registers for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Nest:
@@ -84,6 +87,8 @@ def has_only_scalars(nest: Nest) -> bool:
 
 def sums_of_products(nest: Nest) -> list[SumOfProducts] | None:
     """The sums that the nest adds up, all of one type; None where it does anything else."""
+    if len(nest.body) > MAX_STATEMENTS:
+        return None
     values: dict[Symbol, Expr] = {}
     out: list[SumOfProducts] = []
     for stmt in nest.body:
