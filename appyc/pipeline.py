@@ -38,6 +38,7 @@ from appyc.passes.find_lanes import find_lanes
 from appyc.passes.find_products import find_products
 from appyc.passes.forward_copies import forward_copies
 from appyc.passes.forward_elements import forward_elements
+from appyc.passes.fuse_in_blocks import fuse_in_blocks
 from appyc.passes.fuse_loops import fuse_loops
 from appyc.passes.guard_assumptions import guard_assumptions
 from appyc.passes.interchange_loops import interchange_loops
@@ -94,10 +95,11 @@ ANALYSE: tuple[Pass, ...] = (
     block_deviations,  # after both, for what fusion had to keep apart
     distribute_loops,  # before verdicts: each of its loops gets its own
     interchange_loops,  # before ranges are cut, which ends a perfect nest, and before verdicts, which it changes
-    split_ranges,  # the same, for loops that distribution has left in one piece
+    split_ranges,  # before verdicts, for loops that distribution has left in one piece
     promote_elements,  # before verdicts, which it changes; after distribution, whose loops it works on
     privatise_arrays,  # before verdicts, after what frees loops without any memory
     rename_arrays,  # after it, for what is no scratch, and for loops that need both
+    fuse_in_blocks,  # once loops are free that can be, and the order of nests is settled; before verdicts
     skew_loops,  # after all that frees a loop, and before a row is taken for a scan of its own
     carry_in_scalars,  # for what these have left: an element that iterations hand on may be a scan
     find_products,  # once no pass moves loops any more, and before verdicts, which its new nests need

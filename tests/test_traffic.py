@@ -26,6 +26,7 @@ from appyc.passes.context import PassContext
 from appyc.passes.contract_arrays import contract_arrays
 from appyc.passes.contract_rows import contract_rows
 from appyc.passes.forward_elements import forward_elements
+from appyc.passes.fuse_in_blocks import fuse_in_blocks
 from appyc.passes.fuse_loops import fuse_loops
 from appyc.passes.recompute_producers import recompute_producers
 from appyc.passes.remove_dead_arrays import remove_dead_arrays
@@ -34,7 +35,7 @@ from tests.lowering import lowered
 
 FUSION = (
     remove_dead_arrays, recompute_producers, fuse_loops, contract_arrays, contract_rows, block_producers,
-    forward_elements,
+    forward_elements, fuse_in_blocks,
 )  # fmt: skip
 
 N, M = 24, 36

@@ -12,13 +12,17 @@ near that the same iteration of the first has touched. Lengths that are not know
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import TypeAlias
 
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.evaluate import evaluate
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import Const, Expr, Extent, For, Intrinsic, Load, Node, Store, Symbol, Update, Var
 from appyc.ir.visit import rewrite, substitute, walk
+
+Traffic: TypeAlias = Mapping[Symbol, Expr]
+"""The bytes of each array that a loop moves, as `traffic_of` has them."""
 
 NOMINAL = 1000
 """The length of what is not known to be short."""
@@ -41,15 +45,14 @@ def why_not_worthwhile(first: For, second: For) -> str | None:
         return f"one loop would walk {len(one.keys() | two.keys())} arrays, and {MAX_STREAMS} are enough"
     if totals > MAX_TOTALS:
         return f"one loop would combine into {totals} scalars, and {MAX_TOTALS} are enough"
+    alike = [array for array in one.keys() & two.keys() if _walked_alike(first, second, array)]
+    return None if is_worthwhile(one, two, alike) else "it would hardly save traffic to memory"
+
+
+def is_worthwhile(one: Traffic, two: Traffic, alike: Collection[Symbol]) -> bool:
+    """Whether two loops that are one move much less, if that finds some arrays in the cache."""
     before = sum(_amount(size) for size in (*one.values(), *two.values()))
-    saved = sum(
-        min(_amount(one[array]), _amount(two[array]))
-        for array in one.keys() & two.keys()
-        if _walked_alike(first, second, array)
-    )
-    if saved < WORTHWHILE * before:
-        return "it would hardly save traffic to memory"
-    return None
+    return sum(min(_amount(one[array]), _amount(two[array])) for array in alike) >= WORTHWHILE * before
 
 
 def ends_lanes(first: For, second: For) -> bool:

@@ -287,3 +287,26 @@ def slopes_of_exponentials(a):
 def planes_of_a_room(a, b):
     t = np.exp(a) / (1.0 + np.exp(b))
     b[1:-1] = t[:-2] + t[1:-1] * t[2:] - t[:-2] * t[1:-1]
+
+
+# ---------------------------------------------------------------- loops in blocks
+
+
+@PROGRAMS.on(floats(8200), floats(8200), 3)
+@PROGRAMS.on(floats(3), floats(3), 3)
+@PROGRAMS.on(floats(2), floats(2), 1)
+@PROGRAMS.on(floats(9000, dtype=np.float32)[::2], floats(4500, dtype=np.float32), 2)
+def jacobi_of_a_line(a, b, steps):
+    for _ in range(steps):
+        b[1:-1] = (a[:-2] + a[1:-1] + a[2:]) / 3
+        a[1:-1] = (b[:-2] + b[1:-1] + b[2:]) / 3
+
+
+@PROGRAMS.on(floats(70, 5), floats(70, 5), floats(70, 5))
+@PROGRAMS.on(floats(33, 2), floats(33, 2), floats(33, 2))
+@PROGRAMS.on(floats(1, 2), floats(1, 2), floats(1, 2))
+def waves_in_a_plane(ey, ex, hz):
+    for _ in range(2):
+        ey[1:, :] = ey[1:, :] - 0.5 * (hz[1:, :] - hz[:-1, :])
+        ex[:, 1:] = ex[:, 1:] - 0.5 * (hz[:, 1:] - hz[:, :-1])
+        hz[:-1, :-1] = hz[:-1, :-1] - 0.7 * (ex[:-1, 1:] - ex[:-1, :-1] + ey[1:, :-1] - ey[:-1, :-1])
