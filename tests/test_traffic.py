@@ -136,6 +136,15 @@ def unused_work(x, y):
 
 INNER = (N - 2) * (M - 2)
 
+
+def layer(a, b, c):
+    return np.maximum(a @ b + c, 0.0)
+
+
+def scaled_sum(alpha, beta, a, x, y):
+    return alpha * (a @ x) + beta * y
+
+
 # function, arguments, accesses by array
 CASES = [
     # each element once: the least there is
@@ -146,6 +155,9 @@ CASES = [
     # the matrices once; the vector once for each row
     (gesummv, (1.5, 0.5, SQUARE, SQUARE.T.copy(), LINE),
      {"a": N * N, "b": N * N, "x": N * N, "result": N}),
+    # what follows a product in loops has it in a register
+    (layer, (SQUARE, SQUARE.T.copy(), LINE), {"a": N**3, "b": N**3, "c": N * N, "result": N * N}),
+    (scaled_sum, (1.5, 0.5, SQUARE, LINE, LINE.copy()), {"a": N * N, "x": N * N, "y": N, "result": N}),
     # two passes over a row, and the result
     (softmax, (PLANE, PLANE.copy()), {"x": 2 * N * M, "y": N * M}),
     # three passes: a mean, a variance about it, the result
@@ -165,7 +177,7 @@ def test_elements_that_are_touched(fn, args, expected):
 
 
 def _moved(fn, args, passes) -> dict[str, int]:
-    context = PassContext(Options(target="cpu"))
+    context = PassContext(Options(target="cpu", blas=False))
     program = pipeline.run(lowered(fn, *args), (*pipeline.SIMPLIFY, *passes), context, verify=True)
     return dict(_Count(program, args).found)
 
