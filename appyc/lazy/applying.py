@@ -25,6 +25,9 @@ _AT = frozenset({np.add, np.subtract, np.multiply, np.minimum, np.maximum})
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A ufunc, or one of its methods. `out=` stores into that array and gives it back."""
+    if not keywords and method == "__call__":
+        found = _applied(ufunc, inputs, None, "same_kind")
+        return found if found is not NotImplemented else evaluated(ufunc, inputs, {})
     out = keywords.get("out")
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     others = {k: v for k, v in keywords.items() if k != "out" and v is not None}

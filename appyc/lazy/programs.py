@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FunctionType
@@ -87,6 +88,7 @@ def as_function(found: Gathered, returned: Sequence[int]) -> Text:
     exec(compile(text, file, "exec"), names_there)
     function = names_there["recorded"]
     assert isinstance(function, FunctionType)
+    weakref.finalize(function, linecache.cache.pop, file, None)
     return Text(function, tuple(lines), tuple(isinstance(line[0], Call) for line in found.lines))
 
 

@@ -242,9 +242,12 @@ def record_ordered(
     operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype
 ) -> Any:
     """`record`, place by place: the axes of the result lie in memory as those of the operands do."""
-    mine = [o for o in operands if isinstance(o, arrays.Array)]
-    if all(o.is_straight for o in mine):
+    for operand in operands:
+        if isinstance(operand, arrays.Array) and not operand.is_straight:
+            break
+    else:
         return record(operation, operands, shape, dtype)
+    mine = [o for o in operands if isinstance(o, arrays.Array)]
     rank = len(shape)
     order = memory_order([o.ghost() for o in mine], rank)
     if order == tuple(range(rank)):

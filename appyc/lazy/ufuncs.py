@@ -102,26 +102,29 @@ def pointwise(
     ufunc: np.ufunc, operands: tuple[Any, ...]
 ) -> tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtype] | None:
     """What to record for a ufunc of these operands; None where NumPy must see to it."""
-    if ufunc is np.power and type(operands[1]) in _PYTHON_NUMBERS:  # whose value counts
-        plan = _planned(ufunc, operands)
-        if plan is not None and type(operands[1]) in (int, float) and -4 <= operands[1] <= 4:
-            return Power(operands[1]), (operands[0],), plan.shape, plan.dtype
-        return plan and (plan.operation, operands, plan.shape, plan.dtype)
     parts: list[Any] = [ufunc]
+    integers = []
     for operand in operands:
-        if isinstance(operand, held.Held):
+        kind = type(operand)
+        if kind is arrays.ndarray or kind is arrays.number:
             parts += (operand.dtype, operand.shape)
         else:
-            parts.append(type(operand))
+            parts.append(kind)
+            if kind is int:
+                integers.append(operand)
+    if ufunc is np.power and type(operands[1]) in _PYTHON_NUMBERS:  # whose value counts
+        parts.append(operands[1])
     key = tuple(parts)
     plan = _PLANS.get(key)
-    if plan is None or not all(plan.least <= o <= plan.most for o in operands if type(o) is int):
+    if plan is None or (integers and not plan.least <= min(integers) <= max(integers) <= plan.most):
         plan = _planned(ufunc, operands)
         if plan is None:
             return None
         if len(_PLANS) >= _MOST_PLANS:
             _PLANS.clear()
         _PLANS[key] = plan
+    if type(plan.operation) is Power:
+        operands = operands[:1]
     return plan.operation, operands, plan.shape, plan.dtype
 
 
@@ -139,7 +142,10 @@ def _planned(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Plan | None:
         return None
     if ufunc is np.power and dtype.kind == "i" and not (type(operands[1]) is int and operands[1] >= 0):
         return None  # a negative exponent raises
-    return Plan(Pointwise(ufunc), shape, dtype, *range_of_integers(operands))
+    operation: Operation = Pointwise(ufunc)
+    if ufunc is np.power and type(operands[1]) in (int, float) and -4 <= operands[1] <= 4:
+        operation = Power(operands[1])
+    return Plan(operation, shape, dtype, *range_of_integers(operands))
 
 
 def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:

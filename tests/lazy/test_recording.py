@@ -190,6 +190,32 @@ def test_what_a_report_tells_of_keeps_no_array_alive() -> None:
     assert "np.multiply" in appyc.explain()
 
 
+def test_the_text_of_a_program_goes_with_it() -> None:
+    STATE.programs.clear()
+    STATE.last = []
+    gc.collect()
+    before = [name for name in linecache.cache if name.startswith("<recorded-")]
+    assert (np.array([1.0, 2.0]) * 3 + 1).tolist() == [4, 7]
+    assert [name for name in linecache.cache if name.startswith("<recorded-")] != before
+    STATE.programs.clear()
+    STATE.last = []
+    gc.collect()
+    assert [name for name in linecache.cache if name.startswith("<recorded-")] == before
+
+
+def test_exponents_are_told_apart_by_value_and_type() -> None:
+    values = [1.5, -2.0, 0.0]
+    for _ in range(2):
+        for exponent in (0.0, -0.0, 1, 1.0, 2, 2.5, 5, 7, -1.0, 0.5):
+            with numpy.errstate(all="ignore"):
+                wanted = numpy.array(values) ** exponent
+            found = (np.array(values) ** exponent).numpy()
+            assert numpy.array_equal(found, wanted, equal_nan=True), exponent
+    with pytest.raises(ValueError, match="negative integer powers"):
+        (np.array([1, 2]) ** -1).tolist()
+    assert (np.array([1, 2]) ** 3).tolist() == [1, 8]
+
+
 def test_a_call_whose_results_are_dropped_is_not_needed() -> None:
     a = np.ones(8) + 1
     with appyc.deferred():
