@@ -180,7 +180,9 @@ class number(Array):  # noqa: N801  (as NumPy's scalars are written)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
-            raise AttributeError(f"'numpy.{self.dtype}' object has no attribute {name!r}")
+            raise AttributeError(
+                f"a number of NumPy's has no attribute {name!r}"
+            )  # looks at nothing: it may be half made
         found = getattr(self.value(), name)
         if not callable(found):
             return found
