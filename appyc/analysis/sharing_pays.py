@@ -18,7 +18,7 @@ from typing import TypeAlias
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.evaluate import evaluate
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
-from appyc.ir.nodes import Const, Expr, Extent, For, Intrinsic, Load, Node, Store, Symbol, Update, Var
+from appyc.ir.nodes import Binary, Const, Expr, Extent, For, Intrinsic, Load, Node, Store, Symbol, Update, Var
 from appyc.ir.visit import rewrite, substitute, walk
 
 Traffic: TypeAlias = Mapping[Symbol, Expr]
@@ -65,6 +65,28 @@ def ends_lanes(first: For, second: For) -> bool:
     return any(
         isinstance(n, Intrinsic) and n.name in VECTOR_FUNCTIONS and n.dtype.is_float for n in walk(flat.body)
     )
+
+
+def matrix_of_all_iterations(loop: For) -> Symbol | None:
+    """A matrix that each iteration multiplies something with, as in a product of matrices.
+
+    Where the loop's iterations and those right inside it are computed in tiles, the matrix comes from memory
+    once; with anything else between the two loops, once for each iteration.
+    """
+    inner = {n.var for n in walk(loop.body) if isinstance(n, For)}
+    for node in walk(loop.body):
+        if (
+            isinstance(node, Update)
+            and node.op == "+"
+            and isinstance(node.value, Binary)
+            and node.value.op == "*"
+        ):
+            for factor in walk(node.value):
+                if isinstance(factor, Load):
+                    named = {n.symbol for i in factor.index for n in walk(i) if isinstance(n, Var)}
+                    if loop.var not in named and len(named & inner) > 1:
+                        return factor.array
+    return None
 
 
 def _totals(*loops: For) -> int:

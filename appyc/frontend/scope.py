@@ -176,6 +176,10 @@ class Scope:
                 raise Restart
             raise TypeInferenceError(f"{name!r} is read before it is assigned", loc,
                                      hints=("assign it first, before the loop if this is in one",))  # fmt: skip
+        if isinstance(binding, Conflict) and binding.array is not None and name not in self.facts.late:
+            self.facts.late[name] = binding.array
+            self.facts.flagged.add(name)
+            raise Restart
         self._test_flag(name, binding, loc)
         return self._value(name, binding, loc)
 
@@ -304,10 +308,6 @@ class Scope:
         if a is None or b is None:
             present = a if a is not None else b
             assert present is not None
-            if isinstance(present, ArrayRef | Tensor) and name in needed and name not in self.facts.late:
-                self.facts.late[name] = (dtype_of(present), present.ndim)
-                self.facts.flagged.add(name)
-                raise Restart
             return self._as_maybe(name, present)
         a, b = self._as_variable(name, a), self._as_variable(name, b)
         match a, b:
@@ -372,7 +372,10 @@ class Scope:
                 return TupleSlots(
                     tuple(self._as_maybe(f"{name}_{k}", b) for k, b in enumerate(binding.items))
                 )
-            case ArrayRef() | Tensor() | Opaque():
+            case ArrayRef() | Tensor():
+                kind = dtype_of(binding), binding.ndim
+                return Conflict("assigned on one path only", unsupported=True, array=kind)
+            case Opaque():
                 return Conflict("assigned on one path only", unsupported=True)
             case Conflict():
                 return binding

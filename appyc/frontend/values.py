@@ -159,11 +159,13 @@ class TupleSlots:
 class Conflict:
     """A name whose meaning depends on the path taken; it may not be read.
 
-    unsupported: Python may do with it what compiled code cannot.
+    unsupported: Python may do with it what compiled code cannot. array: the type and the number of axes of
+    the array that one path binds it to, where the others leave it unbound.
     """
 
     reason: str
     unsupported: bool = False
+    array: tuple[DType, int] | None = None
 
 
 Binding: TypeAlias = Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque

@@ -40,7 +40,7 @@ from appyc.analysis.amounts import total
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.joining import EqualExtents, alone, left_behind, one_loop, placed, why_not_joined
 from appyc.analysis.legality import Legality
-from appyc.analysis.sharing_pays import ends_lanes, why_not_worthwhile
+from appyc.analysis.sharing_pays import ends_lanes, matrix_of_all_iterations, why_not_worthwhile
 from appyc.analysis.verdicts import LoopVerdict
 from appyc.errors import Loc
 from appyc.ir.nodes import Alloc, Expr, For, Function, If, Stmt, Symbol, While
@@ -206,6 +206,10 @@ class _Fusion:
         loop = replace(loop, body=self.block(loop.body))
         if not is_producer and _perfect_depth(loop) < max(_perfect_depth(first), _perfect_depth(second)):
             return "the loops inside them do not go together"
+        for part, own in ((one, first), (two, second)):
+            matrix = matrix_of_all_iterations(part) if _perfect_depth(own) > _perfect_depth(loop) else None
+            if matrix is not None:
+                return f"each iteration would come to all of '{matrix.name}', which tiles share"
         before, behind = places
         return before, loop, behind
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import appyc
 from appyc.analysis.amounts import NONE
 from appyc.analysis.evaluate import evaluate
 from appyc.ir.nodes import Alloc, For, Function, Load, Store, Update
@@ -418,3 +419,14 @@ def test_functions_keep_their_lanes(target, joined):
     context = PassContext(Options(target=target))
     fused(chances, np.ones((6, 3)), np.ones(3), context=context)
     assert any("computed in lanes" in r.text for r in context.remarks) is not joined
+
+
+def test_a_product_is_not_taken_apart_for_what_follows_it():
+    def layers(x, v, w):
+        hidden = np.maximum(x @ v, 0.0)
+        return hidden @ w
+
+    fn = appyc.jit(layers, strict=True, blas=False)
+    a = np.ones((6, 5)), np.ones((5, 7)), np.ones((7, 3))
+    np.testing.assert_array_equal(fn(*a), layers(*a))
+    assert "each iteration would come to all of" in str(fn.explain())
