@@ -30,7 +30,7 @@ def steps(a, b, n):
         for i in range(1, len(a) - 1):
             b[i] = a[i - 1] + a[i + 1]
         for i in range(1, len(a) - 1):
-            a[i] = b[i]
+            a[i] = b[len(a) - 1 - i]  # from the other end: the two do not go together in blocks
 
 
 @pytest.mark.parametrize(("found", "where"), [(SLOW, 5), (LAZY, 0)])
