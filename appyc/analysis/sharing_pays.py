@@ -19,7 +19,7 @@ from appyc.analysis.costs import traffic_of
 from appyc.analysis.evaluate import evaluate
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import Binary, Const, Expr, Extent, For, Intrinsic, Load, Node, Store, Symbol, Update, Var
-from appyc.ir.visit import rewrite, substitute, walk
+from appyc.ir.visit import rewrite, scalars_read, substitute, walk
 
 Traffic: TypeAlias = Mapping[Symbol, Expr]
 """The bytes of each array that a loop moves, as `traffic_of` has them."""
@@ -83,7 +83,7 @@ def matrix_of_all_iterations(loop: For) -> Symbol | None:
         ):
             for factor in walk(node.value):
                 if isinstance(factor, Load):
-                    named = {n.symbol for i in factor.index for n in walk(i) if isinstance(n, Var)}
+                    named = scalars_read(factor)
                     if loop.var not in named and len(named & inner) > 1:
                         return factor.array
     return None

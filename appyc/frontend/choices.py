@@ -6,6 +6,7 @@ from appyc.errors import Loc
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import kept
 from appyc.frontend.values import Tensor, Value
+from appyc.ir.names import unused
 from appyc.ir.nodes import Expr, If, Stmt
 
 
@@ -13,9 +14,7 @@ def chosen_array(
     scope: Scope, cond: Expr, sides: tuple[tuple[Value, list[Stmt]], tuple[Value, list[Stmt]]], loc: Loc
 ) -> Value:
     """One of two arrays, as two branches would bind a name to it; with each the statements it needs."""
-    name = "chosen"
-    while name in scope.locals:
-        name += "_"
+    name = unused("chosen", scope.locals)
     start, since = dict(scope.env), len(scope.memory.stores)
     arms = []
     for value, block in sides:

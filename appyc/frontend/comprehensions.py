@@ -23,7 +23,7 @@ from appyc.frontend.tensors import as_tensor, is_array, pinned
 from appyc.frontend.values import ArrayRef, Binding, Number, Slot, Tensor, TupleSlots, TupleValue, Value
 from appyc.ir.nodes import Binary, Const, Expr, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import substitute, walk
+from appyc.ir.visit import scalars_read, substitute
 
 
 def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
@@ -35,11 +35,8 @@ def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
                                    hints=("write a loop that fills an array",))  # fmt: skip
     first, *others = node.generators
     source = what_it_runs_over(scope, first.iter)
-    if isinstance(source, TupleValue):
+    if others or isinstance(source, TupleValue):
         return TupleValue(tuple(_one_by_one(scope, node, node.generators, source)))
-    if others:
-        raise UnsupportedError("a comprehension with several loops is compiled for tuples only", loc,
-                               hints=("write a loop that fills an array",))  # fmt: skip
     here = scope.supply.fresh("at", DType.INT64)
     value = _item(scope, node, first.target, source.item(Var(here, loc=loc)), loc)
     axis = scope.supply.fresh("i", DType.INT64)
@@ -49,7 +46,7 @@ def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     if source.lo != integer(0, loc):
         place = Binary("+", pinned(scope, "start", source.lo), place, loc=loc)
     inner = as_tensor(scope, value, loc)
-    if any(here in _symbols(extent) for extent in inner.extents):
+    if here in scalars_read(inner.extents):
         raise UnsupportedError("the items of this comprehension have different lengths", loc,
                                hints=("write a loop",))  # fmt: skip
     element = substitute(inner.element, {here: place})
@@ -143,10 +140,6 @@ def _binding(scope: Scope, name: str, value: Value, places: dict[Symbol, Expr], 
             raise UnsupportedError(
                 "a comprehension over this cannot be compiled", loc, hints=("write a loop",)
             )
-
-
-def _symbols(expr: Expr) -> frozenset[Symbol]:
-    return frozenset(n.symbol for n in walk(expr) if isinstance(n, Var))
 
 
 def _count(scope: Scope, source: Range, loc: Loc) -> Expr:

@@ -20,14 +20,13 @@ from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.returns import may_return
 from appyc.frontend.scope import assigned_names
 from appyc.frontend.source import Part, Source
+from appyc.ir.names import unused
 
 
 def with_joined_returns(source: Source) -> Source | None:
     """The function with one return at its end; None where its returns do not stand at ends of paths."""
     function = source.ast
-    name = "result"
-    while name in assigned_names(function):
-        name += "_"
+    name = unused("result", assigned_names(function))
     body = _joined(function.body, name)
     if body is None:
         return None

@@ -21,7 +21,7 @@ from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
 from appyc.frontend.scope import Env, LoopFrame, Scope, constant_truth
 from appyc.frontend.tensors import as_tensor, as_value, kept, settled
-from appyc.frontend.tree import statements_in
+from appyc.frontend.tree import as_tuple, statements_in
 from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
     Assign,
@@ -270,7 +270,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
         if obj is reversed:
             return _reversed(scope, node, loc)
     if isinstance(node, ast.List):
-        node = ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
+        node = as_tuple(node)
     value = lower_expression(scope, node)
     if isinstance(value, TupleValue):
         items = settled(scope, value)

@@ -36,6 +36,7 @@ from appyc.frontend.liveness import live_before, names_assigned, names_captured,
 from appyc.frontend.pragma_nodes import LoopPragma, Pragma
 from appyc.frontend.source import Part, Source
 from appyc.frontend.tree import statements_in
+from appyc.ir.names import unused
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +322,9 @@ def _region(
             if isinstance(stmt, ast.For | ast.While):
                 work.reasons[stmt.lineno] = f"a loop, since {why}"
         return body
-    name = _fresh(f"{work.source.name}_lines_{body[0].lineno}_{body[-1].end_lineno}", work)
+    # A statement that was taken apart gives several regions of the same lines.
+    lines = f"{work.source.name}_lines_{body[0].lineno}_{body[-1].end_lineno}"
+    name = unused(lines, work.definitions)
     if isinstance(work.source, Part) and any(n is work.fault for s in body for n in ast.walk(s)):
         return body  # it is this very region that cannot be compiled
     callee = ast.Name(name, ast.Load())
@@ -354,15 +357,6 @@ def _flagged(work: _Work, body: list[ast.stmt], flags: dict[str, str]) -> list[a
         else:
             out.append(stmt)
             out += [_set(work, flags[n], True) for n in sorted(names_assigned([stmt]) & flags.keys())]
-    return out
-
-
-def _fresh(name: str, work: _Work) -> str:
-    """The name, or one like it: a statement that was taken apart gives several regions of the same lines."""
-    number, out = 1, name
-    while out in work.definitions:
-        number += 1
-        out = f"{name}_{number}"
     return out
 
 

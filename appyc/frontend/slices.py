@@ -28,6 +28,7 @@ from appyc.frontend.tensors import (
     permuted,
     pinned,
 )
+from appyc.frontend.tree import as_tuple
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, Value, describe
 from appyc.ir.nodes import (
     Binary,
@@ -55,7 +56,14 @@ def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
     """The parts of a subscript, values from left to right."""
     nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     values = iter(
-        expressions.lower_operands(scope, [_listed(n) for n in nodes if not isinstance(n, ast.Slice)])
+        expressions.lower_operands(
+            scope,
+            [
+                as_tuple(n) if isinstance(n, ast.List) else n  # an index array
+                for n in nodes
+                if not isinstance(n, ast.Slice)
+            ],
+        )
     )
     items: list[Item] = []
     for n in nodes:
@@ -65,11 +73,6 @@ def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
         value = expressions.put_together(scope, next(values), scope.loc(n))
         items.append(as_value(as_tensor(scope, value, scope.loc(n))) if isinstance(n, ast.List) else value)
     return items
-
-
-def _listed(node: ast.expr) -> ast.expr:
-    """A list in a subscript is an index array."""
-    return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node) if isinstance(node, ast.List) else node
 
 
 def is_element(items: list[Item]) -> bool:

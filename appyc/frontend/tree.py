@@ -13,6 +13,11 @@ _BLOCKS = ("cases", "finalbody", "orelse", "handlers", "body")
 """The fields with lists of statements, or of parts that have such, last first."""
 
 
+def as_tuple(node: ast.List) -> ast.Tuple:
+    """The items of a list that is only looked at."""
+    return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
+
+
 def statements_in(*roots: ast.stmt) -> Iterator[ast.stmt]:
     """The statements and those inside them, in the order of the text."""
     stack: list[ast.AST] = [*reversed(roots)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from appyc.ir.nodes import Function, Symbol
 from appyc.ir.types import DType, ScalarType, Type
@@ -36,6 +36,15 @@ class NameSupply:
         return symbol
 
 
+def unused(name: str, taken: Container[str]) -> str:
+    """The name where it is free, else name_2, name_3, ..."""
+    out, number = name, 1
+    while out in taken:
+        number += 1
+        out = f"{name}_{number}"
+    return out
+
+
 def spellings(symbols: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[Symbol, str]:
     """One distinct identifier for each symbol: its own name where that is free, else name_2, ….
 
@@ -46,10 +55,7 @@ def spellings(symbols: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[S
     for symbol in symbols:
         if symbol in out:
             continue
-        spelling, n = symbol.name, 1
-        while spelling in taken:
-            n += 1
-            spelling = f"{symbol.name}_{n}"
+        spelling = unused(symbol.name, taken)
         taken.add(spelling)
         out[symbol] = spelling
     return out

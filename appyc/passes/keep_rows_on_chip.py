@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from appyc.analysis.filled import touches
 from appyc.analysis.uses import uses_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -179,17 +180,7 @@ def _is_seen_by(nest: For, array: Symbol, fn: Function) -> bool:
         return False
     if any(isinstance(n, Extent) and n.array == array for n in walk(fn)):
         return False
-    return len(uses_of(fn, array)) == sum(_names(n, array) for n in walk(nest))
-
-
-def _names(node: Node, array: Symbol) -> bool:
-    match node:
-        case Load() | Store():
-            return node.array == array
-        case Update():
-            return node.target == array
-        case _:
-            return False
+    return len(uses_of(fn, array)) == sum(touches(n, array) for n in walk(nest))
 
 
 def _row_of(nest: For, temporaries: Sequence[Alloc]) -> _Row | None:
@@ -245,7 +236,7 @@ def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: Fo
     seen = 0
     for loop in loops:
         for node in walk(loop.body):
-            if not _names(node, array):
+            if not touches(node, array):
                 continue
             seen += 1
             if not isinstance(node, Load | Store) or node.checked:
@@ -254,7 +245,7 @@ def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: Fo
             if sorted(map(str, named)) != sorted(map(str, (*chain, loop.var))):
                 return None
             found.add(named.index(loop.var))
-    everywhere = sum(_names(n, array) for n in walk(nest))
+    everywhere = sum(touches(n, array) for n in walk(nest))
     return found.pop() if len(found) == 1 and seen == everywhere else None
 
 
