@@ -44,7 +44,9 @@ def _is_straight(loop: For) -> bool:
 
 def _may_be_around(loop: For) -> bool:
     """Whether the loop may become lanes around the loops inside it."""
-    if loop.step != 1 or loop.reductions or loop.last or loop.safelen is not None or loop.in_step:
+    if loop.step != 1 or loop.last or loop.safelen is not None or loop.in_step:
+        return False
+    if any(r.op != "+" or r.symbol.is_array for r in loop.reductions):
         return False
     nodes = list(walk(loop.body))
     written = {n.array for n in nodes if isinstance(n, Store)} | scalars_written(loop.body)

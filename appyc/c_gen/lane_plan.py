@@ -9,9 +9,11 @@ After, a block of rows by a strip of lanes, with the block's sums in registers:
     for i in blocks of rows: for j in strips of vectors: for k: s[rows] += A[i + rows, k] * B[k, j lanes]
 
 The lanes' loop must be independent, and its varying accesses stride one (stores may have any
-stride). The loop around it is jammed where it is independent too; of inner loops with other bounds
-in each row (`for k in range(i + 1)`) the common part is. What else is in it is done for each row of the
-block by itself, before the lanes or after them, as long as it hands them no scalars.
+stride). What its iterations add up in scalars, where there are no rows, is added up for each lane,
+and the lanes together at the end of a strip. The loop around it is jammed where it is independent too;
+of inner loops with other bounds in each row (`for k in range(i + 1)`) the common part is. What else is
+in it is done for each row of the block by itself, before the lanes or after them, as long as it hands
+them no scalars.
 Where all rows load the same vectors (B above), as many lanes as find room in a cache with all
 that they load are done for every row before the next ones are: what is loaded comes from
 memory once for all rows, and not once for each block of them.
@@ -77,7 +79,7 @@ MAX_STATEMENTS = 12
 @dataclass(frozen=True, slots=True)
 class LanePlan:
     """rows: the loop that is jammed, if any. lanes: the loop that becomes vectors. before, after: what
-    else is in a row."""
+    else is in a row. totals: what the lanes add up, each one for itself."""
 
     rows: For | None
     lanes: For
@@ -85,6 +87,7 @@ class LanePlan:
     scalars: tuple[Symbol, ...]
     before: tuple[Stmt, ...] = ()
     after: tuple[Stmt, ...] = ()
+    totals: tuple[Symbol, ...] = ()
 
 
 def plan_lanes(loop: For) -> LanePlan | None:
@@ -94,7 +97,7 @@ def plan_lanes(loop: For) -> LanePlan | None:
         return _plan(loop)
     at, plan = found[0]
     before, after = loop.body[:at], loop.body[at + 1 :]
-    if len(found) > 1 or not _can_be_jammed(loop, plan.lanes) or not _stand_apart(loop, at):
+    if len(found) > 1 or plan.totals or not _can_be_jammed(loop, plan.lanes) or not _stand_apart(loop, at):
         # The inner loop is better where it is alone, and will be asked.
         return None if len(loop.body) == 1 else _plan(loop)
     return replace(plan, rows=loop, before=before, after=after)
@@ -102,9 +105,14 @@ def plan_lanes(loop: For) -> LanePlan | None:
 
 def is_independent(loop: For) -> bool:
     """True where the iterations may be done in any order, or side by side, and leave nothing behind."""
+    return not loop.reductions and _may_stand_side_by_side(loop)
+
+
+def _may_stand_side_by_side(loop: For) -> bool:
+    """The same, but that iterations may combine into scalars."""
     if loop.mode is LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step:
         return False
-    return loop.step == 1 and not loop.reductions and not loop.last
+    return loop.step == 1 and not loop.last
 
 
 def _can_be_jammed(rows: For, lanes: For) -> bool:
@@ -167,10 +175,11 @@ def _has_bounds_of(loop: For, symbol: Symbol) -> bool:
 
 def _plan(loop: For) -> LanePlan | None:
     inner = [n for n in walk(loop.body) if isinstance(n, For)]
-    if not inner or not is_independent(loop) or can_fault(loop.body):
+    if not inner or not _may_stand_side_by_side(loop) or can_fault(loop.body):
         return None
+    totals = _totals(loop)
     written = scalars_written(loop.body)
-    if not written <= set(loop.private) or not _gains(inner):
+    if totals is None or not written <= {*loop.private, *totals} or not _gains(inner):
         return None
     arrays = {n.array if isinstance(n, Store) else n.target for n in _element_writes(loop.body)}
     dtypes = {s.dtype for s in written} | {a.dtype for a in arrays}
@@ -181,7 +190,15 @@ def _plan(loop: For) -> LanePlan | None:
     check = LaneCheck(loop.var, written, dtype)
     if not all(check.statement(stmt) for stmt in loop.body):
         return None
-    return LanePlan(None, loop, dtype, tuple(s for s in loop.private if s in written))
+    return LanePlan(None, loop, dtype, tuple(s for s in loop.private if s in written), totals=totals)
+
+
+def _totals(loop: For) -> tuple[Symbol, ...] | None:
+    """The scalars that the loop's iterations add to, and do not read; None where they combine otherwise."""
+    symbols = tuple(r.symbol for r in loop.reductions)
+    if any(r.op != "+" or r.symbol.is_array for r in loop.reductions):
+        return None
+    return None if any(isinstance(n, Var) and n.symbol in symbols for n in walk(loop.body)) else symbols
 
 
 def _gains(inner: list[For]) -> bool:

@@ -126,10 +126,23 @@ def _emit_tile(
             for symbol in plan.scalars:
                 renamed[symbol] = fresh(symbol.name)
                 writer.line(f"{vector} {renamed[symbol]} = {{0}};")
+            for symbol in plan.totals:
+                renamed[symbol] = fresh(symbol.name)
+                # -0.0 in all lanes: a sum of nothing but that keeps its sign.
+                writer.line(f"{vector} {renamed[symbol]} = -({vector}){{0}};")
             copies.append(replace(ctx, renamed=renamed))
         block.append(tuple(copies))
-    vectors = Vectors(plan.lanes.var, frozenset(plan.scalars), vector, lanes)
-    _emit_body(_Tile(vectors, tuple(block)), plan.lanes.body)
+    tile = _Tile(Vectors(plan.lanes.var, frozenset(plan.scalars), vector, lanes), tuple(block))
+    _emit_body(tile, plan.lanes.body)
+    _emit_totals(ctx, plan, tile)
+
+
+def _emit_totals(ctx: FunctionContext, plan: LanePlan, tile: _Tile) -> None:
+    """Adds what the copies of a strip have added up."""
+    for symbol in plan.totals:
+        add_up = ctx.module.helpers.vector_sum(plan.dtype) if tile.vectors.lanes != "1" else ""
+        for copy in tile.copies:
+            ctx.writer.line(f"{ctx.name(symbol)} += {add_up}({copy.name(symbol)});")
 
 
 def _emit_body(tile: _Tile, body: tuple[Stmt, ...]) -> None:

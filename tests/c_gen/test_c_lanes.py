@@ -8,7 +8,7 @@ import pytest
 import appyc
 from appyc.c_gen.generate import generate
 from appyc.c_gen.lane_plan import has_uneven_rows, plan_lanes, shared_loads
-from appyc.ir.nodes import Const, Expr, Function, Load, LoopMode, Symbol
+from appyc.ir.nodes import Const, Expr, Function, Load, LoopMode, Reduction, Symbol
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import loops_of, rename
 from tests.c_gen.c_runner import OPTIONS, run_c, with_mode
@@ -192,6 +192,34 @@ def test_column_sums_without_a_scalar() -> None:
     data, got = RNG.integers(-9, 9, (30, 45)).astype(float), np.ones(45)
     run_c(with_mode(fn, {j: PARALLEL}), data, got)
     np.testing.assert_array_equal(got, 1 + data.sum(0))
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_what_lanes_add_up_beside_their_sums(is_read: bool) -> None:
+    """The sum of the squares of column sums: in lanes, unless an iteration looks at the total so far."""
+    p = Program()
+    d, out = p.array("d", 2), p.array("out", 1)
+    j, k, s, t = p.index("j"), p.index("k"), p.local("s"), p.local("t")
+    body = [
+        assign(s, 0.0),
+        for_(k, 0, extent(d, 0), [update(s, [], "+", at(d, k, j))]),
+        update(t, [], "+", mul(s, s)),
+        *([store(out, [j], t, checked=False)] if is_read else []),
+    ]
+    fn = p.function(
+        assign(t, 0.5), for_(j, 0, extent(d, 1), body), store(out, [extent(d, 1)], t, checked=False)
+    )
+    fn = with_mode(
+        fn, {j: SIMD if is_read else PARALLEL}, private={j: (s,)}, reductions={j: (Reduction("+", t),)}
+    )
+    plan = plan_lanes(loops_of(fn)[0])
+    assert (plan is None) == is_read
+    if plan is not None:
+        assert plan.totals == (t,)
+        for columns in (0, 1, 7, 8, 45, 107):
+            data, got = RNG.integers(-9, 9, (6, columns)).astype(float), np.zeros(columns + 1)
+            run_c(fn, data, got, threads=3)
+            assert got[-1] == 0.5 + (data.sum(0) ** 2).sum()
 
 
 def test_fortran_order_has_its_lanes_in_the_first_axis() -> None:
