@@ -19,7 +19,8 @@ for another one.
 Runs after `contract_arrays` and its like, whose arrays need no blocks. Requires: `check_bounds` has run.
 
 Does not handle: arrays that several nests read, or that are filled with more than one expression;
-stencils of stencils, but for the last; GPUs, where the two stay kernels of their own.
+stencils of stencils, but for the last; GPUs, where the two stay kernels of their own; operands of a product
+of matrices, whose tiles would be cut by blocks: the other matrix would come from memory for each of them.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from appyc.analysis.costs import operations_of
 from appyc.analysis.filled import Filled, distance, filled_by, touches
 from appyc.analysis.joining import EqualExtents, Touched, alone
 from appyc.analysis.legality import Legality
+from appyc.analysis.sharing_pays import matrix_of_all_iterations
 from appyc.ir.machine import Machine
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -145,6 +147,8 @@ def _pair(
     if len(known) < len(offsets):
         return None
     pair = _Pair(alloc, filled, reader, min(known), max(known))
+    if matrix_of_all_iterations(reader) is not None:
+        return None
     if pair.gain() <= 0 or not _may_wait(filled, body[users[0] + 1 : users[1] + 1]):
         return None
     if not _is_fixed((*alloc.shape[1:], reader.lo, reader.hi), reader):

@@ -166,11 +166,17 @@ def transposed(x):
     return t.T[1:] + t.T[:-1] * t.T[1:] - 2.0 / t.T[1:]
 
 
+def operand(x):
+    """Tiles share the other matrix, and blocks would cut them."""
+    return (2.0 * x) @ x.T
+
+
 LINE, PLANE = np.linspace(0.0, 1.0, 80), np.linspace(0.0, 1.0, 80).reshape(10, 8)
 
 REFUSED = [
     (returned, LINE), (read_twice, LINE), (in_order, LINE, LINE.copy()), (changed_before_it_is_read, LINE),
     (changed_by_the_reader, LINE), (backwards, LINE, LINE.copy()), (from_afar, LINE), (transposed, PLANE),
+    (operand, PLANE),
 ]  # fmt: skip
 
 
