@@ -29,6 +29,7 @@ from appyc.frontend.values import (
     Masked,
     Number,
     Opaque,
+    ReturnedChoice,
     ReturnedView,
     Tensor,
     TupleValue,
@@ -552,8 +553,8 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
             return _array_attribute(scope, owner, name, loc)
         case Number():
             return _number_attribute(owner, name, loc)
-        case ReturnedView():
-            raise AssertionError("a returned view is no operand")
+        case ReturnedView() | ReturnedChoice():
+            raise AssertionError("what is returned is no operand")
         case TupleValue():
             raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
 

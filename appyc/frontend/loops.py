@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from appyc.errors import Loc, Note, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast, const, integer
+from appyc.frontend.arrangements import Exchange, exchanged_names
 from appyc.frontend.clauses import loop_clauses, prange_clauses
 from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number, wrong_kind
 from appyc.frontend.liveness import live_before
@@ -85,9 +86,10 @@ def lower_for(scope: Scope, node: ast.For) -> None:
 
     def body(frame: LoopFrame) -> None:
         _bind_target(scope, node.target, source.item(Var(var, loc=scope.loc(node.target))), hidden)
-        lower_statements(scope, node.body)
+        lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
-    shape = _Loop(node, loc, hidden)
+    in_order = not source.parallel and (pragma is None or pragma.request not in ("parallel", "simd"))
+    shape = _Loop(node, loc, hidden, in_order)
     frame, block = shape.lower(scope, body)
     clauses: Clauses | None = None
     if pragma is not None:
@@ -107,11 +109,11 @@ def lower_while(scope: Scope, node: ast.While) -> None:
         with scope.collect() as before:
             cond = lower_condition(scope, node.test)
         test[:] = [cond]
-        if before:
+        if before or frame.exchange is not None:
             scope.block.extend(before)
             scope.emit(If(Unary("~", cond, loc=loc), (Break(loc=loc),), loc=loc))
             test[:] = [const(True, DType.BOOL, loc)]
-        lower_statements(scope, node.body)
+        lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
     shape = _Loop(node, loc, frozenset())
     frame, block = shape.lower(scope, body)
@@ -120,10 +122,10 @@ def lower_while(scope: Scope, node: ast.While) -> None:
     shape.finish(scope, frame, While(test[0], block, loc=loc))
 
 
-def lower_statements(scope: Scope, body: list[ast.stmt]) -> None:
+def lower_statements(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
     from appyc.frontend.statements import lower_block  # noqa: PLC0415  (statements hold loops)
 
-    lower_block(scope, body)
+    lower_block(scope, body, finish)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,8 @@ class _Loop:
     loc: Loc
     hidden: frozenset[str]
     """Names that the loop binds for its body alone."""
+    in_order: bool = True
+    """Whether nobody has asked for its iterations to run in another order."""
 
     def lower(self, scope: Scope, body: Callable[[LoopFrame], None]) -> tuple[LoopFrame, tuple[Stmt, ...]]:
         """The loop's frame, with the bindings at the top, and its body. Conversions to the former are emitted."""
@@ -141,6 +145,8 @@ class _Loop:
         head: Env = dict(start)
         since = len(scope.memory.stores)
         needed = _needed(scope, self.node)
+        exchanged: frozenset[str] = frozenset()
+        may_exchange = self.in_order and not self.node.orelse
         for name in sorted(self._set_by_earlier_iterations(scope)):
             # A bool is the narrowest type: rounds widen it to what the body assigns.
             head[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
@@ -148,15 +154,18 @@ class _Loop:
             frame = LoopFrame(dict(head), since)
             if self.node.orelse:
                 frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)
-            scope.env = dict(head)
-            scope.live = True
-            with scope.collect() as block:
-                scope.loops.append(frame)
-                body(frame)
-                if scope.live:
-                    end_path(scope, frame, self.loc)
-                scope.loops.pop()
-            wider = self._widened(scope, head, frame.ends, needed, start)
+            if exchanged:
+                frame.exchange = _exchange(scope, start, exchanged)
+            block = self._body(scope, frame, body)
+            if frame.exchange is not None and not frame.exchange.fits:
+                may_exchange, exchanged = False, frozenset()
+                continue
+            more = exchanged_names(start, frame.ends, needed - self.hidden) if may_exchange else exchanged
+            if more - exchanged:
+                exchanged |= more
+                head |= {name: start[name] for name in exchanged}
+                continue
+            wider = self._widened(scope, head, frame.ends, needed - exchanged, start, exchanged)
             if wider == head:
                 break
             head = wider
@@ -165,8 +174,36 @@ class _Loop:
         scope.end_path(head, start, self.loc, since=since, first=True)
         if frame.broke is not None:
             scope.emit(Assign(frame.broke, const(False, DType.BOOL, self.loc), loc=self.loc))
+        if frame.exchange is not None:
+            scope.emit(Assign(frame.exchange.state, integer(0, self.loc), loc=self.loc))
         self._leave(scope, frame)
         return frame, tuple(without_tail_continue(block))
+
+    def _body(self, scope: Scope, frame: LoopFrame, body: Callable[[LoopFrame], None]) -> list[Stmt]:
+        """The statements of one iteration; of a loop whose names exchange arrays, for each arrangement."""
+        exchange = frame.exchange
+        if exchange is None:
+            return self._once(scope, frame, body, frame.head)
+        parts: list[list[Stmt]] = []
+        while len(parts) < len(exchange.arrangements):  # each may lead to ones that were not known
+            parts.append(self._once(scope, frame, body, frame.head | exchange.bindings(len(parts))))
+        block = parts[-1]
+        for k, part in reversed(list(enumerate(parts[:-1]))):
+            block = [If(exchange.is_at(k, self.loc), tuple(part), tuple(block), loc=self.loc)]
+        return block
+
+    def _once(
+        self, scope: Scope, frame: LoopFrame, body: Callable[[LoopFrame], None], head: Env
+    ) -> list[Stmt]:
+        scope.env = dict(head)
+        scope.live = True
+        with scope.collect() as block:
+            scope.loops.append(frame)
+            body(frame)
+            if scope.live:
+                end_path(scope, frame, self.loc)
+            scope.loops.pop()
+        return block
 
     def _set_by_earlier_iterations(self, scope: Scope) -> set[str]:
         """Variables without a value before the loop that the body may read before it assigns them.
@@ -183,13 +220,24 @@ class _Loop:
 
     def _leave(self, scope: Scope, frame: LoopFrame) -> None:
         scope.live = True
+        if frame.exchange is not None:
+            behind = scope.names_behind.get(self.node, scope.locals)
+            scope.exchanged = frame.exchange if behind & set(frame.exchange.names) else None
         scope.env = {k: v for k, v in frame.head.items() if k not in self.hidden}
 
-    def _widened(self, scope: Scope, head: Env, ends: list[Env], needed: frozenset[str], start: Env) -> Env:
+    def _widened(
+        self,
+        scope: Scope,
+        head: Env,
+        ends: list[Env],
+        needed: frozenset[str],
+        start: Env,
+        exchanged: frozenset[str],
+    ) -> Env:
         out = dict(head)
         for end in ends:
             for name, binding in end.items():
-                if name in self.hidden:
+                if name in self.hidden or name in exchanged:
                     continue
                 out[name] = scope.join(name, out.get(name), binding, needed, start, self.loc)
         return out
@@ -212,8 +260,20 @@ class _Loop:
 def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True) -> None:
     """A way back to the top, or out: what names are bound to here goes to their common home."""
     frame.ends.append(dict(scope.env))
-    if emit:
-        scope.end_path(frame.head, scope.env, loc, since=frame.stores, first=False)
+    if not emit:
+        return
+    exchanged = frame.exchange.names if frame.exchange is not None else ()
+    head = {name: binding for name, binding in frame.head.items() if name not in exchanged}
+    scope.end_path(head, scope.env, loc, since=frame.stores, first=False)
+    if frame.exchange is not None:
+        scope.emit(frame.exchange.leave(scope.env, loc))
+
+
+def _exchange(scope: Scope, start: Env, names: frozenset[str]) -> Exchange:
+    """The exchange of these names' arrays, before anything is known but how they are at first."""
+    ordered = tuple(sorted(names))
+    state = scope.supply.fresh("arrangement", DType.INT64)
+    return Exchange(ordered, state, [tuple(start[name] for name in ordered)])
 
 
 def _needed(scope: Scope, loop: ast.For | ast.While) -> frozenset[str]:

@@ -23,6 +23,7 @@ from appyc.frontend.values import (
     Masked,
     Number,
     Opaque,
+    ReturnedChoice,
     ReturnedView,
     Slot,
     Tensor,
@@ -103,6 +104,7 @@ def _lower(
     results: list[Result] = []
     tree = _Results(scope, results, scope.result.loc if scope.result is not None else loc).tree(value)
     captures = tuple(environment.captures.values())
+    scope.block[:0] = returns.without_elements(scope, loc)
     function = Function(
         fn.__name__,
         (*params, *(c.symbol for c in captures)),
@@ -184,6 +186,9 @@ class _Results:
                     raise self._not_told(value.array.symbol)
                 later = tuple(self._scalar(number) for number in value.later)
                 return ViewOf(array, value.ndim, value.numbers, later)
+            case ReturnedChoice():
+                which = self._scalar(value.which)
+                return Chosen(which, tuple(self._whole(s) for s in returns.options_of(self.scope, value)))
             case TupleValue():
                 return tuple(self.tree(v) for v in value.items)
             case Opaque():
@@ -242,7 +247,7 @@ def lower_inline(
                 if isinstance(value, Number | TupleValue):
                     scope.bind(name, value, loc)
                 else:
-                    assert not isinstance(value, ReturnedView | Masked), (
+                    assert not isinstance(value, ReturnedView | ReturnedChoice | Masked), (
                         "no argument: the caller has made it one"
                     )
                     scope.env[name] = value
@@ -255,6 +260,6 @@ def lower_inline(
             for slot in scope.result.slots:
                 start = cast(const(0, DType.INT64, loc), slot.symbol.dtype)
                 caller.emit(Assign(slot.symbol, start, loc=loc))
-        caller.block.extend(scope.block)
-        return value
+        caller.block += [*returns.without_elements(scope, loc), *scope.block]
+        return returns.with_chosen_arrays(caller, scope, value, loc)
     raise AssertionError("lowering does not settle")

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const
+from appyc.frontend.choices import chosen_array
 from appyc.frontend.expressions import lower_expression
 from appyc.frontend.homes import root
 from appyc.frontend.numbers import NumberType, promote
@@ -24,6 +25,7 @@ from appyc.frontend.values import (
     Masked,
     Number,
     Opaque,
+    ReturnedChoice,
     ReturnedView,
     Slot,
     Tensor,
@@ -31,8 +33,9 @@ from appyc.frontend.values import (
     Value,
     describe,
 )
-from appyc.ir.nodes import Assign, Break, If, Load, Stmt, Var
+from appyc.ir.nodes import Alloc, Assign, Break, Compare, Const, If, Load, Stmt, Symbol, Var
 from appyc.ir.types import DType
+from appyc.ir.visit import statements
 
 
 def may_return(node: ast.stmt) -> bool:
@@ -103,12 +106,15 @@ def scalars_of(value: Value) -> list[Number]:
             return [n for v in value.items for n in scalars_of(v)]
         case ReturnedView():
             return list(value.later)
+        case ReturnedChoice():
+            return [value.which]
         case _:
             return []
 
 
 def keep(scope: Scope, value: Value, loc: Loc) -> None:
     """Stores the values of a return where all returns of the function store theirs."""
+    value = _with_choices(scope, value, (), loc)
     numbers = scalars_of(value)
     types = tuple(n.type for n in numbers)
     _check_returnable(value, loc)
@@ -119,6 +125,10 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         slots = tuple(Slot(scope.supply.fresh(f"result_{k}", t.dtype), t.python) for k, t in enumerate(known))
         scope.result = Result(value, slots, loc)
     if _shape(value) != _shape(scope.result.value):
+        leaves = _different_arrays(scope, value, scope.result.value, ())
+        if leaves is not None:
+            scope.facts.choices |= leaves
+            raise Restart
         if not scope.facts.joins_returns and _are_arrays(value, scope.result.value):
             scope.facts.joins_returns = True
             raise Restart
@@ -134,13 +144,51 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         scope.emit(Assign(slot.symbol, cast(n.expr, slot.symbol.dtype), loc=loc))
 
 
+def _with_choices(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
+    """The value with the number of an array where returns have different ones."""
+    match value:
+        case TupleValue(items=items):
+            return TupleValue(tuple(_with_choices(scope, v, (*leaf, k), loc) for k, v in enumerate(items)))
+        case ArrayRef() if leaf in scope.facts.choices and _may_be_chosen(scope, value):
+            options = scope.options.setdefault(leaf, [])
+            if value.symbol not in options:
+                options.append(value.symbol)
+            which = Number(const(options.index(value.symbol), DType.INT64, loc), python=True)
+            return ReturnedChoice(leaf, which, value.ndim)
+        case _:
+            return value
+
+
+def _may_be_chosen(scope: Scope, value: Value) -> bool:
+    """Whether the value is a whole array that a caller may be given, or another one instead."""
+    if not isinstance(value, ArrayRef) or value.index:
+        return False
+    return value.symbol not in scope.memory.homes
+
+
+def _different_arrays(scope: Scope, a: Value, b: Value, leaf: tuple[int, ...]) -> set[tuple[int, ...]] | None:
+    """The items that two returned values differ in, where all of these may be chosen among; else None."""
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        if len(a.items) != len(b.items):
+            return None
+        parts = [
+            _different_arrays(scope, x, y, (*leaf, k))
+            for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
+        ]
+        found = [part for part in parts if part is not None]
+        return set().union(*found) if len(found) == len(parts) else None
+    if _shape(a) == _shape(b):
+        return set()
+    return {leaf} if _may_be_chosen(scope, a) and _may_be_chosen(scope, b) else None
+
+
 def _are_arrays(a: Value, b: Value) -> bool:
     """Whether two values are arrays of one kind, or tuples with such."""
     if isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
     if isinstance(a, Number) and isinstance(b, Number):
         return True
-    arrays = (ArrayRef, Tensor, ReturnedView)
+    arrays = (ArrayRef, Tensor, ReturnedView, ReturnedChoice)
     return isinstance(a, arrays) and isinstance(b, arrays) and a.ndim == b.ndim
 
 
@@ -171,6 +219,8 @@ def _shape(value: Value) -> object:
             return value.symbol
         case ReturnedView():
             return value.array.symbol, value.ndim, value.numbers
+        case ReturnedChoice():
+            return value.leaf
         case Tensor() | Masked():
             return value
         case Opaque():
@@ -203,6 +253,51 @@ def _always_jumps(body: list[ast.stmt]) -> bool:
             return False
 
 
+def options_of(scope: Scope, choice: ReturnedChoice) -> list[Symbol]:
+    """The arrays that a returned value may be, by their numbers.
+
+    Loops are lowered until their types settle; an array of an earlier attempt is no option any more, and
+    its number says nothing.
+    """
+    assert isinstance(choice.which.expr, Var), "the function's returns have one number"
+    slot = choice.which.expr.symbol
+    numbers = {
+        int(stmt.value.value.real)
+        for stmt in statements(scope.block)
+        if isinstance(stmt, Assign) and stmt.target == slot and isinstance(stmt.value, Const)
+    }
+    options = scope.options[choice.leaf]
+    return [option if k in numbers else options[min(numbers)] for k, option in enumerate(options)]
+
+
+def without_elements(scope: Scope, loc: Loc) -> list[Stmt]:
+    """Memory for arrays that some paths make and return, for the others, which return another one."""
+    if not scope.options:
+        return []
+    always = {stmt.array for stmt in scope.block if isinstance(stmt, Alloc)}
+    made = {stmt.array for stmt in statements(scope.block) if isinstance(stmt, Alloc)}
+    options = dict.fromkeys(symbol for symbols in scope.options.values() for symbol in symbols)
+    late = [symbol for symbol in options if symbol in made - always]
+    zero = const(0, DType.INT64, loc)
+    return [Alloc(symbol, (zero,) * symbol.array.ndim, zero=False, loc=loc) for symbol in late]
+
+
+def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> Value:
+    """What an inlined function returns, for the caller to work with."""
+    match value:
+        case ReturnedChoice():
+            options = [ArrayRef(symbol) for symbol in options_of(callee, value)]
+            out: Value = options[-1]
+            for number, option in reversed(list(enumerate(options[:-1]))):
+                is_it = Compare("==", value.which.expr, const(number, DType.INT64, loc), loc=loc)
+                out = chosen_array(caller, is_it, ((option, []), (out, [])), loc)
+            return out
+        case TupleValue():
+            return TupleValue(tuple(with_chosen_arrays(caller, callee, v, loc) for v in value.items))
+        case _:
+            return value
+
+
 def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
     match value:
         case Number():
@@ -214,5 +309,9 @@ def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
         case ReturnedView():
             later = [_rebuilt(n, homes, loc) for n in value.later]
             return replace(value, later=tuple(n for n in later if isinstance(n, Number)))
+        case ReturnedChoice():
+            which = _rebuilt(value.which, homes, loc)
+            assert isinstance(which, Number)
+            return replace(value, which=which)
         case _:
             return value

@@ -15,6 +15,7 @@ from functools import cached_property
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const, holding, to_type
+from appyc.frontend.arrangements import Exchange
 from appyc.frontend.axis_requests import AxisRequests
 from appyc.frontend.homes import copies, has_other_names, moves_of, new_home, note, without_elements
 from appyc.frontend.liveness import names_behind
@@ -31,6 +32,7 @@ from appyc.frontend.values import (
     Masked,
     Number,
     Opaque,
+    ReturnedChoice,
     ReturnedView,
     Slot,
     Tensor,
@@ -63,6 +65,8 @@ class Facts:
     """Types of the returned scalars, joined over all returns."""
     late: dict[str, tuple[DType, int]] = field(default_factory=dict)
     """Names that some path binds to an array and another leaves unbound: its type, its number of axes."""
+    choices: set[tuple[int, ...]] = field(default_factory=set)
+    """Items of the returned value that are different arrays on different paths."""
     joins_returns: bool = False
     """The returns are of different arrays, and have to become one (`frontend/joined_returns.py`)."""
 
@@ -87,6 +91,8 @@ class LoopFrame:
     """Bindings at each way back to the top or out: iteration ends, continue, break."""
     broke: Symbol | None = None
     """Set by `break` where the loop has an else clause."""
+    exchange: Exchange | None = None
+    """Which names have one another's arrays in later iterations."""
 
 
 class Scope:
@@ -122,6 +128,10 @@ class Scope:
         self.returned: Symbol | None = None
         """Set where the function has returned from inside a loop."""
         self.result: Result | None = None
+        self.options: dict[tuple[int, ...], list[Symbol]] = {}
+        """The arrays that returns have as one item of the returned value."""
+        self.exchanged: Exchange | None = None
+        """Set by a loop that has left its names in one of several arrangements, for what follows it."""
         self.requests: AxisRequests | None = None
         """What a pragma asks of the tensor statement that is being lowered."""
 
@@ -253,8 +263,8 @@ class Scope:
                 return value
             case Masked():
                 raise AssertionError("what a mask chooses is put together before it gets a name")
-            case ReturnedView():
-                raise AssertionError("a returned view has no name")
+            case ReturnedView() | ReturnedChoice():
+                raise AssertionError("what is returned has no name")
 
     # ------------------------------------------------------------ where paths meet
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Callable
 
 from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast
+from appyc.frontend.arrangements import Exchange, in_each
 from appyc.frontend.arranging import rows
 from appyc.frontend.axis_pragmas import lower_with_dims
 from appyc.frontend.complex_parts import with_part, written_part
@@ -21,6 +23,7 @@ from appyc.frontend.expressions import (
     number,
     wrong_kind,
 )
+from appyc.frontend.liveness import names_assigned
 from appyc.frontend.local_functions import defined
 from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_while
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
@@ -50,21 +53,66 @@ _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
 _ATOMIC_OPS = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
 
 
-def lower_block(scope: Scope, body: list[ast.stmt]) -> None:
-    """Statements in a row; what stands behind a jump is dropped."""
+def lower_block(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
+    """Statements in a row; what stands behind a jump is dropped.
+
+    finish: called at the end of each path to the end of the block, as where a path goes back to the top
+    of a loop. Behind the block nothing is lowered then.
+    """
     for k, node in enumerate(body):
         if not scope.live:
             return
         rest = body[k + 1 :]
         if isinstance(node, ast.If) and rest and _ends_in_jump(node.body) and not _holds_loop_exit(node.body):
             # `if c: return x` and what follows become the two arms of one `if`.
-            _if(scope, node.test, node.body, [*node.orelse, *rest], scope.loc(node))
+            _if(scope, node.test, node.body, [*node.orelse, *rest], scope.loc(node), finish)
+            return
+        if isinstance(node, ast.If) and not rest and finish is not None and _binds_arrays(scope, node):
+            _if(scope, node.test, node.body, node.orelse, scope.loc(node), finish)
             return
         lower_statement(scope, node)
-        if scope.live and rest and scope.returned is not None and returns.may_return(node):
-            loc = scope.loc(node)
-            lower_branches(scope, Unary("~", Var(scope.returned, loc=loc), loc=loc), rest, [], loc)
+        exchange, scope.exchanged = scope.exchanged, None
+        if exchange is not None:
+            _in_each_arrangement(scope, exchange, node, rest, finish)
             return
+        if scope.live and rest and scope.returned is not None and returns.may_return(node):
+            _behind(scope, node, rest, finish)
+            return
+    if finish is not None and scope.live:
+        finish()
+        scope.live = False
+
+
+def _behind(scope: Scope, node: ast.stmt, rest: list[ast.stmt], finish: Callable[[], None] | None) -> None:
+    """What follows a statement, which may have returned from the function."""
+    if not rest or scope.returned is None or not returns.may_return(node):
+        lower_block(scope, rest, finish)
+        return
+    loc = scope.loc(node)
+    lower_branches(scope, Unary("~", Var(scope.returned, loc=loc), loc=loc), rest, [], loc, finish)
+
+
+def _in_each_arrangement(
+    scope: Scope, exchange: Exchange, node: ast.stmt, rest: list[ast.stmt], finish: Callable[[], None] | None
+) -> None:
+    """What follows a loop whose names exchange arrays."""
+    loc = scope.loc(node)
+    needed = scope.names_behind.get(rest[-1] if rest else node, scope.locals)
+
+    def branch(cond: Expr, then: Callable[[], None], orelse: Callable[[], None]) -> None:
+        lower_arms(scope, cond, (then, orelse), needed, loc)
+
+    def lower(number: int) -> None:
+        scope.env |= exchange.bindings(number)
+        _behind(scope, node, rest, finish)
+
+    in_each(exchange, range(len(exchange.arrangements)), branch, lower, loc)
+
+
+def _binds_arrays(scope: Scope, node: ast.If) -> bool:
+    """Whether names that have arrays are bound anew in it."""
+    names = names_assigned(node.body) | names_assigned(node.orelse)
+    return any(isinstance(scope.env.get(name), ArrayRef | Tensor) for name in names)
 
 
 def _ends_in_jump(body: list[ast.stmt]) -> bool:
@@ -358,28 +406,55 @@ def _atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
 # ---------------------------------------------------------------- branches and failures
 
 
-def _if(scope: Scope, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], loc: Loc) -> None:
+def _if(
+    scope: Scope,
+    test: ast.expr,
+    body: list[ast.stmt],
+    orelse: list[ast.stmt],
+    loc: Loc,
+    finish: Callable[[], None] | None = None,
+) -> None:
     cond = lower_condition(scope, test)
     known = constant_truth(cond)
     if known is not None:
-        lower_block(scope, body if known else orelse)
+        lower_block(scope, body if known else orelse, finish)
         return
-    lower_branches(scope, cond, body, orelse, loc)
+    lower_branches(scope, cond, body, orelse, loc, finish)
 
 
-def lower_branches(scope: Scope, cond: Expr, body: list[ast.stmt], orelse: list[ast.stmt], loc: Loc) -> None:
+def lower_branches(
+    scope: Scope,
+    cond: Expr,
+    body: list[ast.stmt],
+    orelse: list[ast.stmt],
+    loc: Loc,
+    finish: Callable[[], None] | None = None,
+) -> None:
+    """`if cond: body else: orelse`; finish: as in `lower_block`."""
+    arms = (lambda: lower_block(scope, body, finish), lambda: lower_block(scope, orelse, finish))
+    lower_arms(scope, cond, arms, _needed(scope, body, orelse), loc)
+
+
+def lower_arms(
+    scope: Scope,
+    cond: Expr,
+    arms: tuple[Callable[[], None], Callable[[], None]],
+    needed: frozenset[str],
+    loc: Loc,
+) -> None:
+    """An `if` of what two functions lower. needed: names that are read behind it."""
     start = dict(scope.env)
     since = len(scope.memory.stores)
-    arms = []
-    for statements in (body, orelse):
+    ends = []
+    for lower in arms:
         scope.env = dict(start)
         scope.live = True
         with scope.collect() as block:
-            lower_block(scope, statements)
-        arms.append((scope.env, block, scope.live))
+            lower()
+        ends.append((scope.env, block, scope.live))
     scope.live = True
-    scope.merge_branches(arms, start, _needed(scope, body, orelse), since, loc)
-    then, other = tuple(arms[0][1]), tuple(arms[1][1])
+    scope.merge_branches(ends, start, needed, since, loc)
+    then, other = tuple(ends[0][1]), tuple(ends[1][1])
     if then or not other:  # an empty one is kept: its condition may raise
         scope.emit(If(cond, then, other, loc=loc))
     else:

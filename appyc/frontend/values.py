@@ -127,7 +127,17 @@ class ReturnedView:
     later: tuple[Number, ...]
 
 
-Value: TypeAlias = Number | ArrayRef | Tensor | Masked | TupleValue | Opaque | ReturnedView
+@dataclass(frozen=True, slots=True)
+class ReturnedChoice:
+    """One of several arrays as a function returns it. leaf: which item of the returned value; which: the
+    number of the array among those that the function's returns have there."""
+
+    leaf: tuple[int, ...]
+    which: Number
+    ndim: int
+
+
+Value: TypeAlias = Number | ArrayRef | Tensor | Masked | TupleValue | Opaque | ReturnedView | ReturnedChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +199,8 @@ def describe(value: Value | Binding) -> str:
             return f"a {value.ndim}-dimensional array of {value.tensor.element.dtype}"
         case ReturnedView():
             return f"a {value.ndim}-dimensional view of an array"
+        case ReturnedChoice():
+            return f"a {value.ndim}-dimensional array"
         case TupleValue() | TupleSlots():
             return f"a tuple of {len(value.items)}"
         case Opaque(obj=None):
