@@ -6,15 +6,12 @@ runs fused when a value is asked for, the rest runs in NumPy on computed values.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import numpy as _numpy
 
-from appyc.lazy.applying import apply_ufunc
+from appyc.lazy import known
 from appyc.lazy.arrays import ndarray
-from appyc.lazy.functions import call
 from appyc.lazy.recorder import array, asarray, contiguous
 from appyc.lazy.reporting import graph
 from appyc.lazy.running import flush
@@ -40,48 +37,11 @@ class _Namespace:
         return dir(self._module)
 
 
-class _Ufunc:
-    """A ufunc that takes appyc's arrays."""
-
-    def __init__(self, ufunc: _numpy.ufunc) -> None:
-        self._ufunc = ufunc
-
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return call(self._ufunc, args, keywords)
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._ufunc, name)
-        if not callable(found):
-            return found
-        return lambda *args, **keywords: apply_ufunc(self._ufunc, name, args, keywords)
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return _numpy.ufunc
-
-    @property
-    def __appyc_plain__(self) -> _numpy.ufunc:
-        """For NumPy's own functions."""
-        return self._ufunc
-
-    def __repr__(self) -> str:
-        return repr(self._ufunc)
-
-
-def _function(function: Callable[..., Any]) -> Callable[..., Any]:
-    def adapted(*args: Any, **keywords: Any) -> Any:
-        return call(function, args, keywords)
-
-    return wraps(function)(adapted)
-
-
 def _adapted(value: Any) -> Any:
-    if isinstance(value, _numpy.ufunc):
-        return _Ufunc(value)
     if isinstance(value, type) or not callable(value):
         inner = type(value).__name__ == "module" and value.__name__.startswith("numpy.")
         return _Namespace(value) if inner else value
-    return _function(value)
+    return known.function(value)
 
 
 _OF_THE_STANDARD = ("__array_api_version__", "__array_namespace_info__")

@@ -23,8 +23,8 @@ from rich.table import Table
 
 import appyc
 import appyc.numpy
-from appyc.lazy.recording import Recording
 from appyc.lazy.running import STATE, flush
+from appyc.options import recorded_bounds
 
 Program = Callable[[Any], float]
 
@@ -401,9 +401,8 @@ PROGRAMS: dict[str, Program] = {
 def run(program: Program, *, fused: bool) -> float:
     """A run on recorded arrays."""
     flush()
-    usual = STATE.recording
     if not fused:
-        STATE.recording = Recording(1, 1 << 62)
+        STATE.recording.bound(1, 1 << 62)
     try:
         with appyc.deferred():
             found = program(appyc.numpy)
@@ -411,7 +410,7 @@ def run(program: Program, *, fused: bool) -> float:
         return found
     finally:
         flush()
-        STATE.recording = usual
+        STATE.recording.bound(*recorded_bounds())
 
 
 def measure(program: Program, repeats: int) -> dict[str, float]:

@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 import appyc.numpy
-from appyc.lazy.recording import Recording
 from appyc.lazy.running import STATE, flush
+from appyc.options import recorded_bounds
 from benchmarks.lazy_peers import jax_form, numexpr_form
 
 Script = Callable[[Any], Any]
@@ -203,12 +203,12 @@ DATA = {"GRID": GRID, "SPOTS": SPOTS, "POINTS": POINTS, "LABELS": LABELS, "ANSWE
 def unfused(script: Script) -> Any:
     """The same recording, each operation run as soon as it is recorded."""
     flush()
-    usual, STATE.recording = STATE.recording, Recording(1, 1 << 62)
+    STATE.recording.bound(1, 1 << 62)
     try:
         return script(appyc.numpy)
     finally:
         flush()
-        STATE.recording = usual
+        STATE.recording.bound(*recorded_bounds())
 
 
 def measure(script: Script, repeats: int) -> dict[str, float]:

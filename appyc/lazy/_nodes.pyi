@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any, TypeVar
 from weakref import ref
 
@@ -6,7 +7,7 @@ import numpy as np
 from appyc.lazy.nodes import Operand, Site
 from appyc.lazy.operations import Operation
 from appyc.lazy.runs import Moves
-from appyc.lazy.views import Path
+from appyc.lazy.views import Path, Transpose
 
 _V = TypeVar("_V", bound="View")
 
@@ -38,6 +39,41 @@ class Index:
     @property
     def numbers(self) -> tuple[int, ...]: ...
 
+class Own:
+    path: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    def __init__(self, path: Path, shape: tuple[int, ...], dtype: np.dtype) -> None: ...
+
+class Tally:
+    statements: list[Any]
+    folder: str
+    nbytes: int
+    most_bytes: int
+    few: int
+    most_statements: int
+    busy: bool
+
+class Known:
+    slowly: Callable[..., Any]
+    plans: dict[tuple[object, ...], Any]
+    def __init__(
+        self,
+        slowly: Callable[..., Any],
+        tally: Tally,
+        array_type: type[Any],
+        number_type: type[Any],
+        operands: int,
+        *,
+        what: str = "makes",
+        swapped: bool = False,
+        by_value: bool = False,
+    ) -> None: ...
+    def __call__(self, *args: Any, **keywords: Any) -> Any: ...
+
+class KnownMethod(Known):
+    def __get__(self, instance: Any, owner: Any) -> Any: ...
+
 class Statement:
     operation: Operation
     operands: tuple[Operand, ...]
@@ -65,6 +101,7 @@ FORMAT: int
 
 def follows(last: tuple[Operand, ...], operands: tuple[Operand, ...], moves: Moves, /) -> bool: ...
 def indexed(view: _V, key: object, /) -> _V | None: ...
+def turned(view: _V, step: Transpose, /) -> _V | None: ...
 def caller(folder: str, /) -> Site: ...
 def made(
     type_: type[_V],

@@ -7,7 +7,7 @@ shape and errors are known at once: they are NumPy's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -61,31 +61,6 @@ class Array(Shaped):
         recorder.changing(
             self, lambda memory: memory.put(recorder.plain(indices), recorder.plain(values), mode)
         )
-
-
-def _reduction(name: str) -> Callable[..., Any]:
-    function = getattr(np, name)
-
-    def method(self: Array, *args: Any, **keywords: Any) -> Any:
-        return functions.call(function, (self, *args), keywords)
-
-    method.__name__ = name
-    return method
-
-
-def _in_place(ufunc: np.ufunc) -> Callable[..., Any]:
-    def method(self: Array, other: Any) -> Any:
-        ufuncs.update(ufunc, self, other)
-        return self
-
-    return method
-
-
-def _unary(ufunc: np.ufunc) -> Callable[..., Any]:
-    def method(self: Array) -> Any:
-        return applying.apply_ufunc(ufunc, "__call__", (self,), {})
-
-    return method
 
 
 class ndarray(Array):  # noqa: N801  (NumPy's name)
@@ -189,41 +164,3 @@ class number(Array):  # noqa: N801  (as NumPy's scalars are written)
         return lambda *args, **keywords: recorder.wrapped(
             found(*recorder.plain(args), **recorder.plain(keywords))
         )
-
-
-for _name in (
-    "sum",
-    "prod",
-    "mean",
-    "min",
-    "max",
-    "any",
-    "all",
-    "var",
-    "std",
-    "argmin",
-    "argmax",
-    "cumsum",
-    "cumprod",
-):
-    setattr(Array, _name, _reduction(_name))
-for _name, _ufunc in {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
-    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and,
-    "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
-}.items():  # fmt: skip
-    _forward, _backward = ufuncs.operator_methods(_ufunc)
-    setattr(Array, f"__{_name}__", _forward)
-    setattr(Array, f"__r{_name}__", _backward)
-    setattr(ndarray, f"__i{_name}__", _in_place(_ufunc))
-for _name, _ufunc in {
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-}.items():  # fmt: skip
-    setattr(Array, f"__{_name}__", ufuncs.operator_methods(_ufunc)[0])
-for _name, _ufunc in {
-    "neg": np.negative,
-    "pos": np.positive,
-    "abs": np.absolute,
-    "invert": np.invert,
-}.items():
-    setattr(Array, f"__{_name}__", _unary(_ufunc))

@@ -47,6 +47,15 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **mo
     return record(Create("full", wanted), (*resolved, value), resolved, wanted)
 
 
+def created_like(name: str, like: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """An array with the shape of another one. NotImplemented where NumPy must see to it."""
+    values = args[:1] if name == "full" else ()
+    if len(args) > len(values) + 1 or keywords.keys() - {"dtype"} or not like.is_straight:
+        return NotImplemented
+    dtype = args[-1] if len(args) > len(values) else keywords.get("dtype")
+    return CREATION[getattr(np, name)](like.shape, *values, dtype=like.dtype if dtype is None else dtype)
+
+
 CREATION: dict[Any, Callable[..., Any]] = {
     **{getattr(np, name): _creating(name) for name in ("zeros", "ones", "empty")},
     np.full: _full,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import applying, arrays, indexing
-from appyc.lazy.creation import CREATION
+from appyc.lazy import applying, arrays, indexing, known
+from appyc.lazy.creation import CREATION, created_like
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
 from appyc.lazy.recorder import array, asarray, evaluated, plain, record_ordered, views_by, wrapped
 from appyc.lazy.reductions import REDUCTIONS
@@ -59,9 +59,9 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **more:
         return NotImplemented
     into = {} if out is None else {"out": out}
     if most is None:
-        return applying.apply_ufunc(np.maximum, "__call__", (a, least), into)
-    inner = a if least is None else applying.apply_ufunc(np.maximum, "__call__", (a, least), {})
-    return applying.apply_ufunc(np.minimum, "__call__", (inner, most), into)
+        return known.function(np.maximum)(a, least, **into)
+    inner = a if least is None else known.function(np.maximum)(a, least)
+    return known.function(np.minimum)(inner, most, **into)
 
 
 def _dot(a: Any, b: Any, out: Any = None) -> Any:
@@ -149,10 +149,15 @@ def _method(name: str) -> Callable[..., Any]:
     return function
 
 
-def _like(creation: Callable[..., Any]) -> Callable[..., Any]:
+def _like(name: str) -> Callable[..., Any]:
+    creation = getattr(np, f"{name}_like")
+
     def function(a: Any, *args: Any, **keywords: Any) -> Any:
         if not isinstance(a, arrays.Array):
             return NotImplemented
+        found = created_like(name, a, args, keywords)
+        if found is not NotImplemented:
+            return found
         return wrapped(creation(a.ghost(), *plain(args), **plain(keywords)))
 
     return function
@@ -208,7 +213,7 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.ravel: _method("ravel"), np.copy: _copy, np.astype: _astype,
     np.shape: _asked("shape"), np.ndim: _asked("ndim"), np.size: _size, np.isscalar: _is_scalar,
     np.copyto: _copyto, np.putmask: _putmask, np.take: _take, np.diff: _diff, np.outer: _outer,
-    np.zeros_like: _like(np.zeros_like), np.ones_like: _like(np.ones_like), np.empty_like: _like(np.empty_like),
-    np.full_like: _like(np.full_like), np.shares_memory: _shares, np.may_share_memory: _shares,
+    **{getattr(np, f"{name}_like"): _like(name) for name in ("zeros", "ones", "empty", "full")},
+    np.shares_memory: _shares, np.may_share_memory: _shares,
     np.iscomplexobj: lambda x: x.dtype.kind == "c" if isinstance(x, arrays.Array) else NotImplemented,
 }  # fmt: skip

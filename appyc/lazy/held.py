@@ -10,7 +10,7 @@ from appyc.lazy import arrays, recorder
 from appyc.lazy.nodes import View, ghost_of
 from appyc.lazy.operations import Copy
 from appyc.lazy.running import flush
-from appyc.lazy.views import Step, Transpose, Window, is_straight, view_of, window
+from appyc.lazy.views import Step, Transpose, Window, is_ascending, is_straight, view_of, window
 
 
 class Held(View):
@@ -83,8 +83,10 @@ class Held(View):
 
     def view_with(self, step: Step) -> Any:
         """The view after one more step. Raises NumPy's errors."""
-        ghost = view_of(self.ghost(), (step,))
         path = self.path
+        if type(step) is Transpose and self.size and not self.is_window:
+            return self._transposed(step)
+        ghost = view_of(self.ghost(), (step,))
         if path and type(path[0]) is Window:
             return self.windowed(ghost)
         if type(step) is Transpose and path and type(path[-1]) is Transpose:
@@ -96,6 +98,24 @@ class Held(View):
         out._ghost = ghost
         if type(step) is Transpose or not self.is_straight:
             out.is_straight = is_straight(ghost)
+        return out
+
+    def _transposed(self, step: Transpose) -> Any:
+        """The view after a step that gives its axes another order."""
+        path = self.path
+        before = path[-1].axes if path and type(path[-1]) is Transpose else tuple(range(len(self.shape)))
+        straight = path[:-1] if path and type(path[-1]) is Transpose else path
+        axes = tuple([before[a] for a in step.axes])
+        shape = tuple([self.shape[a] for a in step.axes])
+        if axes != tuple(range(len(axes))):
+            path = (*straight, Transpose(axes))
+        else:
+            path = straight
+        out = arrays.ndarray(self.buffer, path, shape, self.dtype)
+        if any(type(s) is Transpose for s in straight):
+            out.is_straight = is_straight(out.ghost())
+        elif path is not straight:  # where no axis has been turned, the longer step is outside
+            out.is_straight = is_ascending([a for a, extent in zip(axes, shape, strict=True) if extent > 1])
         return out
 
     def windowed(self, ghost: np.ndarray) -> Any:

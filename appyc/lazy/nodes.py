@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import CodeType, FrameType
+from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from appyc.lazy.extension import EXTENSION
 from appyc.lazy.operations import Operation
-from appyc.lazy.views import Path
+from appyc.lazy.views import Path, Transpose
 
 Scalar: TypeAlias = bool | int | float | complex | np.generic
 
@@ -122,6 +122,56 @@ class PythonStatement:
         return buffers_of(self.operands)
 
 
+@dataclass(frozen=True, slots=True)
+class PythonOwn:
+    """An operand that is a view of the statement's own target, which must not keep that alive."""
+
+    path: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+class PythonTally:
+    """The statements that have not run, and how many there may be; `Recording` fills it.
+
+    busy: somebody is taking statements out. folder: of files whose lines no operation is said to be recorded at.
+    few: with fewer statements, none of them is due. nbytes: of what the statements make, or more.
+    """
+
+    statements: list[Any]
+    folder: str
+    nbytes: int
+    most_bytes: int
+    few: int
+    most_statements: int
+    busy: bool
+
+
+class PythonKnown:
+    """A function that records; where it was built, the one in C records again what it has recorded before.
+
+    operands: so many of the first arguments are operands, of which types and shapes count; of the others, values.
+    what: whether a call "makes" an array (or is told by `out=` where to store it), "updates" the first operand, or
+    "stores" into an argument before the operands. swapped: the operands come the other way round. by_value: the
+    values of numbers count.
+    """
+
+    def __init__(self, slowly: Callable[..., Any], tally: Tally, array_type: type[Any], number_type: type[Any],
+                 operands: int, *, what: str = "makes", swapped: bool = False,
+                 by_value: bool = False) -> None:  # fmt: skip
+        self.slowly = slowly
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.slowly(*args, **keywords)
+
+
+class PythonKnownMethod(PythonKnown):
+    """One that is a method, too, where it stands in a class."""
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+
 def _caller(folder: str) -> Site:
     """Code and instruction of the innermost frame whose file is not below the folder, and the way to it."""
     frame = sys._getframe(1)
@@ -157,28 +207,32 @@ def _indexed(view: View, key: object) -> View | None:
     return None
 
 
+def _turned(view: View, step: Transpose) -> View | None:
+    """The view after the step that puts its axes the other way round; None where it takes more to tell how it lies
+    in memory: without the extension, always."""
+    return None
+
+
 if TYPE_CHECKING:
     from appyc.lazy._nodes import Buffer as Buffer  # noqa: PLC0414  (re-exported, for mypy)
+    from appyc.lazy._nodes import Known as Known  # noqa: PLC0414
+    from appyc.lazy._nodes import KnownMethod as KnownMethod  # noqa: PLC0414
+    from appyc.lazy._nodes import Own as Own  # noqa: PLC0414
     from appyc.lazy._nodes import Statement as Statement  # noqa: PLC0414
+    from appyc.lazy._nodes import Tally as Tally  # noqa: PLC0414
     from appyc.lazy._nodes import View as View  # noqa: PLC0414
     from appyc.lazy._nodes import caller as caller  # noqa: PLC0414
     from appyc.lazy._nodes import indexed as indexed  # noqa: PLC0414
     from appyc.lazy._nodes import made as made  # noqa: PLC0414
+    from appyc.lazy._nodes import turned as turned  # noqa: PLC0414
 elif EXTENSION is not None:
-    Buffer, Statement, View = EXTENSION.Buffer, EXTENSION.Statement, EXTENSION.View
-    caller, indexed, made = EXTENSION.caller, EXTENSION.indexed, EXTENSION.made
+    Buffer, View, Own, Statement = EXTENSION.Buffer, EXTENSION.View, EXTENSION.Own, EXTENSION.Statement
+    Tally, Known, KnownMethod = EXTENSION.Tally, EXTENSION.Known, EXTENSION.KnownMethod
+    caller, indexed, made, turned = EXTENSION.caller, EXTENSION.indexed, EXTENSION.made, EXTENSION.turned
 else:
-    Buffer, Statement, View = PythonBuffer, PythonStatement, PythonView
-    caller, indexed, made = _caller, _indexed, _made
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """An operand that is a view of the statement's own target, which must not keep that alive."""
-
-    path: Path
-    shape: tuple[int, ...]
-    dtype: np.dtype
+    Buffer, View, Own, Statement = PythonBuffer, PythonView, PythonOwn, PythonStatement
+    Tally, Known, KnownMethod = PythonTally, PythonKnown, PythonKnownMethod
+    caller, indexed, made, turned = _caller, _indexed, _made, _turned
 
 
 Operand: TypeAlias = View | Own | Scalar

@@ -17,6 +17,7 @@ from appyc.lazy.views import (
     address,
     inverse,
     is_within,
+    is_writeable,
     memory_order,
     steps_between,
     view_of,
@@ -46,11 +47,11 @@ def _owned(values: np.ndarray) -> Any:
     order = memory_order([values], values.ndim)
     in_order = order == tuple(range(values.ndim))
     memory = values if in_order else values.transpose(order)
-    if not memory.flags.c_contiguous or values.base is not None or not values.flags.writeable:
+    if not memory.flags.c_contiguous or values.base is not None or not is_writeable(values):
         memory = memory.copy("C")
     found = arrays.ndarray(Buffer(memory.shape, memory.dtype, memory), (), memory.shape, memory.dtype)
     out = found if in_order else found.transpose(inverse(order))
-    if not values.flags.writeable:
+    if not is_writeable(values):
         ghost = out.ghost().view()
         ghost.flags.writeable = False
         return out.windowed(ghost)
@@ -157,7 +158,7 @@ def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool 
             continue
         view = array.ghost() if of_ghosts else array.computed()
         if address(values) == address(view) and (values.shape, values.strides, values.dtype) == (
-            view.shape, view.strides, view.dtype) and values.flags.writeable:  # fmt: skip
+            view.shape, view.strides, view.dtype) and is_writeable(values):  # fmt: skip
             return array
         steps = None if array.is_window else steps_between(view, values)
         if steps is None:

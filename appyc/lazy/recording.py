@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from appyc.lazy import nodes
-from appyc.lazy.nodes import Buffer, Operand, Site, Statement, buffers_of
+from appyc.lazy.nodes import Buffer, Operand, Site, Statement, Tally, buffers_of
 from appyc.lazy.operations import Call
 from appyc.lazy.runs import Moves, follows, moves_between
 
@@ -95,7 +95,9 @@ def line_of(site: Site) -> tuple[str, int]:
     return code.co_filename, code.co_firstlineno
 
 
-caller = functools.partial(nodes.caller, str(pathlib.Path(__file__).parent.parent))
+_FOLDER = str(pathlib.Path(__file__).parent.parent)
+
+caller = functools.partial(nodes.caller, _FOLDER)
 """The place outside appyc that a call came from."""
 
 
@@ -112,17 +114,25 @@ def drop_needless(statements: list[Recorded]) -> None:
             del statements[at]
 
 
-class Recording:
-    """The statements that have not run, and how many there may be, with how many bytes in their results."""
+class Recording(Tally):
+    """The statements that have not run, and how many there may be, with how many bytes in their results.
+
+    Whoever adds to them or takes some out holds the lock of what is recorded. Only known operations add without it,
+    in one step, and not while `busy` says that some are taken out.
+    """
 
     def __init__(self, most_statements: int, most_bytes: int) -> None:
+        self.statements: list[Recorded] = []
+        self.folder = _FOLDER
+        self.nbytes = 0
+        self.busy = False
+        self.bound(most_statements, most_bytes)
+
+    def bound(self, most_statements: int, most_bytes: int) -> None:
+        """Sets how much may wait."""
         self.most_statements = most_statements
         self.few = min(COME_ROUND, most_statements)
-        """With fewer statements, none of them is due."""
         self.most_bytes = most_bytes
-        self.statements: list[Recorded] = []
-        self.nbytes = 0
-        """Of what the statements make, or more."""
 
     def is_due(self, site: Site) -> bool:
         """Whether what is recorded should run before a statement at this place is added."""
@@ -144,7 +154,11 @@ class Recording:
 
     def prune(self) -> None:
         """Drops statements whose results nobody can reach."""
-        drop_needless(self.statements)
+        self.busy = True
+        try:
+            drop_needless(self.statements)
+        finally:
+            self.busy = False
 
     def take(self, wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer] = ()) -> list[Recorded]:
         """Takes out the statements that must run, in order: for `wanted`, or all of them.
@@ -153,10 +167,15 @@ class Recording:
         """
         if wanted is None:
             self.prune()
-            chosen, self.statements = self.statements, []
-            self.nbytes = 0
-        else:
-            chosen, self.statements = parted(self.statements, wanted, overwritten)
+        self.busy = True
+        try:
+            if wanted is None:
+                chosen, self.statements = self.statements, []
+                self.nbytes = 0
+            else:
+                chosen, self.statements = parted(self.statements, wanted, overwritten)
+        finally:
+            self.busy = False
         return chosen
 
     def changes(self, buffer: Buffer) -> bool:

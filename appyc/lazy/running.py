@@ -192,7 +192,7 @@ def _operand(operand: Operand, target: Buffer) -> Any:
         case View():
             assert operand.buffer.memory is not None
             return view_of(operand.buffer.memory, operand.path)
-        case Own(path):
+        case Own(path=path):
             assert target.memory is not None
             return view_of(target.memory, path)
         case _:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import indexing, recorder, ufuncs
+from appyc.lazy import arrays, indexing, known, recorder, ufuncs
 from appyc.lazy.flat import Flat
-from appyc.lazy.nodes import indexed
+from appyc.lazy.nodes import indexed, turned
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy
 from appyc.lazy.values import Values
-from appyc.lazy.views import Index, Reshape, Transpose, inverse, memory_order
+from appyc.lazy.views import Index, Reshape, Transpose, inverse, memory_order, reversal
 
 
 class Shaped(Values):
@@ -24,7 +24,8 @@ class Shaped(Values):
 
     @property
     def T(self) -> Any:  # noqa: N802
-        return self.transpose()
+        found = turned(self, reversal(len(self.shape)))
+        return self.transpose() if found is None else found
 
     @property
     def mT(self) -> Any:  # noqa: N802
@@ -75,7 +76,7 @@ class Shaped(Values):
     def __setitem__(self, key: Any, value: Any) -> None:
         view = indexed(self, key)
         if view is not None:
-            ufuncs.store(view, value)
+            known.store(view, value)
             return
         items = indexing.basic_index(key, self.shape)
         if items is None:
@@ -88,8 +89,10 @@ class Shaped(Values):
         if order is None or order == ():
             order = tuple(reversed(range(self.ndim)))
         rank = self.ndim
-        self.ghost().transpose(order)  # raises NumPy's error for wrong axes
-        return self.view_with(Transpose(tuple(operator.index(a) % rank for a in order))) if rank else self
+        given = [operator.index(a) for a in order] if isinstance(order, tuple | list) else []
+        if sorted([a % rank if -rank <= a < rank else a for a in given]) != list(range(rank)):
+            self.ghost().transpose(order)  # raises NumPy's error for wrong axes
+        return self.view_with(Transpose(tuple([a % rank for a in given]))) if rank else self
 
     def swapaxes(self, one: int, two: int) -> Any:
         self.ghost().swapaxes(one, two)  # raises NumPy's error for wrong axes
@@ -99,6 +102,9 @@ class Shaped(Values):
 
     def reshape(self, *shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
         given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape
+        if not self.path and order == "C" and not copy and given is not None:
+            whole = indexing.resolved_shape(self.shape, given)
+            return arrays.ndarray(self.buffer, (Reshape(whole),), whole, self.dtype)
         ghost = self.ghost()
         order = {"A": "F" if ghost.flags.fnc else "C", "c": "C", "f": "F", "a": "A"}.get(order, order)
         if order not in ("C", "F") or given is None:

@@ -182,37 +182,6 @@ _OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def operator_methods(ufunc: np.ufunc) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """For `array <operator> other` and `other <operator> array`.
-
-    What has come before, with operands of these types and shapes, is recorded without more ado.
-    """
-    known = _PLANS.get
-
-    def forward(one: Any, two: Any) -> Any:
-        kind = type(two)
-        plan = None
-        if not one.is_straight:
-            pass
-        elif kind is arrays.ndarray or kind is arrays.number:
-            if two.is_straight:
-                plan = known((ufunc, one.dtype, one.shape, two.dtype, two.shape))
-        elif ufunc is not np.power:
-            plan = known((ufunc, one.dtype, one.shape, kind))
-        if plan is None or (kind is int and not plan.least <= two <= plan.most):
-            return binary(ufunc, one, two)
-        return record(plan.operation, (one, two), plan.shape, plan.dtype)
-
-    def backward(two: Any, one: Any) -> Any:
-        kind = type(one)
-        plan = known((ufunc, kind, two.dtype, two.shape)) if two.is_straight else None
-        if plan is None or (kind is int and not plan.least <= one <= plan.most):
-            return binary(ufunc, one, two)
-        return record(plan.operation, (one, two), plan.shape, plan.dtype)
-
-    return forward, backward
-
-
 def update(ufunc: np.ufunc, target: held.Held, value: Any) -> None:
     """An operator in place. Raises NumPy's errors for a result that does not fit the target."""
     operand = None if target.is_window or ufunc is np.matmul else as_operand(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -82,6 +83,12 @@ class Transpose:
         return ()
 
 
+@functools.cache
+def reversal(rank: int) -> Transpose:
+    """The step that puts the axes the other way round."""
+    return Transpose(tuple(reversed(range(rank))))
+
+
 @dataclass(frozen=True, slots=True)
 class Reshape:
     shape: tuple[int, ...]
@@ -130,8 +137,7 @@ def view_of(memory: np.ndarray, path: Path) -> np.ndarray:
             case Transpose(axes):
                 memory = memory.transpose(axes)
             case Reshape(shape):
-                memory = memory.view()
-                memory.shape = shape
+                memory = memory.reshape(shape, copy=False)
             case Window():
                 memory = _window(memory, step)
     return memory
@@ -149,6 +155,14 @@ def _window(memory: np.ndarray, step: Window) -> np.ndarray:
     return out
 
 
+_WRITEABLE = 0x400
+"""NPY_ARRAY_WRITEABLE. To ask for the flag by its name makes NumPy warn of arrays that `broadcast_arrays` gave."""
+
+
+def is_writeable(view: np.ndarray) -> bool:
+    return bool(view.flags.num & _WRITEABLE)
+
+
 def address(array: np.ndarray) -> int:
     """Of the first element."""
     found: int = array.__array_interface__["data"][0]
@@ -164,7 +178,7 @@ def is_within(view: np.ndarray, memory: np.ndarray) -> bool:
 def window(view: np.ndarray, memory: np.ndarray) -> Window:
     """The step from a buffer's array to a view of it."""
     offset = address(view) - address(memory)
-    return Window(offset, view.shape, view.strides, view.dtype, view.flags.writeable)
+    return Window(offset, view.shape, view.strides, view.dtype, is_writeable(view))
 
 
 def steps_between(whole: np.ndarray, view: np.ndarray) -> Path | None:
@@ -172,7 +186,7 @@ def steps_between(whole: np.ndarray, view: np.ndarray) -> Path | None:
 
     Each axis of the view walks along one axis of the array, the rest of which stand still.
     """
-    if whole.dtype != view.dtype or not whole.size or not view.size or not view.flags.writeable:
+    if whole.dtype != view.dtype or not whole.size or not view.size or not is_writeable(view):
         return None
     outer_first = sorted(range(whole.ndim), key=lambda k: -abs(whole.strides[k]))
     walks: dict[int, int] = {}
@@ -249,9 +263,15 @@ def memory_order(views: list[np.ndarray], rank: int) -> tuple[int, ...]:
     """The axes of a result from the outermost in memory to the innermost, where NumPy chooses them by
     its operands: where all of them agree, the longer stride is outside, else the order of the axes is kept.
     """
+    return _order_of(tuple([(v.strides, v.shape) for v in views]), rank)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _order_of(views: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], rank: int) -> tuple[int, ...]:
+    """`memory_order` of views with these strides and shapes."""
     strides = [
-        (0,) * (rank - v.ndim) + tuple(s if e > 1 else 0 for s, e in zip(v.strides, v.shape, strict=True))
-        for v in views
+        (0,) * (rank - len(shape)) + tuple(s if e > 1 else 0 for s, e in zip(steps, shape, strict=True))
+        for steps, shape in views
     ]
     inner_first = list(range(rank - 1, -1, -1))
     for at in range(1, rank):
@@ -287,3 +307,7 @@ def is_straight(view: np.ndarray) -> bool:
     """Whether the axes lie in memory in their order."""
     strides = [abs(s) for s, e in zip(view.strides, view.shape, strict=True) if e > 1]
     return all(one >= two for one, two in itertools.pairwise(strides))
+
+
+def is_ascending(numbers: list[int]) -> bool:
+    return all(one < two for one, two in itertools.pairwise(numbers))

@@ -7,14 +7,14 @@ import gc
 import linecache
 import pickle
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy
 import pytest
 
 import appyc
 import appyc.numpy as np
-from appyc.lazy.recording import Recording, line_of
+from appyc.lazy.recording import line_of
 from appyc.lazy.running import STATE, flush
 from appyc.options import recorded_bounds
 
@@ -126,8 +126,10 @@ def test_a_million_operations_leave_nothing_behind() -> None:
 
 
 @pytest.fixture
-def bounded(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
-    return lambda statements, nbytes: monkeypatch.setattr(STATE, "recording", Recording(statements, nbytes))
+def bounded() -> Iterator[Callable[[int, int], None]]:
+    flush()
+    yield STATE.recording.bound
+    STATE.recording.bound(*recorded_bounds())
 
 
 def test_no_more_statements_wait_than_may(bounded) -> None:

@@ -1,0 +1,349 @@
+/* Basic indices: the steps that they are, and the views that they lead to. Part of _nodes.c, which alone includes it.
+ */
+#ifndef APPYC_INDICES_H
+#define APPYC_INDICES_H
+
+/* As in appyc/lazy/views.py. */
+enum { NEAR = 2 };
+
+/* ------------------------------------------------------------------ indices */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *items, *form, *numbers;  /* the last two together, when they are asked for */
+} Index;
+
+static PyTypeObject IndexType;
+static PyObject *word_index, *word_slice, *word_number;
+
+static Index *new_index(PyObject *items)
+{
+    Index *self = PyObject_New(Index, &IndexType);
+    if (!self)
+        return NULL;
+    self->items = Py_NewRef(items);
+    self->form = self->numbers = NULL;
+    return self;
+}
+
+static PyObject *index_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"items", NULL};
+    PyObject *items;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!:Index", names, &PyTuple_Type, &items))
+        return NULL;
+    return (PyObject *)new_index(items);
+}
+
+static void index_dealloc(Index *self)
+{
+    Py_DECREF(self->items);
+    Py_XDECREF(self->form);
+    Py_XDECREF(self->numbers);
+    PyObject_Free(self);
+}
+
+/* A bound near an end is part of the code; of any other it is only told that there is one. */
+static PyObject *bound_form(PyObject *bound, PyObject *numbers)
+{
+    if (bound == Py_None)
+        return Py_NewRef(bound);
+    Py_ssize_t value = PyLong_AsSsize_t(bound);
+    if (value == -1 && PyErr_Occurred())
+        return NULL;
+    if (-NEAR <= value && value <= NEAR)
+        return Py_NewRef(bound);
+    return PyList_Append(numbers, bound) < 0 ? NULL : Py_NewRef(word_number);
+}
+
+static PyObject *item_form(PyObject *item, PyObject *numbers)
+{
+    if (!PySlice_Check(item))
+        return bound_form(item, numbers);
+    PySliceObject *slice = (PySliceObject *)item;
+    PyObject *form = PyTuple_New(4), *start = NULL, *stop = NULL;
+    if (form && (start = bound_form(slice->start, numbers)) && (stop = bound_form(slice->stop, numbers))) {
+        PyTuple_SET_ITEM(form, 0, Py_NewRef(word_slice));
+        PyTuple_SET_ITEM(form, 1, start);
+        PyTuple_SET_ITEM(form, 2, stop);
+        PyTuple_SET_ITEM(form, 3, Py_NewRef(slice->step));
+        return form;
+    }
+    Py_XDECREF(start);
+    Py_XDECREF(form);
+    return NULL;
+}
+
+static int find_form(Index *self)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(self->items);
+    PyObject *numbers = PyList_New(0), *forms = PyTuple_New(count);
+    for (Py_ssize_t i = 0; numbers && forms && i < count; i++) {
+        PyObject *form = item_form(PyTuple_GET_ITEM(self->items, i), numbers);
+        if (form)
+            PyTuple_SET_ITEM(forms, i, form);
+        else
+            Py_CLEAR(forms);
+    }
+    if (numbers && forms) {
+        self->form = PyTuple_Pack(2, word_index, forms);
+        self->numbers = PyList_AsTuple(numbers);
+    }
+    Py_XDECREF(numbers);
+    Py_XDECREF(forms);
+    if (self->form && self->numbers)
+        return 0;
+    Py_CLEAR(self->form);
+    Py_CLEAR(self->numbers);
+    return -1;
+}
+
+static PyObject *index_form(Index *self, void *Py_UNUSED(closure))
+{
+    return !self->form && find_form(self) < 0 ? NULL : Py_NewRef(self->form);
+}
+
+static PyObject *index_numbers(Index *self, void *Py_UNUSED(closure))
+{
+    return !self->form && find_form(self) < 0 ? NULL : Py_NewRef(self->numbers);
+}
+
+static PyObject *index_compare(PyObject *one, PyObject *two, int how)
+{
+    if (Py_TYPE(one) != &IndexType || Py_TYPE(two) != &IndexType)
+        Py_RETURN_NOTIMPLEMENTED;
+    return PyObject_RichCompare(((Index *)one)->items, ((Index *)two)->items, how);
+}
+
+static PyMemberDef index_members[] = {
+    {"items", T_OBJECT_EX, offsetof(Index, items), READONLY, NULL},
+    {NULL},
+};
+
+static PyGetSetDef index_properties[] = {
+    {"form", (getter)index_form, NULL, NULL, NULL},
+    {"numbers", (getter)index_numbers, NULL, NULL, NULL},
+    {NULL},
+};
+
+static PyTypeObject IndexType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "appyc.lazy._nodes.Index",
+    .tp_doc = "The step from a view to what a basic index gives of it.",
+    .tp_basicsize = sizeof(Index),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = index_new,
+    .tp_dealloc = (destructor)index_dealloc,
+    .tp_richcompare = index_compare,
+    .tp_hash = PyObject_HashNotImplemented,
+    .tp_members = index_members,
+    .tp_getset = index_properties,
+};
+
+/* A bound counted from the end where that is near and the start is not. */
+static PyObject *near_bound(Py_ssize_t bound, Py_ssize_t extent)
+{
+    Py_ssize_t left = extent - bound;
+    return PyLong_FromSsize_t(0 < left && left <= NEAR && NEAR < bound ? -left : bound);
+}
+
+static PyObject *none_or_near(int none, Py_ssize_t bound, Py_ssize_t extent)
+{
+    return none ? Py_NewRef(Py_None) : near_bound(bound, extent);
+}
+
+/* The slice with bounds in range; `*length`: of what it takes. */
+static PyObject *slice_in_range(PyObject *slice, Py_ssize_t extent, Py_ssize_t *length)
+{
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(slice, &start, &stop, &step) < 0)
+        return NULL;
+    *length = PySlice_AdjustIndices(extent, &start, &stop, step);
+    PyObject *first, *last, *by = PyLong_FromSsize_t(step > 0 || *length ? step : 1), *out = NULL;
+    if (step > 0) {
+        stop = stop < start ? start : stop;
+        first = none_or_near(start == 0, start, extent);
+        last = none_or_near(stop == extent, stop, extent);
+    } else if (*length == 0) {
+        first = PyLong_FromLong(0);
+        last = PyLong_FromLong(0);
+    } else {
+        first = none_or_near(start == extent - 1, start, extent);
+        last = none_or_near(stop < 0, stop, extent);
+    }
+    if (first && last && by)
+        out = PySlice_New(first, last, by);
+    Py_XDECREF(first);
+    Py_XDECREF(last);
+    Py_XDECREF(by);
+    return out;
+}
+
+static int is_whole(PyObject *item)
+{
+    PySliceObject *slice = (PySliceObject *)item;
+    return PySlice_Check(item) && slice->start == Py_None && slice->stop == Py_None && slice->step == Py_None;
+}
+
+static int is_bound(PyObject *bound)
+{
+    return bound == Py_None || PyLong_CheckExact(bound);
+}
+
+/* Whether an item is None, dots, an integer or a slice between integers. */
+static int is_plain(PyObject *item)
+{
+    if (!PySlice_Check(item))
+        return is_bound(item) || item == Py_Ellipsis;
+    PySliceObject *slice = (PySliceObject *)item;
+    return is_bound(slice->start) && is_bound(slice->stop) && is_bound(slice->step);
+}
+
+typedef struct {
+    PyObject *items, *shape;  /* lists: of the index, and of the view that it leads to */
+    PyObject *whole;          /* the shape of what is indexed */
+    Py_ssize_t axis;
+} Indexing;
+
+/* One item of an index. -1: an error; 0: NumPy would refuse it. */
+static int add_item(Indexing *at, PyObject *item)
+{
+    if (item == Py_None) {
+        PyObject *one = PyLong_FromLong(1);
+        int failed = !one || PyList_Append(at->items, item) < 0 || PyList_Append(at->shape, one) < 0;
+        Py_XDECREF(one);
+        return failed ? -1 : 1;
+    }
+    PyObject *extent_there = PyTuple_GET_ITEM(at->whole, at->axis++);
+    Py_ssize_t extent = PyLong_AsSsize_t(extent_there), length;
+    if (is_whole(item))
+        return PyList_Append(at->items, item) < 0 || PyList_Append(at->shape, extent_there) < 0 ? -1 : 1;
+    if (PySlice_Check(item)) {
+        PyObject *slice = slice_in_range(item, extent, &length);
+        PyObject *size = slice ? PyLong_FromSsize_t(length) : NULL;
+        int failed = !size || PyList_Append(at->items, slice) < 0 || PyList_Append(at->shape, size) < 0;
+        Py_XDECREF(slice);
+        Py_XDECREF(size);
+        return failed ? -1 : 1;
+    }
+    Py_ssize_t value = PyLong_AsSsize_t(item);
+    if (value == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (value < -extent || value >= extent)
+        return 0;
+    PyObject *number = near_bound(value < 0 ? value + extent : value, extent);
+    int failed = !number || PyList_Append(at->items, number) < 0;
+    Py_XDECREF(number);
+    return failed ? -1 : 1;
+}
+
+/* All items, with whole slices for the dots and none at the end. */
+static int add_items(Indexing *at, PyObject *const *items, Py_ssize_t count, PyObject *whole_slice)
+{
+    Py_ssize_t used = 0, dots = 0, rank = PyTuple_GET_SIZE(at->whole);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!is_plain(items[i]))
+            return 0;
+        dots += items[i] == Py_Ellipsis;
+        used += items[i] != Py_None && items[i] != Py_Ellipsis;
+    }
+    if (used > rank || dots > 1)
+        return 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_ssize_t times = items[i] == Py_Ellipsis ? rank - used : 1;
+        for (Py_ssize_t k = 0; k < times; k++) {
+            int added = add_item(at, items[i] == Py_Ellipsis ? whole_slice : items[i]);
+            if (added <= 0)
+                return added;
+        }
+    }
+    for (Py_ssize_t last = PyList_GET_SIZE(at->items); last > 0 && is_whole(PyList_GET_ITEM(at->items, last - 1)); last--)
+        if (PyList_SetSlice(at->items, last - 1, last, NULL) < 0)
+            return -1;
+    for (; at->axis < rank; at->axis++)
+        if (PyList_Append(at->shape, PyTuple_GET_ITEM(at->whole, at->axis)) < 0)
+            return -1;
+    return PyList_GET_SIZE(at->shape) || dots;
+}
+
+static PyObject *view_after(View *view, PyObject *items, PyObject *shape_list)
+{
+    PyObject *inside = PyList_AsTuple(items), *shape = PyList_AsTuple(shape_list), *step = NULL, *path = NULL, *out = NULL;
+    Py_ssize_t depth = PyTuple_GET_SIZE(view->path);
+    if (inside && shape && (step = (PyObject *)new_index(inside)) && (path = PyTuple_New(depth + 1))) {
+        for (Py_ssize_t i = 0; i < depth; i++)
+            PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
+        PyTuple_SET_ITEM(path, depth, Py_NewRef(step));
+        out = (PyObject *)new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
+    }
+    Py_XDECREF(inside);
+    Py_XDECREF(shape);
+    Py_XDECREF(step);
+    Py_XDECREF(path);
+    return out;
+}
+
+/* indexed(view, key): the view that a basic index leads to; None where it takes more to tell, or is refused. */
+static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || !PyObject_TypeCheck(args[0], &ViewType))
+        return PyErr_Format(PyExc_TypeError, "indexed(view, key)");
+    View *view = (View *)args[0];
+    if (!view->is_straight || PyTuple_GET_SIZE(view->shape) == 0)  /* a number may be no array at all */
+        Py_RETURN_NONE;
+    int is_tuple = PyTuple_CheckExact(args[1]);
+    PyObject *whole_slice = PySlice_New(NULL, NULL, NULL), *out = NULL;
+    Indexing at = {PyList_New(0), PyList_New(0), view->shape, 0};
+    int added = -1;
+    if (whole_slice && at.items && at.shape)
+        added = add_items(&at, is_tuple ? &PyTuple_GET_ITEM(args[1], 0) : &args[1],
+                          is_tuple ? PyTuple_GET_SIZE(args[1]) : 1, whole_slice);
+    if (added == 0)
+        out = Py_NewRef(Py_None);
+    else if (added > 0)
+        out = PyList_GET_SIZE(at.items)
+            ? view_after(view, at.items, at.shape)
+            : (PyObject *)new_view(Py_TYPE(view), view->buffer, view->path, view->shape, view->dtype);
+    Py_XDECREF(whole_slice);
+    Py_XDECREF(at.items);
+    Py_XDECREF(at.shape);
+    return out;
+}
+
+/* ------------------------------------------------------------------ transposition */
+
+/* turned(view, step): the view after the step that puts its axes the other way round; None where it takes more to tell
+ * how it lies in memory. */
+static PyObject *turned(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || !PyObject_TypeCheck(args[0], &ViewType))
+        return PyErr_Format(PyExc_TypeError, "turned(view, step)");
+    View *view = (View *)args[0];
+    Py_ssize_t rank = PyTuple_GET_SIZE(view->shape), depth = PyTuple_GET_SIZE(view->path), long_axes = 0;
+    if (!view->is_straight || rank < 2 || (depth && Py_TYPE(PyTuple_GET_ITEM(view->path, depth - 1)) != &IndexType))
+        Py_RETURN_NONE;
+    for (Py_ssize_t i = 0; i < rank; i++) {
+        Py_ssize_t length = PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, i));
+        if (length == 0)  /* of arrays without elements, strides say nothing */
+            Py_RETURN_NONE;
+        long_axes += length > 1;
+    }
+    PyObject *shape = PyTuple_New(rank), *path = PyTuple_New(depth + 1);
+    View *out = NULL;
+    if (shape && path) {
+        for (Py_ssize_t i = 0; i < rank; i++)
+            PyTuple_SET_ITEM(shape, i, Py_NewRef(PyTuple_GET_ITEM(view->shape, rank - 1 - i)));
+        for (Py_ssize_t i = 0; i < depth; i++)
+            PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
+        PyTuple_SET_ITEM(path, depth, Py_NewRef(args[1]));
+        if ((out = new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype)))
+            out->is_straight = long_axes < 2;
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(path);
+    return (PyObject *)out;
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* Buffers, views of them, and statements: see appyc/lazy/nodes.py. Part of _nodes.c, which alone includes it.
+ */
+#ifndef APPYC_PARTS_H
+#define APPYC_PARTS_H
+
+/* ------------------------------------------------------------------ buffers */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *shape, *dtype, *memory, *ghost, *weak_references;
+    char is_number, lent;
+} Buffer;
+
+static PyTypeObject BufferType;
+
+static Buffer *new_buffer(PyObject *shape, PyObject *dtype, PyObject *memory)
+{
+    if (!PyTuple_Check(shape) || !PyArray_DescrCheck(dtype)) {
+        PyErr_SetString(PyExc_TypeError, "a buffer has a tuple as its shape, and a dtype");
+        return NULL;
+    }
+    Buffer *self = PyObject_New(Buffer, &BufferType);
+    if (!self)
+        return NULL;
+    self->shape = Py_NewRef(shape);
+    self->dtype = Py_NewRef(dtype);
+    self->memory = Py_NewRef(memory);
+    self->ghost = Py_NewRef(Py_None);
+    self->weak_references = NULL;
+    self->is_number = self->lent = 0;
+    return self;
+}
+
+static PyObject *buffer_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"shape", "dtype", "memory", NULL};
+    PyObject *shape, *dtype, *memory = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O:Buffer", names, &shape, &dtype, &memory))
+        return NULL;
+    return (PyObject *)new_buffer(shape, dtype, memory);
+}
+
+static void buffer_dealloc(Buffer *self)
+{
+    if (self->weak_references)
+        PyObject_ClearWeakRefs((PyObject *)self);
+    Py_DECREF(self->shape);
+    Py_DECREF(self->dtype);
+    Py_XDECREF(self->memory);
+    Py_XDECREF(self->ghost);
+    PyObject_Free(self);
+}
+
+static PyObject *buffer_nbytes(Buffer *self, void *Py_UNUSED(closure))
+{
+    long long size = PyDataType_ELSIZE((PyArray_Descr *)self->dtype);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->shape); i++)
+        size *= PyLong_AsLongLong(PyTuple_GET_ITEM(self->shape, i));
+    return PyErr_Occurred() ? NULL : PyLong_FromLongLong(size);
+}
+
+static PyMemberDef buffer_members[] = {
+    {"shape", T_OBJECT_EX, offsetof(Buffer, shape), READONLY, NULL},
+    {"dtype", T_OBJECT_EX, offsetof(Buffer, dtype), READONLY, NULL},
+    {"memory", T_OBJECT_EX, offsetof(Buffer, memory), 0, NULL},
+    {"ghost", T_OBJECT_EX, offsetof(Buffer, ghost), 0, NULL},
+    {"is_number", T_BOOL, offsetof(Buffer, is_number), 0, NULL},
+    {"lent", T_BOOL, offsetof(Buffer, lent), 0, NULL},
+    {NULL},
+};
+
+static PyGetSetDef buffer_properties[] = {
+    {"nbytes", (getter)buffer_nbytes, NULL, NULL, NULL},
+    {NULL},
+};
+
+static PyTypeObject BufferType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "appyc.lazy._nodes.Buffer",
+    .tp_doc = "The memory of an array and its views.",
+    .tp_basicsize = sizeof(Buffer),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = buffer_new,
+    .tp_dealloc = (destructor)buffer_dealloc,
+    .tp_weaklistoffset = offsetof(Buffer, weak_references),
+    .tp_members = buffer_members,
+    .tp_getset = buffer_properties,
+};
+
+/* ------------------------------------------------------------------ views */
+
+typedef struct {
+    PyObject_HEAD
+    Buffer *buffer;
+    PyObject *path, *shape, *dtype, *ghost, *weak_references;
+    char is_straight;
+} View;
+
+static PyTypeObject ViewType;
+
+/* `type`: the class of arrays, which adds methods and no fields. */
+static View *new_view(PyTypeObject *type, Buffer *buffer, PyObject *path, PyObject *shape, PyObject *dtype)
+{
+    View *self = (View *)type->tp_alloc(type, 0);
+    if (!self)
+        return NULL;
+    self->buffer = (Buffer *)Py_NewRef(buffer);
+    self->path = Py_NewRef(path);
+    self->shape = Py_NewRef(shape);
+    self->dtype = Py_NewRef(dtype);
+    self->ghost = Py_NewRef(Py_None);
+    self->is_straight = 1;
+    return self;
+}
+
+static PyObject *view_vectorcall(PyObject *type, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    if (PyVectorcall_NARGS(flags) != 4 || (keywords && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != &BufferType)
+        return PyErr_Format(PyExc_TypeError, "a view is made of buffer, path, shape and dtype");
+    return (PyObject *)new_view((PyTypeObject *)type, (Buffer *)args[0], args[1], args[2], args[3]);
+}
+
+static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    if (keywords && PyDict_GET_SIZE(keywords))
+        return PyErr_Format(PyExc_TypeError, "a view takes no keywords");
+    return view_vectorcall((PyObject *)type, &PyTuple_GET_ITEM(args, 0), (size_t)PyTuple_GET_SIZE(args), NULL);
+}
+
+static void view_dealloc(View *self)
+{
+    if (self->weak_references)
+        PyObject_ClearWeakRefs((PyObject *)self);
+    Py_XDECREF(self->buffer);
+    Py_XDECREF(self->path);
+    Py_XDECREF(self->shape);
+    Py_XDECREF(self->dtype);
+    Py_XDECREF(self->ghost);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMemberDef view_members[] = {
+    {"buffer", T_OBJECT_EX, offsetof(View, buffer), READONLY, NULL},
+    {"path", T_OBJECT_EX, offsetof(View, path), READONLY, NULL},
+    {"shape", T_OBJECT_EX, offsetof(View, shape), READONLY, NULL},
+    {"dtype", T_OBJECT_EX, offsetof(View, dtype), READONLY, NULL},
+    {"_ghost", T_OBJECT_EX, offsetof(View, ghost), 0, NULL},
+    {"is_straight", T_BOOL, offsetof(View, is_straight), 0, NULL},
+    {NULL},
+};
+
+static PyTypeObject ViewType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "appyc.lazy._nodes.View",
+    .tp_doc = "A view of a buffer.",
+    .tp_basicsize = sizeof(View),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_new = view_new,
+    .tp_vectorcall = view_vectorcall,
+    .tp_dealloc = (destructor)view_dealloc,
+    .tp_weaklistoffset = offsetof(View, weak_references),
+    .tp_members = view_members,
+};
+
+/* ------------------------------------------------------------------ a statement's own target, read */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *path, *shape, *dtype;
+} Own;
+
+static PyTypeObject OwnType;
+
+static PyObject *new_own(PyObject *path, PyObject *shape, PyObject *dtype)
+{
+    Own *self = PyObject_New(Own, &OwnType);
+    if (!self)
+        return NULL;
+    self->path = Py_NewRef(path);
+    self->shape = Py_NewRef(shape);
+    self->dtype = Py_NewRef(dtype);
+    return (PyObject *)self;
+}
+
+static PyObject *own_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"path", "shape", "dtype", NULL};
+    PyObject *path, *shape, *dtype;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO:Own", names, &path, &shape, &dtype))
+        return NULL;
+    return new_own(path, shape, dtype);
+}
+
+static void own_dealloc(Own *self)
+{
+    Py_DECREF(self->path);
+    Py_DECREF(self->shape);
+    Py_DECREF(self->dtype);
+    PyObject_Free(self);
+}
+
+static PyMemberDef own_members[] = {
+    {"path", T_OBJECT_EX, offsetof(Own, path), READONLY, NULL},
+    {"shape", T_OBJECT_EX, offsetof(Own, shape), READONLY, NULL},
+    {"dtype", T_OBJECT_EX, offsetof(Own, dtype), READONLY, NULL},
+    {NULL},
+};
+
+static PyTypeObject OwnType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "appyc.lazy._nodes.Own",
+    .tp_doc = "An operand that is a view of the statement's own target.",
+    .tp_basicsize = sizeof(Own),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = own_new,
+    .tp_dealloc = (destructor)own_dealloc,
+    .tp_members = own_members,
+};
+
+/* ------------------------------------------------------------------ statements */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *operation, *operands, *target, *path, *shape, *site;
+} Statement;
+
+static PyTypeObject StatementType;
+
+static Statement *new_statement(PyObject *operation, PyObject *operands, PyObject *target, PyObject *path,
+                                PyObject *shape, PyObject *site)
+{
+    if (!PyTuple_Check(operands)) {
+        PyErr_SetString(PyExc_TypeError, "operands are a tuple");
+        return NULL;
+    }
+    PyObject *reference = PyWeakref_NewRef(target, NULL);  /* the one that there is, if there is one */
+    Statement *self = reference ? PyObject_New(Statement, &StatementType) : NULL;
+    if (!self) {
+        Py_XDECREF(reference);
+        return NULL;
+    }
+    self->operation = Py_NewRef(operation);
+    self->operands = Py_NewRef(operands);
+    self->target = reference;
+    self->path = Py_NewRef(path);
+    self->shape = Py_NewRef(shape);
+    self->site = Py_NewRef(site);
+    return self;
+}
+
+static PyObject *statement_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"operation", "operands", "target", "path", "shape", "site", NULL};
+    PyObject *operation, *operands, *target, *path, *shape, *site;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOO:Statement", names, &operation, &operands, &target,
+                                     &path, &shape, &site))
+        return NULL;
+    return (PyObject *)new_statement(operation, operands, target, path, shape, site);
+}
+
+static void statement_dealloc(Statement *self)
+{
+    Py_DECREF(self->operation);
+    Py_DECREF(self->operands);
+    Py_DECREF(self->target);
+    Py_DECREF(self->path);
+    Py_DECREF(self->shape);
+    Py_DECREF(self->site);
+    PyObject_Free(self);
+}
+
+static PyObject *statement_writes(Statement *self, PyObject *Py_UNUSED(none))
+{
+    PyObject *target = PyWeakref_GET_OBJECT(self->target);
+    return target == Py_None ? PyTuple_New(0) : PyTuple_Pack(1, target);
+}
+
+static PyObject *statement_stored(Statement *self, PyObject *none)
+{
+    return self->path == Py_None ? PyTuple_New(0) : statement_writes(self, none);
+}
+
+static PyObject *statement_makes(Statement *self, PyObject *none)
+{
+    return self->path == Py_None ? statement_writes(self, none) : PyTuple_New(0);
+}
+
+static PyObject *statement_reads(Statement *self, PyObject *Py_UNUSED(none))
+{
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t i = 0; found && i < PyTuple_GET_SIZE(self->operands); i++) {
+        PyObject *operand = PyTuple_GET_ITEM(self->operands, i);
+        if (PyObject_TypeCheck(operand, &ViewType) && PyList_Append(found, (PyObject *)((View *)operand)->buffer) < 0)
+            Py_CLEAR(found);
+    }
+    return found;
+}
+
+static PyObject *statement_stores(Statement *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(self->path != Py_None);
+}
+
+static PyMemberDef statement_members[] = {
+    {"operation", T_OBJECT_EX, offsetof(Statement, operation), READONLY, NULL},
+    {"operands", T_OBJECT_EX, offsetof(Statement, operands), READONLY, NULL},
+    {"target", T_OBJECT_EX, offsetof(Statement, target), READONLY, NULL},
+    {"path", T_OBJECT_EX, offsetof(Statement, path), READONLY, NULL},
+    {"shape", T_OBJECT_EX, offsetof(Statement, shape), READONLY, NULL},
+    {"site", T_OBJECT_EX, offsetof(Statement, site), READONLY, NULL},
+    {NULL},
+};
+
+static PyMethodDef statement_methods[] = {
+    {"writes", (PyCFunction)statement_writes, METH_NOARGS, NULL},
+    {"stored", (PyCFunction)statement_stored, METH_NOARGS, NULL},
+    {"makes", (PyCFunction)statement_makes, METH_NOARGS, NULL},
+    {"reads", (PyCFunction)statement_reads, METH_NOARGS, NULL},
+    {NULL},
+};
+
+static PyGetSetDef statement_properties[] = {
+    {"stores", (getter)statement_stores, NULL, NULL, NULL},
+    {NULL},
+};
+
+static PyTypeObject StatementType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "appyc.lazy._nodes.Statement",
+    .tp_doc = "One recorded operation.",
+    .tp_basicsize = sizeof(Statement),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = statement_new,
+    .tp_dealloc = (destructor)statement_dealloc,
+    .tp_members = statement_members,
+    .tp_methods = statement_methods,
+    .tp_getset = statement_properties,
+};
+
+#endif

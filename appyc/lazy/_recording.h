@@ -1,0 +1,138 @@
+/* The recording of one operation. Part of _nodes.c, which alone includes it.
+ */
+#ifndef APPYC_RECORDING_H
+#define APPYC_RECORDING_H
+
+/* As in appyc/lazy/nodes.py. */
+enum { CALLERS = 8 };
+
+/* ------------------------------------------------------------------ what is recorded */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *statements, *folder;
+    long long nbytes, most_bytes;
+    Py_ssize_t few, most_statements;
+    char busy;
+} Tally;
+
+static PyObject *tally_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(keywords))
+{
+    return type->tp_alloc(type, 0);  /* the class of recordings fills it */
+}
+
+static void tally_dealloc(Tally *self)
+{
+    Py_XDECREF(self->statements);
+    Py_XDECREF(self->folder);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMemberDef tally_members[] = {
+    {"statements", T_OBJECT_EX, offsetof(Tally, statements), 0, NULL},
+    {"folder", T_OBJECT_EX, offsetof(Tally, folder), 0, NULL},
+    {"nbytes", T_LONGLONG, offsetof(Tally, nbytes), 0, NULL},
+    {"most_bytes", T_LONGLONG, offsetof(Tally, most_bytes), 0, NULL},
+    {"few", T_PYSSIZET, offsetof(Tally, few), 0, NULL},
+    {"most_statements", T_PYSSIZET, offsetof(Tally, most_statements), 0, NULL},
+    {"busy", T_BOOL, offsetof(Tally, busy), 0, NULL},
+    {NULL},
+};
+
+static PyTypeObject TallyType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "appyc.lazy._nodes.Tally",
+    .tp_doc = "The statements that have not run, and how many there may be.",
+    .tp_basicsize = sizeof(Tally),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_new = tally_new,
+    .tp_dealloc = (destructor)tally_dealloc,
+    .tp_members = tally_members,
+};
+
+/* ------------------------------------------------------------------ where it was */
+
+/* How the frame was called: the same for the same calls, one in the other. */
+static Py_hash_t way_to(PyFrameObject *frame)
+{
+    Py_uhash_t way = 0;
+    Py_INCREF(frame);
+    for (int i = 0; frame && i < CALLERS; i++) {
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        way = way * 1000003 + ((Py_uhash_t)(uintptr_t)code >> 4) * 31 + (Py_uhash_t)PyFrame_GetLasti(frame);
+        Py_DECREF(code);
+        Py_SETREF(frame, back);
+    }
+    Py_XDECREF(frame);
+    return (Py_hash_t)way;
+}
+
+/* caller(folder): code and instruction of the innermost frame whose file is not below the folder, and the way to it. */
+static PyObject *caller(PyObject *Py_UNUSED(module), PyObject *folder)
+{
+    PyFrameObject *frame = (PyFrameObject *)Py_XNewRef((PyObject *)PyEval_GetFrame());
+    while (frame) {
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        PyFrameObject *back = NULL;
+        if (PyUnicode_Tailmatch(code->co_filename, folder, 0, PY_SSIZE_T_MAX, -1) == 1)
+            back = PyFrame_GetBack(frame);
+        if (!back) {
+            PyObject *site = Py_BuildValue("Nin", code, PyFrame_GetLasti(frame), way_to(frame));
+            Py_DECREF(frame);
+            return site;
+        }
+        Py_DECREF(code);
+        Py_SETREF(frame, back);
+    }
+    return PyErr_Format(PyExc_RuntimeError, "called from outside of Python");
+}
+
+/* Whether nothing need run before a statement at this place is added. Where that takes more to tell, the answer is no. */
+static int has_room(Tally *tally, PyObject *site)
+{
+    if (tally->busy || !tally->statements || !PyList_CheckExact(tally->statements))
+        return 0;
+    Py_ssize_t count = PyList_GET_SIZE(tally->statements);
+    if (count < tally->few)
+        return 1;
+    PyObject *first = PyList_GET_ITEM(tally->statements, 0);
+    if (count >= tally->most_statements || Py_TYPE(first) != &StatementType)
+        return 0;
+    PyObject *there = ((Statement *)first)->site;
+    int same = PyObject_RichCompareBool(PyTuple_GET_ITEM(there, 2), PyTuple_GET_ITEM(site, 2), Py_EQ);
+    if (same < 0)
+        PyErr_Clear();
+    return same == 0;  /* another way is another site */
+}
+
+/* The new array of an operation, and the statement that makes it, which is appended. */
+static PyObject *make(PyTypeObject *type, PyObject *statements, PyObject *operation, PyObject *operands,
+                      PyObject *shape, PyObject *dtype, PyObject *site, int is_number)
+{
+    Buffer *buffer = new_buffer(shape, dtype, Py_None);
+    if (!buffer)
+        return NULL;
+    buffer->is_number = (char)is_number;
+    PyObject *whole = PyTuple_New(0);
+    View *view = whole ? new_view(type, buffer, whole, shape, dtype) : NULL;
+    Statement *statement = view ? new_statement(operation, operands, (PyObject *)buffer, Py_None, shape, site) : NULL;
+    if (!statement || PyList_Append(statements, (PyObject *)statement) < 0)
+        Py_CLEAR(view);
+    Py_XDECREF(statement);
+    Py_XDECREF(whole);
+    Py_DECREF(buffer);
+    return (PyObject *)view;
+}
+
+/* made(type, statements, operation, operands, shape, dtype, site, is_number): a new array, and the statement that makes it,
+ * which is appended. */
+static PyObject *made(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 8 || !PyType_Check(args[0]) || !PyType_IsSubtype((PyTypeObject *)args[0], &ViewType)
+        || !PyList_Check(args[1]))
+        return PyErr_Format(PyExc_TypeError, "made(type, statements, operation, operands, shape, dtype, site, is_number)");
+    return make((PyTypeObject *)args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7] == Py_True);
+}
+
+#endif

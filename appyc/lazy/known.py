@@ -1,0 +1,137 @@
+"""NumPy's functions as they are called here: what a call recorded is recorded again for each one like it.
+
+A function decides by types, shapes and simple arguments what to record; `Known` looks at these alone, where the same
+has been decided before. Each name is one object, whether it is called as a function, a method or an operator.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy import applying, arrays, functions, ufuncs
+from appyc.lazy.nodes import Known, KnownMethod
+from appyc.lazy.running import STATE
+
+_OPERANDS: dict[Any, int] = {
+    np.zeros: 0, np.ones: 0, np.empty: 0, np.where: 3, np.dot: 2,
+    np.zeros_like: 1, np.ones_like: 1, np.empty_like: 1,
+    **{getattr(np, name): 1 for name in (
+        "sum", "prod", "mean", "min", "max", "amin", "amax", "any", "all", "var", "std", "argmin", "argmax", "cumsum",
+        "cumprod",
+    )},
+}  # fmt: skip
+"""Functions that record one statement for arrays in order, and how many of their first arguments are operands."""
+
+
+def _known(class_: type[Known], slowly: Callable[..., Any], operands: int, **more: Any) -> Any:
+    return class_(slowly, STATE.recording, arrays.ndarray, arrays.number, operands, **more)
+
+
+class Ufunc(Known):
+    """A ufunc that takes appyc's arrays."""
+
+    _ufunc: np.ufunc
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._ufunc, name)
+        if not callable(found):
+            return found
+        return lambda *args, **keywords: applying.apply_ufunc(self._ufunc, name, args, keywords)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return np.ufunc
+
+    @property
+    def __appyc_plain__(self) -> np.ufunc:
+        """For NumPy's own functions."""
+        return self._ufunc
+
+    def __repr__(self) -> str:
+        return repr(self._ufunc)
+
+
+@functools.cache
+def function(of: Any) -> Any:
+    """One of NumPy's functions or ufuncs."""
+
+    def slowly(*args: Any, **keywords: Any) -> Any:
+        return functions.call(of, args, keywords)
+
+    if isinstance(of, np.ufunc):
+        ufunc = _known(Ufunc, slowly, of.nin, by_value=of is np.power)
+        ufunc._ufunc = of
+        return ufunc
+    known = _known(KnownMethod, slowly, _OPERANDS[of]) if of in _OPERANDS else slowly
+    return functools.update_wrapper(known, of)
+
+
+def _binary(ufunc: np.ufunc) -> tuple[Any, Any]:
+    """The methods for `array <operator> other` and `other <operator> array`."""
+
+    def backward(two: Any, one: Any) -> Any:
+        return ufuncs.binary(ufunc, one, two)
+
+    by_value = ufunc is np.power
+    forward = functools.partial(ufuncs.binary, ufunc)
+    return (
+        _known(KnownMethod, forward, 2, by_value=by_value),
+        _known(KnownMethod, backward, 2, by_value=by_value, swapped=True),
+    )
+
+
+def _unary(ufunc: np.ufunc) -> Any:
+    """The method for `<operator> array`."""
+
+    def slowly(array: Any) -> Any:
+        return functions.call(ufunc, (array,), {})
+
+    return _known(KnownMethod, slowly, 1)
+
+
+def _in_place(ufunc: np.ufunc) -> Any:
+    """The method for `array <operator>= other`."""
+
+    def slowly(array: Any, other: Any) -> Any:
+        ufuncs.update(ufunc, array, other)
+        return array
+
+    return _known(KnownMethod, slowly, 2, what="updates", by_value=ufunc is np.power)
+
+
+def _method(name: str) -> Any:
+    """A method that records one statement, as it is written."""
+    slowly = getattr(arrays.Array, name)
+    return functools.update_wrapper(_known(KnownMethod, slowly, 1), slowly)
+
+
+store = _known(Known, ufuncs.store, 1, what="stores")
+"""`store(target, value)`: the target's elements become those of the value."""
+
+for _name in (
+    "sum", "prod", "mean", "min", "max", "any", "all", "var", "std", "argmin", "argmax", "cumsum", "cumprod",
+):  # fmt: skip
+    setattr(arrays.Array, _name, function(getattr(np, _name)))
+for _name, _ufunc in {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
+    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and,
+    "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
+}.items():  # fmt: skip
+    _forward, _backward = _binary(_ufunc)
+    setattr(arrays.Array, f"__{_name}__", _forward)
+    setattr(arrays.Array, f"__r{_name}__", _backward)
+    setattr(arrays.ndarray, f"__i{_name}__", _in_place(_ufunc))
+for _name, _ufunc in {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
+}.items():  # fmt: skip
+    setattr(arrays.Array, f"__{_name}__", _binary(_ufunc)[0])
+for _name, _ufunc in {
+    "neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert,
+}.items():  # fmt: skip
+    setattr(arrays.Array, f"__{_name}__", _unary(_ufunc))
+for _name in ("astype", "copy"):
+    setattr(arrays.Array, _name, _method(_name))
