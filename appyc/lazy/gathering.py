@@ -61,9 +61,16 @@ class Gathered:
                 found.append(buffer)
         return numbers, found
 
-    def key(self, returned: Sequence[int]) -> Key:
-        """Equal for equal code."""
-        return (tuple(self.lines), tuple(returned), self.lengths.equal, self.lengths.created)
+    def numbers_of(self, buffers: Sequence[Buffer]) -> frozenset[int]:
+        """The numbers of those among the buffers that the statements make."""
+        wanted = set(buffers)
+        return frozenset(
+            n for n, made in enumerate(self.buffers) if type(made) is weakref.ref and made() in wanted
+        )
+
+    def structure(self) -> Key:
+        """Equal for equal code, but for what is returned."""
+        return (tuple(self.lines), self.lengths.equal, self.lengths.created)
 
 
 _STILL: Mapping[tuple[int, int], int] = {}

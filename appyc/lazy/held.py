@@ -9,7 +9,7 @@ import numpy as np
 from appyc.lazy import arrays, recorder
 from appyc.lazy.nodes import View, ghost_of
 from appyc.lazy.operations import Copy
-from appyc.lazy.running import flush
+from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import Step, Transpose, Window, is_ascending, is_straight, view_of, window
 
 
@@ -73,6 +73,7 @@ class Held(View):
 
     def computed(self) -> np.ndarray:
         """NumPy's view of the memory, computed by now. For appyc itself: it may be written."""
+        STATE.watch.is_read(self.buffer)
         if self.buffer.memory is None or recorder.is_awaited(self.buffer):
             flush((self.buffer,))
         if self.buffer.memory is None:

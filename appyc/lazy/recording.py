@@ -123,6 +123,8 @@ class Recording(Tally):
 
     def __init__(self, most_statements: int, most_bytes: int) -> None:
         self.statements: list[Recorded] = []
+        self.left: list[Recorded] = []
+        """Older ones, which make what is likely never read: they wait until something needs them."""
         self.folder = _FOLDER
         self.nbytes = 0
         self.busy = False
@@ -157,6 +159,7 @@ class Recording(Tally):
         self.busy = True
         try:
             drop_needless(self.statements)
+            drop_needless(self.left)
         finally:
             self.busy = False
 
@@ -170,17 +173,32 @@ class Recording(Tally):
         self.busy = True
         try:
             if wanted is None:
-                chosen, self.statements = self.statements, []
+                chosen, self.statements, self.left = self.pending(), [], []
                 self.nbytes = 0
             else:
-                chosen, self.statements = parted(self.statements, wanted, overwritten)
+                chosen = self._take_needed(wanted, overwritten)
         finally:
             self.busy = False
         return chosen
 
+    def _take_needed(self, wanted: Sequence[Buffer], overwritten: Sequence[Buffer]) -> list[Recorded]:
+        if not self.left:
+            chosen, self.statements = parted(self.statements, wanted, overwritten)
+            return chosen
+        older = {id(statement) for statement in self.left}
+        pending, self.left, self.statements = self.pending(), [], []
+        chosen, rest = parted(pending, wanted, overwritten)
+        self.left = [statement for statement in rest if id(statement) in older]
+        self.statements = [statement for statement in rest if id(statement) not in older]
+        return chosen
+
+    def pending(self) -> list[Recorded]:
+        """All that has not run."""
+        return [*self.left, *self.statements]
+
     def changes(self, buffer: Buffer) -> bool:
         """Whether a recorded statement changes or makes the buffer."""
-        return any(buffer is b for s in self.statements for b in s.writes())
+        return any(buffer is b for s in self.pending() for b in s.writes())
 
 
 def parted(

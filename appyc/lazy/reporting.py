@@ -30,7 +30,7 @@ def graph(*wanted: ndarray) -> Drawing:
     buffers = [array.buffer for array in wanted]
     with STATE.lock:
         STATE.recording.prune()
-        statements, _ = parted(list(STATE.recording.statements), buffers, ())
+        statements, _ = parted(STATE.recording.pending(), buffers, ())
         if not statements:
             raise ValueError("nothing is pending: the values have been computed")
         found = gather(statements)
@@ -56,6 +56,9 @@ def _described(ran: Ran) -> str:
             file, line = line_of(places[number])
             place = f"  # {file}:{line}"
         lines.append(f"{number:4} {text}{place}")
+    if ran.left:
+        where = ", ".join(str(program.text.lines[n]) for n in ran.left)
+        lines.append(f"not stored, and recorded still, since nobody has read it before: line {where}")
     if program.compiled is not None:
         lines.append(str(program.compiled.explain(*ran.arguments_like())))
     elif program.reason:

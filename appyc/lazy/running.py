@@ -18,6 +18,7 @@ import numpy as np
 from appyc.api import JitFunction
 from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy.gathering import Gathered, Key, gather
+from appyc.lazy.leaving import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.nodes import Buffer, Operand, Own, Site, Statement, View
 from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Text, as_function
@@ -57,12 +58,14 @@ class Extent(NamedTuple):
 class Ran:
     """What a flush ran at once: a program, or one statement in NumPy.
 
-    arguments: numbers, and shape and dtype of arrays, which are not to be kept alive for a report.
+    arguments: numbers, and shape and dtype of arrays, which are not to be kept alive for a report. left: lines of
+    results that were not stored, and are recorded still.
     """
 
     what: str
     program: Program | None = None
     arguments: tuple[object, ...] = ()
+    left: tuple[int, ...] = ()
 
     def arguments_like(self) -> tuple[object, ...]:
         """What the program ran on, with arrays of zeros for its arrays."""
@@ -71,10 +74,16 @@ class Ran:
 
 @dataclass(slots=True)
 class State:
-    """What is recorded, programs by structure, and what ran last."""
+    """What is recorded, programs by structure and by what they return, and what ran last.
+
+    habits: of each structure, what became of its results. least_left: bytes of results that are left recorded.
+    """
 
     recording: Recording = field(default_factory=lambda: Recording(*recorded_bounds()))
-    programs: dict[Key, Program] = field(default_factory=dict)
+    habits: dict[Key, Habit] = field(default_factory=dict)
+    watch: Watch = field(default_factory=Watch)
+    least_left: int = LEAST_BYTES
+    programs: dict[tuple[Habit, tuple[int, ...]], Program] = field(default_factory=dict)
     last: list[Ran] = field(default_factory=list)
     worth: int = WORTH_COMPILING
     target: str = "auto"
@@ -92,11 +101,17 @@ def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] 
     Raises what the operations raise, with the place where they were recorded.
     """
     with STATE.lock:
+        older = {id(statement) for statement in STATE.recording.left}
         statements = STATE.recording.take(wanted, overwritten)
         if statements:
             STATE.last = []
+        for statement in statements if older else ():
+            # What was left for nobody to read: it is read by others than those that were left with it.
+            is_new = id(statement) not in older
+            for buffer in statement.reads() if is_new else statement.writes() if wanted is None else ():
+                STATE.watch.is_read(buffer)
         while statements:
-            _run_segment(statements)
+            _run_segment(statements, wanted if not overwritten else None)
             drop_needless(statements)  # what has run may have been the last to read their results
 
 
@@ -106,8 +121,11 @@ def ran_by_numpy(what: str) -> None:
         STATE.last.append(Ran(f"{what}, which is not recorded"))
 
 
-def _run_segment(statements: list[Recorded]) -> None:
-    """Runs the first statements that go together, and takes them out of the list."""
+def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:
+    """Runs the first statements that go together, and takes them out of the list.
+
+    wanted: where not None, other results may stay recorded.
+    """
     count = next((n for n, s in enumerate(statements) if s.operation.hosted), len(statements))
     if count == 0:
         hosted = statements.pop(0)
@@ -115,15 +133,55 @@ def _run_segment(statements: list[Recorded]) -> None:
         _run_hosted(hosted)
         return
     found = gather(statements[:count])
+    for buffer in found.inputs if STATE.watch.waiting else ():
+        STATE.watch.is_read(buffer)
+    habit = _habit_of(found)
+    numbers = frozenset() if wanted is None else found.numbers_of(wanted)
+    left = (
+        habit.left(found, numbers, STATE.least_left)
+        if wanted is not None and count == len(statements)
+        else None
+    )
+    staying = [statements[at] for at in left.lines] if left is not None else []
     del statements[:count]
     returned, reachable = found.reachable()
-    results = _run_program(found, returned, found.arguments())
+    if wanted is not None:
+        _watch(habit, returned, reachable, numbers, left)
+    if left is not None:
+        pairs = [(n, b) for n, b in zip(returned, reachable, strict=True) if n not in left.numbers]
+        returned, reachable = [n for n, _ in pairs], [b for _, b in pairs]
+    results = _run_program(found, habit, returned, left)
     for buffer, result in zip(reachable, results, strict=True):
         buffer.memory = np.asarray(result, buffer.dtype, order="C")
+    STATE.recording.left[:0] = staying  # what was not chosen with them may read what they make
 
 
-def _run_program(found: Gathered, returned: Sequence[int], arguments: tuple[object, ...]) -> Any:
-    key = found.key(returned)
+def _habit_of(found: Gathered) -> Habit:
+    structure = found.structure()
+    habit = STATE.habits.get(structure)
+    if habit is None:
+        if len(STATE.habits) >= MOST_PROGRAMS:
+            STATE.habits.clear()
+            STATE.programs.clear()
+        habit = STATE.habits[structure] = Habit()
+    return habit
+
+
+def _watch(
+    habit: Habit, returned: list[int], reachable: list[Buffer], wanted: frozenset[int], left: Left | None
+) -> None:
+    """Sees to it that one will know whether anybody has read what is reachable and not wanted."""
+    for number, buffer in zip(returned, reachable, strict=True):
+        if number not in wanted:
+            STATE.watch.begin(buffer, habit, number)
+    held = (
+        frozenset() if left is None else left.numbers - left.unread
+    )  # by the statements that stay, or a name, too
+    habit.has_reached(frozenset(returned) - held)
+
+
+def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: Left | None) -> Any:
+    key = (habit, tuple(returned))
     program = STATE.programs.get(key)
     if program is None:
         if len(STATE.programs) >= MOST_PROGRAMS:
@@ -135,7 +193,9 @@ def _run_program(found: Gathered, returned: Sequence[int], arguments: tuple[obje
         program.compiled = JitFunction(
             program.text.function, from_environment({"strict": True, "target": STATE.target})
         )
-    STATE.last.append(Ran("program", program, tuple(map(_without_values, arguments))))
+    arguments = found.arguments()
+    lines = () if left is None else tuple(n for n, line in enumerate(found.lines) if line[2] in left.unread)
+    STATE.last.append(Ran("program", program, tuple(map(_without_values, arguments)), lines))
     if program.compiled is not None:
         try:
             return program.compiled(*arguments)
@@ -191,6 +251,7 @@ def _operand(operand: Operand, target: Buffer) -> Any:
     match operand:
         case View():
             assert operand.buffer.memory is not None
+            STATE.watch.is_read(operand.buffer)
             return view_of(operand.buffer.memory, operand.path)
         case Own(path=path):
             assert target.memory is not None

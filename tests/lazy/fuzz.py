@@ -3,6 +3,7 @@
     --target numpy      recorded, ordered and dropped as always, and run by NumPy (the quickest)
     --target cpu        every program compiled, in C
     --target interpret  and in Triton's interpreter
+    --leave             only what is asked for is computed, and the rest if it is asked for later
 
 Prints each program that differs, without the statements that do not matter.
 """
@@ -11,14 +12,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import appyc.numpy as lazy
+from appyc.lazy.gathering import Gathered
+from appyc.lazy.leaving import Habit, Left, plan
 from appyc.lazy.running import STATE
 from tests.lazy.generator import Recorded, program
 
@@ -34,6 +38,21 @@ def compiling(target: str, worth: int) -> Iterator[None]:
     finally:
         STATE.programs.clear()
         STATE.target, STATE.worth = before
+
+
+@contextmanager
+def leaving_all() -> Iterator[None]:
+    """Whatever is not asked for stays recorded, if it can be computed later."""
+
+    def left(habit: Habit, found: Gathered, wanted: frozenset[int], least: int) -> Left | None:
+        made = {n for n, buffer in enumerate(found.buffers) if isinstance(buffer, weakref.ref)}
+        return plan(found.lines, made - wanted, wanted)
+
+    usual, Habit.left = Habit.left, left  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Habit.left = usual  # type: ignore[method-assign]
 
 
 def same(wanted: Any, found: Any) -> bool:
@@ -96,10 +115,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most", type=int, default=60, help="statements of a program")
     parser.add_argument("--target", choices=("numpy", "cpu", "interpret"), default="numpy")
+    parser.add_argument("--leave", action="store_true")
     options = parser.parse_args()
     compiled = options.target != "numpy"
     faults = 0
-    with compiling(options.target if compiled else "cpu", 0 if compiled else 1 << 40):
+    leaving = leaving_all() if options.leave else nullcontext()
+    with leaving, compiling(options.target if compiled else "cpu", 0 if compiled else 1 << 40):
         for seed in range(options.seed, options.seed + options.programs):
             recorded = program(seed, most=options.most)
             found = difference(recorded)

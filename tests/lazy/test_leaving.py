@@ -1,0 +1,113 @@
+"""Results that nobody has read stay recorded the next time, and are what they would have been."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy
+import pytest
+
+import appyc
+import appyc.numpy as np
+from appyc.lazy.running import STATE, flush
+
+Recorded = Callable[[], tuple[np.ndarray, float]]
+
+
+@pytest.fixture(autouse=True)
+def _anything_may_be_left() -> Iterator[None]:
+    flush()
+    before, STATE.least_left = STATE.least_left, 0
+    STATE.habits.clear()
+    yield
+    STATE.least_left = before
+    STATE.habits.clear()
+
+
+def is_stored(array: np.ndarray) -> bool:
+    return array.buffer.memory is not None
+
+
+def far(x: np.ndarray) -> tuple[np.ndarray, float]:
+    d = x - 1.0
+    return d, float((d * d).sum())
+
+
+def test_a_result_is_stored_until_it_went_unread_and_again_once_it_is_read() -> None:
+    x = np.arange(4.0)
+    d, total = far(x)
+    assert is_stored(d)
+    del d
+    d, again = far(x)
+    assert not is_stored(d)
+    assert again == total == 6.0
+    assert "not stored, and recorded still, since nobody has read it before: line 2" in appyc.explain()
+    x += 10.0  # a pending reader sees what was there
+    assert d.tolist() == [-1, 0, 1, 2]
+    del d
+    for _ in range(3):
+        d, _ = far(np.arange(4.0))
+        assert is_stored(d), "somebody has read it, once"
+        del d
+
+
+def test_what_a_later_program_needs_counts_as_read() -> None:
+    for _ in range(3):
+        d, _ = far(np.arange(4.0))
+        assert is_stored(d)
+        assert float((d + 1.0).sum()) == 6.0
+        del d
+
+
+def test_what_is_left_goes_without_a_trace() -> None:
+    x = np.arange(4.0)
+    for _ in range(3):
+        d, _ = far(x)
+    assert STATE.recording.left
+    gone = d.buffer
+    del d, gone
+    flush()
+    assert STATE.recording.left == []
+
+
+def overwritten(x: np.ndarray) -> tuple[np.ndarray, float]:
+    """What is read is changed before the flush is over: it could not be computed later."""
+    d = x - 1.0
+    x += 1.0
+    return d, float(x.sum() + d.sum())
+
+
+def larger(x: np.ndarray) -> tuple[np.ndarray, float]:
+    """To keep the rows' sums recorded would keep all rows."""
+    d = x.reshape(2, -1).sum(axis=1)
+    return d, float((d * d).sum())
+
+
+@pytest.mark.parametrize("recorded", [overwritten, larger])
+def test_what_cannot_or_should_not_be_computed_later_is_stored(
+    recorded: Callable[[np.ndarray], object],
+) -> None:
+    for _ in range(3):
+        d, _ = recorded(np.arange(8.0))
+        assert is_stored(d)
+        del d
+
+
+def test_results_that_are_made_of_each_other() -> None:
+    def all_of(x: np.ndarray) -> tuple[list[np.ndarray], float]:
+        a = x * 2.0
+        b = a + 1.0
+        c = np.zeros(4)
+        c[1:] = b[1:] - a[:-1]
+        return [a, b, c], float((c * b).sum())
+
+    wanted, total = all_of(numpy.arange(4.0))
+    for read in (None, 1, None, 2, None):
+        found, value = all_of(np.arange(4.0))
+        assert value == total
+        if read is not None:
+            assert found[read].tolist() == wanted[read].tolist()
+        del found
+    found, _ = all_of(np.arange(4.0))
+    assert [is_stored(array) for array in found] == [False, True, True]
+    assert found[0].tolist() == wanted[0].tolist()
