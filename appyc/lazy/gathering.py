@@ -161,7 +161,7 @@ class _Gatherer:
             out.scalars.append(statement.count)
             times = (NUMBER,)
         out.lines.append((statement.operation, tuple(operands), made, times))
-        out.work += sum(math.prod(buffer.shape) for buffer in statement.reads())
+        out.work += sum(math.prod(b.shape) for b in (*statement.reads(), *statement.makes()))
 
     def _made(self, reference: weakref.ref[Buffer]) -> int | None:
         buffer = reference()

@@ -63,19 +63,43 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
         return NotImplemented
     if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
         return NotImplemented
-    made = [Buffer((), dtype) for dtype in operation.results]
+    shapes = _shapes(operation, args)
+    if shapes is None:
+        return NotImplemented
+    made = [Buffer(shape, dtype) for shape, dtype in zip(shapes, operation.results, strict=True)]
     for buffer in made:
-        buffer.is_number = True
+        buffer.is_number = not buffer.shape
     site = caller()
     with STATE.lock:
         if STATE.recording.is_due(site):
             flush()
         STATE.recording.statements.append(CallStatement(operation, args, made, site))
-    results = tuple(arrays.number(buffer, (), (), buffer.dtype) for buffer in made)
+    kinds = [arrays.ndarray if buffer.shape else arrays.number for buffer in made]
+    results = tuple(
+        kind(buffer, (), buffer.shape, buffer.dtype) for kind, buffer in zip(kinds, made, strict=True)
+    )
     if not results:
         return None
     return results[0] if operation.single else results
 
+
+def _shapes(operation: Call, args: tuple[Any, ...]) -> tuple[tuple[int, ...], ...] | None:
+    """The shapes of what a call returns; None where they depend on more than shapes and numbers."""
+    if not operation.results:
+        return ()
+    given = tuple(
+        None if isinstance(a, arrays.number) else a.shape if isinstance(a, arrays.Array) else a for a in args
+    )
+    key = (operation, *((type(g), g) for g in given))  # 2 is not 2.0
+    if key not in _SHAPES:
+        if len(_SHAPES) >= _MOST_OPERATIONS:
+            _SHAPES.clear()
+        _SHAPES[key] = operation.shapes(given)
+    return _SHAPES[key]
+
+
+_SHAPES: dict[tuple[object, ...], tuple[tuple[int, ...], ...] | None] = {}
+"""Shapes of results, by the shapes and numbers that were given."""
 
 _OPERATIONS: dict[tuple[object, ...], Call] = {}
 """What is recorded for functions and types of arguments that were seen before."""
@@ -96,4 +120,6 @@ def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call | None:
         effects = function.effects(*(a.ghost() if isinstance(a, arrays.Array) else a for a in args))
     except CompileError:
         return None  # the call itself will raise it
-    return Call(function, effects.written, effects.results, effects.single) if effects.closed else None
+    if not effects.closed:
+        return None
+    return Call(function, effects.written, effects.results, effects.single, effects.shapes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -139,14 +139,16 @@ class Product(metaclass=Shared):
 class Call:
     """A call of a compiled function.
 
-    written: which operands it stores into. results: dtypes of the numbers it returns. single: it
-    returns one number, not a tuple.
+    written: which operands it stores into. results: dtypes of the numbers and arrays it returns. single: it
+    returns one of them, not a tuple. shapes: of the results, by the shapes and numbers of the operands; None where
+    they are not known before the call.
     """
 
     function: Callable[..., object]
     written: tuple[int, ...]
     results: tuple[np.dtype, ...]
     single: bool
+    shapes: Callable[[Sequence[Any]], tuple[tuple[int, ...], ...] | None] = field(compare=False)
     hosted: bool = False
 
 

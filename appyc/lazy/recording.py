@@ -39,7 +39,7 @@ class CallStatement:
         self.operation = operation
         self.operands = operands
         self.made = tuple(weakref.ref(buffer) for buffer in made)
-        """The numbers that it returns."""
+        """The numbers and arrays that it returns."""
         self.site = site
         self.count = 1
         self.last = operands

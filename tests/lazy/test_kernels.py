@@ -113,10 +113,67 @@ def test_an_option_defers_the_calls_of_one_function() -> None:
     assert plain.tolist() == [2, 2, 2]
 
 
-def test_what_returns_arrays_runs_at_once() -> None:
-    with appyc.deferred():
-        a = np.ones(4) + 1
-        assert twice(a).tolist() == [4] * 4
+@appyc.jit(defer=True)
+def parts_of(a, row, n):
+    return a * 2 + row, a.sum(axis=0), a[0, 0], edge(a, n)
+
+
+@appyc.jit
+def edge(a, n):
+    out = numpy.zeros((a.shape[0] - 1, n if n > 0 else 1))
+    for i in range(a.shape[0] - 1):
+        out[i, :] = a[i, 0]
+    return out
+
+
+@appyc.jit(defer=True)
+def positive(a):
+    return a[a > 0]
+
+
+@appyc.jit(defer=True)
+def counted(a):
+    n = 0
+    for i in range(a.shape[0]):
+        n += 1
+    return numpy.ones(n) * a[0]
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+def test_calls_that_return_arrays_are_recorded(target: str) -> None:
+    for rows, columns, n in ((3, 4, 2), (1, 5, 3), (7, 1, -2)):
+        values = numpy.arange(float(rows * columns)).reshape(rows, columns) + 1
+        wanted = parts_of.py_func(values, numpy.ones(columns), n)
+        with compiling(target, 0):
+            a = np.array(values)
+            whole, total, first, side = parts_of(a + 0.0, np.ones(columns), n)
+            later = twice(whole)  # which is not deferred, and runs what it needs
+            side += first
+            assert pending() >= 1
+            assert [x.shape for x in (whole, total, first, side)] == [x.shape for x in wanted]
+            assert isinstance(first, numpy.float64)
+            assert later.tolist() == (wanted[0] * 2).tolist()
+            assert (total.tolist(), float(first)) == (wanted[1].tolist(), wanted[2])
+            assert side.tolist() == (wanted[3] + wanted[2]).tolist()
+            assert all(not p.reason for p in STATE.programs.values())
+
+
+def test_calls_whose_results_have_a_shape_that_only_they_know_run_at_once() -> None:
+    a = np.array([1.0, -1.0, 2.0])
+    b = a * 3
+    assert positive(b).tolist() == [3, 6]
+    assert pending() == 0
+    assert counted(b).tolist() == [3, 3, 3]
+    row = np.ones(3)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="broadcast"):  # at its line, as in NumPy
+            parts_of(np.ones((2, 4)), row, 1)
+    x, *_ = parts_of(np.ones((2, 3)), row, 1)
+    assert pending() > 0
+    assert x.tolist() == [[3] * 3] * 2
+    parts_of(np.ones((2, 3)), row, 1)  # whose results nobody keeps
+    STATE.recording.prune()
+    assert pending() == 0
 
 
 def test_kernels_of_a_time_step_are_one_program() -> None:
