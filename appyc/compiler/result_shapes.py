@@ -26,7 +26,7 @@ class _Extents:
     shape: Shape
 
 
-class _Fails(Exception):
+class _RaisedError(Exception):
     """The call would raise."""
 
 
@@ -40,10 +40,8 @@ def result_shapes(
     known: dict[Symbol, Any] = {**scalars, **{symbol: _Extents(shape) for symbol, shape in shapes.items()}}
     try:
         _follow(function.body, known)
-        return tuple(
-            known[r.value].shape if isinstance(r.value, Symbol) else () for r in function.results
-        )
-    except (LookupError, _Fails):
+        return tuple(known[r.value].shape if isinstance(r.value, Symbol) else () for r in function.results)
+    except (LookupError, _RaisedError):
         return None
 
 
@@ -66,7 +64,7 @@ def _follow(body: tuple[Stmt, ...], known: dict[Symbol, Any]) -> None:
                     continue
                 _follow(then if holds else orelse, known)
             case Fail():
-                raise _Fails
+                raise _RaisedError
             case _:
                 _forget((stmt,), known)
 

@@ -9,6 +9,9 @@
 Arrays that exist are parameters, and so are numbers and the bounds of slices; what can still be
 reached afterwards is returned. Equal structures are one function, whatever the sizes.
 Where an operand is stretched, the text says so (`p0[:, 0, None]`): the compiler then knows it.
+
+A function that the compiler refuses is taken apart: what comes before a statement, that statement, and
+what comes after it are functions of their own, which hand on what the next ones read.
 """
 
 from __future__ import annotations
@@ -16,298 +19,171 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
+import traceback
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
-from appyc.lazy.gathering import Form, Gathered, Line
-from appyc.lazy.nodes import Buffer
-from appyc.lazy.operations import (
-    Call,
-    Choose,
-    Convert,
-    Copy,
-    Create,
-    Gather,
-    Place,
-    Pointwise,
-    Power,
-    Product,
-    Reduction,
-    Running,
-    Scatter,
-)
-from appyc.lazy.sizes import Length
+from appyc.api import JitFunction
+from appyc.errors import CompileError
+from appyc.lazy.gathering import Gathered
+from appyc.lazy.nodes import Buffer, Site
+from appyc.lazy.operations import Call
+from appyc.lazy.recording import line_of
+from appyc.lazy.writing import Writer, name_of
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A recorded function. For each recorded statement: its line of the text, and whether it is a call of a
-    compiled function."""
+    """A recorded function. For each recorded statement: the last of its lines in the text, and whether it is a call
+    of a compiled function. returned: the names of what it returns."""
 
     function: FunctionType
     lines: tuple[int, ...]
     calls: tuple[bool, ...]
+    returned: tuple[str, ...]
 
     @property
     def file(self) -> str:
         """The name that stands in tracebacks."""
         return self.function.__code__.co_filename
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        code = self.function.__code__
+        return code.co_varnames[: code.co_argcount]
+
+    def statement_at(self, line: int) -> int | None:
+        """The number of the recorded statement that a line belongs to."""
+        return next((k for k, last in enumerate(self.lines) if line <= last), None)
+
 
 _serial = itertools.count(1)
-
-_ROUND = "r"
-"""The variable of a loop of calls."""
 
 
 def as_function(found: Gathered, returned: Sequence[int]) -> Text:
     """The statements as a Python function of the arrays and the numbers, in this order."""
-    writer = _Writer(found)
-    body = writer.equalities()
-    lines = []
-    for line in found.lines:
-        body.extend(writer.statement(line))
-        written = sum(2 if isinstance(stmt, ast.For) else 1 for stmt in body)
-        lines.append(written + 1)
-    names: list[ast.expr] = [_name(writer.name(number)) for number in returned]
-    body.append(ast.Return(ast.Tuple(names, ast.Load())))
+    writer = Writer(found)
+    known = writer.equalities()
+    statements = [writer.statement(line) for line in found.lines]
     parameters = [writer.name(k) for k, buffer in enumerate(found.buffers) if isinstance(buffer, Buffer)]
     parameters += [f"s{k}" for k in range(len(found.scalars))]
     parameters += [f"n{k}" for k in range(len(found.lengths.arguments))]
+    calls = tuple(isinstance(line[0], Call) for line in found.lines)
+    names = [writer.name(number) for number in returned]
+    return _text(parameters, known, statements, names, calls, writer.functions)
+
+
+def taken_apart(text: Text, at: int) -> list[tuple[Text, range]]:
+    """The function as three: what comes before a statement, the statement, and what comes after, as far as there is
+    any. With each, the numbers of its statements."""
+    count = len(text.lines)
+    functions = {k: v for k, v in text.function.__globals__.items() if k.startswith("f") and k[1:].isdigit()}
+    source = linecache.getlines(text.file)
+    (definition,) = ast.parse("".join(source)).body
+    assert isinstance(definition, ast.FunctionDef)
+    statements: list[list[ast.stmt]] = [[] for _ in range(count)]
+    for stmt in definition.body[:-1]:
+        number = text.statement_at(stmt.end_lineno or stmt.lineno)
+        if number is not None and not isinstance(stmt, ast.Assert):
+            statements[number].append(stmt)
+    pieces = [range(at), range(at, at + 1), range(at + 1, count)]
+    out = []
+    there = set(text.parameters)
+    for piece in pieces:
+        if not piece:
+            continue
+        mine = [statements[k] for k in piece]
+        later = _names([s for k in range(piece.stop, count) for s in statements[k]], ast.Load)
+        made = _names([s for body in mine for s in body], ast.Store)
+        parameters = sorted(_names([s for body in mine for s in body], ast.Load) & there)
+        returned = sorted(name for name in made if name in later or name in text.returned)
+        calls = tuple(text.calls[k] for k in piece)
+        out.append((_text(parameters, [], mine, returned, calls, functions), piece))
+        there |= made
+    return out
+
+
+def _names(statements: Sequence[ast.stmt], context: type[ast.expr_context]) -> set[str]:
+    nodes = (node for stmt in statements for node in ast.walk(stmt))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
+
+
+def _text(
+    parameters: Sequence[str],
+    known: Sequence[ast.stmt],
+    statements: Sequence[Sequence[ast.stmt]],
+    returned: Sequence[str],
+    calls: tuple[bool, ...],
+    functions: dict[str, Any],
+) -> Text:
+    """A function of these statements, which follow what is `known`."""
+    body = list(known)
+    lines = []
+    for parts in statements:
+        body.extend(parts)
+        lines.append(1 + sum(2 if isinstance(stmt, ast.For) else 1 for stmt in body))
+    values: list[ast.expr] = [name_of(name) for name in returned]
+    body.append(ast.Return(ast.Tuple(values, ast.Load())))
     arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
     definition = ast.FunctionDef("recorded", arguments, body, [], None, None)
     tree = ast.fix_missing_locations(ast.Module([definition], []))
     text = ast.unparse(tree) + "\n"
     file = f"<recorded-{next(_serial)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    names_there: dict[str, object] = {"np": np, "__name__": "recorded", **writer.functions}
+    names_there: dict[str, object] = {"np": np, "__name__": "recorded", **functions}
     exec(compile(text, file, "exec"), names_there)
     function = names_there["recorded"]
     assert isinstance(function, FunctionType)
     weakref.finalize(function, linecache.cache.pop, file, None)
-    return Text(function, tuple(lines), tuple(isinstance(line[0], Call) for line in found.lines))
+    return Text(function, tuple(lines), calls, tuple(returned))
 
 
-def _name(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
+# ---------------------------------------------------------------- programs
 
 
-def _numpy(name: str) -> ast.expr:
-    return ast.Attribute(_name("np"), name, ast.Load())
+@dataclass(slots=True)
+class Program:
+    """One structure. compiled: None before it is worth it, and where it failed, which `reason` tells. parts: what it
+    was taken apart into, since the compiler refuses one of its statements."""
+
+    text: Text
+    sites: tuple[Site, ...]
+    work: int = 0
+    runs: int = 0
+    compiled: JitFunction | None = None
+    reason: str = ""
+    parts: list[Program] = field(default_factory=list)
 
 
-def _type(dtype: np.dtype) -> ast.expr:
-    return _numpy("bool_" if dtype.kind == "b" else dtype.name)
+def parts_of(program: Program, error: Exception) -> list[Program]:
+    """The program without the statement that the compiler refuses, and that one; or halves, where none is named."""
+    text = program.text
+    at = None
+    if isinstance(error, CompileError) and error.loc.file == text.file:
+        at = text.statement_at(error.loc.line)
+    return [
+        Program(part, program.sites[numbers.start : numbers.stop], work=program.work)
+        for part, numbers in taken_apart(text, len(text.lines) // 2 if at is None else at)
+    ]
 
 
-def _call(name: str, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
-    return ast.Call(_numpy(name), list(args), [ast.keyword(k, v) for k, v in keywords.items()])
+def places(program: Program, error: BaseException) -> str:
+    """Where the operation was recorded that raised; where that cannot be told, where the calls of compiled
+    functions were, or else all."""
+    text = program.text
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == text.file]
+    for frame in frames:
+        sites = [site for site, line in zip(program.sites, text.lines, strict=True) if line == frame.lineno]
+        if sites:
+            return _written(sites)
+    calls = [site for site, is_call in zip(program.sites, text.calls, strict=True) if is_call]
+    return _written(calls or program.sites)
 
 
-class _Writer:
-    """Python's syntax for gathered statements."""
-
-    def __init__(self, found: Gathered) -> None:
-        self.found = found
-        self.views = itertools.count()
-        self.numbers = itertools.count()
-        """Of the arguments that are numbers: forms take them in turn."""
-        self.functions: dict[str, object] = {}
-        """Functions that the text calls, by their names in it."""
-
-    def name(self, number: int) -> str:
-        return f"{'p' if isinstance(self.found.buffers[number], Buffer) else 't'}{number}"
-
-    def equalities(self) -> list[ast.stmt]:
-        """What the compiler may know about the lengths of inputs."""
-        return [
-            ast.Assert(ast.Compare(self._length(one), [ast.Eq()], [self._length(two)]))
-            for one, two in self.found.lengths.equal
-        ]
-
-    def _length(self, length: Length) -> ast.expr:
-        if length.axis < 0:
-            found: ast.expr = _name(f"n{length.number}")
-        else:
-            shape = ast.Attribute(_name(self.name(length.number)), "shape", ast.Load())
-            found = ast.Subscript(shape, ast.Constant(length.axis), ast.Load())
-        if length.more == 0:
-            return found
-        return ast.BinOp(found, ast.Add() if length.more > 0 else ast.Sub(), ast.Constant(abs(length.more)))
-
-    def statement(self, line: Line) -> list[ast.stmt]:
-        operation, forms, target, place = line
-        operands = [self._operand(form) for form in forms]
-        if isinstance(operation, Call):
-            assert isinstance(target, tuple)
-            call = self._call(operation, operands, target)
-            if place is None:
-                return [call]
-            times = ast.Call(_name("range"), [self._number()], [])
-            return [ast.For(ast.Name(_ROUND, ast.Store()), times, [call], [])]
-        assert isinstance(target, int)
-        if isinstance(operation, Scatter):
-            assert place is not None
-            return self._scatter(operation, operands, target, place)
-        value = self._value(operation, operands)
-        if place is None:
-            return [ast.Assign([ast.Name(self.name(target), ast.Store())], value)]
-        out: list[ast.stmt] = []
-        view: ast.expr = _name(self.name(target))
-        items: ast.expr = ast.Constant(...)
-        for step in place[:-1]:
-            view = self._step(view, step)
-        if place and _is_index(place[-1]):  # `p[3] = x`, which may be one element
-            items = self._items(place[-1])
-        elif place:
-            view = self._step(view, place[-1])
-        if not isinstance(view, ast.Name):
-            named, view = self._named(view)
-            out.append(named)
-        return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
-
-    def _named(self, view: ast.expr) -> tuple[ast.stmt, ast.expr]:
-        name = f"v{next(self.views)}"
-        return ast.Assign([ast.Name(name, ast.Store())], view), _name(name)
-
-    def _scatter(
-        self, operation: Scatter, operands: list[ast.expr], target: int, place: tuple[object, ...]
-    ) -> list[ast.stmt]:
-        value, *places = operands
-        view: ast.expr = _name(self.name(target))
-        for step in place:
-            view = self._step(view, step)
-        out: list[ast.stmt] = []
-        if place:
-            named, view = self._named(view)
-            out.append(named)
-        items = ast.Tuple(places, ast.Load()) if len(places) > 1 else places[0]
-        if operation.ufunc is None:
-            return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
-        function = ast.Attribute(_numpy(operation.ufunc.__name__), "at", ast.Load())
-        return [*out, ast.Expr(ast.Call(function, [view, items, value], []))]
-
-    def _number(self) -> ast.expr:
-        return _name(f"s{next(self.numbers)}")
-
-    def _call(self, operation: Call, operands: list[ast.expr], made: tuple[int | None, ...]) -> ast.stmt:
-        name = next(
-            (n for n, f in self.functions.items() if f is operation.function), f"f{len(self.functions)}"
-        )
-        self.functions[name] = operation.function
-        call = ast.Call(_name(name), operands, [])
-        if not made:
-            return ast.Expr(call)
-        names: list[ast.expr] = [
-            ast.Name(self.name(number) if isinstance(number, int) else "_", ast.Store()) for number in made
-        ]
-        return ast.Assign([names[0] if operation.single else ast.Tuple(names, ast.Store())], call)
-
-    def _value(self, operation: object, operands: list[ast.expr]) -> ast.expr:
-        match operation:
-            case Pointwise(ufunc):
-                return _call(ufunc.__name__, *operands)
-            case Power(exponent):
-                return ast.BinOp(operands[0], ast.Pow(), ast.Constant(exponent))
-            case Choose():
-                return _call("where", *operands)
-            case Gather():
-                items = ast.Tuple(operands[1:], ast.Load()) if len(operands) > 2 else operands[1]
-                return ast.Subscript(operands[0], items, ast.Load())
-            case Copy():
-                return ast.Call(ast.Attribute(operands[0], "copy", ast.Load()), [], [])
-            case Convert(dtype):
-                return ast.Call(ast.Attribute(operands[0], "astype", ast.Load()), [_type(dtype)], [])
-            case Create(name, dtype):
-                rank = len(operands) - (name == "full")
-                shape = ast.Tuple(operands[:rank], ast.Load())
-                return _call(name, shape, *operands[rank:], dtype=_type(dtype))
-            case Reduction(name, axes, keepdims, ddof):
-                axis = (
-                    ast.Constant(None)
-                    if axes is None
-                    else ast.Tuple([ast.Constant(a) for a in axes], ast.Load())
-                )
-                more = {"ddof": ast.Constant(ddof)} if name in ("var", "std") else {}
-                return _call(name, *operands, axis=axis, keepdims=ast.Constant(keepdims), **more)
-            case Place(name, axis, keepdims):
-                return _call(name, *operands, axis=ast.Constant(axis), keepdims=ast.Constant(keepdims))
-            case Running(name, axis):
-                return _call(name, *operands, axis=ast.Constant(axis))
-            case Product():
-                return ast.BinOp(operands[0], ast.MatMult(), operands[1])
-            case _:
-                raise AssertionError(f"no text for {operation}")
-
-    def _operand(self, form: Form) -> ast.expr:
-        if isinstance(form, str):
-            return self._number()
-        if isinstance(form, int):
-            return _name(self.name(form))
-        if len(form) == 2:
-            return self._length(self.found.lengths.created[form[1]])
-        number, path, stretched = form
-        found: ast.expr = _name(self.name(number))
-        for step in path:
-            found = self._step(found, step)
-        if not stretched:
-            return found
-        items: list[ast.expr] = []
-        for axis in stretched:
-            items += [ast.Constant(0), ast.Constant(None)] if axis else [ast.Slice()]
-        return ast.Subscript(found, ast.Tuple(items, ast.Load()), ast.Load())
-
-    def _step(self, view: ast.expr, step: object) -> ast.expr:
-        match step:
-            case ("index", _):
-                return ast.Subscript(view, self._items(step), ast.Load())
-            case ("transpose", tuple(axes)):
-                numbers: list[ast.expr] = [ast.Constant(a) for a in axes]
-                return ast.Call(ast.Attribute(view, "transpose", ast.Load()), numbers, [])
-            case ("reshape", int(rank)):
-                shape = ast.Tuple([self._number() for _ in range(rank)], ast.Load())
-                return ast.Call(ast.Attribute(view, "reshape", ast.Load()), [shape], [])
-            case _:
-                raise AssertionError(f"no text for {step}")
-
-    def _items(self, step: object) -> ast.expr:
-        assert isinstance(step, tuple)
-        return ast.Tuple([self._item(item) for item in step[1]], ast.Load())
-
-    def _item(self, item: object) -> ast.expr:
-        match item:
-            case ("slice", start, stop, step):
-                first, last = self._bound(start), self._bound(stop)
-                return ast.Slice(first, last, _step_of(step))
-            case ("moving slice", int(by), int(length), step):
-                begin = self._moving(by)
-                return ast.Slice(begin, ast.BinOp(begin, ast.Add(), ast.Constant(length)), _step_of(step))
-            case ("moving", int(by)):
-                return self._moving(by)
-            case None:
-                return ast.Constant(None)
-            case _:
-                found = self._bound(item)
-                assert found is not None
-                return found
-
-    def _moving(self, by: int) -> ast.expr:
-        way = ast.BinOp(_name(_ROUND), ast.Mult(), ast.Constant(by))
-        return ast.BinOp(self._number(), ast.Add(), way)
-
-    def _bound(self, bound: object) -> ast.expr | None:
-        if bound is None:
-            return None
-        return ast.Constant(bound) if isinstance(bound, int) else self._number()
-
-
-def _is_index(step: object) -> bool:
-    return isinstance(step, tuple) and step[0] == "index"
-
-
-def _step_of(step: object) -> ast.expr | None:
-    return ast.Constant(step) if isinstance(step, int) and step != 1 else None
+def _written(sites: Sequence[Site]) -> str:
+    return ", ".join(f"{file}:{line}" for file, line in dict.fromkeys(map(line_of, sites)))

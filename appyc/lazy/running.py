@@ -8,7 +8,6 @@ than they do.
 from __future__ import annotations
 
 import threading
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -19,10 +18,10 @@ from appyc.api import JitFunction
 from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.leaving import LEAST_BYTES, Habit, Left, Watch
-from appyc.lazy.nodes import Buffer, Operand, Own, Site, Statement, View
+from appyc.lazy.nodes import Buffer, Operand, Own, Statement, View
 from appyc.lazy.operations import Copy, Product
-from appyc.lazy.programs import Text, as_function
-from appyc.lazy.recording import Recorded, Recording, drop_needless, line_of
+from appyc.lazy.programs import Program, as_function, parts_of, places
+from appyc.lazy.recording import Recorded, Recording, drop_needless
 from appyc.lazy.views import view_of
 from appyc.options import from_environment, recorded_bounds
 
@@ -33,18 +32,6 @@ MOST_PROGRAMS = 4096
 
 MOST_REPORTED = 256
 """Calls that NumPy ran, of which the report of one flush tells."""
-
-
-@dataclass(slots=True)
-class Program:
-    """One structure. compiled: None before it is worth it, and where it failed, which `reason` tells."""
-
-    text: Text
-    sites: tuple[Site, ...]
-    work: int = 0
-    runs: int = 0
-    compiled: JitFunction | None = None
-    reason: str = ""
 
 
 class Extent(NamedTuple):
@@ -121,6 +108,18 @@ def ran_by_numpy(what: str) -> None:
         STATE.last.append(Ran(f"{what}, which is not recorded"))
 
 
+def reasons() -> list[str]:
+    """Why NumPy ran what was to be compiled: of all programs that are known."""
+    found = []
+    programs = list(STATE.programs.values())
+    while programs:
+        program = programs.pop()
+        programs += program.parts
+        if program.reason:
+            found.append(program.reason)
+    return found
+
+
 def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:
     """Runs the first statements that go together, and takes them out of the list.
 
@@ -187,46 +186,50 @@ def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: L
         if len(STATE.programs) >= MOST_PROGRAMS:
             STATE.programs.clear()
         program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites))
-    program.runs += 1
     program.work += found.work
+    lines = () if left is None else tuple(n for n, line in enumerate(found.lines) if line[2] in left.unread)
+    return _run(program, found.arguments(), lines)
+
+
+def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] = ()) -> Any:
+    """What the program returns: compiled, once that is worth it, or by NumPy. left: for the report."""
+    if program.parts:
+        return _run_parts(program, arguments)
+    program.runs += 1
     if program.compiled is None and not program.reason and program.work >= STATE.worth:
         program.compiled = JitFunction(
             program.text.function, from_environment({"strict": True, "target": STATE.target})
         )
-    arguments = found.arguments()
-    lines = () if left is None else tuple(n for n, line in enumerate(found.lines) if line[2] in left.unread)
-    STATE.last.append(Ran("program", program, tuple(map(_without_values, arguments)), lines))
+    ran = Ran("program", program, tuple(map(_without_values, arguments)), left)
+    STATE.last.append(ran)
     if program.compiled is not None:
         try:
             return program.compiled(*arguments)
         except (CompileError, InternalError, ToolchainError) as error:
-            program.compiled, program.reason = None, str(error)
+            program.compiled = None
+            if len(program.sites) > 1 and not isinstance(error, ToolchainError):
+                program.parts = parts_of(program, error)
+                STATE.last.remove(ran)
+                return _run_parts(program, arguments)
+            program.reason = str(error)
         except Exception as error:
-            error.add_note(f"in what was recorded at {_places(program, error)}")
+            error.add_note(f"in what was recorded at {places(program, error)}")
             raise
     try:
         with np.errstate(all="ignore"):
             return program.text.function(*arguments)
     except Exception as error:
-        error.add_note(f"in what was recorded at {_places(program, error)}")
+        error.add_note(f"in what was recorded at {places(program, error)}")
         raise
 
 
-def _places(program: Program, error: BaseException) -> str:
-    """Where the operation was recorded that raised; where that cannot be told, where the calls of compiled
-    functions were, or else all."""
-    text = program.text
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == text.file]
-    for frame in frames:
-        sites = [site for site, line in zip(program.sites, text.lines, strict=True) if line == frame.lineno]
-        if sites:
-            return _written(sites)
-    calls = [site for site, is_call in zip(program.sites, text.calls, strict=True) if is_call]
-    return _written(calls or program.sites)
-
-
-def _written(sites: Sequence[Site]) -> str:
-    return ", ".join(f"{file}:{line}" for file, line in dict.fromkeys(map(line_of, sites)))
+def _run_parts(program: Program, arguments: tuple[object, ...]) -> Any:
+    """One part after the other, each with what those before it have made."""
+    there = dict(zip(program.text.parameters, arguments, strict=True))
+    for part in program.parts:
+        values = _run(part, tuple(there[name] for name in part.text.parameters))
+        there.update(zip(part.text.returned, values, strict=True))
+    return tuple(there[name] for name in program.text.returned)
 
 
 def _without_values(argument: object) -> object:

@@ -207,6 +207,8 @@ def store(target: held.Held, value: Any) -> None:
     if operand is None or target.dtype not in COMPILED_DTYPES or not is_compiled((operand,)):
         changing(target, lambda memory: memory.__setitem__(..., plain(value)))
         return
+    if isinstance(operand, held.Held) and operand.buffer is target.buffer and operand.path == target.path:
+        return  # the end of `a[i] += x`
     shape = operand.shape if isinstance(operand, held.Held) else ()
     if broadcast(shape, target.shape) != target.shape or not fits((target, operand)):
         changing(target, lambda memory: memory.__setitem__(..., plain(value)))  # raises, or stretches

@@ -23,7 +23,7 @@ import numpy as np
 import appyc.numpy as lazy
 from appyc.lazy.gathering import Gathered
 from appyc.lazy.leaving import Habit, Left, plan
-from appyc.lazy.running import STATE
+from appyc.lazy.running import STATE, reasons
 from tests.lazy.generator import Recorded, program
 
 
@@ -128,8 +128,8 @@ def main() -> None:
                 faults += 1
                 short = shortened(recorded)
                 print(f"--- program {seed}\n{short}\n{difference(short)}", flush=True)
-        reasons = {p.reason.strip().splitlines()[-1] for p in STATE.programs.values() if p.reason}
-    for reason in sorted(reasons):
+        found = {reason.strip().splitlines()[0] for reason in reasons()}
+    for reason in sorted(found):
         print(f"not compiled: {reason}")
     print(f"{options.programs} programs from seed {options.seed} ({options.target}): {faults} differ")
     sys.exit(bool(faults))

@@ -9,7 +9,7 @@ import pytest
 
 import appyc
 import appyc.numpy as np
-from appyc.lazy.running import STATE, flush
+from appyc.lazy.running import STATE, flush, reasons
 from tests.lazy.fuzz import compiling
 
 
@@ -99,7 +99,7 @@ def test_deferred_calls_are_recorded_between_the_operations(target: str) -> None
         assert c.tolist() == [0, 3, 6, 9, 12, 15, 18, 0]
         assert old.tolist() == [3.0 * k for k in range(8)]
         assert b.tolist() == [0] * 8
-        assert all(not p.reason for p in STATE.programs.values())
+        assert not reasons()
 
 
 def test_an_option_defers_the_calls_of_one_function() -> None:
@@ -134,7 +134,7 @@ def positive(a):
 @appyc.jit(defer=True)
 def counted(a):
     n = 0
-    for i in range(a.shape[0]):
+    for _ in range(a.shape[0]):
         n += 1
     return numpy.ones(n) * a[0]
 
@@ -155,7 +155,7 @@ def test_calls_that_return_arrays_are_recorded(target: str) -> None:
             assert later.tolist() == (wanted[0] * 2).tolist()
             assert (total.tolist(), float(first)) == (wanted[1].tolist(), wanted[2])
             assert side.tolist() == (wanted[3] + wanted[2]).tolist()
-            assert all(not p.reason for p in STATE.programs.values())
+            assert not reasons()
 
 
 def test_calls_whose_results_have_a_shape_that_only_they_know_run_at_once() -> None:
@@ -214,7 +214,7 @@ def test_calls_on_consecutive_slices_become_one_loop(target: str) -> None:
         texts = [source(program) for program in STATE.programs.values()]
         assert all("for r in range" in text for text in texts)
         assert all(text.count("doubled") + text.count("f0(") <= 8 for text in texts)
-        assert all(not p.reason for p in STATE.programs.values())
+        assert not reasons()
 
 
 def test_calls_that_overlap_keep_their_order() -> None:

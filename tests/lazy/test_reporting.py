@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
+import numpy
 import pytest
 
 import appyc
 import appyc.numpy as np
+from appyc.errors import InternalError
 from appyc.lazy import running
 from tests.lazy.fuzz import compiling
 
@@ -17,7 +22,8 @@ def test_the_last_flush_is_explained() -> None:
         assert float(b) == 150
         text = appyc.explain()
     assert "np.multiply(p0, s0)" in text
-    assert "test_reporting.py:16" in text
+    first = test_the_last_flush_is_explained.__code__.co_firstlineno
+    assert f"test_reporting.py:{first + 3}" in text
     assert "reduction" in text
 
 
@@ -52,6 +58,49 @@ def test_a_program_that_cannot_be_compiled_is_run_by_numpy(monkeypatch: pytest.M
     with compiling("cpu", 0):
         assert (np.ones(3) * 2.0).tolist() == [2, 2, 2]
         assert "there is no C compiler" in appyc.explain()
+
+
+@pytest.mark.parametrize("error", ["named", "unnamed"])
+def test_a_statement_that_is_refused_runs_alone_and_those_around_it_are_compiled(
+    error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = "np.maximum" if error == "named" else "np.tanh"
+    if error == "unnamed":  # a fault of the compiler's, of which it is not known where it is
+        real = running.JitFunction
+
+        def faulty(function: Any, options: Any) -> Any:
+            if refused not in inspect.getsource(function):
+                return real(function, options)
+
+            def call(*args: object) -> object:
+                raise InternalError("a_pass", "a fault")
+
+            return call
+
+        monkeypatch.setattr(running, "JitFunction", faulty)
+    with compiling("cpu", 0):
+        values = numpy.arange(12.0).reshape(3, 4)
+        for factor in (3.0, 4.0):  # the second time, what was found out is known
+            a, x = np.array(values), values.copy()
+            z = a * (1 + 2j)
+            b, y = a * factor, x * factor
+            b[1:] += a[:-1]
+            y[1:] += x[:-1]
+            w = np.maximum(z, 3j) if error == "named" else np.tanh(b)
+            wanted = numpy.maximum(x * (1 + 2j), 3j) if error == "named" else numpy.tanh(y)
+            c = (np.abs(w) + b).sum(axis=0)
+            b *= 2
+            np.flush()
+            text = appyc.explain()
+            assert numpy.allclose(numpy.asarray(c), (abs(wanted) + y).sum(axis=0))
+            assert numpy.allclose(numpy.asarray(b), y * 2)
+            assert numpy.allclose(numpy.asarray(w), wanted)
+            assert text.count("by NumPy, since it was not compiled") == 1
+            assert text.count("compiled for cpu") >= 2
+            place = text[: text.index("by NumPy, since")].rsplit("def recorded", 1)[1]
+            assert refused in place
+            assert place.count(" = ") == 1
+    assert len(running.reasons()) <= 1
 
 
 def test_the_report_names_what_numpy_ran() -> None:

@@ -1,0 +1,251 @@
+"""The text of recorded statements: Python's syntax for what `gathering` has found (see `programs`)."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+
+import numpy as np
+
+from appyc.lazy.gathering import Form, Gathered, Line
+from appyc.lazy.nodes import Buffer
+from appyc.lazy.operations import (
+    Call,
+    Choose,
+    Convert,
+    Copy,
+    Create,
+    Gather,
+    Place,
+    Pointwise,
+    Power,
+    Product,
+    Reduction,
+    Running,
+    Scatter,
+)
+from appyc.lazy.sizes import Length
+
+_ROUND = "r"
+"""The variable of a loop of calls."""
+
+
+def name_of(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _numpy(name: str) -> ast.expr:
+    return ast.Attribute(name_of("np"), name, ast.Load())
+
+
+def _type(dtype: np.dtype) -> ast.expr:
+    return _numpy("bool_" if dtype.kind == "b" else dtype.name)
+
+
+def _call(name: str, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
+    return ast.Call(_numpy(name), list(args), [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+class Writer:
+    """Python's syntax for gathered statements."""
+
+    def __init__(self, found: Gathered) -> None:
+        self.found = found
+        self.views = itertools.count()
+        self.numbers = itertools.count()
+        """Of the arguments that are numbers: forms take them in turn."""
+        self.functions: dict[str, object] = {}
+        """Functions that the text calls, by their names in it."""
+
+    def name(self, number: int) -> str:
+        return f"{'p' if isinstance(self.found.buffers[number], Buffer) else 't'}{number}"
+
+    def equalities(self) -> list[ast.stmt]:
+        """What the compiler may know about the lengths of inputs."""
+        return [
+            ast.Assert(ast.Compare(self._length(one), [ast.Eq()], [self._length(two)]))
+            for one, two in self.found.lengths.equal
+        ]
+
+    def _length(self, length: Length) -> ast.expr:
+        if length.axis < 0:
+            found: ast.expr = name_of(f"n{length.number}")
+        else:
+            shape = ast.Attribute(name_of(self.name(length.number)), "shape", ast.Load())
+            found = ast.Subscript(shape, ast.Constant(length.axis), ast.Load())
+        if length.more == 0:
+            return found
+        return ast.BinOp(found, ast.Add() if length.more > 0 else ast.Sub(), ast.Constant(abs(length.more)))
+
+    def statement(self, line: Line) -> list[ast.stmt]:
+        operation, forms, target, place = line
+        operands = [self._operand(form) for form in forms]
+        if isinstance(operation, Call):
+            assert isinstance(target, tuple)
+            call = self._call(operation, operands, target)
+            if place is None:
+                return [call]
+            times = ast.Call(name_of("range"), [self._number()], [])
+            return [ast.For(ast.Name(_ROUND, ast.Store()), times, [call], [])]
+        assert isinstance(target, int)
+        if isinstance(operation, Scatter):
+            assert place is not None
+            return self._scatter(operation, operands, target, place)
+        value = self._value(operation, operands)
+        if place is None:
+            return [ast.Assign([ast.Name(self.name(target), ast.Store())], value)]
+        out: list[ast.stmt] = []
+        view: ast.expr = name_of(self.name(target))
+        items: ast.expr = ast.Constant(...)
+        for step in place[:-1]:
+            view = self._step(view, step)
+        if place and _is_index(place[-1]):  # `p[3] = x`, which may be one element
+            items = self._items(place[-1])
+        elif place:
+            view = self._step(view, place[-1])
+        if not isinstance(view, ast.Name):
+            named, view = self._named(view)
+            out.append(named)
+        return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
+
+    def _named(self, view: ast.expr) -> tuple[ast.stmt, ast.expr]:
+        name = f"v{next(self.views)}"
+        return ast.Assign([ast.Name(name, ast.Store())], view), name_of(name)
+
+    def _scatter(
+        self, operation: Scatter, operands: list[ast.expr], target: int, place: tuple[object, ...]
+    ) -> list[ast.stmt]:
+        value, *places = operands
+        view: ast.expr = name_of(self.name(target))
+        for step in place:
+            view = self._step(view, step)
+        out: list[ast.stmt] = []
+        if place:
+            named, view = self._named(view)
+            out.append(named)
+        items = ast.Tuple(places, ast.Load()) if len(places) > 1 else places[0]
+        if operation.ufunc is None:
+            return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
+        function = ast.Attribute(_numpy(operation.ufunc.__name__), "at", ast.Load())
+        return [*out, ast.Expr(ast.Call(function, [view, items, value], []))]
+
+    def _number(self) -> ast.expr:
+        return name_of(f"s{next(self.numbers)}")
+
+    def _call(self, operation: Call, operands: list[ast.expr], made: tuple[int | None, ...]) -> ast.stmt:
+        name = next(
+            (n for n, f in self.functions.items() if f is operation.function), f"f{len(self.functions)}"
+        )
+        self.functions[name] = operation.function
+        call = ast.Call(name_of(name), operands, [])
+        if not made:
+            return ast.Expr(call)
+        names: list[ast.expr] = [
+            ast.Name(self.name(number) if isinstance(number, int) else "_", ast.Store()) for number in made
+        ]
+        return ast.Assign([names[0] if operation.single else ast.Tuple(names, ast.Store())], call)
+
+    def _value(self, operation: object, operands: list[ast.expr]) -> ast.expr:
+        match operation:
+            case Pointwise(ufunc):
+                return _call(ufunc.__name__, *operands)
+            case Power(exponent):
+                return ast.BinOp(operands[0], ast.Pow(), ast.Constant(exponent))
+            case Choose():
+                return _call("where", *operands)
+            case Gather():
+                items = ast.Tuple(operands[1:], ast.Load()) if len(operands) > 2 else operands[1]
+                return ast.Subscript(operands[0], items, ast.Load())
+            case Copy():
+                return ast.Call(ast.Attribute(operands[0], "copy", ast.Load()), [], [])
+            case Convert(dtype):
+                return ast.Call(ast.Attribute(operands[0], "astype", ast.Load()), [_type(dtype)], [])
+            case Create(name, dtype):
+                rank = len(operands) - (name == "full")
+                shape = ast.Tuple(operands[:rank], ast.Load())
+                return _call(name, shape, *operands[rank:], dtype=_type(dtype))
+            case Reduction(name, axes, keepdims, ddof):
+                axis = (
+                    ast.Constant(None)
+                    if axes is None
+                    else ast.Tuple([ast.Constant(a) for a in axes], ast.Load())
+                )
+                more = {"ddof": ast.Constant(ddof)} if name in ("var", "std") else {}
+                return _call(name, *operands, axis=axis, keepdims=ast.Constant(keepdims), **more)
+            case Place(name, axis, keepdims):
+                return _call(name, *operands, axis=ast.Constant(axis), keepdims=ast.Constant(keepdims))
+            case Running(name, axis):
+                return _call(name, *operands, axis=ast.Constant(axis))
+            case Product():
+                return ast.BinOp(operands[0], ast.MatMult(), operands[1])
+            case _:
+                raise AssertionError(f"no text for {operation}")
+
+    def _operand(self, form: Form) -> ast.expr:
+        if isinstance(form, str):
+            return self._number()
+        if isinstance(form, int):
+            return name_of(self.name(form))
+        if len(form) == 2:
+            return self._length(self.found.lengths.created[form[1]])
+        number, path, stretched = form
+        found: ast.expr = name_of(self.name(number))
+        for step in path:
+            found = self._step(found, step)
+        if not stretched:
+            return found
+        items: list[ast.expr] = []
+        for axis in stretched:
+            items += [ast.Constant(0), ast.Constant(None)] if axis else [ast.Slice()]
+        return ast.Subscript(found, ast.Tuple(items, ast.Load()), ast.Load())
+
+    def _step(self, view: ast.expr, step: object) -> ast.expr:
+        match step:
+            case ("index", _):
+                return ast.Subscript(view, self._items(step), ast.Load())
+            case ("transpose", tuple(axes)):
+                numbers: list[ast.expr] = [ast.Constant(a) for a in axes]
+                return ast.Call(ast.Attribute(view, "transpose", ast.Load()), numbers, [])
+            case ("reshape", int(rank)):
+                shape = ast.Tuple([self._number() for _ in range(rank)], ast.Load())
+                return ast.Call(ast.Attribute(view, "reshape", ast.Load()), [shape], [])
+            case _:
+                raise AssertionError(f"no text for {step}")
+
+    def _items(self, step: object) -> ast.expr:
+        assert isinstance(step, tuple)
+        return ast.Tuple([self._item(item) for item in step[1]], ast.Load())
+
+    def _item(self, item: object) -> ast.expr:
+        match item:
+            case ("slice", start, stop, step):
+                first, last = self._bound(start), self._bound(stop)
+                return ast.Slice(first, last, _step_of(step))
+            case ("moving slice", int(by), int(length), step):
+                begin = self._moving(by)
+                return ast.Slice(begin, ast.BinOp(begin, ast.Add(), ast.Constant(length)), _step_of(step))
+            case ("moving", int(by)):
+                return self._moving(by)
+            case None:
+                return ast.Constant(None)
+            case _:
+                found = self._bound(item)
+                assert found is not None
+                return found
+
+    def _moving(self, by: int) -> ast.expr:
+        way = ast.BinOp(name_of(_ROUND), ast.Mult(), ast.Constant(by))
+        return ast.BinOp(self._number(), ast.Add(), way)
+
+    def _bound(self, bound: object) -> ast.expr | None:
+        if bound is None:
+            return None
+        return ast.Constant(bound) if isinstance(bound, int) else self._number()
+
+
+def _is_index(step: object) -> bool:
+    return isinstance(step, tuple) and step[0] == "index"
+
+
+def _step_of(step: object) -> ast.expr | None:
+    return ast.Constant(step) if isinstance(step, int) and step != 1 else None
