@@ -58,6 +58,7 @@ from appyc.passes.search_in_blocks import search_in_blocks
 from appyc.passes.share_totals import share_totals
 from appyc.passes.skew_loops import skew_loops
 from appyc.passes.split_ranges import split_ranges
+from appyc.passes.straighten_loops import straighten_loops
 from appyc.passes.stream_results import stream_results
 from appyc.passes.substitute_induction import substitute_induction
 from appyc.passes.version_loops import version_loops
@@ -102,6 +103,7 @@ ANALYSE: tuple[Pass, ...] = (
     fuse_in_blocks,  # once loops are free that can be, and the order of nests is settled; before verdicts
     skew_loops,  # after all that frees a loop, and before a row is taken for a scan of its own
     carry_in_scalars,  # for what these have left: an element that iterations hand on may be a scan
+    straighten_loops,  # before products, which are told by their indices
     find_products,  # once no pass moves loops any more, and before verdicts, which its new nests need
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order

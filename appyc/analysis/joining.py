@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from appyc.analysis.scalars import scalars_of
+from appyc.analysis.sums import are_equal
 from appyc.ir.nodes import (
     Alloc,
     Binary,
@@ -107,8 +108,8 @@ class EqualExtents:
         return cls({extent: leader(extent) for extent in first})
 
     def same(self, one: Expr, other: Expr) -> bool:
-        """Whether two expressions are one, lengths that are equal taken for each other."""
-        return one == other or self._named(one) == self._named(other)
+        """Whether two expressions are one, lengths that are equal taken for each other, and sums for sums."""
+        return one == other or are_equal(self._named(one), self._named(other))
 
     def _named(self, expr: Expr) -> Expr:
         return rewrite(expr, lambda n: self.first.get(n, n) if isinstance(n, Extent) else n)

@@ -13,9 +13,17 @@ begins make no difference; bounds must not depend on the loops of the nest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from appyc.analysis.product_terms import Term, depends_on, is_fixed, is_one_place_each, one_of, terms_of
+from appyc.analysis.product_terms import (
+    DTYPES,
+    Term,
+    depends_on,
+    is_fixed,
+    is_one_place_each,
+    one_of,
+    terms_of,
+)
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -34,7 +42,10 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import rewrite
+from appyc.ir.visit import rewrite, scalars_read, substitute
+
+MAX_STATEMENTS = 8
+"""Statements of a loop that adds up products: the values of some are put into others."""
 
 
 def product_of(loop: For) -> Product | None:
@@ -42,8 +53,8 @@ def product_of(loop: For) -> Product | None:
     chain = chain_of(loop)
     if len(chain) < 2 or may_raise(chain[:3]) or not _has_fixed_bounds(chain[:3]):
         return None
-    if len(chain) == 3 and len(chain[2].body) == 1 and isinstance(chain[2].body[0], Update):
-        return _into_elements(chain[0], chain[1], chain[2], chain[2].body[0])
+    if len(chain) == 3 and len(updates := added_up(chain[2])) == 1 and updates[0].index:
+        return _into_elements(chain[0], chain[1], chain[2], updates[0])
     return _by_sums(chain[0], chain[1])
 
 
@@ -55,14 +66,31 @@ def chain_of(loop: For) -> tuple[For, ...]:
     return tuple(chain)
 
 
+def added_up(loop: For) -> tuple[Update, ...]:
+    """The updates that are all that a loop does, by products, with the scalars that are computed for them in their
+    places; none where it does anything else."""
+    if len(loop.body) > MAX_STATEMENTS:
+        return ()
+    values: dict[Symbol, Expr] = {}
+    found: list[Update] = []
+    for stmt in loop.body:
+        match stmt:
+            case Assign() if stmt.target not in values:
+                values[stmt.target] = substitute(stmt.value, values)
+            case Update(op="+", atomic=False, mask=None) if stmt.value.dtype in DTYPES:
+                found.append(replace(stmt, value=substitute(stmt.value, values)) if values else stmt)
+            case _:
+                return ()
+    unknown = values.keys() & (scalars_read(found) | {update.target for update in found})
+    return () if unknown else tuple(found)
+
+
 # ---------------------------------------------------------------- the two forms
 
 
 def _into_elements(first: For, second: For, third: For, update: Update) -> Product | None:
     """`C[i, j] += scale * A[i, k] * B[k, j]`, with the three loops in any order."""
     nest = (first, second, third)
-    if update.op != "+" or not update.index or update.atomic or update.mask is not None:
-        return None
     along = [loop for loop in nest if depends_on(update.index, loop)]
     if len(along) != 2 or not is_one_place_each(update.index, along, nest):
         return None
@@ -86,9 +114,10 @@ def _by_sums(rows: For, columns: For) -> Product | None:
     nest = (rows, columns, summed)
     if not is_one_place_each(last.index, [rows, columns], nest) or not _has_fixed_bounds(nest):
         return None
-    if len(summed.body) != 1 or not isinstance(update := summed.body[0], Update) or update.index:
+    updates = added_up(summed)
+    if len(updates) != 1 or (update := updates[0]).index:
         return None
-    terms = terms_of(update.value, (rows, columns), summed) if update.op == "+" else None
+    terms = terms_of(update.value, (rows, columns), summed)
     if terms is None or len(terms) != 1 or last.array in (terms[0].left.array, terms[0].right.array):
         return None
     stored = _value_stored(columns.body, summed, update.target, last)

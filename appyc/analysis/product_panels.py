@@ -14,7 +14,18 @@
             b[i, j] = s
 
 In the second, what the product reads the same nest writes. That is no matter where the panel's product reads
-other rows than those that the panel writes.
+other rows than those that the panel writes. Nor is it then, what else an iteration of the outer loop does, if that
+is the one that is cut:
+
+    for k in range(n):                              # a panel's product is what the columns before the panel
+        for i in range(k, n):                       # take from all of its columns
+            s = 0.0
+            for j in range(k):
+                s += a[i, j] * a[k, j]
+            a[i, k] -= s
+        a[k, k] = sqrt(a[k, k])
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
 """
 
 from __future__ import annotations
@@ -22,7 +33,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.analysis.legality import Legality
-from appyc.analysis.product_sums import ProductSum, is_still, sum_in
+from appyc.analysis.product_sums import ProductSum, is_still, sums_at
 from appyc.analysis.product_terms import coefficient, is_fixed
 from appyc.ir.nodes import Binary, Const, Expr, For, Load, Store, Symbol, Update, Var
 from appyc.ir.visit import arrays_written, walk
@@ -30,7 +41,7 @@ from appyc.ir.visit import arrays_written, walk
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """A nest of two loops whose iterations add up products.
+    """Two loops whose iterations add up products, one among what the other does.
 
     cut: the loop that is cut into panels, `outer` or `inner`. Bounds of the other one, if it is
     inside, and of the sums may depend on it: one bound of each, by a constant factor.
@@ -48,19 +59,17 @@ class Panels:
 
 def panels_of(outer: For, legality: Legality) -> Panels | None:
     """How a nest is cut into panels; None where it cannot be, or is no triangle."""
-    if len(outer.body) != 1 or not isinstance(inner := outer.body[0], For) or not is_still(outer):
+    if not is_still(outer) or not is_fixed((outer.lo, outer.hi), (outer,)):
         return None
-    nest = (outer, inner)
-    if not is_fixed((outer.lo, outer.hi), nest):
-        return None
-    found = (sum_in(inner, at, nest) for at in range(len(inner.body)))
-    sums = tuple(one for one in found if one is not None)
-    if not sums:
-        return None
-    for cut in nest:
-        panels = Panels(outer, inner, cut, sums)
-        if _are_panels(panels) and (cut is outer or legality.judge(outer).may_run_in_any_order):
-            return panels
+    for inner in outer.body:
+        if isinstance(inner, For) and inner.step == 1:
+            nest = (outer, inner)
+            sums = tuple(one for at in range(len(inner.body)) for one in sums_at(inner, at, nest))
+            for cut in nest if len(outer.body) == 1 else (outer,):
+                panels = Panels(outer, inner, cut, sums)
+                in_order = cut is outer or legality.judge(outer).may_run_in_any_order
+                if sums and in_order and _are_panels(panels):
+                    return panels
     return None
 
 

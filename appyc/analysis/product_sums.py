@@ -7,11 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.legality import Legality
-from appyc.analysis.matrix_products import chain_of, product_of
+from appyc.analysis.matrix_products import added_up, chain_of, product_of
 from appyc.analysis.product_terms import Term, is_fixed, is_one_place_each, terms_of
 from appyc.analysis.statement_graph import statement_graph
 from appyc.ir.nodes import (
     Alloc,
+    Assign,
     Break,
     Continue,
     For,
@@ -22,15 +23,19 @@ from appyc.ir.nodes import (
     Store,
     Symbol,
     Update,
+    Var,
     While,
 )
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_written, walk
+from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
 
 
 @dataclass(frozen=True, slots=True)
 class ProductSum:
-    """A loop, number `at` in the body of two around it, that adds up terms: `total += ...`."""
+    """What a loop, number `at` in the body of two around it, adds up: `total += ...`.
+
+    loop: with this update alone; the loop itself may have others.
+    """
 
     at: int
     loop: For
@@ -53,14 +58,14 @@ def sums_in(rows: For) -> list[ProductSum]:
     if not is_fixed([bound for loop in nest for bound in (loop.lo, loop.hi)], nest):
         return []
     written = arrays_written(rows.body)
-    found = (sum_in(columns, at, nest) for at in range(len(columns.body)))
-    return [
-        one
-        for one in found
-        if one is not None
-        and not any({t.left.array, t.right.array} & written for t in one.terms)
-        and is_fixed((one.loop.lo, one.loop.hi), (*nest, one.loop))
-    ]
+    out: list[ProductSum] = []
+    for at in range(len(columns.body)):
+        found = sums_at(columns, at, nest)
+        if not any({t.left.array, t.right.array} & written for one in found for t in one.terms) and all(
+            is_fixed((one.loop.lo, one.loop.hi), (*nest, one.loop)) for one in found
+        ):
+            out += found
+    return out
 
 
 def is_still(loop: For) -> bool:
@@ -70,15 +75,26 @@ def is_still(loop: For) -> bool:
     return all(n.step == 1 for n in chain_of(loop)[:2])
 
 
-def sum_in(columns: For, at: int, nest: tuple[For, For]) -> ProductSum | None:
-    """Statement `at` of the columns' body, if it is such a sum."""
+def sums_at(columns: For, at: int, nest: tuple[For, For]) -> tuple[ProductSum, ...]:
+    """What statement `at` of the columns' body adds up, if it does nothing else."""
     loop = columns.body[at]
-    if not isinstance(loop, For) or len(loop.body) != 1 or not isinstance(update := loop.body[0], Update):
-        return None
-    if update.op != "+" or update.target.is_array or update.mask is not None or update.atomic:
-        return None
-    terms = terms_of(update.value, nest, loop)
-    return None if terms is None else ProductSum(at, loop, update, tuple(terms))
+    updates = added_up(loop) if isinstance(loop, For) else ()
+    if not isinstance(loop, For) or any(u.target.is_array for u in updates) or _are_seen(loop, nest[0]):
+        return ()
+    found = []
+    for update in updates:
+        terms = terms_of(update.value, nest, loop)
+        if terms is None:
+            return ()
+        found.append(ProductSum(at, replace(loop, body=(update,)), update, tuple(terms)))
+    return tuple(found)
+
+
+def _are_seen(loop: For, nest: For) -> bool:
+    """Whether anything in a nest reads what a loop in it computes beside its sum."""
+    own = scalars_written(stmt for stmt in loop.body if isinstance(stmt, Assign))
+    inside = {id(n) for n in walk(loop)}
+    return any(isinstance(n, Var) and n.symbol in own and id(n) not in inside for n in walk(nest))
 
 
 def memory_of_result(found: ProductSum, nest: tuple[For, For]) -> Operand | None:
@@ -109,6 +125,11 @@ def pieces_of(loop: For, legality: Legality) -> list[tuple[Stmt, ...]]:
     if len(loop.body) < 2 or may_raise(loop) or not is_fixed((loop.lo, loop.hi), (loop,)):
         return []
     alone = [product_of(replace(loop, body=(stmt,))) is not None for stmt in loop.body]
+    own = [scalars_written(stmt) for stmt in loop.body]
+    for at, is_product in enumerate(alone):
+        others = [stmt for number, stmt in enumerate(loop.body) if number != at]
+        if is_product and own[at] & scalars_read(others):
+            return []
     if not any(alone) or any(isinstance(n, While | Alloc | Break | Continue) for n in walk(loop)):
         return []
     graph = statement_graph(legality, loop)

@@ -42,33 +42,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.analysis.matrix_products import product_of
+from appyc.analysis.matrix_products import added_up, product_of
 from appyc.analysis.product_panels import panels_of
 from appyc.analysis.product_sums import pieces_of, sums_in
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import For, Function, If, Stmt, Update
+from appyc.ir.nodes import For, Function, If, Stmt
 from appyc.ir.visit import loops_of
 from appyc.passes.context import PassContext
-from appyc.passes.interchange_loops import GPUS, has_threads
+from appyc.passes.interchange_loops import has_threads
 from appyc.passes.product_panels import of_panels
 from appyc.passes.product_versions import ProductVersions
+from appyc.passes.straighten_loops import leaves_products_to_library
 
 
 def find_products(fn: Function, ctx: PassContext) -> Function:
     """The function with its products marked, and in nests of their own."""
-    options = ctx.options
-    if not (options.auto and options.blas) or options.exact or options.target in GPUS:
-        return fn
-    if not any(_adds_up(loop) for loop in loops_of(fn.body)):
+    if not leaves_products_to_library(ctx) or not any(map(added_up, loops_of(fn.body))):
         return fn
     body = _Search(fn, ctx, NameSupply.after(fn)).block(fn.body, ())
     return fn if body == fn.body else replace(fn, body=body)
-
-
-def _adds_up(loop: For) -> bool:
-    """Whether the loop's body is one update by a product: what all that is looked for has somewhere."""
-    update = loop.body[0] if len(loop.body) == 1 else None
-    return isinstance(update, Update) and update.op == "+" and update.value.dtype.kind in "fc"
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
     for found in panels.sums:
         apart, instead = _of_sum(panel, found, versions)
         body += apart
-        replaced[found.at] = instead
+        replaced[found.at] = replaced.get(found.at, ()) + instead
     statements = tuple(s for at, stmt in enumerate(inner) for s in replaced.get(at, (stmt,)))
     body.append(versions.copy(_rows_of(panel, panels.outer, panels.inner, statements)))
     loop = For(first, cut.lo, cut.hi, PANEL, tuple(body), loc=loc)
@@ -84,7 +84,8 @@ def _rows_of(panel: _Panel, outer: For, inner: For, body: tuple[Stmt, ...]) -> F
     lo, cut = Var(panel.first, loc=outer.loc), panel.panels.cut
     if cut is inner:
         return replace(outer, body=(replace(inner, lo=lo, hi=panel.end, body=body),))
-    return replace(outer, lo=lo, hi=panel.end, body=(replace(inner, body=body),))
+    statements = tuple(replace(inner, body=body) if stmt is inner else stmt for stmt in outer.body)
+    return replace(outer, lo=lo, hi=panel.end, body=statements)
 
 
 def _of_sum(

@@ -44,7 +44,7 @@ class ProductVersions:
         columns = rows.body[0]
         assert isinstance(columns, For)
         apart: list[Stmt] = []
-        body = list(columns.body)
+        replaced: dict[int, tuple[Stmt, ...]] = {}
         taken: set[Symbol] = set()
         for found in sums:
             memory = memory_of_result(found, (rows, columns))
@@ -56,8 +56,10 @@ class ProductVersions:
             taken.add(memory.array)
             apart += self.computed(rows, columns, found, memory)
             total = Load(memory.array, memory.index, checked=False, loc=found.loop.loc)
-            body[found.at] = replace(found.update, value=total)
-        rest = self.copy(replace(rows, body=(replace(columns, body=tuple(body)),)))
+            instead = replace(found.update, value=total)
+            replaced[found.at] = (*replaced.get(found.at, ()), instead)
+        body = tuple(s for at, stmt in enumerate(columns.body) for s in replaced.get(at, (stmt,)))
+        rest = self.copy(replace(rows, body=(replace(columns, body=body),)))
         large = conjunction([_is_large((rows, columns, found.loop)) for found in sums])
         return If(large, (*apart, rest), (rows,), loc=rows.loc)
 

@@ -52,6 +52,7 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 | `privatise_arrays` | scratch arrays become each iteration's own |
 | `rename_arrays` | reads of what is overwritten later see a copy; writes that are overwritten are left out |
 | `carry_in_scalars` | an element that the iteration before stored is handed on in a scalar |
+| `straighten_loops` | loops over moving slices that add up products run over the places themselves |
 | `find_products` | products of matrices in the middle of other work get nests of their own |
 | `chunk_scans` | scans, linear recurrences and packing run in chunks, whose steps are put together first |
 | `find_lanes` | lanes up to the distance of a dependence, or in step, with reads moved up |

@@ -162,6 +162,47 @@ def triangle_in_place(a, b):
             b[i, j] = 0.5 * s
 
 
+@PROGRAMS.on(1.5, floats(9, 7), floats(9, 6, seed=1)[:, ::-1], floats(9, 9))
+@PROGRAMS.on(-1.5, floats(269, 11), floats(269, 9)[:, ::-1], floats(269, 269), targets=C_ONLY)
+@PROGRAMS.on(1.5, *(floats(n, m, dtype=np.float32) for n, m in ((257, 9), (257, 9), (257, 257))), targets=C_ONLY)
+@PROGRAMS.on(1.5, *(complexes(n, m) for n, m in ((256, 8), (257, 9), (256, 257))), targets=C_ONLY)
+@PROGRAMS.on(1.5, floats(0, 3), floats(0, 3), floats(0, 0))
+@PROGRAMS.on(1.5, floats(2, 1), floats(2, 1), floats(2, 2))
+def rows_of_a_triangle(alpha, a, b, c):
+    for i in range(c.shape[0]):
+        products = a[: i + 1] @ a[i] - b[: i + 1] @ b[i]
+        c[i, : i + 1] = 0.5 * c[i, : i + 1] + alpha * products
+        c[i, : i + 1] += alpha * a[: i + 1] @ a[i]
+
+
+@PROGRAMS.on(floats(9, 9), floats(9, 7))
+@PROGRAMS.on(floats(269, 269), floats(9, 269).T, targets=C_ONLY)
+def rows_below(a, b):
+    for i in range(b.shape[0]):
+        b[i] += a[i + 1 :, i] @ b[i + 1 :]
+
+
+def dominant(n, dtype=np.float64):
+    """A symmetric matrix whose pivots are all about as large."""
+    half = np.tril(floats(n, n, dtype=dtype)) / n
+    return half + half.T + 2 * np.eye(n, dtype=dtype)
+
+
+@PROGRAMS.on(dominant(9))
+@PROGRAMS.on(dominant(1))
+@PROGRAMS.on(np.zeros((0, 0)))
+@PROGRAMS.on(dominant(269), targets=C_ONLY)
+@PROGRAMS.on(with_nan(dominant(300)), targets=C_ONLY)
+@PROGRAMS.on(dominant(269)[::-1, ::-1].T, targets=C_ONLY)
+@PROGRAMS.on(np.repeat(dominant(257, np.float32), 2, axis=1)[:, ::2], targets=C_ONLY)
+def factor_by_columns(a):
+    """Column k from those before it."""
+    for k in range(a.shape[0]):
+        a[k:, k] -= a[k:, :k] @ a[k, :k]
+        a[k, k] = np.sqrt(a[k, k])
+        a[k + 1 :, k] /= a[k, k]
+
+
 @PROGRAMS.on(floats(2, 130, 129), floats(2, 129, 131, seed=1), targets=C_ONLY)
 def stack_of_large_ones(a, b):
     return a @ b

@@ -1,0 +1,94 @@
+"""Integer expressions as sums of terms with factors: `(k + 1 + i) - k` is `i + 1`.
+
+    sum_of(2 * i - n + 3)  ->  Sum(terms={i: 2, n: -1}, constant=3)
+
+Terms are what is no sum, difference or multiple by a constant itself; equal ones are put together. Integers
+wrap, and sums of them with them: nothing is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from appyc.errors import Loc
+from appyc.ir.nodes import Binary, Const, Expr, Node, Symbol, Unary, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """terms: the factor of each, in the order of their first occurrence, none of them 0."""
+
+    terms: Mapping[Expr, int]
+    constant: int = 0
+
+    def plus(self, other: Sum, times: int = 1) -> Sum:
+        terms = dict(self.terms)
+        for term, factor in other.terms.items():
+            terms[term] = terms.get(term, 0) + times * factor
+        kept = {term: factor for term, factor in terms.items() if factor}
+        return Sum(kept, self.constant + times * other.constant)
+
+    def naming(self, symbols: frozenset[Symbol]) -> Mapping[Expr, int]:
+        """The terms that any of the scalars occur in."""
+        return {
+            term: factor
+            for term, factor in self.terms.items()
+            if any(isinstance(n, Var) and n.symbol in symbols for n in walk(term))
+        }
+
+    def written(self, loc: Loc) -> Expr:
+        """As an expression: what is added before what is taken away."""
+        out: Expr | None = None
+        number = Const(abs(self.constant), DType.INT64, loc=loc)
+        ordered = sorted(self.terms.items(), key=lambda item: item[1] < 0)  # stable
+        if self.constant > 0:
+            positive = sum(factor > 0 for _, factor in ordered)
+            ordered.insert(positive, (number, 1))
+        elif self.constant < 0 or not ordered:
+            ordered.append((number, -1 if self.constant else 1))
+        for term, factor in ordered:
+            times = Const(abs(factor), DType.INT64, loc=loc)
+            part = term if abs(factor) == 1 else Binary("*", term, times, loc=loc)
+            if out is None:
+                out = part if factor > 0 else Unary("-", part, loc=loc)
+            else:
+                out = Binary("+" if factor > 0 else "-", out, part, loc=loc)
+        assert out is not None
+        return out
+
+
+def sum_of(expr: Expr) -> Sum:
+    """An int64 expression's terms."""
+    match expr:
+        case Const(value=int(number)):
+            return Sum({}, number)
+        case Binary(op="+" | "-" as op):
+            return sum_of(expr.lhs).plus(sum_of(expr.rhs), 1 if op == "+" else -1)
+        case (
+            Binary(op="*", lhs=inner, rhs=Const(value=int(factor)))
+            | Binary(op="*", lhs=Const(value=int(factor)), rhs=inner)
+        ):
+            return Sum({}).plus(sum_of(inner), factor)
+        case Unary(op="-"):
+            return Sum({}).plus(sum_of(expr.arg), -1)
+        case _:
+            return Sum({expr: 1})
+
+
+def are_equal(one: Expr, other: Expr) -> bool:
+    """Whether two int64 expressions are one but for how their terms are put together."""
+    return one == other or _regular(one) == _regular(other)
+
+
+def _regular(expr: Expr) -> Expr:
+    """An expression with its sums, and those inside its terms, written in one way."""
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Binary | Unary) and node.op in ("+", "-", "*") and node.dtype is DType.INT64:
+            return sum_of(node).written(node.loc)
+        return node
+
+    return rewrite(expr, rule)
