@@ -524,8 +524,7 @@ doubled(np.ones(4))
     "list_display": """
 @appyc.jit(strict=True)
 def first(a):
-    b = [a[0], a[1]]
-    return b[0]
+    return [a[0], a[1]]
 
 first(np.ones(4))
 """,
@@ -540,7 +539,7 @@ weight(1)
     "generator": """
 @appyc.jit(strict=True)
 def total(a):
-    return sum(x for x in a if x > 0)
+    return sum(x * y for x in a for y in a)
 
 total(np.ones(4))
 """,
@@ -599,6 +598,7 @@ label(1)
     "print": """
 @appyc.jit(strict=True)
 def show(a):
+    #pragma parallel for
     for i in range(a.shape[0]):
         print(a[i])
 
@@ -780,12 +780,13 @@ contains(np.ones(4), 1.0)
 """,
     "raise_with_a_value": """
 @appyc.jit(strict=True)
-def check(x):
-    if x < 0:
-        raise ValueError(x)
-    return x
+def check(a):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        if a[i] < 0:
+            raise ValueError(a[i])
 
-check(1.0)
+check(np.ones(4))
 """,
     "nested_function": """
 @appyc.jit(strict=True)
@@ -805,10 +806,10 @@ flatten(np.ones((4, 4)))
 """,
     "starred_argument": """
 @appyc.jit(strict=True)
-def largest(t):
-    return max(*t)
+def largest(a):
+    return max(*a)
 
-largest((1, 2))
+largest(np.ones(4))
 """,
 }
 
@@ -963,7 +964,7 @@ clear(np.ones(4), np.ones(4, bool))
 def pick(t, i):
     return t[i]
 
-pick((1.0, 2.0), 1)
+pick((1.0, (2.0, 3.0)), 1)
 """,
     "step_zero": """
 @appyc.jit(strict=True)

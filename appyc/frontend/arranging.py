@@ -8,10 +8,9 @@ from itertools import pairwise
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, creation, expressions
-from appyc.frontend.arguments import Arguments, Maker, flag, integer_argument, integers, several
+from appyc.frontend.arguments import Arguments, Maker, integer_argument, integers, several
 from appyc.frontend.arithmetic import cast, const, integer
-from appyc.frontend.numbers import NumberType, promote
-from appyc.frontend.reshaping import concatenated, stacked
+from appyc.frontend.reshaping import concatenated
 from appyc.frontend.scope import Scope
 from appyc.frontend.stores import assign
 from appyc.frontend.tensors import as_tensor, as_value, fail_unless, permuted, pinned, with_axis
@@ -343,56 +342,6 @@ def split(scope: Scope, given: Arguments, loc: Loc) -> Value:
         element = substitute(tensor.element, {tensor.axes[axis]: here})
         parts.append(replace(tensor, axes=axes, extents=extents, element=element))
     return TupleValue(tuple(parts))
-
-
-# ---------------------------------------------------------------- grids
-
-
-def meshgrid(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.meshgrid of vectors: each of them over all axes."""
-    arrays = given["arrays"]
-    values = arrays.items if isinstance(arrays, TupleValue) else (arrays,)
-    vectors = [at_least(scope, v, 1, loc) for v in values]
-    indexing = given.get("indexing", Opaque("xy"))
-    kind = indexing.obj if isinstance(indexing, Opaque) else None
-    if (
-        any(v.ndim != 1 for v in vectors)
-        or kind not in ("xy", "ij")
-        or flag(given.get("sparse"), loc, "sparse")
-    ):
-        raise UnsupportedError("np.meshgrid is compiled for vectors, and dense", loc)
-    order = list(range(len(vectors)))
-    if kind == "xy" and len(order) > 1:
-        order[0], order[1] = 1, 0
-    extents = tuple(vectors[k].extents[0] for k in order)
-    out = []
-    for k, vector in enumerate(vectors):
-        axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in order)
-        here: Expr = Var(axes[order.index(k)], loc=loc)
-        out.append(Tensor(axes, extents, substitute(vector.element, {vector.axes[0]: here})))
-    return TupleValue(tuple(out))
-
-
-def indices(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.indices: where each element of a shape is, along each of its axes."""
-    shape = creation.shape_from(scope, given["dimensions"], loc)
-    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in shape)
-    places = [Tensor(axes, tuple(shape), Var(axis, loc=loc)) for axis in axes]
-    return stacked(scope, places, 0, loc)
-
-
-def mgrid(scope: Scope, ranges: Sequence[Sequence[Number]], loc: Loc) -> Value:
-    """np.mgrid of slices: start, stop and step of each axis."""
-    vectors = [creation.arange(scope, bounds, None, loc) for bounds in ranges]
-    if len(vectors) == 1:
-        return vectors[0]
-    joined: NumberType | None = NumberType(DType.INT64, python=False)
-    for vector in vectors:
-        joined = promote(joined, NumberType(vector.element.dtype, False)) if joined is not None else None
-    assert joined is not None, "numbers of 64 bits have a common type"
-    axes = tuple(v.axes[0] for v in vectors)
-    extents = tuple(v.extents[0] for v in vectors)
-    return stacked(scope, [Tensor(axes, extents, cast(v.element, joined.dtype)) for v in vectors], 0, loc)
 
 
 def rows(scope: Scope, value: Value, count: int, loc: Loc) -> TupleValue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend import arranging, comparing, einsum, functions, number_functions
+from appyc.frontend import arranging, comparing, einsum, expressions, functions, grids, number_functions
 from appyc.frontend.arguments import Arguments, Entry
 from appyc.frontend.arithmetic import binary, extremum, python_number
 from appyc.frontend.array_reductions import Along, reduce_array
@@ -14,7 +14,7 @@ from appyc.frontend.number_functions import Maker
 from appyc.frontend.reshaping import ravelled
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import as_tensor, as_value, element_type, elementwise, is_array
-from appyc.frontend.values import Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.values import Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.types import DType
 
 
@@ -59,6 +59,10 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if kind.bits < 32 or kind is DType.INT32 or kind is DType.UINT32:
         raise UnsupportedError(f"sum of {kind} wraps where np.sum does not", loc, hints=("use np.sum",))
     total = reduce_array(scope, "sum", items, Along(), None, loc)
+    described = items.tensor if isinstance(items, Masked) else items
+    if isinstance(described, Tensor) and described.python:
+        total = Number(expressions.number(total, loc).expr, python=True)
+        return binary("+", expressions.number(start, loc, "start"), total, loc)
     return elementwise(scope, [start, total], lambda n: binary("+", n[0], n[1], loc), loc)
 
 
@@ -118,8 +122,9 @@ FUNCTIONS: dict[object, Entry] = {
     np.vstack: (("tup",), arranging.joined_as(2, 0)), np.dstack: (("tup",), arranging.joined_as(3, 2)),
     np.column_stack: (("tup",), arranging.column_stack),
     np.split: (("ary", "indices_or_sections", "axis"), arranging.split),
-    np.meshgrid: (("*arrays", "indexing", "sparse"), arranging.meshgrid),
-    np.indices: (("dimensions",), arranging.indices),
+    np.meshgrid: (("*arrays", "indexing", "sparse"), grids.meshgrid),
+    np.indices: (("dimensions",), grids.indices),
+    np.ix_: (("*args",), grids.ix_), np.diag_indices: (("n", "ndim"), grids.diag_indices),
     np.tri: (("N", "M", "k"), arranging.tri),
     np.isclose: (_CLOSE, comparing.isclose), np.allclose: (_CLOSE, comparing.allclose),
     np.array_equal: (("a1", "a2"), comparing.array_equal),

@@ -15,7 +15,8 @@ from appyc.frontend import arithmetic, expressions
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.functions import as_dtype, number_method
-from appyc.frontend.host_calls import is_library_function
+from appyc.frontend.generated import generated_extreme, generated_test
+from appyc.frontend.host_calls import BUILTINS, is_library_function
 from appyc.frontend.local_functions import LocalFunction
 from appyc.frontend.number_functions import ALL_FUNCTIONS
 from appyc.frontend.numbers import holds
@@ -34,6 +35,7 @@ MAX_CALL_DEPTH = 40
 def lower_call(scope: Scope, node: ast.Call) -> Value:
     """The value of a call."""
     loc = scope.loc(node)
+    node = with_items(scope, node)
     if isinstance(node.func, ast.Attribute):
         owner = expressions.lower_lazily(scope, node.func.value)
         if not isinstance(owner, Opaque):
@@ -43,11 +45,14 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         callee = expressions.lower_expression(scope, node.func)
     if not isinstance(callee, Opaque):
         raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
+    is_extreme = (callee.obj is min or callee.obj is max) and len(node.args) == 1
+    if is_extreme and (found := generated_extreme(scope, node, callee.obj is max, loc)) is not None:
+        return found
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
     with _answered_by_library(loc):
-        if (found := lower_array_call(scope, callee.obj, node, loc)) is not None:
-            return found
+        if (of_arrays := lower_array_call(scope, callee.obj, node, loc)) is not None:
+            return of_arrays
     entry = ALL_FUNCTIONS.get(_hashable(callee.obj))
     if entry is not None:
         with _answered_by_library(loc) if is_library_function(callee.obj) else nullcontext():
@@ -58,6 +63,9 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     if fn is not None:
         bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
         return _inline(scope, node, fn, callee.root, bound, loc)
+    if any(callee.obj is builtin for builtin in BUILTINS):
+        raise LibraryCallError(f"{ast.unparse(node.func)} is called in Python only", loc,
+                               hints=("call it outside the loop with the pragma",))  # fmt: skip
     if is_library_function(callee.obj):
         raise LibraryCallError(
             f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
@@ -67,6 +75,15 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         f"{ast.unparse(node.func)} cannot be compiled", loc,
         hints=("write it as a loop or as a Python function, or call it outside the compiled function",),
     )  # fmt: skip
+
+
+def with_items(scope: Scope, node: ast.Call) -> ast.Call:
+    """The call with the items of tuples in place of starred arguments."""
+    if not any(isinstance(a, ast.Starred) for a in node.args):
+        return node
+    return ast.copy_location(
+        ast.Call(node.func, expressions.unstarred(scope, node.args), node.keywords), node
+    )
 
 
 @contextmanager
@@ -100,10 +117,6 @@ def _hashable(obj: object) -> object:
 def _positional(scope: Scope, node: ast.Call, loc: Loc) -> list[ast.expr]:
     if node.keywords:
         raise UnsupportedError(f"{ast.unparse(node.func)} takes no keyword arguments here", loc)
-    for arg in node.args:
-        if isinstance(arg, ast.Starred):
-            raise UnsupportedError("a starred argument cannot be compiled", scope.loc(arg),
-                                   hints=("write the arguments out",))  # fmt: skip
     return node.args
 
 
@@ -199,6 +212,8 @@ def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     len: _len,
+    any: generated_test,
+    all: generated_test,
     divmod: _divmod,
     range: _loops_only,
     enumerate: _loops_only,
@@ -262,15 +277,12 @@ def _bind(
     scope: Scope, node: ast.Call, name: str, signature: inspect.Signature, bound: Opaque | None, loc: Loc
 ) -> dict[str, Value]:
     """The values that a call gives to parameters, as Python binds them."""
-    for arg in node.args:
-        if isinstance(arg, ast.Starred):
-            raise UnsupportedError("a starred argument cannot be compiled", scope.loc(arg),
-                                   hints=("write the arguments out",))  # fmt: skip
     if any(k.arg is None for k in node.keywords):
         raise UnsupportedError("a **argument cannot be compiled", loc, hints=("write the arguments out",))
     for p in signature.parameters.values():
-        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            raise UnsupportedError(f"{name} takes *args or **kwargs, which cannot be compiled", loc)
+        if p.kind is p.VAR_KEYWORD:
+            raise UnsupportedError(f"{name} takes **kwargs, which cannot be compiled", loc,
+                                   hints=("name the parameters",))  # fmt: skip
     operands = expressions.lower_operands(scope, [*node.args, *(k.value for k in node.keywords)])
     values = [expressions.put_together(scope, value, loc) for value in operands]
     positional = values[: len(node.args)]
@@ -281,4 +293,8 @@ def _bind(
         arguments = signature.bind(*positional, **named)
     except TypeError as error:
         raise TypeInferenceError(f"{name}{signature}: {error}", loc) from None
-    return dict(arguments.arguments)
+    rest = {p.name: () for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL}
+    return {
+        name: TupleValue(value) if name in rest else value
+        for name, value in (rest | dict(arguments.arguments)).items()
+    }

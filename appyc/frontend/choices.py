@@ -23,7 +23,7 @@ def chosen_array(
             arm.extend(block)
             scope.bind(name, kept(scope, value, "chosen", loc) if isinstance(value, Tensor) else value, loc)
         arms.append((scope.env, arm, True))
-    scope.merge_branches(arms, start, frozenset({name}), since, loc)
+    scope.merge_branches(arms, start, scope.locals | {name}, since, loc)
     scope.emit(If(cond, tuple(arms[0][1]), tuple(arms[1][1]), loc=loc))
     out = scope.read(name, loc)
     del scope.env[name]

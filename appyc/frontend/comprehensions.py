@@ -3,8 +3,10 @@
 What is collected is described like any array expression: an axis for the iterations, and the item at a
 place of it. Nothing is stored for a sum.
 
-Does not handle: conditions, several `for` (but over tuples), and items that need statements (calls of
-functions with branches, say; again but over tuples); such comprehensions run in Python.
+A condition is a mask over the iterations; where it does not hold, the item is not computed.
+
+Does not handle: several `for` (but over tuples, and then without conditions), and items that need statements
+(calls of functions with branches, say; again but over tuples); such comprehensions run in Python.
 """
 
 from __future__ import annotations
@@ -20,8 +22,18 @@ from appyc.frontend.arithmetic import integer
 from appyc.frontend.loops import Range, what_it_runs_over
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import as_tensor, is_array, pinned
-from appyc.frontend.values import ArrayRef, Binding, Number, Slot, Tensor, TupleSlots, TupleValue, Value
-from appyc.ir.nodes import Binary, Const, Expr, Symbol, Var
+from appyc.frontend.values import (
+    ArrayRef,
+    Binding,
+    Masked,
+    Number,
+    Slot,
+    Tensor,
+    TupleSlots,
+    TupleValue,
+    Value,
+)
+from appyc.ir.nodes import Binary, Const, Expr, Logical, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, substitute
 
@@ -29,16 +41,15 @@ from appyc.ir.visit import scalars_read, substitute
 def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     """The items in a row; a tuple of them where what is run over is one."""
     loc = scope.loc(node)
-    for generator in node.generators:
-        if generator.ifs or generator.is_async:
-            raise UnsupportedError("a comprehension with conditions cannot be compiled", loc,
-                                   hints=("write a loop that fills an array",))  # fmt: skip
     first, *others = node.generators
     source = what_it_runs_over(scope, first.iter)
     if others or isinstance(source, TupleValue):
+        if any(generator.ifs for generator in node.generators):
+            raise UnsupportedError("a comprehension over a tuple, or with several loops, and with conditions "
+                                   "cannot be compiled", loc, hints=("write a loop",))  # fmt: skip
         return TupleValue(tuple(_one_by_one(scope, node, node.generators, source)))
     here = scope.supply.fresh("at", DType.INT64)
-    value = _item(scope, node, first.target, source.item(Var(here, loc=loc)), loc)
+    value, holds = _item(scope, node, first, source.item(Var(here, loc=loc)), loc)
     axis = scope.supply.fresh("i", DType.INT64)
     place: Expr = Var(axis, loc=loc)
     if source.step != 1:
@@ -50,7 +61,9 @@ def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
         raise UnsupportedError("the items of this comprehension have different lengths", loc,
                                hints=("write a loop",))  # fmt: skip
     element = substitute(inner.element, {here: place})
-    return Tensor((axis, *inner.axes), (_count(scope, source, loc), *inner.extents), element)
+    python = isinstance(value, Number) and value.python
+    out = Tensor((axis, *inner.axes), (_count(scope, source, loc), *inner.extents), element, python=python)
+    return out if holds is None else Masked(out, 0, 1, substitute(holds, {here: place}))
 
 
 def _one_by_one(
@@ -65,7 +78,7 @@ def _one_by_one(
                                scope.loc(node), hints=("write a loop that fills an array",))  # fmt: skip
     first, *others = generators
     for value in source.items:
-        with _own_names(scope):
+        with own_names(scope):
             for name, item in _names(scope, first.target, value):
                 scope.locals |= {name}
                 scope.bind(name, item, scope.loc(first.target))
@@ -76,7 +89,7 @@ def _one_by_one(
 
 
 @contextmanager
-def _own_names(scope: Scope) -> Iterator[None]:
+def own_names(scope: Scope) -> Iterator[None]:
     """A comprehension's names are its own."""
     env, names = dict(scope.env), scope.locals
     try:
@@ -94,22 +107,31 @@ def _lowered(scope: Scope, item: ast.expr) -> Value:
 
 
 def _item(
-    scope: Scope, node: ast.ListComp | ast.GeneratorExp, target: ast.expr, value: Value, loc: Loc
-) -> Value:
-    """The comprehension's item where its target is this value; its names are its own."""
+    scope: Scope,
+    node: ast.ListComp | ast.GeneratorExp,
+    generator: ast.comprehension,
+    value: Value,
+    loc: Loc,
+) -> tuple[Value, Expr | None]:
+    """The comprehension's item where its target is this value, and when there is one; its names are its own."""
     places: dict[Symbol, Expr] = {}
-    with _own_names(scope), scope.collect() as block:
-        for name, part in _names(scope, target, value):
+    holds: Expr | None = None
+    with own_names(scope), scope.collect() as block:
+        for name, part in _names(scope, generator.target, value):
             scope.locals |= {name}
             scope.env[name] = _binding(scope, name, part, places, loc)
+        for test in generator.ifs:
+            cond = expressions.lower_condition(scope, test)
+            holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
     if block or not (isinstance(item, Number) or is_array(item)):
         raise UnsupportedError("the items of this comprehension need statements of their own", loc,
                                hints=("write a loop that fills an array",))  # fmt: skip
+    holds = substitute(holds, places) if holds is not None else None
     if isinstance(item, Number):
-        return replace(item, expr=substitute(item.expr, places))
+        return replace(item, expr=substitute(item.expr, places)), holds
     tensor = as_tensor(scope, item, loc)
-    return replace(tensor, element=substitute(tensor.element, places))
+    return replace(tensor, element=substitute(tensor.element, places)), holds
 
 
 def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, Value]]:

@@ -7,7 +7,8 @@ emits them into the current block, in Python's order of evaluation.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from appyc.frontend.arithmetic import cast, integer, truth_of
 from appyc.frontend.calls import lower_call
 from appyc.frontend.choices import chosen_array
 from appyc.frontend.functions import imaginary_part, real_part
+from appyc.frontend.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.masks import packed
 from appyc.frontend.numbers import PY_BOOL, PY_INT
@@ -74,7 +76,6 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Yield: ("yield", "compiled functions are no generators; fill an array"),
     ast.YieldFrom: ("yield from", "compiled functions are no generators; fill an array"),
     ast.Starred: ("a starred expression", "write the items out"),
-    ast.NamedExpr: ("an assignment expression (:=)", "assign in a statement of its own"),
 }
 """What no expression may be, with what to do instead."""
 
@@ -119,15 +120,41 @@ def lower_lazily(scope: Scope, node: ast.expr) -> Value:
         case ast.Attribute(value=value, attr=attr):
             return attribute(scope, lower_expression(scope, value), attr, loc)
         case ast.Tuple(elts=elts):
+            elts = unstarred(scope, elts)
             items = zip(lower_operands(scope, elts), elts, strict=True)
             return TupleValue(tuple(put_together(scope, value, scope.loc(e)) for value, e in items))
         case ast.Call():
             return lower_call(scope, node)
         case ast.Lambda():
             return local_functions.defined(scope, node)
+        case ast.NamedExpr(target=target, value=value):
+            scope.bind(target.id, tensors.held(scope, lower_expression(scope, value), target.id, loc), loc)
+            return scope.read(target.id, loc)
         case _:
             what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
             raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
+
+
+def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
+    """The expressions, with the items of tuples in place of `*t`. Raises UnsupportedError for others."""
+    out: list[ast.expr] = []
+    for node in nodes:
+        if not isinstance(node, ast.Starred):
+            out.append(node)
+            continue
+        inner = node.value
+        if isinstance(inner, ast.Tuple | ast.List):
+            out += unstarred(scope, inner.elts)
+            continue
+        # A name, or an attribute of one, may be read once for each item.
+        value = lower_expression(scope, inner) if isinstance(inner, ast.Name | ast.Attribute) else None
+        if not isinstance(value, TupleValue):
+            raise UnsupportedError("only a tuple that has a name can stand behind * here", scope.loc(node),
+                                   hints=("write the items out, or give the tuple a name first",))  # fmt: skip
+        for k in range(len(value.items)):
+            at = ast.copy_location(ast.Constant(k), inner)
+            out.append(ast.copy_location(ast.Subscript(inner, at, ast.Load()), inner))
+    return out
 
 
 def lower_operands(
@@ -291,9 +318,20 @@ def _signed(op: ast.unaryop, value: Number, loc: Loc) -> Number:
 
 def _branch(scope: Scope, node: ast.expr) -> tuple[Value, list[Stmt]]:
     """An expression that is evaluated on one path only, and the statements it needs there."""
-    with scope.collect() as block:
+    with scope.collect() as block, _binding_nothing(scope):
         value = lower_expression(scope, node)
     return value, block
+
+
+@contextmanager
+def _binding_nothing(scope: Scope) -> Iterator[None]:
+    """What is evaluated on some paths only. Raises UnsupportedError for a `:=` in it."""
+    before = dict(scope.env)
+    yield
+    for name, binding in scope.env.items():
+        if before.get(name) is not binding:
+            raise UnsupportedError(f"{name!r} is assigned on some paths only", scope.bound_at[name],
+                                   hints=("assign it in a statement of its own",))  # fmt: skip
 
 
 def _bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Value:
@@ -321,7 +359,7 @@ def _bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Val
 def _logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Expr:
     out = lower_condition(scope, nodes[0])
     for node in nodes[1:]:
-        with scope.collect() as block:
+        with scope.collect() as block, _binding_nothing(scope):
             nxt = lower_condition(scope, node)
         known = constant_truth(out)
         if known is not None:
@@ -422,21 +460,49 @@ def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | N
 def _identity(
     scope: Scope, left: ast.expr, ops: list[ast.cmpop], comparators: list[ast.expr], loc: Loc
 ) -> Value:
-    """`x is None` and `x is not None`, which are known at compile time."""
+    """`x is None` and `x is not None`, which are known at compile time; `x in (1, 2)`."""
+    if len(ops) == 1 and isinstance(ops[0], ast.In | ast.NotIn):
+        found = _membership(scope, left, comparators[0], loc)
+        return found if isinstance(ops[0], ast.In) else arithmetic.logical_not(found, loc)
     if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
         a, b = lower_operands(scope, [left, comparators[0]])
         if isinstance(a, Opaque) or isinstance(b, Opaque):
             same = isinstance(a, Opaque) and isinstance(b, Opaque) and a.obj is b.obj
             return arithmetic.python_number(same == isinstance(ops[0], ast.Is), loc)
-    raise UnsupportedError("`is` and `in` compare objects, which compiled code does not have", loc,
+    raise UnsupportedError("`is` compares objects, which compiled code does not have", loc,
                            hints=("compare numbers with == or !=; `x is None` is fine",))  # fmt: skip
+
+
+def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Number:
+    """`item in among`: of numbers and of text, in a tuple, list or set that is written out or has a name."""
+    if isinstance(among, ast.List | ast.Set):
+        among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
+    wanted, found = lower_operands(scope, [item, among])
+    if not isinstance(found, TupleValue):
+        raise UnsupportedError(f"`in` of {describe(found)} cannot be compiled", loc,
+                               hints=("`x in (1, 2, 3)` can; of an array, np.any(a == x)",))  # fmt: skip
+    out = arithmetic.python_number(False, loc)
+    for one in found.items:
+        same = _compare_objects([wanted, one], ast.Eq(), loc)
+        if same is None and isinstance(wanted, Number) and isinstance(one, Number):
+            same = arithmetic.compare("==", wanted, one, loc)
+        if same is None and not (isinstance(wanted, Opaque) or isinstance(one, Opaque)):
+            raise UnsupportedError(f"{describe(wanted)} cannot be looked for among {describe(found)}", loc,
+                                   hints=("compare numbers",))  # fmt: skip
+        if same is None or constant_truth(same.expr) is False:
+            continue  # a number is no text
+        if constant_truth(same.expr) is True or constant_truth(out.expr) is False:
+            out = Number(same.expr, python=True)
+        elif constant_truth(out.expr) is None:
+            out = Number(Logical("or", out.expr, same.expr, loc=loc), python=True)
+    return out
 
 
 def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
     owner = lower_expression(scope, base)
     match owner:
-        case Opaque(obj=obj) if obj is np.mgrid:
-            return _grid(scope, index, loc)
+        case Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
+            return _grid(scope, index, loc, is_open=obj is np.ogrid)
         case TupleValue():
             return _tuple_item(scope, owner, index, loc)
         case ArrayRef() | Tensor():
@@ -450,22 +516,18 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
             raise wrong_kind(owner)(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
 
 
-def _grid(scope: Scope, index: ast.expr, loc: Loc) -> Value:
-    """`np.mgrid[a:b, c:d:s]`."""
-    from appyc.frontend.arranging import mgrid  # noqa: PLC0415  (its arguments are expressions)
+def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
+    """`np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
+    from appyc.frontend.grids import grid  # noqa: PLC0415  (its arguments are expressions)
 
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     ranges = []
     for part in parts:
         if not isinstance(part, ast.Slice) or part.upper is None:
-            raise UnsupportedError("np.mgrid takes slices with an end here", loc)
+            raise UnsupportedError("np.mgrid and np.ogrid take slices with an end here", loc)
         bounds = [part.lower or ast.copy_location(ast.Constant(0), part), part.upper]
-        numbers = lower_numbers(scope, [*bounds, *([part.step] if part.step is not None else [])])
-        if any(n.type.dtype.is_complex for n in numbers):
-            raise UnsupportedError("np.mgrid with a number of places is not compiled", loc,
-                                   hints=("np.linspace makes so many places",))  # fmt: skip
-        ranges.append(numbers)
-    return mgrid(scope, ranges, loc)
+        ranges.append(lower_numbers(scope, [*bounds, *([part.step] if part.step is not None else [])]))
+    return grid(scope, ranges, loc, is_open=is_open, is_tuple=isinstance(index, ast.Tuple))
 
 
 def _array_item(scope: Scope, owner: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
@@ -481,11 +543,16 @@ def _array_item(scope: Scope, owner: ArrayRef | Tensor, index: ast.expr, loc: Lo
 def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
     if isinstance(index, ast.Slice):
         return TupleValue(owner.items[_constant_slice(scope, index, loc)])
-    position = lower_number(scope, index).constant
+    at = lower_number(scope, index)
+    position = at.constant
     if not isinstance(position, int):
-        raise UnsupportedError(
-            "a tuple can be indexed by constants only", loc, hints=("pass the values as an array",)
-        )
+        table = owner.table or table_of_constants(scope, owner.items, loc)
+        if table is None:
+            raise UnsupportedError(
+                "this tuple can be indexed by constants only: its items are no numbers of one kind", loc,
+                hints=("put them into an array",),
+            )  # fmt: skip
+        return item_of(table, scope.temp("at", as_index(at, loc)), loc)
     if not -len(owner.items) <= position < len(owner.items):
         raise TypeInferenceError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
     return owner.items[position]
@@ -505,8 +572,9 @@ def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | Non
 
 def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[Item], loc: Loc) -> ArrayRef:
     """`owner[items]`, all of them single positions, as an array with more axes indexed."""
-    nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     values = [item for item in items if not isinstance(item, ast.Slice)]
+    nodes = index.elts if isinstance(index, ast.Tuple) else [index]
+    nodes = nodes if len(nodes) == len(values) else [index] * len(values)  # a name for a tuple
     if len(nodes) > owner.ndim:
         raise TypeInferenceError(
             f"too many indices: {len(owner.index) + len(nodes)}, "

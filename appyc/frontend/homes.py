@@ -136,17 +136,20 @@ def note(
     sources: Mapping[str, Binding],
     given: frozenset[Symbol],
     since: int,
+    needed: frozenset[str] | None = None,
 ) -> None:
     """Notes who else may look at, or store into, the array that a name's home becomes a copy of.
 
-    Names that mean nothing any more do not count. given: arrays that a caller has names for.
+    Names that mean nothing any more do not count. given: arrays that a caller has names for. needed: the
+    names that are read afterwards, where that is known.
     """
     array = root(move.source)
     if array is None:
         return
     memory.copied(array, move.home.symbol, name, since)
     outside = array not in memory.made
-    alive = {n: b for n, b in all_leaves(sources) if not isinstance(targets.get(n, _GONE), Conflict)}
+    read = {n: b for n, b in sources.items() if needed is None or n in needed}
+    alive = {n: b for n, b in all_leaves(read) if not isinstance(targets.get(n, _GONE), Conflict)}
     if not outside and array not in given and not has_other_names(alive, array, move.name):
         return
     memory.freeze(array, name, since)

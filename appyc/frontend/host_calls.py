@@ -18,7 +18,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TypeVar
 
 import numpy as np
@@ -27,11 +27,18 @@ from appyc.errors import Loc
 from appyc.frontend.access import closure_of
 from appyc.frontend.source import Source
 
-LIBRARIES = ("numpy", "scipy", "cupy", "cupyx")
+LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "time", "random")
+BUILTINS = (print, round, sorted, input, repr, str, format, hash, id)
+"""Functions of Python's that change none of the names and arrays of their caller."""
 
 
 def is_library_function(obj: object) -> bool:
-    """Whether a callable is one of an array library's."""
+    """Whether a callable is one of an array library's, or another one that only Python itself can call."""
+    if any(obj is builtin for builtin in BUILTINS):
+        return True
+    owner = getattr(obj, "__self__", None)
+    if isinstance(obj, BuiltinFunctionType) and owner is not None and not isinstance(owner, ModuleType):
+        return is_library_function(type(owner))  # a method of a generator of random numbers
     if isinstance(obj, MethodType):  # np.random's functions are methods of a generator
         return is_library_function(type(obj.__self__))
     if not isinstance(obj, FunctionType | BuiltinFunctionType | np.ufunc | type) and not callable(obj):

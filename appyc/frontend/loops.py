@@ -1,9 +1,4 @@
-"""Loops: `for` over ranges, arrays, tuples, enumerate and zip; `while`; break and continue.
-
-The bindings at the top of an iteration must be one and the same whether it is the first or
-a later one. The body is lowered with a guess (what the names are bound to before the
-loop); where it ends with wider types, it is lowered again with those.
-"""
+"""Loops: `for` over ranges, arrays, tuples, enumerate and zip; `while`."""
 
 from __future__ import annotations
 
@@ -12,26 +7,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, Note, PragmaError, TypeInferenceError, UnsupportedError
-from appyc.frontend import arithmetic, returns
+from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, const, integer
-from appyc.frontend.arrangements import Exchange, exchanged_names
+from appyc.frontend.calls import with_items
 from appyc.frontend.clauses import loop_clauses, prange_clauses
 from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number, wrong_kind
-from appyc.frontend.liveness import live_before
+from appyc.frontend.loop_bodies import LoopBody, end_path, lower_statements
+from appyc.frontend.place_loops import lower_place_loop, places_of
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
-from appyc.frontend.scope import Env, LoopFrame, Scope, constant_truth
+from appyc.frontend.scope import LoopFrame, Scope, constant_truth
 from appyc.frontend.tensors import as_tensor, as_value, kept, settled
 from appyc.frontend.tree import as_tuple, statements_in
-from appyc.frontend.values import ArrayRef, Number, Opaque, Slot, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
-    Assign,
     Binary,
     Break,
-    Clauses,
     Compare,
     Const,
-    Continue,
     Expr,
     Extent,
     Fail,
@@ -39,7 +32,6 @@ from appyc.ir.nodes import (
     If,
     Load,
     Select,
-    Stmt,
     Unary,
     Var,
     While,
@@ -49,9 +41,6 @@ from appyc.ir.visit import substitute
 
 MAX_UNROLLED = 64
 """A loop over a tuple is unrolled; a longer tuple is refused."""
-
-_MAX_ROUNDS = 12
-"""Types only widen, bool to int to float to complex, so rounds end long before this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +59,9 @@ def lower_for(scope: Scope, node: ast.For) -> None:
     loc = scope.loc(node)
     pragma = scope.pragmas.get(node)
     assert pragma is None or isinstance(pragma, LoopPragma)
+    if (places := places_of(scope, node.iter)) is not None:
+        lower_place_loop(scope, node, places, pragma, loc)
+        return
     source = what_it_runs_over(scope, node.iter)
     if isinstance(source, TupleValue):
         if pragma is not None:
@@ -89,9 +81,9 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
     in_order = not source.parallel and (pragma is None or pragma.request not in ("parallel", "simd"))
-    shape = _Loop(node, loc, hidden, in_order)
+    shape = LoopBody(node, loc, hidden, in_order)
     frame, block = shape.lower(scope, body)
-    clauses: Clauses | None = None
+    clauses = None
     if pragma is not None:
         clauses = loop_clauses(scope, pragma, frame.head)
     elif source.parallel:
@@ -104,6 +96,7 @@ def lower_while(scope: Scope, node: ast.While) -> None:
     """A `while` loop; where its condition needs statements, they run at the top of the body."""
     loc = scope.loc(node)
     test: list[Expr] = []
+    assigns = any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test))
 
     def body(frame: LoopFrame) -> None:
         with scope.collect() as before:
@@ -111,206 +104,18 @@ def lower_while(scope: Scope, node: ast.While) -> None:
         test[:] = [cond]
         if before or frame.exchange is not None:
             scope.block.extend(before)
-            scope.emit(If(Unary("~", cond, loc=loc), (Break(loc=loc),), loc=loc))
+            with scope.collect() as leave:
+                if assigns:
+                    end_path(scope, frame, loc)
+            scope.emit(If(Unary("~", cond, loc=loc), (*leave, Break(loc=loc)), loc=loc))
             test[:] = [const(True, DType.BOOL, loc)]
         lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
-    shape = _Loop(node, loc, frozenset())
+    shape = LoopBody(node, loc, frozenset())
     frame, block = shape.lower(scope, body)
     if constant_truth(test[0]) is False and frame.broke is None:
         return
     shape.finish(scope, frame, While(test[0], block, loc=loc))
-
-
-def lower_statements(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
-    from appyc.frontend.statements import lower_block  # noqa: PLC0415  (statements hold loops)
-
-    lower_block(scope, body, finish)
-
-
-@dataclass(frozen=True, slots=True)
-class _Loop:
-    """What `for` and `while` share: bindings at the top, the else clause, the code behind."""
-
-    node: ast.For | ast.While
-    loc: Loc
-    hidden: frozenset[str]
-    """Names that the loop binds for its body alone."""
-    in_order: bool = True
-    """Whether nobody has asked for its iterations to run in another order."""
-
-    def lower(self, scope: Scope, body: Callable[[LoopFrame], None]) -> tuple[LoopFrame, tuple[Stmt, ...]]:
-        """The loop's frame, with the bindings at the top, and its body. Conversions to the former are emitted."""
-        start = dict(scope.env)
-        head: Env = dict(start)
-        since = len(scope.memory.stores)
-        needed = _needed(scope, self.node)
-        exchanged: frozenset[str] = frozenset()
-        may_exchange = self.in_order and not self.node.orelse
-        for name in sorted(self._set_by_earlier_iterations(scope)):
-            # A bool is the narrowest type: rounds widen it to what the body assigns.
-            head[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
-        for _ in range(_MAX_ROUNDS):
-            frame = LoopFrame(dict(head), since)
-            if self.node.orelse:
-                frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)
-            if exchanged:
-                frame.exchange = _exchange(scope, start, exchanged)
-            block = self._body(scope, frame, body)
-            if frame.exchange is not None and not frame.exchange.fits:
-                may_exchange, exchanged = False, frozenset()
-                continue
-            more = exchanged_names(start, frame.ends, needed - self.hidden) if may_exchange else exchanged
-            if more - exchanged:
-                exchanged |= more
-                head |= {name: start[name] for name in exchanged}
-                continue
-            wider = self._widened(scope, head, frame.ends, needed - exchanged, start, exchanged)
-            if wider == head:
-                break
-            head = wider
-        else:
-            raise AssertionError("types of loop variables do not settle")
-        scope.end_path(head, start, self.loc, since=since, first=True)
-        if frame.broke is not None:
-            scope.emit(Assign(frame.broke, const(False, DType.BOOL, self.loc), loc=self.loc))
-        if frame.exchange is not None:
-            scope.emit(Assign(frame.exchange.state, integer(0, self.loc), loc=self.loc))
-        self._leave(scope, frame)
-        return frame, tuple(without_tail_continue(block))
-
-    def _body(self, scope: Scope, frame: LoopFrame, body: Callable[[LoopFrame], None]) -> list[Stmt]:
-        """The statements of one iteration; of a loop whose names exchange arrays, for each arrangement."""
-        exchange = frame.exchange
-        if exchange is None:
-            return self._once(scope, frame, body, frame.head)
-        parts: list[list[Stmt]] = []
-        while len(parts) < len(exchange.arrangements):  # each may lead to ones that were not known
-            parts.append(self._once(scope, frame, body, frame.head | exchange.bindings(len(parts))))
-        block = parts[-1]
-        for k, part in reversed(list(enumerate(parts[:-1]))):
-            block = [If(exchange.is_at(k, self.loc), tuple(part), tuple(block), loc=self.loc)]
-        return block
-
-    def _once(
-        self, scope: Scope, frame: LoopFrame, body: Callable[[LoopFrame], None], head: Env
-    ) -> list[Stmt]:
-        scope.env = dict(head)
-        scope.live = True
-        with scope.collect() as block:
-            scope.loops.append(frame)
-            body(frame)
-            if scope.live:
-                end_path(scope, frame, self.loc)
-            scope.loops.pop()
-        return block
-
-    def _set_by_earlier_iterations(self, scope: Scope) -> set[str]:
-        """Variables without a value before the loop that the body may read before it assigns them.
-
-        One that is only ever updated (`s += x`) is not among them: that cannot go well.
-        """
-        if not scope.facts.early:
-            return set()
-        nodes = list(ast.walk(self.node))
-        updated = {n.target for n in nodes if isinstance(n, ast.AugAssign)}
-        stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-        names = {n.id for n in stored if n not in updated}
-        return {n for n in names & scope.facts.early if n not in scope.env}
-
-    def _leave(self, scope: Scope, frame: LoopFrame) -> None:
-        scope.live = True
-        if frame.exchange is not None:
-            behind = scope.names_behind.get(self.node, scope.locals)
-            scope.exchanged = frame.exchange if behind & set(frame.exchange.names) else None
-        scope.env = {k: v for k, v in frame.head.items() if k not in self.hidden}
-
-    def _widened(
-        self,
-        scope: Scope,
-        head: Env,
-        ends: list[Env],
-        needed: frozenset[str],
-        start: Env,
-        exchanged: frozenset[str],
-    ) -> Env:
-        out = dict(head)
-        for end in ends:
-            for name, binding in end.items():
-                if name in self.hidden or name in exchanged:
-                    continue
-                out[name] = scope.join(name, out.get(name), binding, needed, start, self.loc)
-        return out
-
-    def finish(self, scope: Scope, frame: LoopFrame, loop: For | While) -> None:
-        """Emit the loop, its else clause, and the way on where the function has returned inside."""
-        scope.emit(loop)
-        if frame.broke is not None:
-            not_left = Unary("~", Var(frame.broke, loc=self.loc), loc=self.loc)
-            from appyc.frontend.statements import lower_branches  # noqa: PLC0415  (statements hold loops)
-
-            lower_branches(scope, not_left, self.node.orelse, [], self.loc)
-        if scope.loops and returns.may_return(self.node):
-            leave = returns.leave_if_returned(scope, self.loc)
-            if leave is not None:
-                end_path(scope, scope.loops[-1], self.loc, emit=False)
-                scope.emit(leave)
-
-
-def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True) -> None:
-    """A way back to the top, or out: what names are bound to here goes to their common home."""
-    frame.ends.append(dict(scope.env))
-    if not emit:
-        return
-    exchanged = frame.exchange.names if frame.exchange is not None else ()
-    head = {name: binding for name, binding in frame.head.items() if name not in exchanged}
-    scope.end_path(head, scope.env, loc, since=frame.stores, first=False)
-    if frame.exchange is not None:
-        scope.emit(frame.exchange.leave(scope.env, loc))
-
-
-def _exchange(scope: Scope, start: Env, names: frozenset[str]) -> Exchange:
-    """The exchange of these names' arrays, before anything is known but how they are at first."""
-    ordered = tuple(sorted(names))
-    state = scope.supply.fresh("arrangement", DType.INT64)
-    return Exchange(ordered, state, [tuple(start[name] for name in ordered)])
-
-
-def _needed(scope: Scope, loop: ast.For | ast.While) -> frozenset[str]:
-    """Names whose value at the top of an iteration, or behind the loop, is read."""
-    return live_before([loop], frozenset()) | scope.names_behind.get(loop, scope.locals)
-
-
-def lower_break(scope: Scope, loc: Loc) -> None:
-    frame = scope.loops[-1]
-    end_path(scope, frame, loc)
-    if frame.broke is not None:
-        scope.emit(Assign(frame.broke, const(True, DType.BOOL, loc), loc=loc))
-    scope.emit(Break(loc=loc))
-    scope.live = False
-
-
-def lower_continue(scope: Scope, loc: Loc) -> None:
-    end_path(scope, scope.loops[-1], loc)
-    scope.emit(Continue(loc=loc))
-    scope.live = False
-
-
-def without_tail_continue(block: list[Stmt]) -> list[Stmt]:
-    """A `continue` that ends the body says nothing."""
-    if not block:
-        return block
-    last = block[-1]
-    if isinstance(last, Continue):
-        return without_tail_continue(block[:-1])
-    if isinstance(last, If):
-        then = tuple(without_tail_continue(list(last.then)))
-        orelse = tuple(without_tail_continue(list(last.orelse)))
-        if not then and orelse:
-            cond = arithmetic.logical_not(Number(last.cond, True), last.loc).expr
-            return [*block[:-1], If(cond, orelse, loc=last.loc)]
-        return [*block[:-1], replace(last, then=then, orelse=orelse)]
-    return block
 
 
 # ---------------------------------------------------------------- what a loop runs over
@@ -321,6 +126,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     if isinstance(node, ast.Call):
         callee = lower_expression(scope, node.func)
         obj = callee.obj if isinstance(callee, Opaque) else None
+        node = with_items(scope, node)
         if obj is range or obj is prange:
             return _range(scope, node, loc, parallel=obj is not range)
         if obj is enumerate:

@@ -99,12 +99,14 @@ def _lower(
     for name, arg in arguments.items():
         value = _parameter(scope, name, arg, params, places[name])
         scope.env[name] = _as_binding(value)
+        if isinstance(value, TupleValue) and name in scope.indexed:
+            scope.bind(name, value, places[name])  # with a table
     _lower_body(scope, node)
     value = returns.final_value(scope, loc)
     results: list[Result] = []
     tree = _Results(scope, results, scope.result.loc if scope.result is not None else loc).tree(value)
     captures = tuple(environment.captures.values())
-    scope.block[:0] = returns.without_elements(scope, loc)
+    scope.block[:0] = [*scope.first, *returns.without_elements(scope, loc)]
     function = Function(
         fn.__name__,
         (*params, *(c.symbol for c in captures)),
@@ -240,7 +242,6 @@ def lower_inline(
         )
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
-        _check_signature(scope, source.ast)
         try:
             for name, given in arguments.items():
                 value = held(scope, given, name, loc)
@@ -260,6 +261,6 @@ def lower_inline(
             for slot in scope.result.slots:
                 start = cast(const(0, DType.INT64, loc), slot.symbol.dtype)
                 caller.emit(Assign(slot.symbol, start, loc=loc))
-        caller.block += [*returns.without_elements(scope, loc), *scope.block]
+        caller.block += [*scope.first, *returns.without_elements(scope, loc), *scope.block]
         return returns.with_chosen_arrays(caller, scope, value, loc)
     raise AssertionError("lowering does not settle")

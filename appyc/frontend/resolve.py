@@ -96,6 +96,11 @@ class Names:
         known = [*self.fn.__code__.co_varnames, *self._closure, *self.fn.__globals__, *dir(builtins)]
         raise TypeInferenceError(f"name {name!r} is not defined", loc, label=_did_you_mean(name, known))
 
+    def is_of_library(self, name: str) -> bool:
+        """Whether an outer name is a module of NumPy, SciPy or the like."""
+        value = self._closure.get(name, self.fn.__globals__.get(name))
+        return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in _ARRAY_LIBRARIES
+
     def find(self, name: str) -> ArrayRef | None:
         """The array that an outer name stands for and that the function has used by now, if any."""
         for kind in ("closure", "global"):
@@ -114,13 +119,15 @@ class Names:
         path = owner.root.step("attr", name) if owner.root is not None else None
         if (
             path is not None
-            and not isinstance(owner.obj, ModuleType | type)
+            and not isinstance(owner.obj, ModuleType | type | np.iinfo | np.finfo)
             and _is_computed(owner.obj, name)
         ):
             raise UnsupportedError(
                 f"{name!r} is computed each time it is read", loc,
                 hints=("read it into a variable before the loop",),
             )  # fmt: skip
+        if isinstance(owner.obj, np.iinfo | np.finfo):
+            return self.constant(value, None, loc)  # what a type can hold does not change
         is_field = path is not None and not isinstance(owner.obj, ModuleType | type | FunctionType)
         if is_field and isinstance(value, np.ndarray | np.generic | int | float | complex):
             # An object's fields may change between calls; its class's methods are code.
@@ -158,6 +165,7 @@ class Names:
         return Opaque(value, path)
 
 
+_ARRAY_LIBRARIES = ("numpy", "scipy", "cupy")
 _LIBRARIES = ("numpy", "math", "cmath", "builtins", "appyc")
 
 

@@ -58,7 +58,7 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     if scope.returned is not None:
         scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
     if scope.loops:
-        from appyc.frontend.loops import end_path  # noqa: PLC0415  (loops hold statements, which return)
+        from appyc.frontend.loop_bodies import end_path  # noqa: PLC0415  (loops hold statements, which return)
 
         end_path(scope, scope.loops[-1], loc)
         scope.emit(Break(loc=loc))

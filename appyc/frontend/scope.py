@@ -22,9 +22,10 @@ from appyc.frontend.liveness import names_behind
 from appyc.frontend.memory import Bound, Memory
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.pragmas import read_pragmas
+from appyc.frontend.read_lists import read_lists
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
-from appyc.frontend.tree import loops_with_own_names
+from appyc.frontend.tree import loops_with_own_names, names_indexed
 from appyc.frontend.values import (
     ArrayRef,
     Binding,
@@ -91,6 +92,8 @@ class LoopFrame:
     """Bindings at each way back to the top or out: iteration ends, continue, break."""
     broke: Symbol | None = None
     """Set by `break` where the loop has an else clause."""
+    needed: frozenset[str] | None = None
+    """Names that are read at the top of an iteration, or behind the loop."""
     exchange: Exchange | None = None
     """Which names have one another's arrays in later iterations."""
 
@@ -108,6 +111,8 @@ class Scope:
         memory: Memory | None = None,
     ) -> None:
         self.locals = assigned_names(source.ast)
+        self.indexed = names_indexed(source.ast)
+        self.read_lists = read_lists(source.ast, names.is_of_library)
         self.own_names = loops_with_own_names(source.ast)
         self.pragmas = read_pragmas(source)
         self.source = source
@@ -122,6 +127,8 @@ class Scope:
         """Where names were bound last."""
         self.env: Env = {}
         self.block: list[Stmt] = []
+        self.first: list[Stmt] = []
+        """What comes before all other statements."""
         self.loops: list[LoopFrame] = []
         self.flags: dict[str, Symbol] = {}
         self.live = True
@@ -198,7 +205,7 @@ class Scope:
             case Slot():
                 return Number(Var(binding.symbol, loc=loc), binding.python)
             case TupleSlots():
-                return TupleValue(tuple(self._value(name, b, loc) for b in binding.items))
+                return TupleValue(tuple(self._value(name, b, loc) for b in binding.items), binding.table)
             case Conflict():
                 error = UnsupportedError if binding.unsupported else TypeInferenceError
                 raise error(f"{name!r} is {binding.reason}", loc,
@@ -233,7 +240,11 @@ class Scope:
 
     def bind(self, name: str, value: Value, loc: Loc) -> None:
         """`name = value`."""
-        self.env[name] = self._store(name, self.env.get(name), value, loc)
+        self.env[name] = bound = self._store(name, self.env.get(name), value, loc)
+        if name in self.indexed and isinstance(bound, TupleSlots) and isinstance(value, TupleValue):
+            from appyc.frontend.indexed_tuples import table_of  # noqa: PLC0415  (it emits into a scope)
+
+            self.env[name] = replace(bound, table=value.table or table_of(self, value.items, name, loc))
         self.bound_at[name] = loc
         if name in self.flags:
             self.emit(Assign(self.flags[name], const(True, DType.BOOL, loc), loc=loc))
@@ -268,11 +279,20 @@ class Scope:
 
     # ------------------------------------------------------------ where paths meet
 
-    def end_path(self, targets: Env, sources: Env, loc: Loc, *, since: int, first: bool) -> None:
+    def end_path(
+        self,
+        targets: Env,
+        sources: Env,
+        loc: Loc,
+        *,
+        since: int,
+        first: bool,
+        needed: frozenset[str] | None = None,
+    ) -> None:
         """Copies, at the end of a path, from what names are bound to there into their common homes.
 
         since: the number of the first store that may see what becomes of arrays. first: homes of
-        arrays are new on this path.
+        arrays are new on this path. needed: names that are read afterwards, where that is known.
         """
         for name, target in targets.items():
             if name in sources:
@@ -281,7 +301,7 @@ class Scope:
         since = min([since, *(frame.stores for frame in self.loops)])
         for move in moves:
             bound = Bound(move.name, self.bound_at.get(move.name, loc))
-            note(self.memory, move, bound, targets, sources, self.given, since)
+            note(self.memory, move, bound, targets, sources, self.given, since, needed)
         self.block += copies(self.supply, self.memory, moves, loc, first=first)
 
     def keep_equal(self, array: Symbol, copy: Symbol, name: str, loc: Loc) -> None:
@@ -416,7 +436,7 @@ class Scope:
             merged[name] = self.join(name, one.get(name), two.get(name), needed, start, loc)
         for env, block in open_ends:
             outer, self.block = self.block, block
-            self.end_path(merged, env, loc, since=since, first=True)
+            self.end_path(merged, env, loc, since=since, first=True, needed=needed)
             self.block = outer
         self.env = merged
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import expressions
 from appyc.frontend.arithmetic import cast, integer
+from appyc.frontend.array_reductions import Along, reduce_array
 from appyc.frontend.masks import nonzero
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import (
@@ -24,12 +25,13 @@ from appyc.frontend.tensors import (
     equals,
     fail_unless,
     is_array,
+    kept,
     materialise,
     permuted,
     pinned,
 )
 from appyc.frontend.tree import as_tuple
-from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, Value, describe
+from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
     Binary,
     Compare,
@@ -71,6 +73,9 @@ def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
             items.append(n)
             continue
         value = expressions.put_together(scope, next(values), scope.loc(n))
+        if n is index and isinstance(value, TupleValue):
+            items += value.items  # a name for several parts, `np.ix_(...)`
+            continue
         items.append(as_value(as_tensor(scope, value, scope.loc(n))) if isinstance(n, ast.List) else value)
     return items
 
@@ -122,10 +127,11 @@ def _indexed(
 ) -> Value:
     """The owner (`tensor`) with slices, positions and index arrays on its axes."""
     arrays = [part for part in parts if isinstance(part, Tensor)]
-    if arrays and isinstance(owner, Tensor):
-        if stored:
-            raise UnsupportedError("an index array cannot assign to a view", loc,
-                                   hints=("index the array itself",))  # fmt: skip
+    in_view = isinstance(owner, Tensor) and stored
+    if arrays and in_view:
+        parts = _within_view(scope, tensor, parts, loc)
+        arrays = [part for part in parts if isinstance(part, Tensor)]
+    elif arrays and isinstance(owner, Tensor):
         owner = materialise(scope, tensor, "indexed", loc)
         tensor = as_tensor(scope, owner, loc)
     gathered = broadcast(scope, arrays, loc, "IndexError") if arrays else None
@@ -165,7 +171,7 @@ def _indexed(
                 if first_array is None:
                     first_array = 0 if apart else len(axes)
                 places[old] = cast(elements.pop(0), DType.INT64)
-                checked = True
+                checked = not in_view
     if gathered is not None:
         assert first_array is not None
         axes[first_array:first_array] = gathered.axes
@@ -176,6 +182,42 @@ def _indexed(
         element = replace(element, checked=True)
     out = replace(tensor, axes=tuple(axes), extents=tuple(extents), element=element)
     return as_value(out.copied() if arrays else out)
+
+
+def _within_view(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> list[_Part]:
+    """Index arrays counted from the start of a view's axes, after a test that they lie in it.
+
+    What lies outside the view may lie in its array, whose own test would pass it.
+    """
+    if tensor.unsettled:
+        raise UnsupportedError("whether this is a view in another shape only its strides would tell", loc,
+                               hints=("assign to the array itself",))  # fmt: skip
+    out: list[_Part] = []
+    at = 0
+    for part in parts:
+        if isinstance(part, Tensor):
+            extent = tensor.extents[at]
+            part = as_tensor(scope, kept(scope, part, "positions", loc), loc)
+            position = cast(part.element, DType.INT64)
+            from_end = Binary("+", position, extent, loc=loc)
+            negative = Compare("<", position, integer(0, loc), loc=loc)
+            place = Select(negative, from_end, position, loc=loc)
+            inside = Logical(
+                "and",
+                Compare(">=", place, integer(0, loc), loc=loc),
+                Compare("<", place, extent, loc=loc),
+                loc=loc,
+            )
+            all_inside = reduce_array(
+                scope, "all", replace(part.copied(), element=inside), Along(), None, loc
+            )
+            assert isinstance(all_inside, Number), "all axes are reduced"
+            fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
+            scope.emit(If(Unary("~", all_inside.expr, loc=loc), (fail,), loc=loc))
+            part = replace(part.copied(), element=place)
+        at += part is not None
+        out.append(part)
+    return out
 
 
 def _masked(

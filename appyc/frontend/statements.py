@@ -6,13 +6,16 @@ import ast
 import builtins
 from collections.abc import Callable
 
-from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
+import numpy as np
+
+from appyc.errors import LibraryCallError, Loc, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import cast
 from appyc.frontend.arrangements import Exchange, in_each
 from appyc.frontend.arranging import rows
 from appyc.frontend.axis_pragmas import lower_with_dims
 from appyc.frontend.complex_parts import with_part, written_part
+from appyc.frontend.creation import shape_from
 from appyc.frontend.expressions import (
     array_operation,
     binary_symbol,
@@ -23,21 +26,23 @@ from appyc.frontend.expressions import (
     number,
     wrong_kind,
 )
+from appyc.frontend.homes import has_other_names
 from appyc.frontend.liveness import names_assigned
 from appyc.frontend.local_functions import defined
-from appyc.frontend.loops import lower_break, lower_continue, lower_for, lower_while
+from appyc.frontend.loop_bodies import lower_break, lower_continue
+from appyc.frontend.loops import lower_for, lower_while
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
+from appyc.frontend.reshaping import reshaped
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import is_element, lower_items, subscript
 from appyc.frontend.stores import assign, without_leading_ones
 from appyc.frontend.tensors import as_tensor, as_value, element_type, held, is_array, settled
-from appyc.frontend.tree import statements_in
+from appyc.frontend.tree import as_tuple, statements_in
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Const, Expr, Fail, If, Likely, Load, Store, Unary, Update, Var
 from appyc.ir.types import DType
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.With: ("a with statement", "enter the context outside the compiled function"),
     ast.Try: ("a try statement", "catch exceptions outside the compiled function"),
     ast.Import: ("an import", "import at the top of the file"),
     ast.ImportFrom: ("an import", "import at the top of the file"),
@@ -173,6 +178,8 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
             _raise(scope, exc, loc)
         case ast.FunctionDef(name=name):
             scope.bind(name, defined(scope, node), loc)
+        case ast.With(items=items, body=body):
+            _with(scope, items, body, loc)
         case ast.Delete(targets=targets):
             _delete(scope, node, targets)
         case _:
@@ -184,6 +191,10 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
 
 
 def _assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) -> None:
+    if isinstance(value, ast.List) and all(
+        isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets
+    ):
+        value = as_tuple(value)
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
     out = lower_lazily(scope, value) if is_store else lower_expression(scope, value)
     if len(targets) > 1 or isinstance(targets[0], ast.Tuple | ast.List):
@@ -207,6 +218,8 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
             _unpack(scope, elts, value, loc)
         case ast.Subscript():
             _store(scope, target, value, loc)
+        case ast.Attribute(value=ast.Name(id=name), attr="shape"):
+            _reshape_in_place(scope, name, value, scope.loc(target))
         case ast.Attribute():
             raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
                                    hints=("return the value, and assign it outside",))  # fmt: skip
@@ -214,10 +227,23 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
             raise UnsupportedError("this target cannot be compiled", scope.loc(target))
 
 
+def _reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
+    """`x.shape = n`: of an array that the function has made, and that no other name has, a new view."""
+    array = scope.read(name, loc) if name in scope.locals else None
+    if not isinstance(array, ArrayRef) or array.index or array.symbol not in scope.memory.made:
+        raise UnsupportedError("the shape of this array cannot be assigned in compiled code", loc,
+                               hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
+    if has_other_names(scope.env, array.symbol, name) or array.symbol in scope.given:
+        raise UnsupportedError(f"{name!r} has another name, which would see its new shape", loc,
+                               hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
+    tensor = reshaped(scope, as_tensor(scope, array, loc), shape_from(scope, shape, loc), loc)
+    scope.bind(name, as_value(tensor), loc)
+
+
 def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
-    for e in elts:
-        if isinstance(e, ast.Starred):
-            raise UnsupportedError("a starred target cannot be compiled", scope.loc(e))
+    starred = next((k for k, e in enumerate(elts) if isinstance(e, ast.Starred)), None)
+    if starred is not None:
+        elts, value = _gathered(scope, elts, value, starred, loc)
     if isinstance(value, ArrayRef | Tensor) and value.ndim:
         value = rows(scope, value, len(elts), loc)
     if not isinstance(value, TupleValue):
@@ -229,6 +255,31 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
         )
     for e, item in zip(elts, value.items, strict=True):
         assign_to(scope, e, item, loc)
+
+
+def _gathered(
+    scope: Scope, elts: list[ast.expr], value: Value, starred: int, loc: Loc
+) -> tuple[list[ast.expr], TupleValue]:
+    """`a, *b = ...` as `a, b = ...`, where b gets a tuple; a list it is that may only be looked at."""
+    star = elts[starred]
+    assert isinstance(star, ast.Starred)
+    if not isinstance(star.value, ast.Name) or star.value.id not in scope.read_lists:
+        raise UnsupportedError("this starred target gets a list, which cannot be compiled", scope.loc(star),
+                               hints=("a list that is only indexed or looped over can",))  # fmt: skip
+    if not isinstance(value, TupleValue):
+        raise wrong_kind(value)(f"{describe(value)} cannot be unpacked into a starred target", loc,
+                                hints=("only tuples can be",))  # fmt: skip
+    behind = len(elts) - starred - 1
+    if len(value.items) < starred + behind:
+        raise TypeInferenceError(
+            f"{len(value.items)} values cannot be unpacked into {len(elts) - 1} targets and more", loc
+        )
+    items = value.items
+    last = len(items) - behind
+    together = TupleValue(items[starred:last])
+    return [*elts[:starred], star.value, *elts[starred + 1 :]], TupleValue(
+        (*items[:starred], together, *items[last:])
+    )
 
 
 def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
@@ -472,6 +523,9 @@ def _needed(scope: Scope, body: list[ast.stmt], orelse: list[ast.stmt]) -> froze
 
 def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> None:
     cond = lower_condition(scope, test)
+    if msg is not None and not isinstance(msg, ast.Constant):
+        raise LibraryCallError("a text that is put together is made in Python", scope.loc(msg),
+                               hints=("give a constant text",))  # fmt: skip
     text = str(msg.value) if isinstance(msg, ast.Constant) else ""
     fail = Fail("AssertionError", text, loc=loc)
     known = constant_truth(cond)
@@ -481,6 +535,22 @@ def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> Non
         scope.emit(If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc))
     elif not known:
         scope.emit(fail)
+
+
+def _with(scope: Scope, items: list[ast.withitem], body: list[ast.stmt], loc: Loc) -> None:
+    """`with np.errstate(...)` about what is not said of floats anyway."""
+    for item in items:
+        call = item.context_expr
+        callee = lower_expression(scope, call.func) if isinstance(call, ast.Call) else None
+        is_errstate = isinstance(callee, Opaque) and callee.obj is np.errstate
+        if not is_errstate or not isinstance(call, ast.Call) or item.optional_vars is not None:
+            raise UnsupportedError("a with statement cannot be compiled", loc,
+                                   hints=("enter the context outside the compiled function",))  # fmt: skip
+        for word in call.keywords:
+            if not isinstance(word.value, ast.Constant) or word.value.value not in ("ignore", "warn"):
+                raise UnsupportedError("compiled code raises nothing for what floats come to", scope.loc(word.value),
+                                       hints=('"ignore" and "warn" can be compiled',))  # fmt: skip
+    lower_block(scope, body)
 
 
 def _delete(scope: Scope, node: ast.stmt, targets: list[ast.expr]) -> None:
@@ -504,5 +574,8 @@ def _raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:
             text = str(args[0].value) if args and isinstance(args[0], ast.Constant) else ""
             scope.emit(Fail(node.id, text, loc=loc))
             return
+        if plain:
+            raise LibraryCallError("an exception whose text is put together is raised in Python", loc,
+                                   hints=("give it a constant text",))  # fmt: skip
     raise UnsupportedError("this raise cannot be compiled", loc,
                            hints=("raise a builtin exception with a constant text",))  # fmt: skip

@@ -15,7 +15,8 @@ _BLOCKS = ("cases", "finalbody", "orelse", "handlers", "body")
 
 def as_tuple(node: ast.List) -> ast.Tuple:
     """The items of a list that is only looked at."""
-    return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
+    elts = [as_tuple(e) if isinstance(e, ast.List) else e for e in node.elts]
+    return ast.copy_location(ast.Tuple(elts, ast.Load()), node)
 
 
 def statements_in(*roots: ast.stmt) -> Iterator[ast.stmt]:
@@ -27,6 +28,30 @@ def statements_in(*roots: ast.stmt) -> Iterator[ast.stmt]:
             yield node
         for name in _BLOCKS:
             stack.extend(reversed(getattr(node, name, ())))
+
+
+def names_indexed(function: ast.FunctionDef) -> frozenset[str]:
+    """The names that some subscript takes an item of at a place that is no constant."""
+    return frozenset(
+        node.value.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and not isinstance(node.slice, ast.Constant | ast.Slice | ast.UnaryOp | ast.Tuple)
+    )
+
+
+def leaves_loop(loop: ast.For | ast.While) -> bool:
+    """Whether a break of the loop's own stands in it."""
+    stack: list[ast.AST] = [*loop.body]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Break):
+            return True
+        names = ("orelse",) if isinstance(node, ast.For | ast.While) else _BLOCKS
+        stack += [part for name in names for part in getattr(node, name, ())]
+    return False
 
 
 def loops_with_own_names(root: ast.AST) -> frozenset[ast.For]:

@@ -58,7 +58,7 @@ class Tensor:
 
     view: `element` is a load, and who assigns to the tensor assigns to that array. unsettled: whether it
     is a view of the array that `element` loads from, or a copy, only strides would tell; so nobody may
-    come to see a difference.
+    come to see a difference. python: the elements are Python's own numbers, not yet in any array.
     """
 
     axes: tuple[Symbol, ...]
@@ -66,6 +66,7 @@ class Tensor:
     element: Expr
     view: bool = False
     unsettled: bool = False
+    python: bool = False
 
     @property
     def ndim(self) -> int:
@@ -100,8 +101,23 @@ class Masked:
 
 
 @dataclass(frozen=True, slots=True)
+class TableColumn:
+    """An array with the items of a tuple of numbers. python: they are Python's own."""
+
+    array: Symbol
+    python: bool
+
+
+Table: TypeAlias = TableColumn | tuple["Table", ...]
+"""The numbers of a tuple, or of each column of a tuple of tuples, in arrays."""
+
+
+@dataclass(frozen=True, slots=True)
 class TupleValue:
+    """table: the items once more, where they are numbers that a program picks by position."""
+
     items: tuple[Value, ...]
+    table: Table | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +176,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class TupleSlots:
-    """A variable that holds a tuple: a binding for each item."""
+    """A variable that holds a tuple: a binding for each item. table: as in TupleValue."""
 
     items: tuple[Binding, ...]
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)

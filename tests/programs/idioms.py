@@ -1,0 +1,176 @@
+"""Python's own ways of saying things, in numerical code; nothing is left to Python."""
+
+import numpy as np
+
+from tests.programs.registry import Programs, floats, ints
+
+PROGRAMS = Programs(strict=True)
+
+_M = floats(5, 7)
+
+
+@PROGRAMS.on(_M)
+@PROGRAMS.on(_M[::-1, ::2])
+@PROGRAMS.on(floats(1, 3, dtype=np.float32))
+@PROGRAMS.on(floats(0, 3), joined=True)
+def places(a):
+    out = np.zeros_like(a)
+    for i, j in np.ndindex(*a.shape):
+        if i == j:
+            continue
+        out[i, j] = a[i, j] * (i + 2 * j)
+    for at in np.ndindex(a.shape):
+        out[at] += a[at]
+    total = 0.0
+    for (i, j), x in np.ndenumerate(a):
+        total += x * (i - j)
+    for x in a.flat:
+        total += x
+    return out, total
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(floats(9, dtype=np.float32))
+@PROGRAMS.on(ints(11))
+def lists_that_are_looked_at(a):
+    moves = [(-1, 0.5), (1, 0.25), (0, 1.0)]
+    weights = [1, 2, 4]
+    kernel = [[1, 2], [3, 4]]
+    out = np.zeros(a.shape[0])
+    for i in range(1, a.shape[0] - 1):
+        for step, weight in moves:
+            out[i] += a[i + step] * weight
+        for k in range(-3, len(moves)):
+            step, weight = moves[k]
+            out[i] += a[i + step] * weight * weights[k]
+        out[i] *= kernel[i % 2][1]
+    return out, (0.5, 2.0, 8.0)[a.shape[0] % 3]
+
+
+@PROGRAMS.on(floats(9), 1)
+@PROGRAMS.on(floats(9), 7)  # raises IndexError
+@PROGRAMS.on(floats(3), -1)
+def unpacking(a, k):
+    first, *rest = (*a.shape, 2, 3)
+    *front, last = (1.0, 2.0)
+    shape = (*rest, first)
+    table = np.ones((*shape,)) * front[0]
+    return rest[0] + last, table.sum() + shape[k], np.clip(a, *(-0.5, 0.5))
+
+
+@PROGRAMS.on(floats(9), 2)
+@PROGRAMS.on(floats(9), 7)
+@PROGRAMS.on(floats(2), 1)
+def membership(a, k):
+    mode = "fast"
+    total = 0
+    for i in range(a.shape[0]):
+        if i in (1, k, 5) and i not in [0, 8]:
+            total += i
+    if mode in ("fast", "slow") and mode not in {"none"}:
+        total += 100
+    return total, k in (2.0, 3), 3 in (1, 2)
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(-np.abs(floats(9)))
+@PROGRAMS.on(np.array([1.0, np.nan, 2.0]))
+@PROGRAMS.on(floats(1))
+def assignment_expressions(a):
+    i = 0
+    while i < a.shape[0] - 1 and i < 4:
+        i += 1
+    k = 0
+    while (v := a[k]) < 0.5 and k < a.shape[0] - 1:
+        k += 1
+    if (s := a.sum()) > 0:
+        k += 10
+    return k, v, s, i
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(np.abs(floats(9)))
+@PROGRAMS.on(ints(9, dtype=np.int32))
+def comprehensions_with_conditions(a):
+    n = a.shape[0]
+    positive = np.array([x * 2 for x in a if x > 0])
+    numbers = np.array([i * i for i in range(n) if i % 3 == 1 if i != 4])
+    return positive, numbers, sum(i for i in range(n) if i % 2), sum(a[i] * 1.0 for i in range(n) if a[i] > 0)
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(np.abs(floats(9)))
+@PROGRAMS.on(ints(4, 4))
+@PROGRAMS.on(floats(0))
+@PROGRAMS.on(np.array([0.5, np.nan, 2.0]))
+def tests_of_generators(a):
+    b = a.ravel()
+    n = b.shape[0]
+    found = any(x > 1 for x in b), all(x > -1 for x in b)
+    early = any(b[i] < 5 for i in range(n + 3)) if n else False  # never comes to what is out of range
+    pairs = any(b[i] == b[j] for i in range(n) for j in range(i))
+    return found, early, pairs, all((True, n >= 0))
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(ints(3))
+@PROGRAMS.on(floats(0))  # raises ValueError
+def extremes(a):
+    return max(abs(x) for x in a), min(a), max(i % 4 for i in range(a.shape[0] + 1))
+
+
+@PROGRAMS.on(4, 3)
+@PROGRAMS.on(1, 0)
+def open_grids(n, m):
+    y, x = np.ogrid[0:n, 0:m]
+    v, u = np.ogrid[-1:1:5j, 0 : n * 0.5 : 0.5]
+    p, q = np.mgrid[-1:1:3j, 0:m]
+    s, t = np.meshgrid(np.arange(n), np.arange(m), sparse=True)
+    return y * 10 + x, u + v, p - q, s - t, np.mgrid[0:1:4j]
+
+
+@PROGRAMS.on(floats(5, 7), np.array([0, 3]), np.array([1, 2, -1]))
+@PROGRAMS.on(floats(5, 7), np.array([0, 3]), np.array([1, 9]))  # raises IndexError
+@PROGRAMS.on(ints(5, 7), np.array([], dtype=np.int64), np.array([1]))
+def index_grids(a, rows, columns):
+    a[np.ix_(rows, columns)] += 1
+    b = a[np.ix_([0, 2], a[0] > 0)]
+    c = np.zeros((3, 3))
+    c[np.diag_indices(3)] = 2.0
+    return b, c
+
+
+@PROGRAMS.on(floats(9), floats(6, 6), np.array([0, 3, -1]))
+@PROGRAMS.on(floats(9)[::2], floats(6, 12)[:, ::-2], np.array([3, 1, 1]))
+@PROGRAMS.on(floats(9), floats(6, 6), np.array([0, 7]))
+@PROGRAMS.on(floats(9), floats(6, 6), np.array([8]))  # raises IndexError: outside the view, inside its array
+@PROGRAMS.on(floats(9), floats(6, 6), np.array([-9]))  # the same
+@PROGRAMS.on(floats(9), floats(6, 6), np.array([], dtype=np.int32))
+def through_views(a, m, at):
+    tail = a[1:]
+    tail[at] = 5.0
+    tail[at] *= 2.0
+    inner = m[1:, 1:5]
+    inner[at % 4, 2] = -1.0
+    inner[1, at % 4] += a[at]
+    m[::-1][at % 3] = 7.0
+
+
+@PROGRAMS.on(floats(12))
+@PROGRAMS.on(floats(0))
+def with_contexts_and_shapes(a):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        b = a / (a - a)
+    b.shape = (a.shape[0] // 3, 3)
+    eps = np.finfo(a.dtype).eps + np.iinfo(np.int32).max
+    return b, eps
+
+
+def _added(a, *more):
+    return a + more[0] if len(more) == 1 else a * len(more)
+
+
+@PROGRAMS.on(floats(5))
+def calls_with_any_number(a):
+    pair = (1.0, 2.0)
+    return _added(a), _added(a, 2.0), _added(a, *pair)
