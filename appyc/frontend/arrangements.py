@@ -45,8 +45,9 @@ class Exchange:
         """The statement that notes, at the end of a path, the arrangement that it leads to."""
         found = tuple(env.get(name, self.arrangements[0][k]) for k, name in enumerate(self.names))
         if found not in self.arrangements:
-            known = {binding for arrangement in self.arrangements for binding in arrangement}
-            self.fits = self.fits and len(self.arrangements) < MAX_ARRANGEMENTS and known >= set(found)
+            known = [binding for arrangement in self.arrangements for binding in arrangement]
+            of_these = all(binding in known for binding in found)
+            self.fits = self.fits and len(self.arrangements) < MAX_ARRANGEMENTS and of_these
             if not self.fits:
                 return Assign(self.state, integer(0, loc), loc=loc)
             self.arrangements.append(found)
@@ -68,14 +69,17 @@ def exchanged_names(
     All names that have one of these arrays at first are among them: which of them are arranged
     together is settled by their arrays. needed: names that are read at the top, or behind the loop.
     """
+    own = {name: start[name] for name in needed & start.keys() if isinstance(start[name], ArrayRef | Tensor)}
     arrays = {binding for binding in start.values() if isinstance(binding, ArrayRef | Tensor)}
+    met: set[Binding] = set()
     changed: set[str] = set()
     for end in ends:
-        for name in needed & start.keys() & end.keys():
-            if end[name] != start[name] and start[name] in arrays and end[name] in arrays:
+        for name, binding in own.items():
+            now = end.get(name, binding)
+            if now != binding and isinstance(now, ArrayRef | Tensor) and now in arrays:
                 changed.add(name)
-    met = {end[name] for end in ends for name in changed if name in end} & arrays
-    return frozenset(changed | {name for name in needed & start.keys() if start[name] in met})
+                met.add(now)
+    return frozenset(changed | {name for name, binding in own.items() if binding in met})
 
 
 def in_each(

@@ -552,7 +552,9 @@ def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> V
                 "this tuple can be indexed by constants only: its items are no numbers of one kind", loc,
                 hints=("put them into an array",),
             )  # fmt: skip
-        return item_of(table, scope.temp("at", as_index(at, loc)), loc)
+        first = owner.items[0]
+        length = len(first.items) if isinstance(first, TupleValue) else 0
+        return item_of(table, scope.temp("at", as_index(at, loc)), length, loc)
     if not -len(owner.items) <= position < len(owner.items):
         raise TypeInferenceError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
     return owner.items[position]

@@ -73,7 +73,7 @@ def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
             items.append(n)
             continue
         value = expressions.put_together(scope, next(values), scope.loc(n))
-        if n is index and isinstance(value, TupleValue):
+        if n is index and isinstance(value, TupleValue) and not isinstance(n, ast.List):
             items += value.items  # a name for several parts, `np.ix_(...)`
             continue
         items.append(as_value(as_tensor(scope, value, scope.loc(n))) if isinstance(n, ast.List) else value)

@@ -102,10 +102,12 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """An array with the items of a tuple of numbers. python: they are Python's own."""
+    """An array with the items of a tuple of numbers, or of tuples of such. python: they are Python's own.
+    index: which of the array's items are meant."""
 
     array: Symbol
     python: bool
+    index: tuple[Expr, ...] = ()
 
 
 Table: TypeAlias = TableColumn | tuple["Table", ...]

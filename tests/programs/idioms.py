@@ -43,7 +43,8 @@ def lists_that_are_looked_at(a):
         for k in range(-3, len(moves)):
             step, weight = moves[k]
             out[i] += a[i + step] * weight * weights[k]
-        out[i] *= kernel[i % 2][1]
+        for k in range(2):
+            out[i] *= kernel[i % 2][k]
     return out, (0.5, 2.0, 8.0)[a.shape[0] % 3]
 
 
@@ -135,6 +136,8 @@ def open_grids(n, m):
 def index_grids(a, rows, columns):
     a[np.ix_(rows, columns)] += 1
     b = a[np.ix_([0, 2], a[0] > 0)]
+    first = a[0]
+    first[[1, 0]] = first[[0, 1]]
     c = np.zeros((3, 3))
     c[np.diag_indices(3)] = 2.0
     return b, c
