@@ -21,6 +21,17 @@ Loops that share a temporary array are joined wherever they may be. Others only 
 say so (`analysis/sharing_pays.py`), and where loops that were nested with nothing between them
 still are: those change places, and become grids.
 
+A nest whose rows the next loop comes to inside its columns is turned round for that, where bytes are saved:
+
+    for i in range(n):                              for j in range(m):
+        for j in range(m):                              s = 0.0
+            a[i, j] += u[i] * v[j]                      for i in range(n):
+    for j in range(m):                    ->                a[i, j] += u[i] * v[j]
+        s = 0.0                                             s += a[i, j] * y[i]
+        for i in range(n):                              x[j] = s
+            s += a[i, j] * y[i]
+        x[j] = s
+
 What stands between the two goes before both, if the first loop does not need to come before
 it, or else stays behind both.
 
@@ -40,6 +51,7 @@ from appyc.analysis.amounts import total
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.joining import EqualExtents, alone, left_behind, one_loop, placed, why_not_joined
 from appyc.analysis.legality import Legality
+from appyc.analysis.product_terms import is_fixed
 from appyc.analysis.sharing_pays import ends_lanes, matrix_of_all_iterations, why_not_worthwhile
 from appyc.analysis.verdicts import LoopVerdict
 from appyc.errors import Loc
@@ -168,11 +180,15 @@ class _Fusion:
         inner = replace(self, refusals={}, parts={})
         never = why_not_joined(first, second, self.equal)
         found = inner._attempt(first, second, between, is_producer) if never is None else never
+        if isinstance(found, str) and self.ctx.options.target not in GPUS:
+            inner = replace(self, refusals={}, parts={})
+            found = inner._turned(first, second, between) or found
         if not isinstance(found, str):
-            self.refusals |= inner.refusals
-            self.parts |= inner.parts
-            self.parts[first.var] = (*self._parts(first), *self._parts(second))
+            together = (*self._parts(first), *self._parts(second))
+            self.parts.pop(first.var, None)
             self.parts.pop(second.var, None)
+            self.refusals |= inner.refusals
+            self.parts |= {**inner.parts, found[1].var: together}
             return found
         if filled or (never is None and found != BETWEEN):
             what = "that fills an array it reads" if filled else "that walks the same memory"
@@ -182,6 +198,41 @@ class _Fusion:
 
     def _parts(self, loop: For) -> tuple[Symbol, ...]:
         return self.parts.get(loop.var, (loop.var,))
+
+    def _turned(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
+        """The joined loop, where a nest goes with one that comes to the same rows inside its columns."""
+        turned = self._columns_first(first, second)
+        if turned is None or why_not_joined(turned, second, self.equal) is not None:
+            return None
+        if why_not_worthwhile(turned, second) is not None:
+            return None
+        found = self._attempt(turned, second, between, is_producer=True)
+        if isinstance(found, str):
+            return None
+        rows = [stmt for stmt in found[1].body if isinstance(stmt, For)]
+        return found if len(rows) == 1 else None
+
+    def _columns_first(self, first: For, second: For) -> For | None:
+        """A nest of two loops the other way round, if nothing is against that and the second has such loops."""
+        inside = [stmt for stmt in second.body if isinstance(stmt, For)]
+        if len(inside) != 1 or len(second.body) == 1 or len(first.body) != 1:
+            return None
+        rows, columns = first, first.body[0]
+        if not isinstance(columns, For) or any(isinstance(n, For) for n in walk(columns.body)):
+            return None
+        same = self.equal.same
+        if (
+            rows.clauses
+            or columns.clauses
+            or not (same(rows.hi, inside[0].hi) and same(rows.lo, inside[0].lo))
+        ):
+            return None
+        if not is_fixed((columns.lo, columns.hi), (rows, columns)):
+            return None
+        legality = Legality.of(alone(first))
+        if not all(legality.judge(loop).may_run_in_any_order for loop in (rows, columns)):
+            return None
+        return replace(columns, body=(replace(rows, body=columns.body),))
 
     def _attempt(self, first: For, second: For, between: list[Stmt], is_producer: bool) -> _Joined | str:
         """The joined loop with what goes before and behind it, or why there is none."""

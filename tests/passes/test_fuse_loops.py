@@ -12,7 +12,7 @@ import appyc
 from appyc.analysis.amounts import NONE
 from appyc.analysis.evaluate import evaluate
 from appyc.ir.nodes import Alloc, For, Function, Load, Store, Update
-from appyc.ir.printer import print_function
+from appyc.ir.printer import print_expr, print_function
 from appyc.ir.visit import rewrite, walk
 from appyc.options import Options
 from appyc.passes.check_bounds import check_bounds
@@ -430,3 +430,90 @@ def test_a_product_is_not_taken_apart_for_what_follows_it():
     a = np.ones((6, 5)), np.ones((5, 7)), np.ones((7, 3))
     np.testing.assert_array_equal(fn(*a), layers(*a))
     assert "each iteration would come to all of" in str(fn.explain())
+
+
+# ---------------------------------------------------------------- nests that are turned round
+
+
+def updated_and_multiplied(a, u, v, x, y):
+    a += np.outer(u, v)
+    x += y @ a
+
+
+def filled_and_multiplied(a, u, v, x, y):
+    t = a - np.outer(u, v)
+    x += y @ t
+
+
+@pytest.mark.parametrize("fn", [updated_and_multiplied, filled_and_multiplied])
+def test_a_nest_is_turned_round_for_one_that_comes_to_its_rows_inside_its_columns(fn):
+    context = PassContext(Options(target="cpu"))
+    out = fused(fn, *matrix_and_vectors(3, 4), context=context)
+    assert outer_loops(out) == 1
+    assert arrays_made(out) == 0
+    (loop,) = [stmt for stmt in out.body if isinstance(stmt, For)]
+    assert len(context.fusions[loop.var].parts) >= 2
+    for shape in ((0, 3), (3, 0), (1, 1), (2, 1), (5, 7)):
+        ours, theirs = (matrix_and_vectors(*shape) for _ in range(2))
+        run_printed(out, *ours)
+        fn(*theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def matrix_and_vectors(n, m):
+    rng = np.random.default_rng(n + m)
+    return rng.random((n, m)), rng.random(n), rng.random(m), rng.random(m), rng.random(n)
+
+
+def rows_wait(a, u, v, x, y):
+    """A row of the first needs the one before it."""
+    for i in range(1, a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] += a[i - 1, j] * u[i]
+    for j in range(a.shape[1]):
+        s = 0.0
+        for i in range(1, a.shape[0]):
+            s += a[i, j] * y[i]
+        x[j] = s
+
+
+def columns_move(a, u, v, x, y):
+    """A column of the second reads one that the first has not come to."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1] - 1):
+            a[i, j + 1] += u[i] * v[j]
+    for j in range(a.shape[1] - 1):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i, j] * y[i] + a[i, j + 1]
+        x[j] = s
+
+
+def rows_of_a_triangle(a, u, v, x, y):
+    for i in range(a.shape[0]):
+        for j in range(i):
+            a[i, j] += u[i] * v[j]
+    for j in range(a.shape[0]):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i, j] * y[i]
+        x[j] = s
+
+
+def rows_of_both(a, u, v, x, y):
+    a += np.outer(u, v)
+    y += a @ x
+
+
+@pytest.mark.parametrize("fn", [rows_wait, columns_move, rows_of_a_triangle])
+def test_nests_that_cannot_be_turned_stay_apart(fn):
+    out = fused(fn, *matrix_and_vectors(3, 3), context=PassContext(Options(target="cpu")))
+    assert outer_loops(out) == 2
+
+
+def test_nests_with_the_same_rows_or_on_a_gpu_are_not_turned():
+    out = fused(rows_of_both, *matrix_and_vectors(3, 3), context=PassContext(Options(target="cpu")))
+    assert {print_expr(stmt.hi) for stmt in out.body if isinstance(stmt, For)} == {"a.shape[0]"}
+    out = fused(updated_and_multiplied, *matrix_and_vectors(3, 4), context=PassContext(Options(target="gpu")))
+    assert outer_loops(out) == 2

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.programs.registry import Programs, complexes, floats, ints
+from tests.programs.registry import C_ONLY, Programs, complexes, floats, ints
 
 PROGRAMS = Programs(strict=True)
 
@@ -310,3 +310,26 @@ def waves_in_a_plane(ey, ex, hz):
         ey[1:, :] = ey[1:, :] - 0.5 * (hz[1:, :] - hz[:-1, :])
         ex[:, 1:] = ex[:, 1:] - 0.5 * (hz[:, 1:] - hz[:, :-1])
         hz[:-1, :-1] = hz[:-1, :-1] - 0.7 * (ex[:-1, 1:] - ex[:-1, :-1] + ey[1:, :-1] - ey[:-1, :-1])
+
+
+def wide_and_tall(*shape, dtype=np.float64):
+    n, m = shape
+    a = floats(n, m, dtype=dtype)
+    if n > 2:
+        a[n // 2, m // 2] = np.nan
+    return a, *(floats(k, dtype=dtype, seed=k) for k in (n, m, m, n))
+
+
+@PROGRAMS.on(*wide_and_tall(13, 7))
+@PROGRAMS.on(*wide_and_tall(0, 3))
+@PROGRAMS.on(*wide_and_tall(2, 1))
+@PROGRAMS.on(*wide_and_tall(67, 131), targets=C_ONLY)
+@PROGRAMS.on(*wide_and_tall(131, 67, dtype=np.float32), targets=C_ONLY)
+@PROGRAMS.on(np.asfortranarray(wide_and_tall(17, 9)[0]), *wide_and_tall(17, 9)[1:], targets=C_ONLY)
+@PROGRAMS.on(wide_and_tall(17, 18)[0][::-1, ::2], *wide_and_tall(17, 9)[1:], targets=C_ONLY)
+@PROGRAMS.on(*(part + 1j * part[::-1] for part in wide_and_tall(13, 7)), targets=C_ONLY)
+def update_and_products_with_it(a, u, v, x, y):
+    a += np.outer(u, v)
+    x += 0.5 * y @ a
+    y += a @ x
+    return a
