@@ -125,13 +125,16 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
 
     wanted: where not None, other results may stay recorded.
     """
+    made = _held(statements)
     count = next((n for n, s in enumerate(statements) if s.operation.hosted), len(statements))
     if count == 0:
-        hosted = statements.pop(0)
-        assert isinstance(hosted, Statement)
-        _run_hosted(hosted)
+        if statements:
+            hosted = statements.pop(0)
+            assert isinstance(hosted, Statement)
+            _run_hosted(hosted)
         return
     found = gather(statements[:count])
+    made.clear()
     for buffer in found.inputs if STATE.watch.waiting else ():
         STATE.watch.is_read(buffer)
     habit = _habit_of(found)
@@ -153,6 +156,17 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
     for buffer, result in zip(reachable, results, strict=True):
         buffer.memory = np.asarray(result, buffer.dtype, order="C")
     STATE.recording.left[:0] = staying  # what was not chosen with them may read what they make
+
+
+def _held(statements: list[Recorded]) -> list[Sequence[Buffer]]:
+    """What the statements make or change, so that none of it goes meanwhile (the garbage collector may run at any
+    time); statements whose results have gone are dropped."""
+    made = [statement.writes() for statement in statements]
+    while not all(made):
+        made.clear()
+        drop_needless(statements)
+        made = [statement.writes() for statement in statements]
+    return made
 
 
 def _habit_of(found: Gathered) -> Habit:

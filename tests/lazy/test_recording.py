@@ -14,7 +14,8 @@ import pytest
 
 import appyc
 import appyc.numpy as np
-from appyc.lazy.recording import line_of
+from appyc.lazy.gathering import Gathered, gather
+from appyc.lazy.recording import Recorded, line_of
 from appyc.lazy.running import STATE, flush
 from appyc.options import recorded_bounds
 
@@ -360,3 +361,27 @@ def test_edges() -> None:
 def test_every_public_name_is_there() -> None:
     missing = [name for name in numpy.__all__ if not hasattr(np, name)]
     assert missing == []
+
+
+def test_the_garbage_collector_may_take_a_result_while_it_is_about_to_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An exception and its frames hold each other, and arrays, until the collector comes."""
+
+    def in_a_circle() -> None:
+        circle: list[object] = [np.ones(3) + 1.0]
+        circle.append(circle)
+
+    def after_the_collector(statements: list[Recorded]) -> Gathered:
+        gc.collect()
+        return gather(statements)
+
+    gc.disable()
+    try:
+        in_a_circle()
+        kept = np.ones(3) + 2.0
+        monkeypatch.setattr("appyc.lazy.running.gather", after_the_collector)
+        flush()
+    finally:
+        gc.enable()
+    assert kept.tolist() == [3, 3, 3]
