@@ -61,6 +61,7 @@ from appyc.passes.split_ranges import split_ranges
 from appyc.passes.straighten_loops import straighten_loops
 from appyc.passes.stream_results import stream_results
 from appyc.passes.substitute_induction import substitute_induction
+from appyc.passes.sum_columns_in_blocks import sum_columns_in_blocks
 from appyc.passes.version_loops import version_loops
 
 Pass: TypeAlias = Callable[[Function, PassContext], Function]
@@ -94,6 +95,7 @@ ANALYSE: tuple[Pass, ...] = (
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
     share_totals,  # after it, for what fusion has brought together
     block_deviations,  # after both, for what fusion had to keep apart
+    sum_columns_in_blocks,  # after it, which knows one loop from the next; before verdicts, for loops of its own
     distribute_loops,  # before verdicts: each of its loops gets its own
     interchange_loops,  # before ranges are cut, which ends a perfect nest, and before verdicts, which it changes
     split_ranges,  # before verdicts, for loops that distribution has left in one piece

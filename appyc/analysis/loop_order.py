@@ -155,7 +155,7 @@ class OrderCosts:
             self.band.loops[order[place]].step == 1
             and var not in scalars_read([bound for loop in inner for bound in (loop.lo, loop.hi)])
             and all(self._is_side_by_side(touch, var) for touch in self._touches)
-            and _is_arithmetic(self._body)
+            and is_arithmetic(self._body)
         )
 
     def _is_side_by_side(self, touch: _Touch, var: Symbol) -> bool:
@@ -207,7 +207,7 @@ def _touches_of(node: Node, weight: int) -> Iterator[_Touch]:
         yield from _touches_of(child, weight * REPEATS if isinstance(node, For | While) else weight)
 
 
-def _is_arithmetic(body: tuple[Stmt, ...]) -> bool:
+def is_arithmetic(body: tuple[Stmt, ...]) -> bool:
     """Whether the statements do sums and products of one type of float, and nothing else."""
     dtypes = {symbol.dtype for symbol in arrays_written(body) | scalars_written(body)}
     if len(dtypes) != 1 or not next(iter(dtypes)).is_float:
@@ -216,23 +216,24 @@ def _is_arithmetic(body: tuple[Stmt, ...]) -> bool:
         match stmt:
             case Assign() | Store() | Update():
                 operator = stmt.op if isinstance(stmt, Update) else "+"
-                if operator not in _VECTOR_OPS or not _is_sum(stmt.value):
+                if operator not in _VECTOR_OPS or not is_sum(stmt.value):
                     return False
             case For():
-                if not _is_arithmetic(stmt.body):
+                if not is_arithmetic(stmt.body):
                     return False
             case _:
                 return False
     return True
 
 
-def _is_sum(value: Expr) -> bool:
+def is_sum(value: Expr) -> bool:
+    """Whether a value is sums and products of elements and scalars of one type of float."""
     dtype = value.dtype
     match value:
         case Binary(op=op, lhs=lhs, rhs=rhs):
-            return op in _VECTOR_OPS and _is_sum(lhs) and _is_sum(rhs)
+            return op in _VECTOR_OPS and is_sum(lhs) and is_sum(rhs)
         case Unary(op="-", arg=arg):
-            return _is_sum(arg)
+            return is_sum(arg)
         case Load() | Var():
             return dtype.is_float
         case _:

@@ -141,8 +141,8 @@ class Blocks:
             whole = Binary("*", self._count(blocks), Binary("*", a, b, loc=loc), loc=loc)
             spread = self._moment(blocks, 2 * len(self.values) + number)
             none = zero(self.dtype, loc)
-            value = _sum(spread, Select(_are_numbers(a, b), slopes, none, loc=loc))
-            value = _sum(value, Select(_are_numbers(*centres), whole, none, loc=loc))
+            value = _sum(spread, Select(are_numbers(a, b), slopes, none, loc=loc))
+            value = _sum(value, Select(are_numbers(*centres), whole, none, loc=loc))
             out.append(replace(one.update, value=value))
         return self._over_blocks(blocks, out, loc)
 
@@ -217,7 +217,7 @@ def _sum(lhs: Expr, rhs: Expr) -> Expr:
     return Binary("+", lhs, rhs, loc=lhs.loc)
 
 
-def _are_numbers(*values: Expr) -> Expr:
+def are_numbers(*values: Expr) -> Expr:
     """Whether all are neither infinite nor NaN."""
     tests: list[Expr] = [Intrinsic("isfinite", (v,), DType.BOOL, loc=v.loc) for v in dict.fromkeys(values)]
     return reduce(lambda a, b: Binary("&", a, b, loc=b.loc), tests)
