@@ -14,7 +14,7 @@ cache still has a part of it.
 Requires: loops have their modes. Runs after all passes that make or cut loops.
 
 Does not handle: stores under a condition; two stores to one array (the ends of a range that was cut);
-strided arrays; loops of lanes that combine something, too. On a GPU nothing is marked: its stores
+strided arrays. On a GPU nothing is marked: its stores
 of whole lines read nothing.
 """
 
@@ -26,7 +26,7 @@ from dataclasses import replace
 from appyc.analysis.strides import Strides
 from appyc.ir.nodes import For, Function, Load, LoopMode, Store, Symbol, Update, While
 from appyc.ir.types import Layout
-from appyc.ir.visit import map_loops, scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
 from appyc.passes.context import PassContext
 from appyc.passes.contract_rows import GPUS
 
@@ -38,7 +38,17 @@ def stream_results(fn: Function, ctx: PassContext) -> Function:
     unread = _written_once(fn)
     if not unread:
         return fn
-    marked = {n.var: streams for n in walk(fn) if isinstance(n, For) and (streams := _streams(n, unread))}
+    marked: dict[Symbol, tuple[Symbol, ...]] = {}
+    for loop in loops_of(fn.body):
+        streams = _streams(loop, unread)
+        if streams:
+            marked[loop.var] = streams
+            names = ", ".join(f"'{array.name}'" for array in streams)
+            ctx.remark(
+                loop.loc,
+                f"{names} {'goes' if len(streams) == 1 else 'go'} past the caches where the loop touches more than "
+                "they hold: nobody reads it here",
+            )
     return map_loops(fn, lambda loop: replace(loop, streams=marked.get(loop.var, ()))) if marked else fn
 
 
@@ -53,7 +63,7 @@ def _written_once(fn: Function) -> frozenset[Symbol]:
 def _streams(loop: For, unread: frozenset[Symbol]) -> tuple[Symbol, ...]:
     if loop.mode is LoopMode.SEQUENTIAL or loop.step != 1 or loop.safelen is not None or loop.in_step:
         return ()
-    if loop.reductions or loop.last or any(isinstance(n, For | While) for n in walk(loop.body)):
+    if loop.last or any(isinstance(n, For | While) for n in walk(loop.body)):
         return ()
     strides = Strides.of(loop)
     return tuple(

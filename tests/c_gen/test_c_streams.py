@@ -119,3 +119,21 @@ def test_scalars_of_an_iteration():
 def test_fortran_order():
     x = np.asfortranarray(np.linspace(-1, 1, 300 * 7).reshape(300, 7))
     np.testing.assert_array_equal(appyc.jit(target="cpu")(mandelbrot_like)(x), mandelbrot_like(x))
+
+
+def test_sums_beside_the_results():
+    def with_sums(x, y):
+        total, most = 0.0, -1.0
+        for i in range(x.shape[0]):
+            y[i] = x[i] * 2.0
+            total += x[i]
+            most = max(most, x[i])
+        return total, most
+
+    compiled = appyc.jit(target="cpu", strict=True)(with_sums)
+    for n in LENGTHS:
+        x, y = np.arange(float(n)), np.zeros(n + 1)
+        assert compiled(x, y[1:]) == with_sums(x, np.zeros(n))
+        np.testing.assert_array_equal(y[1:], 2 * x)
+    assert "stream_lines(" in compiled.source("c")
+    assert "'y' goes past the caches where the loop touches more than they hold" in str(compiled.explain())

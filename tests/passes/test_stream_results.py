@@ -39,6 +39,14 @@ def into_a_parameter(x, y):
     y[1:] = x[1:] * 2.0
 
 
+def with_a_sum(x, y):
+    total = 0.0
+    for i in range(x.shape[0]):
+        y[i] = x[i] * 2.0
+        total += x[i]
+    return total
+
+
 @pytest.mark.parametrize(
     ("fn", "args", "expected"),
     [
@@ -46,6 +54,7 @@ def into_a_parameter(x, y):
         (two_results, (LINE,), ["result", "result"]),
         (rows, (PLANE,), ["result"]),
         (into_a_parameter, (LINE, LINE.copy()), ["y"]),
+        (with_a_sum, (LINE, LINE.copy()), ["y"]),
     ],
 )
 def test_results_are_marked(fn, args, expected):
@@ -94,14 +103,6 @@ def columns(x, y):
             y[i, j] = x[i, j]
 
 
-def with_a_sum(x, y):
-    total = 0.0
-    for i in range(x.shape[0]):
-        y[i] = x[i] * 2.0
-        total += x[i]
-    return total
-
-
 def in_order(x, y):
     t = 0.0
     for i in range(x.shape[0]):
@@ -119,7 +120,6 @@ def in_order(x, y):
         (backwards, (LINE, LINE.copy())),
         (every_other, (LINE, LINE.copy())),
         (columns, (PLANE, PLANE.copy())),
-        (with_a_sum, (LINE, LINE.copy())),
         (in_order, (LINE, LINE.copy())),
         (chain, (LINE, np.zeros(18)[::2])),
     ],
