@@ -8,7 +8,7 @@ from appyc.frontend.arguments import Arguments, along, flag, given_dtype, refuse
 from appyc.frontend.arithmetic import cast, const, integer, python_number
 from appyc.frontend.array_reductions import Along, reduce_array
 from appyc.frontend.functions import imaginary_part, real_part
-from appyc.frontend.numbers import NumberType, float_type_of, promote
+from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.reshaping import stacked
 from appyc.frontend.scope import Scope
 from appyc.frontend.stores import assign
@@ -117,10 +117,10 @@ def norm(scope: Scope, given: Arguments, loc: Loc) -> Value:
         is_vector and known in (1, 2, float("inf"))
     ):
         raise UnsupportedError("this norm is not compiled", loc)
-    kind = float_type_of(NumberType(tensor.element.dtype, python=False))
-    if kind is None:
-        raise UnsupportedError("a float16 result is not supported", loc)
-    values = as_value(Tensor(tensor.axes, tensor.extents, cast(tensor.element, kind.dtype)))
+    dtype = (
+        tensor.element.dtype if tensor.element.dtype.kind in "fc" else DType.FLOAT64
+    )  # of small integers, too
+    values = as_value(Tensor(tensor.axes, tensor.extents, cast(tensor.element, dtype)))
     if known in (1, float("inf")):
         sizes = elementwise(scope, [values], lambda n: arithmetic.absolute(n[0], loc), loc)
         return reduce_array(scope, "sum" if known == 1 else "max", sizes, where, None, loc)

@@ -54,6 +54,15 @@ class Array(Shaped):
     def dot(self, other: Any, out: Any = None) -> Any:
         return functions.call(np.dot, (self, other), {} if out is None else {"out": out})
 
+    def repeat(self, repeats: Any, axis: Any = None) -> Any:
+        return functions.call(np.repeat, (self, repeats, axis), {})
+
+    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
+        return functions.call(np.take, (self, indices, axis, out, mode), {})
+
+    def trace(self, offset: Any = 0, *args: Any, **keywords: Any) -> Any:
+        return functions.call(np.trace, (self, offset, *args), keywords)
+
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         recorder.changing(self, lambda memory: memory.sort(axis, kind, order))
 

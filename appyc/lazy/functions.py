@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import applying, arrays, indexing, known
+from appyc.lazy.arranging import ARRANGED
+from appyc.lazy.contracting import CONTRACTED
 from appyc.lazy.creation import CREATION, created_like
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
 from appyc.lazy.recorder import array, asarray, evaluated, plain, record_ordered, views_by, wrapped
@@ -135,6 +137,19 @@ def _diff(a: Any, n: Any = 1, axis: Any = -1, *more: Any, **keywords: Any) -> An
     return a
 
 
+def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    if type(a) is not arrays.ndarray or out is not None:
+        return NotImplemented
+    most, least = (f(a, axis=axis, keepdims=keepdims) for f in map(known.function, (np.max, np.min)))
+    return most - least
+
+
+def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, **more: Any) -> Any:
+    if type(a) is not arrays.ndarray or weights is not None or returned or more or not a.size:
+        return NotImplemented
+    return known.function(np.mean)(a, axis=axis)
+
+
 def _outer(a: Any, b: Any, out: Any = None) -> Any:
     one, two = as_operand(a), as_operand(b)
     if out is not None or not isinstance(one, arrays.ndarray) or not isinstance(two, arrays.ndarray):
@@ -200,7 +215,7 @@ def _in_memory(array: arrays.Array) -> np.ndarray:
 
 
 _OWN: dict[Any, Callable[..., Any]] = {
-    **REDUCTIONS, **CREATION, np.where: _where, np.clip: _clip, np.dot: _dot,
+    **REDUCTIONS, **CREATION, **ARRANGED, **CONTRACTED, np.where: _where, np.clip: _clip, np.dot: _dot,
     **{f: _viewing(f) for f in (
         np.flip, np.fliplr, np.flipud, np.moveaxis, np.rollaxis, np.rot90, np.diagonal, np.linalg.diagonal,
         np.split, np.array_split,
@@ -212,7 +227,8 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.reshape: lambda a, /, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
     np.ravel: _method("ravel"), np.copy: _copy, np.astype: _astype,
     np.shape: _asked("shape"), np.ndim: _asked("ndim"), np.size: _size, np.isscalar: _is_scalar,
-    np.copyto: _copyto, np.putmask: _putmask, np.take: _take, np.diff: _diff, np.outer: _outer,
+    np.copyto: _copyto, np.putmask: _putmask, np.take: _take, np.diff: _diff,
+    np.ptp: _ptp, np.average: _average, np.outer: _outer,
     **{getattr(np, f"{name}_like"): _like(name) for name in ("zeros", "ones", "empty", "full")},
     np.shares_memory: _shares, np.may_share_memory: _shares,
     np.iscomplexobj: lambda x: x.dtype.kind == "c" if isinstance(x, arrays.Array) else NotImplemented,

@@ -9,8 +9,9 @@ import numpy as np
 from appyc.lazy import arrays, recorder
 from appyc.lazy.nodes import View, ghost_of
 from appyc.lazy.operations import Copy
+from appyc.lazy.order import is_ascending, is_straight
 from appyc.lazy.running import STATE, flush
-from appyc.lazy.views import Step, Transpose, Window, is_ascending, is_straight, view_of, window
+from appyc.lazy.views import Step, Transpose, Window, view_of, window
 
 
 class Held(View):

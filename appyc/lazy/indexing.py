@@ -11,9 +11,10 @@ import numpy as np
 
 from appyc.lazy import arrays, held
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, Gather, Scatter, broadcast, ufunc_dtype
+from appyc.lazy.order import memory_order
 from appyc.lazy.recorder import asarray, changing, evaluated, plain, record, record_store
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, type_of
-from appyc.lazy.views import NEAR, memory_order
+from appyc.lazy.views import NEAR
 
 
 def basic_index(key: Any, shape: tuple[int, ...]) -> tuple[int | slice | None, ...] | None:

@@ -10,7 +10,8 @@ is hashed and compared fastest.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,6 +126,35 @@ class Running(metaclass=Shared):
     hosted: bool = False
 
 
+OPERAND = "operand"
+"""In the arguments of `Apply`: the next of the operands."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Apply(metaclass=Shared):
+    """`np.<name>(*args, **keywords)`, with the operands in the places that say so."""
+
+    name: str
+    args: tuple[Any, ...]
+    keywords: tuple[tuple[str, Any], ...]
+    hosted: bool = False
+
+    def filled(self, operands: Iterable[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments with these operands."""
+        there = iter(operands)
+
+        def fill(value: Any) -> Any:
+            if value is OPERAND:
+                return next(there)
+            return tuple([fill(v) for v in value]) if type(value) is tuple else value
+
+        return [fill(value) for value in self.args], dict(self.keywords)
+
+    def function(self) -> Callable[..., Any]:
+        found: Callable[..., Any] = operator.attrgetter(self.name)(np)
+        return found
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Product(metaclass=Shared):
     """`operand @ operand`. hosted: of two matrices, which BLAS computes."""
@@ -164,6 +194,7 @@ Operation = (
     | Reduction
     | Place
     | Running
+    | Apply
     | Product
     | Call
 )

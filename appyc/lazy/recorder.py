@@ -10,15 +10,14 @@ import numpy as np
 from appyc.lazy import arrays, held
 from appyc.lazy.nodes import Buffer, Own, Statement, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
+from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush, ran_by_numpy
 from appyc.lazy.views import (
     Index,
     address,
-    inverse,
     is_within,
     is_writeable,
-    memory_order,
     steps_between,
     view_of,
     window,
@@ -203,6 +202,7 @@ def changing(target: held.Held, change: Callable[[np.ndarray], Any]) -> None:
     """A change of an array's memory by NumPy, in its place among what is recorded."""
     flush((target.buffer,), overwritten=(target.buffer,))
     change(target.computed())
+    ran_by_numpy("a change of an array")
 
 
 def is_awaited(buffer: Buffer) -> bool:

@@ -19,9 +19,9 @@ from appyc.lazy.operations import (
     reduced,
     without,
 )
+from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorder import record, record_ordered
 from appyc.lazy.ufuncs import as_operand, binary, is_compiled, store
-from appyc.lazy.views import inverse, memory_order
 
 _NOT_GIVEN = inspect.signature(np.sum).parameters["initial"].default
 

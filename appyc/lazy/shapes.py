@@ -13,8 +13,9 @@ from appyc.lazy import arrays, indexing, known, recorder, ufuncs
 from appyc.lazy.flat import Flat
 from appyc.lazy.nodes import indexed, turned
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy
+from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.values import Values
-from appyc.lazy.views import Index, Reshape, Transpose, inverse, memory_order, reversal
+from appyc.lazy.views import Index, Reshape, Transpose, reversal
 
 
 class Shaped(Values):

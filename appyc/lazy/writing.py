@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import itertools
+from typing import Any
 
 import numpy as np
 
 from appyc.lazy.gathering import Form, Gathered, Line
 from appyc.lazy.nodes import Buffer
 from appyc.lazy.operations import (
+    Apply,
     Call,
     Choose,
     Convert,
@@ -35,7 +37,10 @@ def name_of(name: str) -> ast.Name:
 
 
 def _numpy(name: str) -> ast.expr:
-    return ast.Attribute(name_of("np"), name, ast.Load())
+    found: ast.expr = name_of("np")
+    for part in name.split("."):
+        found = ast.Attribute(found, part, ast.Load())
+    return found
 
 
 def _type(dtype: np.dtype) -> ast.expr:
@@ -44,6 +49,15 @@ def _type(dtype: np.dtype) -> ast.expr:
 
 def _call(name: str, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
     return ast.Call(_numpy(name), list(args), [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def _argument(value: Any) -> ast.expr:
+    """An operand, a constant, or a tuple of such."""
+    if isinstance(value, ast.expr):
+        return value
+    if isinstance(value, tuple):
+        return ast.Tuple([_argument(v) for v in value], ast.Load())
+    return ast.Constant(value)
 
 
 class Writer:
@@ -176,6 +190,10 @@ class Writer:
                 return _call(name, *operands, axis=ast.Constant(axis), keepdims=ast.Constant(keepdims))
             case Running(name, axis):
                 return _call(name, *operands, axis=ast.Constant(axis))
+            case Apply(keywords=keywords):
+                args, _ = operation.filled(operands)
+                named = [ast.keyword(k, ast.Constant(v)) for k, v in keywords]
+                return ast.Call(_numpy(operation.name), [_argument(arg) for arg in args], named)
             case Product():
                 return ast.BinOp(operands[0], ast.MatMult(), operands[1])
             case _:

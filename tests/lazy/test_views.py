@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import appyc
 import appyc.numpy as np
+from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.running import STATE
-from appyc.lazy.views import inverse, memory_order, steps_between, view_of
+from appyc.lazy.views import steps_between, view_of
 from tests.lazy.fuzz import compiling
 
 
