@@ -42,7 +42,17 @@ from appyc.frontend.reshaping import concatenated, ravelled, repeated, reshaped,
 from appyc.frontend.scope import Scope
 from appyc.frontend.stores import assign
 from appyc.frontend.tensors import as_tensor, as_value, materialise, permuted, with_axis
-from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import (
+    ArrayRef,
+    ListValue,
+    Masked,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
 from appyc.frontend.where_arguments import given_mask, reduce_where
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
 from appyc.ir.types import DType
@@ -116,7 +126,10 @@ def _bound(
             "a starred argument cannot be compiled", loc, hints=("write the arguments out",)
         )
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
-    values = expressions.lower_operands(scope, nodes, lower)
+    values = [
+        as_tensor(scope, value, loc) if isinstance(value, ListValue) else value
+        for value in expressions.lower_operands(scope, nodes, lower)
+    ]
     positional = [*given, *values[: len(node.args)]]
     rest = next((k for k, name in enumerate(parameters) if name.startswith("*")), None)
     if rest is not None:  # one tuple, or its items

@@ -24,8 +24,19 @@ from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.tensors import elementwise, is_array
-from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import (
+    ArrayRef,
+    ListValue,
+    Masked,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
 from appyc.frontend.where_arguments import given_places, put
+from appyc.ir.nodes import Var
 from appyc.ir.types import DType
 
 MAX_CALL_DEPTH = 40
@@ -168,6 +179,10 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
     if isinstance(owner, ArrayRef | Tensor | Masked) and owner.ndim:
         with _answered_by_library(loc):
             return lower_array_method(scope, owner, name, node, loc)
+    if isinstance(owner, ListValue):
+        from appyc.frontend.lists import list_method  # noqa: PLC0415  (it lowers positions)
+
+        return list_method(scope, owner, node, loc)
     if not isinstance(owner, Number):
         raise UnsupportedError(
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
@@ -190,6 +205,8 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     match value:
         case TupleValue():
             return arithmetic.python_number(len(value.items), loc)
+        case ListValue(slots=slots):
+            return Number(Var(slots.count, loc=loc), python=True)
         case ArrayRef() | Tensor() if value.ndim > 0:
             return expressions.shape_of(value, loc).items[0]
         case _:

@@ -8,7 +8,17 @@ from appyc.errors import Loc, PragmaError
 from appyc.frontend.expressions import lower_condition
 from appyc.frontend.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import Env, Scope
-from appyc.frontend.values import ArrayRef, Binding, Conflict, Number, Opaque, Slot, Tensor, TupleSlots
+from appyc.frontend.values import (
+    ArrayRef,
+    Binding,
+    Conflict,
+    ListSlots,
+    Number,
+    Opaque,
+    Slot,
+    Tensor,
+    TupleSlots,
+)
 from appyc.ir.nodes import Clauses, Reduction, Symbol
 
 
@@ -88,7 +98,7 @@ def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
         case ArrayRef() | Tensor():
             raise PragmaError(f"{name.text!r} in {clause}(...) is an array, where a scalar is needed", name.loc,
                               hints=("name scalar variables",))  # fmt: skip
-        case Opaque() | Conflict():
+        case Opaque() | Conflict() | ListSlots():
             raise PragmaError(f"{name.text!r} in {clause}(...) is no scalar variable", name.loc,
                               hints=("drop it from the clause",))  # fmt: skip
 

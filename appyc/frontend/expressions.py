@@ -28,6 +28,7 @@ from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import Item, is_element, lower_items, subscript
 from appyc.frontend.values import (
     ArrayRef,
+    ListValue,
     Masked,
     Number,
     Opaque,
@@ -41,6 +42,7 @@ from appyc.frontend.values import (
 from appyc.ir.nodes import (
     Assign,
     Binary,
+    Compare,
     Const,
     Expr,
     Extent,
@@ -192,6 +194,9 @@ def _kept(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             return put_together(scope, value, value.holds.loc) if changes else value
         case TupleValue():
             return TupleValue(tuple(_kept(scope, v, block) for v in value.items))
+        case ListValue(slots=slots) if slots.count in scalars_written(block):
+            raise UnsupportedError("a list changes before it is looked at", block[0].loc,
+                                   hints=("take its length or its items in a statement before this one",))  # fmt: skip
         case _:
             return value
 
@@ -254,6 +259,8 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
     match value:
         case TupleValue():
             return arithmetic.const(bool(value.items), DType.BOOL, loc)
+        case ListValue(slots=slots):
+            return Compare(">", Var(slots.count, loc=loc), integer(0, loc), loc=loc)
         case Opaque() if isinstance(value.obj, str | type(None)):
             return arithmetic.const(bool(value.obj), DType.BOOL, loc)
         case _:
@@ -505,6 +512,10 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
             return _grid(scope, index, loc, is_open=obj is np.ogrid)
         case TupleValue():
             return _tuple_item(scope, owner, index, loc)
+        case ListValue():
+            from appyc.frontend.lists import list_item  # noqa: PLC0415  (it lowers positions)
+
+            return list_item(scope, owner, lower_number(scope, index), loc)
         case ArrayRef() | Tensor():
             return _array_item(scope, owner, index, loc)
         case _:
@@ -625,6 +636,9 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
             return _number_attribute(owner, name, loc)
         case ReturnedView() | ReturnedChoice():
             raise AssertionError("what is returned is no operand")
+        case ListValue():
+            raise UnsupportedError(f"a list has no attribute {name!r} here", loc,
+                                   hints=("append and pop can be called",))  # fmt: skip
         case TupleValue():
             raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
 

@@ -19,7 +19,7 @@ from appyc.frontend import arithmetic, expressions
 from appyc.frontend.arithmetic import integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import as_tensor, is_array, pinned
-from appyc.frontend.values import Masked, Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.values import ListValue, Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.names import unused
 from appyc.ir.nodes import Binary, Compare, Expr, Fail, If, Likely, Reduce, Unary, Var
 from appyc.ir.types import DType
@@ -93,6 +93,8 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
         return None
     else:
         value = expressions.lower_lazily(scope, argument)
+    if isinstance(value, ListValue):
+        value = as_tensor(scope, value, loc)
     if isinstance(value, TupleValue):
         out = value.items[0]
         for item in value.items[1:]:

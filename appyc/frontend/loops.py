@@ -12,6 +12,7 @@ from appyc.frontend.arithmetic import cast, const, integer
 from appyc.frontend.calls import with_items
 from appyc.frontend.clauses import loop_clauses, prange_clauses
 from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number, wrong_kind
+from appyc.frontend.lists import item_at
 from appyc.frontend.loop_bodies import LoopBody, end_path, lower_statements
 from appyc.frontend.place_loops import lower_place_loop, places_of
 from appyc.frontend.pragma_nodes import LoopPragma
@@ -19,7 +20,7 @@ from appyc.frontend.prange import prange
 from appyc.frontend.scope import LoopFrame, Scope, constant_truth
 from appyc.frontend.tensors import as_tensor, as_value, kept, settled
 from appyc.frontend.tree import as_tuple, statements_in
-from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import ArrayRef, ListValue, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
     Binary,
     Break,
@@ -142,6 +143,8 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
         items = settled(scope, value)
         assert isinstance(items, TupleValue)
         return items
+    if isinstance(value, ListValue):
+        return _over_list(scope, value, loc)
     if isinstance(value, ArrayRef) and value.ndim > 0:
         return _over_array(value, loc)
     if isinstance(value, Tensor) and value.ndim > 0:
@@ -162,6 +165,12 @@ def _over_array(value: ArrayRef, loc: Loc) -> Range:
         return ArrayRef(value.symbol, index)
 
     return Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)
+
+
+def _over_list(scope: Scope, value: ListValue, loc: Loc) -> Range:
+    """The items of a list, which does not change meanwhile."""
+    count = scope.temp("count", Var(value.slots.count, loc=loc))
+    return Range(integer(0, loc), count, 1, lambda var: item_at(value.slots, var, loc))
 
 
 def _over_view(tensor: Tensor, loc: Loc) -> Range:

@@ -20,6 +20,7 @@ from appyc.frontend.statements import lower_block
 from appyc.frontend.tensors import held
 from appyc.frontend.values import (
     ArrayRef,
+    ListValue,
     Masked,
     Number,
     Opaque,
@@ -195,6 +196,8 @@ class _Results:
                 return tuple(self.tree(v) for v in value.items)
             case Opaque():
                 return None
+            case ListValue():
+                raise AssertionError("a list is not returned")
             case Tensor() | Masked():
                 raise AssertionError("a returned tensor has been put into memory")
 
@@ -248,7 +251,7 @@ def lower_inline(
                 if isinstance(value, Number | TupleValue):
                     scope.bind(name, value, loc)
                 else:
-                    assert not isinstance(value, ReturnedView | ReturnedChoice | Masked), (
+                    assert not isinstance(value, ReturnedView | ReturnedChoice | Masked | ListValue), (
                         "no argument: the caller has made it one"
                     )
                     scope.env[name] = value

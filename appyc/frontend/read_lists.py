@@ -30,7 +30,7 @@ def read_lists(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
             bound[target.id] = bound.get(target.id, False) or nested
             seen.add(target)
             deep.add(target)
-        for name, whole in _looked_at(node, is_of_library):
+        for name, whole in looked_at(node, is_of_library):
             (deep if whole else seen).add(name)
     other = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
     for inner in ast.walk(function):
@@ -53,7 +53,7 @@ def _binds(node: ast.AST) -> Iterator[tuple[ast.Name, bool]]:
                     yield part.value, False
 
 
-def _looked_at(node: ast.AST, is_of_library: Callable[[str], bool]) -> Iterator[tuple[ast.Name, bool]]:
+def looked_at(node: ast.AST, is_of_library: Callable[[str], bool]) -> Iterator[tuple[ast.Name, bool]]:
     """The names that a node does no more with than look at, and whether it lets none of the items out."""
     match node:
         case ast.Subscript(value=ast.Subscript(value=ast.Name() as name), ctx=ast.Load()):

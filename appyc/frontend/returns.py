@@ -22,6 +22,7 @@ from appyc.frontend.tensors import as_tensor, kept, materialise
 from appyc.frontend.tree import statements_in
 from appyc.frontend.values import (
     ArrayRef,
+    ListValue,
     Masked,
     Number,
     Opaque,
@@ -206,6 +207,8 @@ def _check_returnable(value: Value, loc: Loc) -> None:
                 _check_returnable(v, loc)
         case Opaque() if value.obj is not None:
             raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
+        case ListValue():
+            raise UnsupportedError("a list cannot be returned", loc, hints=("return np.array of it",))
         case _:
             return
 
@@ -221,7 +224,7 @@ def _shape(value: Value) -> object:
             return value.array.symbol, value.ndim, value.numbers
         case ReturnedChoice():
             return value.leaf
-        case Tensor() | Masked():
+        case Tensor() | Masked() | ListValue():
             return value
         case Opaque():
             return None

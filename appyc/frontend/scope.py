@@ -18,6 +18,7 @@ from appyc.frontend.arithmetic import cast, const, holding, to_type
 from appyc.frontend.arrangements import Exchange
 from appyc.frontend.axis_requests import AxisRequests
 from appyc.frontend.homes import copies, has_other_names, moves_of, new_home, note, without_elements
+from appyc.frontend.list_names import list_names
 from appyc.frontend.liveness import names_behind
 from appyc.frontend.memory import Bound, Memory
 from appyc.frontend.numbers import NumberType, promote
@@ -30,6 +31,8 @@ from appyc.frontend.values import (
     ArrayRef,
     Binding,
     Conflict,
+    ListSlots,
+    ListValue,
     Masked,
     Number,
     Opaque,
@@ -66,6 +69,8 @@ class Facts:
     """Types of the returned scalars, joined over all returns."""
     late: dict[str, tuple[DType, int]] = field(default_factory=dict)
     """Names that some path binds to an array and another leaves unbound: its type, its number of axes."""
+    lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
+    """What the items of lists are: whether tuples, and the types of the numbers in them."""
     choices: set[tuple[int, ...]] = field(default_factory=set)
     """Items of the returned value that are different arrays on different paths."""
     joins_returns: bool = False
@@ -113,6 +118,9 @@ class Scope:
         self.locals = assigned_names(source.ast)
         self.indexed = names_indexed(source.ast)
         self.read_lists = read_lists(source.ast, names.is_of_library)
+        self.list_names = list_names(source.ast, names.is_of_library) - self.read_lists
+        self.lists: dict[str, ListSlots] = {}
+        """The memory of lists, by name."""
         self.own_names = loops_with_own_names(source.ast)
         self.pragmas = read_pragmas(source)
         self.source = source
@@ -212,6 +220,8 @@ class Scope:
                             hints=("use two names, so that each has one meaning",))  # fmt: skip
             case Number():
                 return Number(replace(binding.expr, loc=loc), binding.python)
+            case ListSlots():
+                return ListValue(binding)
             case ArrayRef() | Tensor() | Opaque():
                 return binding
 
@@ -246,6 +256,10 @@ class Scope:
 
             self.env[name] = replace(bound, table=value.table or table_of(self, value.items, name, loc))
         self.bound_at[name] = loc
+        self.set_flag(name, loc)
+
+    def set_flag(self, name: str, loc: Loc) -> None:
+        """Notes that the name is bound."""
         if name in self.flags:
             self.emit(Assign(self.flags[name], const(True, DType.BOOL, loc), loc=loc))
 
@@ -272,6 +286,8 @@ class Scope:
                 return TupleSlots(tuple(slots))
             case ArrayRef() | Tensor() | Opaque():
                 return value
+            case ListValue():
+                raise AssertionError("a list has one name, and that is bound where it is made")
             case Masked():
                 raise AssertionError("what a mask chooses is put together before it gets a name")
             case ReturnedView() | ReturnedChoice():
@@ -405,7 +421,7 @@ class Scope:
             case ArrayRef() | Tensor():
                 kind = dtype_of(binding), binding.ndim
                 return Conflict("assigned on one path only", unsupported=True, array=kind)
-            case Opaque():
+            case Opaque() | ListSlots():
                 return Conflict("assigned on one path only", unsupported=True)
             case Conflict():
                 return binding

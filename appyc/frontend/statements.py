@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from appyc.errors import LibraryCallError, Loc, PragmaError, TypeInferenceError, UnsupportedError
-from appyc.frontend import arithmetic, returns
+from appyc.frontend import arithmetic, lists, returns
 from appyc.frontend.arithmetic import cast
 from appyc.frontend.arrangements import Exchange, in_each
 from appyc.frontend.arranging import rows
@@ -18,11 +18,13 @@ from appyc.frontend.complex_parts import with_part, written_part
 from appyc.frontend.creation import shape_from
 from appyc.frontend.expressions import (
     array_operation,
+    as_index,
     binary_symbol,
     element,
     lower_condition,
     lower_expression,
     lower_lazily,
+    lower_number,
     number,
     wrong_kind,
 )
@@ -168,6 +170,10 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
             returns.lower_return(scope, value, loc)
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             return
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])
+        ) if name in scope.list_names:
+            lists.append(scope, name, lower_expression(scope, item), loc)
         case ast.Expr(value=value):
             unused = lower_expression(scope, value)
             if isinstance(unused, Number):
@@ -191,6 +197,14 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
 
 
 def _assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) -> None:
+    match targets:
+        case [ast.Name(id=name)] if name in scope.list_names:
+            lists.bind_list(scope, name, value, loc)
+            return
+        case [ast.Subscript(value=ast.Name(id=name), slice=index)] if name in scope.list_names:
+            item = settled(scope, lower_expression(scope, value))
+            lists.store_item(scope, name, lower_number(scope, index), item, loc)
+            return
     if isinstance(value, ast.List) and all(
         isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets
     ):
@@ -357,6 +371,14 @@ def converted(value: Number, ref: ArrayRef, loc: Loc) -> Expr:
 
 def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr, loc: Loc) -> None:
     symbol = binary_symbol(op)
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        name = target.value.id
+        if name in scope.list_names:
+            at = Number(scope.temp("at", as_index(lower_number(scope, target.slice), loc)), python=True)
+            item = number(lists.list_item(scope, lists.list_named(scope, name, loc), at, loc), loc)
+            new = arithmetic.binary(symbol, item, lower_number(scope, value), loc)
+            lists.store_item(scope, name, at, new, loc)
+            return
     if isinstance(target, ast.Name):
         with scope.collect() as block:
             operand = lower_expression(scope, value)

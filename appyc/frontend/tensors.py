@@ -18,11 +18,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.arithmetic import integer
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.masks import packed, under_one_mask
+from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Scope
-from appyc.frontend.values import ArrayRef, Masked, Number, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import (
+    ArrayRef,
+    ListSlots,
+    ListValue,
+    Masked,
+    Number,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
 from appyc.ir.nodes import (
     Alloc,
     Binary,
@@ -68,12 +79,33 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
             return Tensor((), (), value.expr)
         case Masked():
             return as_tensor(scope, packed(scope, value, loc), loc)
+        case ListValue(slots=slots):
+            return _of_list(scope, slots, loc)
         case TupleValue() if value.items:
             from appyc.frontend.comparing import array_of  # noqa: PLC0415  (it works with tensors)
 
             return as_tensor(scope, array_of(scope, value, None, loc), loc)
         case _:
             raise TypeInferenceError(f"{what} is {describe(value)}, where an array is needed", loc)
+
+
+def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
+    """What NumPy makes of a list: its items along one axis, those of tuples along another."""
+    axis, count = scope.supply.fresh("i", DType.INT64), scope.temp("count", Var(slots.count, loc=loc))
+    loads = [Load(column, (Var(axis, loc=loc),), checked=False, loc=loc) for column in slots.columns]
+    if not slots.of_tuples:
+        return Tensor((axis,), (count,), loads[0], python=slots.kinds[0].python)
+    kind: NumberType | None = NumberType(slots.kinds[0].dtype, python=False)
+    for other in slots.kinds[1:]:
+        kind = promote(kind, NumberType(other.dtype, python=False)) if kind is not None else None
+    if kind is None:
+        raise UnsupportedError("the items of the tuples in this list have no common type", loc)
+    across = scope.supply.fresh("k", DType.INT64)
+    element = cast(loads[-1], kind.dtype)
+    for k, load in reversed(list(enumerate(loads[:-1]))):
+        is_it = Compare("==", Var(across, loc=loc), integer(k, loc), loc=loc)
+        element = Select(is_it, cast(load, kind.dtype), element, loc=loc)
+    return Tensor((axis, across), (count, integer(len(loads), loc)), element)
 
 
 def element_type(value: Value) -> DType:

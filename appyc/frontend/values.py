@@ -155,7 +155,28 @@ class ReturnedChoice:
     ndim: int
 
 
-Value: TypeAlias = Number | ArrayRef | Tensor | Masked | TupleValue | Opaque | ReturnedView | ReturnedChoice
+@dataclass(frozen=True, slots=True)
+class ListSlots:
+    """A variable that holds a list of numbers, or of tuples of numbers (`of_tuples`): arrays with the items'
+    numbers and their types, how many items there are, and for how many there is room."""
+
+    columns: tuple[Symbol, ...]
+    kinds: tuple[NumberType, ...]
+    of_tuples: bool
+    count: Symbol
+    room: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class ListValue:
+    """A list as it is when it is read."""
+
+    slots: ListSlots
+
+
+Value: TypeAlias = (
+    ListValue | Number | ArrayRef | Tensor | Masked | TupleValue | Opaque | ReturnedView | ReturnedChoice
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +218,15 @@ class Conflict:
     array: tuple[DType, int] | None = None
 
 
-Binding: TypeAlias = Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
+Binding: TypeAlias = ListSlots | Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
 
 
 def dtype_of(value: ArrayRef | Tensor) -> DType:
     return value.symbol.dtype if isinstance(value, ArrayRef) else value.element.dtype
+
+
+def _slots_of(value: ListValue | ListSlots) -> ListSlots:
+    return value.slots if isinstance(value, ListValue) else value
 
 
 def describe(value: Value | Binding) -> str:
@@ -220,6 +245,8 @@ def describe(value: Value | Binding) -> str:
             return f"a {value.ndim}-dimensional view of an array"
         case ReturnedChoice():
             return f"a {value.ndim}-dimensional array"
+        case ListValue() | ListSlots():
+            return "a list of tuples" if _slots_of(value).of_tuples else "a list of numbers"
         case TupleValue() | TupleSlots():
             return f"a tuple of {len(value.items)}"
         case Opaque(obj=None):

@@ -1,0 +1,95 @@
+"""Which names of a function stand for lists of numbers that may be kept in arrays.
+
+A name counts where every statement that binds it makes a new list (`[]`, `[0, 1]`, `[0] * n`), and where it
+is only appended to, popped from, indexed, stored into, run over, measured, tested, or given to a library or
+a function of Python's that looks at the items. So no other name ever has the list, and nobody outside.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from appyc.frontend.read_lists import looked_at
+
+_METHODS = ("append", "pop")
+
+
+def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) -> frozenset[str]:
+    """The names of such lists. is_of_library: whether an outer name is an array library's."""
+    bound: set[str] = set()
+    known: set[ast.AST] = set()
+    names: list[ast.Name] = []
+    excluded = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            names.append(node)
+        if isinstance(node, ast.Assign) and is_new_list(node.value) and isinstance(node.targets[0], ast.Name):
+            if len(node.targets) == 1:
+                bound.add(node.targets[0].id)
+                known.add(node.targets[0])
+        elif not isinstance(node, ast.Assign | ast.Starred):
+            known |= {name for name, _ in looked_at(node, is_of_library)}
+        known |= set(_used(node))
+        if isinstance(node, ast.For):
+            excluded |= _changed_while_run_over(node)
+        if isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
+            excluded |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    excluded |= {n.id for n in names if n not in known}
+    return frozenset(bound - excluded)
+
+
+def is_new_list(value: ast.expr) -> bool:
+    """`[]`, `[0, 1]`, `[(0, 0)]`, `[0] * n`."""
+    match value:
+        case ast.List(elts=elts):
+            return not any(isinstance(e, ast.List | ast.Starred | ast.ListComp) for e in elts)
+        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult()):
+            return not isinstance(item, ast.List | ast.Starred | ast.ListComp)
+        case _:
+            return False
+
+
+def _used(node: ast.AST) -> Iterator[ast.Name]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method), args=args, keywords=[]):
+            if method in _METHODS and len(args) == (method == "append"):
+                yield name
+        case ast.Subscript(value=ast.Name() as name, slice=index) if not isinstance(
+            index, ast.Slice | ast.Tuple
+        ) and not isinstance(node.ctx, ast.Del):
+            yield name
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Name() as name):
+            yield name
+        case ast.While(test=test) | ast.If(test=test):
+            yield from _tested(test)
+        case _:
+            return
+
+
+def _tested(test: ast.expr) -> Iterator[ast.Name]:
+    """The names that a condition asks whether there is something in them."""
+    match test:
+        case ast.Name():
+            yield test
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _tested(operand)
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _tested(value)
+        case _:
+            return
+
+
+def _changed_while_run_over(loop: ast.For) -> set[str]:
+    """Names of what a loop runs over and its body appends to, takes from, or binds."""
+    over = {n.id for n in ast.walk(loop.iter) if isinstance(n, ast.Name)}
+    changed: set[str] = set()
+    for stmt in loop.body:
+        for node in ast.walk(stmt):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), attr=method) if method in _METHODS:
+                    changed.add(name)
+                case ast.Name(id=name, ctx=ast.Store()):
+                    changed.add(name)
+    return over & changed
