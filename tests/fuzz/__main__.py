@@ -1,7 +1,6 @@
 """Runs many random programs: python -m tests.fuzz --programs 10000 --target cpu,threads,interpret.
 
-With --pragmas: random pragmas, with what came of them (`tests/fuzz/pragmas.py`). With
---tensors: statements about whole arrays (`tests/fuzz/tensors.py`).
+With --pragmas, --tensors or --pipelines: those of the module of that name in `tests/fuzz`.
 
 Programs come in batches, each from a seed of its own and in a process of its own, since a
 program may also crash. The first failure of a batch is shrunk and written to a file, and
@@ -23,6 +22,11 @@ from pathlib import Path
 
 from tests.fuzz.batch import Findings
 
+KINDS = {
+    "pragmas": "pragmas on random loops, held against other orders",
+    "tensors": "statements about whole arrays",
+    "pipelines": "stages of programs on arrays of ordinary sizes",
+}
 BATCH = 100
 BATCH_SECONDS = 1800
 """A program that does not end is a failure as well."""
@@ -32,7 +36,7 @@ def in_a_process(seed: int, count: int, arguments: argparse.Namespace) -> tuple[
     """One batch, and what came of it; the seed is returned along."""
     with tempfile.TemporaryDirectory(prefix="appyc-fuzz-") as folder:
         command = [sys.executable, "-m", "tests.fuzz.batch", str(seed), str(count), arguments.target, folder]
-        command.append("pragmas" if arguments.pragmas else "tensors" if arguments.tensors else "loops")
+        command.append(arguments.kind)
         try:
             done = subprocess.run(
                 command + ["--no-shrink"] * arguments.no_shrink,
@@ -70,10 +74,10 @@ def main() -> int:
         "--failures", type=Path, default=Path("build/fuzz"), help="where failures are written"
     )
     parser.add_argument("--no-shrink", action="store_true")
-    parser.add_argument(
-        "--pragmas", action="store_true", help="pragmas on random loops, held against other orders"
-    )
-    parser.add_argument("--tensors", action="store_true", help="statements about whole arrays")
+    for kind, what in KINDS.items():
+        parser.add_argument(
+            f"--{kind}", dest="kind", action="store_const", const=kind, default="loops", help=what
+        )
     arguments = parser.parse_args()
     total: Counter[str] = Counter()
     began = time.monotonic()

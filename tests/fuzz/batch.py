@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.fuzz.check import check, quiet
 from tests.fuzz.generator import Program, programs
+from tests.fuzz.pipelines import pipeline_programs
 from tests.fuzz.pragmas import Marked, check_marked, marked_programs
 from tests.fuzz.tensors import tensor_programs
 
@@ -36,14 +37,19 @@ def run_batch(
     """Programs of one seed, up to the first that fails.
 
     kind: "loops"; "pragmas" puts some on loops, and holds them against other orders of the
-    iterations; "tensors": statements about whole arrays.
+    iterations; "tensors": statements about whole arrays; "pipelines": stages on larger ones.
     current: where the program that runs is written, for the case that it ends the process.
     """
     quiet()
     found = Findings()
     last: list[Program | Marked] = []
     large = "interpret" not in targets  # the interpreter takes its time
-    kinds = {"pragmas": marked_programs(large=large), "tensors": tensor_programs()}
+    kinds = {
+        "loops": programs(large=large),
+        "pragmas": marked_programs(large=large),
+        "tensors": tensor_programs(),
+        "pipelines": pipeline_programs(large=large),
+    }
 
     @seed(start)
     @settings(
@@ -55,7 +61,7 @@ def run_batch(
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @given(kinds.get(kind) or programs(large=large))
+    @given(kinds[kind])
     def go(program: Program | Marked) -> None:
         last[:] = [program]
         if current is not None:

@@ -21,6 +21,7 @@ from tests.fuzz.expressions import WRAP, ArrayName, Expressions, Scope, Typed
 
 DTYPES = ("float64", "float64", "float64", "float32", "int64", "int64", "int32", "int8", "uint8", "bool",
           "int16", "uint16", "uint32", "uint64", "complex128", "complex64")  # fmt: skip
+MAX_SHOWN = 400
 LAYOUTS = ("C", "C", "C", "F", "reversed", "every second")
 REDUCTIONS = {"f": ("+", "+", "*", "min", "max"), "i": ("+", "+", "&", "|", "^", "min", "max")}
 
@@ -53,6 +54,8 @@ class Program:
 def _described(value: Any) -> str:
     if not isinstance(value, np.ndarray):
         return repr(value)
+    if value.size > MAX_SHOWN:
+        return f"{value.dtype.name} of shape {value.shape}, from {value.min()} to {value.max()}"
     text = f"np.array({value.tolist()!r}, np.{value.dtype.name}).reshape({value.shape})"
     return text if value.flags.c_contiguous else f"{text}  # strides {value.strides}"
 

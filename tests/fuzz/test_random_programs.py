@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -19,13 +21,18 @@ BATCHES = (
 )
 
 
-@pytest.mark.parametrize(("seed", "count", "targets"), BATCHES, ids=str)
-def test_random_programs_do_what_python_does(seed: int, count: int, targets: tuple[str, ...]) -> None:
-    found = run_batch(seed, count, targets)
+def outcomes(seed: int, count: int, targets: tuple[str, ...], kind: str) -> Counter[str]:
+    """What a batch came to. Fails with the program where one fails."""
+    found = run_batch(seed, count, targets, kind=kind)
     if found.failure is not None:
         message, program = found.failure
         pytest.fail(f"{message}\n\n{program}")
-    assert found.outcomes["same"] > 0
+    return found.outcomes
+
+
+@pytest.mark.parametrize(("seed", "count", "targets"), BATCHES, ids=str)
+def test_random_programs_do_what_python_does(seed: int, count: int, targets: tuple[str, ...]) -> None:
+    assert outcomes(seed, count, targets, "loops")["same"] > 0
 
 
 @pytest.mark.parametrize(
@@ -34,12 +41,9 @@ def test_random_programs_do_what_python_does(seed: int, count: int, targets: tup
 def test_random_pragmas_are_refused_or_keep_the_results(
     seed: int, count: int, targets: tuple[str, ...]
 ) -> None:
-    found = run_batch(seed, count, targets, kind="pragmas")
-    if found.failure is not None:
-        message, program = found.failure
-        pytest.fail(f"{message}\n\n{program}")
-    assert found.outcomes["runs in any order"] > 0
-    assert found.outcomes["refused"] > 0
+    found = outcomes(seed, count, targets, "pragmas")
+    assert found["runs in any order"] > 0
+    assert found["refused"] > 0
 
 
 @pytest.mark.parametrize(
@@ -48,11 +52,16 @@ def test_random_pragmas_are_refused_or_keep_the_results(
     ids=str,
 )
 def test_random_tensor_programs_do_what_numpy_does(seed: int, count: int, targets: tuple[str, ...]) -> None:
-    found = run_batch(seed, count, targets, kind="tensors")
-    if found.failure is not None:
-        message, program = found.failure
-        pytest.fail(f"{message}\n\n{program}")
-    assert found.outcomes["same"] > 0
+    assert outcomes(seed, count, targets, "tensors")["same"] > 0
+
+
+@pytest.mark.parametrize(
+    ("seed", "count", "targets"),
+    [(60, 16, ("threads",)), (61, 5, ("interpret",)), (62, 2, ("cuda:80", "cuda:90"))],
+    ids=str,
+)
+def test_random_pipelines_do_what_numpy_does(seed: int, count: int, targets: tuple[str, ...]) -> None:
+    assert outcomes(seed, count, targets, "pipelines")["same"] > 0
 
 
 RECURRENCE = "a[i] = a[i - 1] * 2.0 // 3.0 + i"
