@@ -51,6 +51,7 @@ from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.recognise_reductions import recognise_reductions
 from appyc.passes.recompute_producers import recompute_producers
 from appyc.passes.reduce_to_positions import reduce_to_positions
+from appyc.passes.reduce_under_masks import reduce_under_masks
 from appyc.passes.remove_dead_arrays import remove_dead_arrays
 from appyc.passes.remove_dead_code import remove_dead_code
 from appyc.passes.rename_arrays import rename_arrays
@@ -68,6 +69,7 @@ Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
 SIMPLIFY: tuple[Pass, ...] = (
     keep_numpys_digits,  # before all work: what it refuses runs in Python
+    reduce_under_masks,  # before tensor statements are loops, which do not say what they pack
     expand_tensors,  # before all others: none of them knows tensor statements
     count_whiles,  # next: what a counter starts from and ends at is looked into by the next
     propagate_scalars,  # then: bounds and indices in terms of parameters, for all that follow

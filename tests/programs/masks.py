@@ -182,6 +182,21 @@ def reductions_of_what_is_chosen(a, m):
     return a[m].sum(), np.mean(a[m]), a[m].max(), np.min(a[m]), a[m].prod(), a[m].any(), np.all(a[m]), a[m].std()
 
 
+@PROGRAMS.on(floats(11), bools(11), floats(11, seed=1))
+@PROGRAMS.on(ints(11, dtype=np.int8), bools(11), ints(11, dtype=np.uint8, seed=1))
+@PROGRAMS.on(complexes(11), bools(11), floats(11, dtype=np.float32))
+@PROGRAMS.on(floats(22)[::-2], bools(11), floats(11, seed=1))
+@PROGRAMS.on(floats(4), np.zeros(4, bool), floats(4, seed=1))
+@PROGRAMS.on(floats(0), bools(0), floats(0))
+@PROGRAMS.on(_GRID, _GRID > 0, floats(6, 7, seed=1))
+def chosen_with_names(a, m, b):
+    """Nothing is packed here: only reductions read what has a name."""
+    v = a[m]
+    w = b[m]
+    mean = v.mean()
+    return mean, abs(v - mean).sum(), (v * w).sum(), w.any()
+
+
 @PROGRAMS.on(floats(4), np.zeros(4, bool))
 @PROGRAMS.on(floats(0), bools(0))
 @PROGRAMS.on(ints(4), np.zeros(4, bool))
