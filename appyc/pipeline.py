@@ -58,6 +58,7 @@ from appyc.passes.rename_arrays import rename_arrays
 from appyc.passes.search_in_blocks import search_in_blocks
 from appyc.passes.share_totals import share_totals
 from appyc.passes.skew_loops import skew_loops
+from appyc.passes.split_positions import split_positions
 from appyc.passes.split_ranges import split_ranges
 from appyc.passes.straighten_loops import straighten_loops
 from appyc.passes.stream_results import stream_results
@@ -81,6 +82,7 @@ ANALYSE: tuple[Pass, ...] = (
     guard_assumptions,  # before bounds and shapes are looked at: most choices fall away
     propagate_scalars,  # again, for what has become simple
     remove_dead_code,  # the same
+    split_positions,  # once lengths have one name, and before bounds: what is left can be seen into
     substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
     peel_wrap_around,  # after it, since a counter wraps around nothing
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place

@@ -97,11 +97,17 @@ def _lower(
     _check_signature(scope, node)
     params: list[Symbol] = []
     places = {a.arg: scope.loc(a) for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    rebound = {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del)
+    }
     for name, arg in arguments.items():
+        before = len(params)
         value = _parameter(scope, name, arg, params, places[name])
         scope.env[name] = _as_binding(value)
         if isinstance(value, TupleValue) and name in scope.indexed:
             scope.bind(name, value, places[name])  # with a table
+        elif name not in rebound:
+            scope.fixed |= {*params[before:]}
     _lower_body(scope, node)
     value = returns.final_value(scope, loc)
     results: list[Result] = []
@@ -245,6 +251,7 @@ def lower_inline(
         )
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
+        scope.fixed = caller.fixed
         try:
             for name, given in arguments.items():
                 value = held(scope, given, name, loc)

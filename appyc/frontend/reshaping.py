@@ -33,13 +33,27 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
     count = product(lengths, loc)
     if count != total:
         same = Compare("==", count, total, loc=loc)
-        fail_unless(scope, Likely(same, loc=loc), same, "cannot reshape array: the sizes differ", loc)
+        usual = Likely(_same_size(lengths, tensor.extents, loc), loc=loc)
+        fail_unless(scope, usual, same, "cannot reshape array: the sizes differ", loc)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
     position = _position([Var(axis, loc=loc) for axis in axes], lengths, loc)
     places = dict(zip(tensor.axes, _places(position, tensor.extents, loc), strict=True))
     view = tensor.view and _is_whole(tensor)
     unsettled = tensor.unsettled or (tensor.view and not view)
     return Tensor(axes, tuple(lengths), substitute(tensor.element, places), view, unsettled)
+
+
+def _same_size(lengths: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
+    """Whether two shapes have equally many places, which they also may if a length of both is 0.
+
+    Only the lengths that they do not share are asked about: that says which of them are equal.
+    """
+    left, right = list(lengths), list(extents)
+    for length in lengths:
+        if length in right:
+            left.remove(length)
+            right.remove(length)
+    return Compare("==", product(left, loc), product(right, loc), loc=loc)
 
 
 def ravelled(scope: Scope, tensor: Tensor, loc: Loc) -> Tensor:
@@ -59,9 +73,11 @@ def _is_whole(tensor: Tensor) -> bool:
 
 
 def _position(places: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
-    """Where a place is among all elements in C order."""
+    """Where a place is among all elements in C order; in an axis of length 1 there is only the first."""
     out: Expr = integer(0, loc)
     for place, extent in zip(places, extents, strict=True):
+        if extent == integer(1, loc):
+            continue
         scaled = Binary("*", out, extent, loc=loc) if out != integer(0, loc) else out
         out = place if scaled == integer(0, loc) else Binary("+", scaled, place, loc=loc)
     return out
@@ -73,6 +89,9 @@ def _places(position: Expr, extents: Sequence[Expr], loc: Loc) -> list[Expr]:
         return [position]
     out: list[Expr] = []
     for extent in reversed(extents[1:]):
+        if extent == integer(1, loc):
+            out.insert(0, integer(0, loc))
+            continue
         length = Binary("max", extent, integer(1, loc), loc=loc)
         out.insert(0, Binary("%", position, length, loc=loc))
         position = Binary("//", position, length, loc=loc)

@@ -131,6 +131,8 @@ class Scope:
         self.memory = Memory() if memory is None else memory
         self.given: frozenset[Symbol] = frozenset()
         """Arrays that the caller has names for."""
+        self.fixed: frozenset[Symbol] = frozenset()
+        """Parameters that keep the value of the call."""
         self.bound_at: dict[str, Loc] = {}
         """Where names were bound last."""
         self.env: Env = {}

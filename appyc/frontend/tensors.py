@@ -130,7 +130,8 @@ def as_value(tensor: Tensor) -> Value:
 
 def pinned(scope: Scope, name: str, expr: Expr) -> Expr:
     """The value as it is now, whatever happens to the variables that it is made of."""
-    return expr if isinstance(expr, Const | Extent) else scope.temp(name, expr)
+    stays = isinstance(expr, Const | Extent) or (isinstance(expr, Var) and expr.symbol in scope.fixed)
+    return expr if stays else scope.temp(name, expr)
 
 
 # ---------------------------------------------------------------- shapes
@@ -338,7 +339,9 @@ def with_axis(scope: Scope, tensor: Tensor, at: int, loc: Loc) -> Tensor:
 
 def product(extents: Sequence[Expr], loc: Loc) -> Expr:
     """How many elements there are."""
-    out: Expr = integer(1, loc)
+    one = integer(1, loc)
+    out: Expr = one
     for extent in extents:
-        out = extent if out == integer(1, loc) else Binary("*", out, extent, loc=loc)
+        if extent != one:
+            out = extent if out == one else Binary("*", out, extent, loc=loc)
     return out

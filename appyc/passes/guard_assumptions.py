@@ -6,8 +6,8 @@
         ...                                         (gone)
 
 Where a condition fails at a call, the plain version runs, which asks everywhere. An extent
-that is guarded to equal another one is called by that one's name, so that two loops over
-both are seen to run equally often.
+that is guarded to equal another one is called by that one's name, and so is an integer that is a parameter,
+so that two loops over both are seen to run equally often.
 
 Requires: nothing. A condition that is asked in a loop is guarded for all its iterations.
 
@@ -17,6 +17,7 @@ parameters; they are asked where they stand.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -36,11 +37,12 @@ from appyc.ir.nodes import (
     Logical,
     Node,
     Select,
+    Symbol,
     Unary,
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, walk
+from appyc.ir.visit import rewrite, scalars_read, scalars_written, walk
 from appyc.passes.context import PassContext
 from appyc.passes.guards import GuardWriter, asked_in_order
 from appyc.passes.propagate_scalars import known_values
@@ -66,8 +68,8 @@ def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
     # A length that only a branch set anew which is gone now is the one that it was given first.
     values = known_values(fn)
     tests = [rewrite(n.arg, lambda e: values.get(e.symbol, e) if isinstance(e, Var) else e) for n in anywhere]
-    same = _equal_extents(fn, tests)
-    fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent) else n)
+    same = _equal_lengths(fn, tests)
+    fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent | Var) else n)
     return replace(fn, guards=asked_in_order((*fn.guards, *guards)))
 
 
@@ -146,23 +148,43 @@ def _holds(writer: GuardWriter, so_far: isl.Set, places: list[Assumption]) -> is
     return None if out.n_basic_set() > MAX_CASES or out.intersect(context).is_empty() else out
 
 
-def _equal_extents(fn: Function, tests: list[Expr]) -> dict[Extent, Extent]:
-    """One extent for all that are guarded to be equal: that of the first parameter among them."""
-    order = {symbol: number for number, symbol in enumerate(fn.params)}
-    first: dict[Extent, Extent] = {}
+def _equal_lengths(fn: Function, tests: list[Expr]) -> dict[Expr, Extent]:
+    """One extent for all extents and integer parameters that are guarded to be equal: the first parameter's."""
+    written = scalars_written(fn.body)
+    order = {s: number for number, s in enumerate(fn.params) if s not in written}
+    first: dict[Expr, Expr] = {}
 
-    def found(extent: Extent) -> Extent:
-        while extent in first:
-            extent = first[extent]
-        return extent
+    def found(length: Expr) -> Expr:
+        while length in first:
+            length = first[length]
+        return length
+
+    def place(length: Expr) -> tuple[bool, int, int]:
+        """Extents before numbers: they are known not to be negative."""
+        match length:
+            case Extent(array=array, axis=axis):
+                return False, order[array], axis
+            case _:
+                return True, min(order[s] for s in scalars_read(length)), 0
 
     for test in tests:
-        match test:
-            case Compare(op="==", lhs=Extent() as a, rhs=Extent() as b):
-                if a.array in order and b.array in order and found(a) != found(b):
-                    low, high = sorted((found(a), found(b)), key=lambda e: (order[e.array], e.axis))
-                    first[high] = low
-    return {extent: found(extent) for extent in first}
+        if isinstance(test, Compare) and test.op == "==" and _are_given(test, order):
+            one, other = found(test.lhs), found(test.rhs)
+            if one != other:
+                low, high = sorted((one, other), key=place)
+                first[high] = low
+    lengths = {length: found(length) for length in first}
+    return {length: same for length, same in lengths.items() if isinstance(same, Extent)}
+
+
+def _are_given(test: Compare, given: Collection[Symbol]) -> bool:
+    """Whether both sides are extents of parameters, or integers that are parameters."""
+    sides = (test.lhs, test.rhs)
+    return all(
+        side.array in given if isinstance(side, Extent)
+        else isinstance(side, Var) and side.symbol in given and side.dtype is DType.INT64
+        for side in sides
+    )  # fmt: skip
 
 
 def _folded(node: Node) -> Node | tuple[Node, ...]:

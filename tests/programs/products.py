@@ -206,3 +206,27 @@ def factor_by_columns(a):
 @PROGRAMS.on(floats(2, 130, 129), floats(2, 129, 131, seed=1), targets=C_ONLY)
 def stack_of_large_ones(a, b):
     return a @ b
+
+
+@PROGRAMS.on(3, 5, 7, floats(3, 5, 7), floats(7, 7, seed=1))
+@PROGRAMS.on(1, 1, 1, floats(1, 1, 1), floats(1, 1, seed=1))
+@PROGRAMS.on(2, 0, 3, floats(2, 0, 3), floats(3, 3, seed=1))
+@PROGRAMS.on(5, 3, 7, floats(3, 5, 7), floats(7, 7, seed=1))  # nothing but the size is right: it raises
+@PROGRAMS.on(3, 7, 5, floats(3, 5, 7), floats(5, 5, seed=1))
+@PROGRAMS.on(3, 5, 7, floats(3, 5, 7), floats(7, 4, seed=1))
+@PROGRAMS.on(2, 130, 129, floats(2, 130, 129), floats(129, 129, seed=1), targets=C_ONLY)
+def rows_as_matrices(nr, nq, size, a, c):
+    """Lengths come as numbers beside the arrays: what is guarded to be equal has one name."""
+    a[:] = np.reshape(np.reshape(a, (nr, nq, 1, size)) @ c, (nr, nq, size))
+
+
+@PROGRAMS.on(floats(4, 6), 4, 6)
+@PROGRAMS.on(floats(4, 6), 6, 4)
+@PROGRAMS.on(floats(4, 6), 5, 6)
+@PROGRAMS.on(floats(0, 6), 0, 6)
+@PROGRAMS.on(floats(6, 4).T, 4, 6)
+@PROGRAMS.on(ints(1, 1), 1, 1)
+def lengths_beside_the_array(a, n, m):
+    b = np.zeros((n, m)) + a.reshape(n, 1, m)[:, 0]
+    n += 1
+    return b, n, a.reshape(1, m, -1).sum(axis=2)

@@ -1,0 +1,120 @@
+"""Positions in C order that are taken apart by the lengths they were put together from, and others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from appyc.ir.nodes import Binary
+from appyc.ir.visit import walk
+from appyc.passes.context import PassContext
+from appyc.passes.expand_tensors import expand_tensors
+from appyc.passes.guard_assumptions import guard_assumptions
+from appyc.passes.propagate_scalars import propagate_scalars
+from appyc.passes.remove_dead_code import remove_dead_code
+from appyc.passes.split_positions import split_positions
+from tests.lowering import after, lowered
+from tests.printed import run_printed
+
+BEFORE = (expand_tensors, propagate_scalars, remove_dead_code, guard_assumptions, propagate_scalars)
+
+
+def axis_of_length_one(a, n, m):
+    return a.reshape(a.shape[0], 1, 1, a.shape[1])[:, 0, 0, :] * 1.0
+
+
+def there_and_back(a, n, m):
+    return (a.ravel().reshape(a.shape) + 1.0).reshape(1, a.shape[0], a.shape[1])
+
+
+def lengths_are_guarded_to_be_equal(a, n, m):
+    b = np.zeros((n, m))
+    b[:] = a
+    return b + a.reshape(n, m)
+
+
+def positions_of_a_program(a, n, m):
+    b = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            b[(i * m + j) // max(m, 1), (i * m + j) % max(m, 1)] = a[i, j]
+    return b
+
+
+def constant_lengths(a, n, m):
+    b = np.zeros((n, 6))
+    for i in range(n):
+        for k in range(6):
+            b[i, (i * 6 + k) % 6] = (i * 6 + k) // 6 + a[i, (24 + k // 9) // 6 - 4]
+    return b
+
+
+def two_axes_at_once(a, n, m):
+    c = np.zeros((2, n, m))
+    for t in range(2):
+        for i in range(n):
+            for j in range(m):
+                place = ((t * n + i) * m + j) % max(n * m, 1)
+                c[((t * n + i) * m + j) // max(n * m, 1), i, j] = a[i, j] + place
+    return c
+
+
+def another_order(a, n, m):
+    return a.reshape(m, n) * 1.0
+
+
+def digit_may_reach_the_base(a, n, m):
+    b = np.zeros(n + 1)
+    for i in range(n + 1):
+        b[i] = (i * n + i) % max(n, 1) + (i // max(n, 1))
+    return b
+
+
+def base_changes(a, n, m):
+    s = 0
+    for i in range(n):
+        s += i % max(n, 1)
+        n = 2
+    return s
+
+
+def negative_digits(a, n, m):
+    s = 0
+    for i in range(-n, n):
+        s += i % max(n, 1)
+    return s
+
+
+SPLIT = (axis_of_length_one, there_and_back, lengths_are_guarded_to_be_equal, positions_of_a_program,
+         constant_lengths, two_axes_at_once)  # fmt: skip
+LEFT = (another_order, digit_may_reach_the_base, base_changes, negative_digits)
+
+
+def divisions(fn):
+    return sum(isinstance(n, Binary) and n.op in ("//", "%") for n in walk(fn.body))
+
+
+def prepared(fn, n=2, m=3):
+    return after(lowered(fn, np.ones((n, m)), n, m), *BEFORE)
+
+
+@pytest.mark.parametrize("fn", SPLIT, ids=lambda fn: fn.__name__)
+def test_nothing_is_divided(fn):
+    before = prepared(fn)
+    assert divisions(before) > 0
+    assert divisions(after(before, split_positions)) == 0
+
+
+@pytest.mark.parametrize("fn", LEFT, ids=lambda fn: fn.__name__)
+def test_what_is_not_known_stays(fn):
+    before = prepared(fn)
+    assert divisions(before) > 0
+    assert split_positions(before, PassContext()) is before
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 3), (1, 1), (4, 1), (1, 5), (3, 3)])
+@pytest.mark.parametrize("fn", [*SPLIT, *LEFT], ids=lambda fn: fn.__name__)
+def test_results_stay(fn, n, m):
+    a = np.arange(n * m, dtype=float).reshape(n, m)
+    found = run_printed(after(prepared(fn, n, m), split_positions), a.copy(), n, m)
+    np.testing.assert_array_equal(found, fn(a, n, m))
