@@ -9,7 +9,8 @@ them when the same statements ran before. A wrong guess costs that they run once
 for good.
 
 What is left can be computed at any time: nothing that it reads is changed by the statements that run, and what it
-makes is stored by no other one. Calls of compiled functions are not left, since they hold what they write.
+makes is stored by no other one. Of calls of compiled functions, those are left that store into one array and return
+nothing; they do not hold it any more (`RestingCall`).
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ def plan(lines: Sequence[Line], unread: Collection[int], reached: Collection[int
 @dataclass(frozen=True, slots=True)
 class _Flow:
     """lines: with their operands. writers: of each buffer, the lines that make it or store into it. made, stored:
-    buffers that the lines make, and such that they store into. called: those that a call has to do with."""
+    buffers that the lines make, and such that they store into. called: those that such a call has to do with as cannot
+    be left."""
 
     lines: Sequence[Line]
     writers: dict[int, list[int]]
@@ -150,7 +152,10 @@ class _Flow:
                 assert isinstance(operation, Call)
                 written = set(_numbers_in([forms[k] for k in operation.written]))
                 stored |= written
-                called |= written | {number for number in target if number is not None}
+                if operation.results or len(written) != 1 or place is not None:
+                    called |= written | {number for number in target if number is not None}
+                for number in written:
+                    writers.setdefault(number, []).append(at)
                 continue
             writers.setdefault(target, []).append(at)
             (made if place is None else stored).add(target)

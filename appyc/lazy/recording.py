@@ -14,10 +14,10 @@ import functools
 import pathlib
 import weakref
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from appyc.lazy import nodes
-from appyc.lazy.nodes import Buffer, Operand, Site, Statement, Tally, buffers_of
+from appyc.lazy.nodes import Buffer, Operand, Own, Site, Statement, Tally, View, buffers_of
 from appyc.lazy.operations import Call
 from appyc.lazy.runs import Moves, follows, moves_between
 
@@ -83,7 +83,48 @@ class CallStatement:
         return buffers_of(self.operands)
 
 
+class RestingCall:
+    """A call that stores into one array which somebody may want later, and does not keep that alive."""
+
+    __slots__ = ("operands", "operation", "site", "target")
+
+    stores = True
+
+    def __init__(self, call: CallStatement) -> None:
+        (target,) = set(call.stored())
+        self.operation = call.operation
+        self.site = call.site
+        self.target = weakref.ref(target)
+        self.operands = tuple(
+            Own(o.path, o.shape, o.dtype) if isinstance(o, View) and o.buffer is target else o
+            for o in call.operands
+        )
+
+    def stored(self) -> list[Buffer]:
+        target = self.target()
+        return [] if target is None else [target]
+
+    writes = stored
+
+    def makes(self) -> list[Buffer]:
+        return []
+
+    def reads(self) -> list[Buffer]:
+        return buffers_of(self.operands)
+
+    def again(self, target: Buffer) -> CallStatement:
+        """The call, which is about to run."""
+        operands = tuple(
+            View(target, o.path, o.shape, o.dtype) if isinstance(o, Own) else o for o in self.operands
+        )
+        return CallStatement(self.operation, operands, (), self.site)
+
+
 Recorded: TypeAlias = Statement | CallStatement
+
+Waiting: TypeAlias = Statement | CallStatement | RestingCall
+
+_Any = TypeVar("_Any", Recorded, Waiting)
 
 
 def line_of(site: Site) -> tuple[str, int]:
@@ -106,7 +147,7 @@ COME_ROUND = 12
 body becomes one program, the same in each iteration."""
 
 
-def drop_needless(statements: list[Recorded]) -> None:
+def drop_needless(statements: list[_Any]) -> None:
     """Drops statements whose results nobody can reach. From the end, since each one that goes may
     have been the last to hold what an earlier one makes."""
     for at in range(len(statements) - 1, -1, -1):
@@ -123,8 +164,10 @@ class Recording(Tally):
 
     def __init__(self, most_statements: int, most_bytes: int) -> None:
         self.statements: list[Recorded] = []
-        self.left: list[Recorded] = []
+        self.left: list[Waiting] = []
         """Older ones, which make what is likely never read: they wait until something needs them."""
+        self.again: frozenset[int] = frozenset()
+        """Which of the statements that were taken last had been left; their `id`."""
         self.folder = _FOLDER
         self.nbytes = 0
         self.busy = False
@@ -171,12 +214,17 @@ class Recording(Tally):
         if wanted is None:
             self.prune()
         self.busy = True
+        self.again = frozenset()
         try:
-            if wanted is None:
-                chosen, self.statements, self.left = self.pending(), [], []
-                self.nbytes = 0
+            if wanted is None and not self.left:
+                chosen, self.statements = self.statements, []
+            elif wanted is None:
+                everything = [buffer for s in self.pending() for buffer in s.writes()]
+                chosen = self._take_needed(everything, overwritten)
             else:
                 chosen = self._take_needed(wanted, overwritten)
+            if wanted is None:
+                self.nbytes = 0
         finally:
             self.busy = False
         return chosen
@@ -185,14 +233,18 @@ class Recording(Tally):
         if not self.left:
             chosen, self.statements = parted(self.statements, wanted, overwritten)
             return chosen
-        older = {id(statement) for statement in self.left}
+        newer = {id(statement) for statement in self.statements}
         pending, self.left, self.statements = self.pending(), [], []
         chosen, rest = parted(pending, wanted, overwritten)
-        self.left = [statement for statement in rest if id(statement) in older]
-        self.statements = [statement for statement in rest if id(statement) not in older]
+        for statement in rest:
+            if id(statement) in newer and not isinstance(statement, RestingCall):
+                self.statements.append(statement)
+            else:
+                self.left.append(statement)
+        self.again = frozenset(id(statement) for statement in chosen if id(statement) not in newer)
         return chosen
 
-    def pending(self) -> list[Recorded]:
+    def pending(self) -> list[Waiting]:
         """All that has not run."""
         return [*self.left, *self.statements]
 
@@ -202,17 +254,17 @@ class Recording(Tally):
 
 
 def parted(
-    statements: list[Recorded], wanted: Iterable[Buffer], overwritten: Iterable[Buffer]
-) -> tuple[list[Recorded], list[Recorded]]:
+    statements: list[_Any], wanted: Iterable[Buffer], overwritten: Iterable[Buffer]
+) -> tuple[list[Recorded], list[_Any]]:
     """The statements that must run, and the others, without those that nobody needs.
 
     Empties the list, from the end: a statement that goes may be the last to hold what an earlier
     one makes.
     """
-    changed = set(overwritten)
+    changed: set[Buffer] = set(overwritten)
     needed = {*wanted, *changed}
     chosen: list[Recorded] = []
-    left: list[Recorded] = []
+    left: list[_Any] = []
     while statements:
         statement = statements.pop()
         writes = statement.writes()
@@ -221,7 +273,7 @@ def parted(
         if needed.isdisjoint(writes) and (not changed or changed.isdisjoint(statement.reads())):
             left.append(statement)
             continue
-        chosen.append(statement)
+        chosen.append(statement.again(writes[0]) if isinstance(statement, RestingCall) else statement)
         needed.update(statement.reads())
         if statement.stores:
             stored = statement.stored()

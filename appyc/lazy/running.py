@@ -21,7 +21,7 @@ from appyc.lazy.leaving import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.nodes import Buffer, Operand, Own, Statement, View
 from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Program, as_function, parts_of, places
-from appyc.lazy.recording import Recorded, Recording, drop_needless
+from appyc.lazy.recording import CallStatement, Recorded, Recording, RestingCall, Waiting, drop_needless
 from appyc.lazy.views import view_of
 from appyc.options import from_environment, recorded_bounds
 
@@ -88,13 +88,13 @@ def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] 
     Raises what the operations raise, with the place where they were recorded.
     """
     with STATE.lock:
-        older = {id(statement) for statement in STATE.recording.left}
         statements = STATE.recording.take(wanted, overwritten)
+        again = STATE.recording.again
         if statements:
             STATE.last = []
-        for statement in statements if older else ():
+        for statement in statements if again else ():
             # What was left for nobody to read: it is read by others than those that were left with it.
-            is_new = id(statement) not in older
+            is_new = id(statement) not in again
             for buffer in statement.reads() if is_new else statement.writes() if wanted is None else ():
                 STATE.watch.is_read(buffer)
         while statements:
@@ -144,7 +144,7 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
         if wanted is not None and count == len(statements)
         else None
     )
-    staying = [statements[at] for at in left.lines] if left is not None else []
+    staying = [_resting(statements[at]) for at in left.lines] if left is not None else []
     del statements[:count]
     returned, reachable = found.reachable()
     if wanted is not None:
@@ -156,6 +156,11 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
     for buffer, result in zip(reachable, results, strict=True):
         buffer.memory = np.asarray(result, buffer.dtype, order="C")
     STATE.recording.left[:0] = staying  # what was not chosen with them may read what they make
+
+
+def _resting(statement: Recorded) -> Waiting:
+    """The statement, or one in its place that keeps nothing alive that it writes."""
+    return RestingCall(statement) if isinstance(statement, CallStatement) else statement
 
 
 def _held(statements: list[Recorded]) -> list[Sequence[Buffer]]:

@@ -111,3 +111,56 @@ def test_results_that_are_made_of_each_other() -> None:
     found, _ = all_of(np.arange(4.0))
     assert [is_stored(array) for array in found] == [False, True, True]
     assert found[0].tolist() == wanted[0].tolist()
+
+
+@appyc.jit
+def doubled(a, out):
+    for i in range(a.shape[0]):
+        out[i] = 2.0 * a[i]
+
+
+@appyc.jit
+def increased(a):
+    for i in range(a.shape[0]):
+        a[i] += 1.0
+
+
+def test_calls_of_kernels_are_left_with_the_array_that_they_fill() -> None:
+    def filled(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        one, two = np.zeros(x.shape), np.zeros(x.shape)
+        doubled(x, one)
+        doubled(one, two)
+        increased(two)
+        return one, two, float((one * two).sum())
+
+    with appyc.deferred():
+        x = np.arange(4.0)
+        for _ in range(3):
+            one, two, total = filled(x)
+            assert total == sum(2.0 * v * (4.0 * v + 1.0) for v in range(4))
+        assert not is_stored(one)
+        assert not is_stored(two)
+        doubled(x, x)  # the kernels left behind have to see what was there
+        assert two.tolist() == [1, 5, 9, 13]
+        assert one.tolist() == [0, 2, 4, 6]
+        assert x.tolist() == [0, 2, 4, 6]
+        one, two, _ = filled(x)
+        assert is_stored(two), "it was read once"
+        del one, two
+    flush()
+    assert STATE.recording.left == []
+
+
+def test_kernels_whose_arrays_are_dropped_are_never_run_again() -> None:
+    def filled(x: np.ndarray) -> tuple[np.ndarray, float]:
+        out = np.zeros(x.shape)
+        doubled(x, out)
+        return out, float(out.sum())
+
+    with appyc.deferred():
+        for _ in range(3):
+            out, _ = filled(np.arange(4.0))
+    assert len(STATE.recording.left) == 2
+    del out
+    STATE.recording.prune()
+    assert STATE.recording.left == []
