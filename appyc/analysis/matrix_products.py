@@ -79,10 +79,32 @@ def added_up(loop: For) -> tuple[Update, ...]:
                 values[stmt.target] = substitute(stmt.value, values)
             case Update(op="+", atomic=False, mask=None) if stmt.value.dtype in DTYPES:
                 found.append(replace(stmt, value=substitute(stmt.value, values)) if values else stmt)
+            case Store(mask=None) if stmt.value.dtype in DTYPES:
+                added = _added(stmt, substitute(stmt.value, values))
+                if added is None:
+                    return ()
+                found.append(Update(stmt.array, stmt.index, "+", added, checked=stmt.checked, loc=stmt.loc))
             case _:
                 return ()
     unknown = values.keys() & (scalars_read(found) | {update.target for update in found})
     return () if unknown else tuple(found)
+
+
+def _added(store: Store, value: Expr) -> Expr | None:
+    """What a store adds to the element that it writes."""
+    match value:
+        case Binary(op="+", lhs=Load() as old, rhs=added) | Binary(op="+", lhs=added, rhs=Load() as old) if (
+            _is_place(old, store)
+        ):
+            return added
+        case Binary(op="-", lhs=Load() as old, rhs=taken) if _is_place(old, store):
+            return Unary("-", taken, loc=taken.loc)
+        case _:
+            return None
+
+
+def _is_place(load: Load, store: Store) -> bool:
+    return (load.array, load.index, load.mask) == (store.array, store.index, None)
 
 
 # ---------------------------------------------------------------- the two forms

@@ -79,7 +79,7 @@ def sums_at(columns: For, at: int, nest: tuple[For, For]) -> tuple[ProductSum, .
     """What statement `at` of the columns' body adds up, if it does nothing else."""
     loop = columns.body[at]
     updates = added_up(loop) if isinstance(loop, For) else ()
-    if not isinstance(loop, For) or any(u.target.is_array for u in updates) or _are_seen(loop, nest[0]):
+    if not isinstance(loop, For) or any(u.target.is_array for u in updates) or are_seen(loop, nest[0]):
         return ()
     found = []
     for update in updates:
@@ -90,7 +90,7 @@ def sums_at(columns: For, at: int, nest: tuple[For, For]) -> tuple[ProductSum, .
     return tuple(found)
 
 
-def _are_seen(loop: For, nest: For) -> bool:
+def are_seen(loop: For, nest: For) -> bool:
     """Whether anything in a nest reads what a loop in it computes beside its sum."""
     own = scalars_written(stmt for stmt in loop.body if isinstance(stmt, Assign))
     inside = {id(n) for n in walk(loop)}

@@ -27,7 +27,8 @@ is, and finds the sum in memory:
                                                      else:
                                                          ... as it was, in one nest
 
-Sums over triangles are cut into panels of rows (`product_panels`). A loop around whose iterations threads may
+Sums over triangles are cut into panels of rows (`product_panels`); of products that are added step by step, most is
+done once for many steps (`product_steps`). A loop around whose iterations threads may
 share runs in order in a second version, where each product in it is so large that all threads are busy with it.
 
 Requires `recognise_reductions` and all passes that move loops; runs before `check_parallel`, so that each
@@ -44,6 +45,7 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.matrix_products import added_up, product_of
 from appyc.analysis.product_panels import panels_of
+from appyc.analysis.product_steps import steps_of
 from appyc.analysis.product_sums import pieces_of, sums_in
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
@@ -51,6 +53,7 @@ from appyc.ir.visit import loops_of
 from appyc.passes.context import PassContext
 from appyc.passes.interchange_loops import has_threads
 from appyc.passes.product_panels import of_panels
+from appyc.passes.product_steps import of_steps
 from appyc.passes.product_versions import ProductVersions
 from appyc.passes.straighten_loops import leaves_products_to_library
 
@@ -113,7 +116,10 @@ class _Search:
         if pieces:
             return versions.of_pieces(loop, pieces)
         panels = panels_of(loop, legality)
-        return None if panels is None else of_panels(panels, versions)
+        if panels is not None:
+            return of_panels(panels, versions)
+        steps = steps_of(loop, legality)
+        return None if steps is None else of_steps(steps, versions)
 
     def _is_free(self, loop: For) -> bool:
         """Whether no pragma holds the nest to its order, and it leaves no scalar behind."""

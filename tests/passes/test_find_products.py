@@ -16,7 +16,7 @@ from appyc.ir.printer import print_expr
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.options import Options
-from appyc.passes import product_panels
+from appyc.passes import product_panels, product_steps
 from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.context import PassContext
@@ -445,6 +445,137 @@ def test_columns_that_wait_keep_their_order(size: int, monkeypatch: pytest.Monke
     monkeypatch.setattr(product_panels, "WORTH", 8)
     out, _, _ = found(columns_wait, square(), square(), square())
     same_as_python(out, columns_wait, square(size), square(size), square(size))
+
+
+# ---------------------------------------------------------------- step by step
+
+
+def eliminated(a, b, c):
+    n = a.shape[0]
+    for k in range(n):
+        for i in range(k + 1, n):
+            a[i, k] /= 4.0 + a[k, k]
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i, j] -= a[i, k] * a[k, j]
+
+
+def eliminated_slices(a, b, c):
+    """The same in statements; the rest of every row belongs to it."""
+    for k in range(a.shape[0]):
+        a[k + 1 :, k] /= 4.0 + a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+
+
+def lower_half(a, b, c):
+    """The columns end at the row, and two products are added in every step."""
+    n = a.shape[0]
+    for k in range(n):
+        for i in range(k, n):
+            b[i, k] += a[i, k]
+        for i in range(k + 1, n):
+            for j in range(k + 1, i + 1):
+                a[i, j] += 0.1 * a[i, k] * b[j, k] - b[i, k] * a[j, k]
+
+
+def into_all_rows(a, b, c):
+    """The rows begin at the first in every step."""
+    n = a.shape[0]
+    for k in range(n):
+        b[k, k] = 0.5 + a[k, k]
+        for i in range(n):
+            for j in range(k + 1, n):
+                a[i, j] += 0.1 * a[i, k] * c[k, j]
+
+
+@pytest.mark.parametrize("fn", [eliminated, eliminated_slices, lower_half, into_all_rows])
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 13])
+def test_products_that_are_added_step_by_step_wait_for_each_other(
+    fn: Callable[..., Any], size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(product_steps, "STEPS", 4)
+    monkeypatch.setattr(product_steps, "WORTH", 8)
+    monkeypatch.setattr(product_steps, "FEWEST", 1)
+    out, marked, _ = found(fn, square(), square(), square())
+    (choice,) = [n for n in walk(out) if isinstance(n, If)]
+    assert len(marked) == (2 if fn is lower_half else 1)
+    assert {loop.var for loop in marked} <= {loop.var for loop in loops_of(choice.then)}
+    same_as_python(out, fn, square(size), square(size), square(size))
+
+
+def with_rows_swapped(a, b, c):
+    """A step comes to all columns of two rows."""
+    n = a.shape[0]
+    for k in range(n - 1):
+        for j in range(n):
+            t = a[k, j]
+            a[k, j] = a[k + 1, j]
+            a[k + 1, j] = t
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i, j] -= a[i, k] * a[k, j]
+
+
+def with_the_last_element(a, b, c):
+    n = a.shape[0]
+    for k in range(n):
+        for i in range(k + 1, n):
+            a[i, k] *= a[n - 1, n - 1]
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i, j] -= a[i, k] * a[k, j]
+
+
+def with_one_column_for_all_steps(a, b, c):
+    """What a step multiplies the next one overwrites."""
+    n = a.shape[0]
+    for k in range(n):
+        for i in range(k + 1, n):
+            b[i, 0] = a[i, k]
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i, j] -= b[i, 0] * a[k, j]
+
+
+def two_steps_ahead(a, b, c):
+    """Of the next row not all is there."""
+    n = a.shape[0]
+    for k in range(n - 2):
+        b[k, 0] = a[k, k]
+        for i in range(k + 2, n):
+            for j in range(k + 2, n):
+                a[i, j] -= a[i, k] * a[k, j]
+
+
+def into_its_own_factor(a, b, c):
+    """What is added to is multiplied with in the same step."""
+    n = a.shape[0]
+    for k in range(n):
+        b[k, k] = 1.0
+        for i in range(n):
+            for j in range(n):
+                a[i, j] += a[i, k] * c[k, j]
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        with_rows_swapped,
+        with_the_last_element,
+        with_one_column_for_all_steps,
+        two_steps_ahead,
+        into_its_own_factor,
+    ],
+)
+@pytest.mark.parametrize("size", [9])
+def test_steps_that_need_what_would_wait_keep_their_order(
+    fn: Callable[..., Any], size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(product_steps, "STEPS", 4)
+    monkeypatch.setattr(product_steps, "WORTH", 8)
+    out, marked, _ = found(fn, square(), square(), square())
+    assert not marked
+    same_as_python(out, fn, square(size), square(size), square(size))
 
 
 def test_the_report_tells_of_the_library() -> None:

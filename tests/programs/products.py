@@ -1,5 +1,7 @@
 """Products of matrices, with sides on both sides of where a library is called for them, and what may stand around."""
 
+import math
+
 import numpy as np
 
 from tests.programs.registry import C_ONLY, Programs, complexes, floats, ints
@@ -201,6 +203,32 @@ def factor_by_columns(a):
         a[k:, k] -= a[k:, :k] @ a[k, :k]
         a[k, k] = np.sqrt(a[k, k])
         a[k + 1 :, k] /= a[k, k]
+
+
+@PROGRAMS.on(dominant(9))
+@PROGRAMS.on(dominant(2))
+@PROGRAMS.on(np.zeros((0, 0)))
+@PROGRAMS.on(dominant(269), targets=C_ONLY)
+@PROGRAMS.on(dominant(257)[:, ::-1][::-1], targets=C_ONLY)
+@PROGRAMS.on(np.asfortranarray(dominant(259, np.float32)), targets=C_ONLY)
+@PROGRAMS.on(dominant(256) + 0.5j * np.eye(256), targets=C_ONLY)
+def factor_step_by_step(a):
+    for k in range(a.shape[0]):
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+
+
+@PROGRAMS.on(dominant(9))
+@PROGRAMS.on(dominant(263), targets=C_ONLY)
+def factor_of_a_half_step_by_step(a):
+    n = a.shape[0]
+    for k in range(n):
+        a[k, k] = math.sqrt(a[k, k])
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+        for i in range(k + 1, n):
+            for j in range(k + 1, i + 1):
+                a[i, j] -= a[i, k] * a[j, k]
 
 
 @PROGRAMS.on(floats(2, 130, 129), floats(2, 129, 131, seed=1), targets=C_ONLY)
