@@ -29,6 +29,7 @@ from appyc.options import TARGETS, Options, from_environment
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import Kernel, raise_fault
 from appyc.runtime.gpu import cupy_with_device
+from appyc.runtime.memory import copied as copied  # noqa: PLC0414  (for `lazy`, which knows no runtime)
 from appyc.runtime.signature import Residence, residence_of
 
 if TYPE_CHECKING:

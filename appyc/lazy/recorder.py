@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from appyc.api import copied
 from appyc.lazy import arrays, held
 from appyc.lazy.nodes import Buffer, Own, Statement, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
@@ -47,7 +48,7 @@ def _owned(values: np.ndarray) -> Any:
     in_order = order == tuple(range(values.ndim))
     memory = values if in_order else values.transpose(order)
     if not memory.flags.c_contiguous or values.base is not None or not is_writeable(values):
-        memory = memory.copy("C")
+        memory = copied(memory)
     found = arrays.ndarray(Buffer(memory.shape, memory.dtype, memory), (), memory.shape, memory.dtype)
     out = found if in_order else found.transpose(inverse(order))
     if not is_writeable(values):
@@ -55,6 +56,14 @@ def _owned(values: np.ndarray) -> Any:
         ghost.flags.writeable = False
         return out.windowed(ghost)
     return out
+
+
+def _copy_of(values: np.ndarray) -> Any:
+    """An array of its own with these values, whose axes lie in memory in the order of theirs."""
+    order = memory_order([values], values.ndim)
+    memory = copied(values.transpose(order))
+    found = arrays.ndarray(Buffer(memory.shape, memory.dtype, memory), (), memory.shape, memory.dtype)
+    return found if order == tuple(range(values.ndim)) else found.transpose(inverse(order))
 
 
 def array(
@@ -72,6 +81,9 @@ def array(
         return out if ndmin <= out.ndim else out[(*(None,) * (ndmin - out.ndim), ...)]
     if isinstance(values, np.ndarray) and copy is None:
         copy = True
+    is_copy = type(values) is np.ndarray and copy and order == "K" and ndmin <= values.ndim and not more
+    if is_copy and (dtype is None or values.dtype == dtype):
+        return _copy_of(values)
     return wrapped(np.array(plain(values), dtype, copy=copy, order=order, ndmin=ndmin, **more))
 
 

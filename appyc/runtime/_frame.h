@@ -305,14 +305,9 @@ static void give_back(PyObject *capsule)
     give_memory(PyCapsule_GetPointer(capsule, NULL), (int64_t)(intptr_t)PyCapsule_GetContext(capsule));
 }
 
-/* An array in memory that the kernel took, and that is given back with it. */
-static PyObject *array_result(const Result *r, const int64_t *slot)
+/* The array (NULL after an error) in memory that was taken, which from now on is given back with it. */
+static PyObject *with_owner(PyObject *out, void *memory)
 {
-    npy_intp shape[NPY_MAXDIMS];
-    void *memory = (void *)(uintptr_t)slot[0];
-    for (int axis = 0; axis < r->count; axis++)
-        shape[axis] = (npy_intp)slot[1 + axis];
-    PyObject *out = PyArray_SimpleNewFromData(r->count, shape, r->type_number, memory);
     PyObject *owner = out ? PyCapsule_New(memory, NULL, give_back) : NULL;
     if (!owner) {
         Py_XDECREF(out);
@@ -323,6 +318,31 @@ static PyObject *array_result(const Result *r, const int64_t *slot)
     if (PyArray_SetBaseObject((PyArrayObject *)out, owner) < 0)  /* takes the owner in any case */
         Py_CLEAR(out);
     return out;
+}
+
+/* An array in memory that the kernel took. */
+static PyObject *array_result(const Result *r, const int64_t *slot)
+{
+    npy_intp shape[NPY_MAXDIMS];
+    void *memory = (void *)(uintptr_t)slot[0];
+    for (int axis = 0; axis < r->count; axis++)
+        shape[axis] = (npy_intp)slot[1 + axis];
+    return with_owner(PyArray_SimpleNewFromData(r->count, shape, r->type_number, memory), memory);
+}
+
+/* empty_like(array): in C order, with nothing in it, in memory that earlier calls gave back where there is such. */
+static PyObject *empty_like(PyObject *Py_UNUSED(module), PyObject *value)
+{
+    if (!PyArray_Check(value) || !PyTypeNum_ISNUMBER(PyArray_TYPE((PyArrayObject *)value))) {
+        PyErr_SetString(PyExc_TypeError, "an array of numbers is wanted");
+        return NULL;
+    }
+    PyArrayObject *like = (PyArrayObject *)value;
+    void *memory = take_memory((int64_t)PyArray_NBYTES(like), 0);
+    if (!memory)
+        return PyErr_NoMemory();
+    PyObject *out = PyArray_SimpleNewFromData(PyArray_NDIM(like), PyArray_DIMS(like), PyArray_TYPE(like), memory);
+    return with_owner(out, memory);
 }
 
 /* A value that an object of ir/results.py makes of the results. */

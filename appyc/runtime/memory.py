@@ -10,6 +10,8 @@ import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from appyc import options
 from appyc.runtime import dispatch
 
@@ -28,6 +30,25 @@ def attach(library: ctypes.CDLL) -> None:
     except ValueError:
         return
     pointer.value = _dispatch.memory_address()
+
+
+LEAST_KEPT = 1 << 16
+"""Bytes of an array: for less, the C library keeps memory itself."""
+
+
+def copied(values: np.ndarray) -> np.ndarray:
+    """A copy in C order, in memory that earlier calls gave back: where it is large, the system takes longer to find
+    pages for it than the values to be copied."""
+    if (
+        values.nbytes < LEAST_KEPT
+        or values.dtype.kind not in "iufc"
+        or not values.dtype.isnative
+        or not dispatch.has_compiled_dispatch()
+    ):
+        return values.copy("C")
+    out = _dispatch.empty_like(values)
+    np.copyto(out, values)
+    return out
 
 
 def release_memory() -> int:

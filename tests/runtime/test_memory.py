@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import appyc
+import appyc.numpy as lazy
 from appyc import options
 from appyc.runtime.dispatch import has_compiled_dispatch
-from appyc.runtime.memory import keeping, poisoned, release_memory
+from appyc.runtime.memory import copied, keeping, poisoned, release_memory
 from tests.e2e.harness import call, compare, compiled
 from tests.programs import tensors
 from tests.programs.registry import Run
@@ -186,3 +187,31 @@ def test_no_tensor_program_reads_what_it_has_not_written(run: Run, byte: int) ->
     fn: Any = compiled(run.fn, "cpu", strict=run.strict)
     with poisoned(byte):
         compare(call(run.fn, run.args), call(fn, run.args), "cpu", joined=run.joined)
+
+
+@pytest.mark.parametrize("dtype", ["float64", ">f8", "int32", "complex64", "bool", "U3"])
+@pytest.mark.parametrize("shape", [(), (0, 4), (5,), (300, 301)])
+def test_copies_are_their_own_whatever_they_are_of(dtype: str, shape: tuple[int, ...]) -> None:
+    values = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    for view in (values, values.T, values[::-1]) if shape else (values,):
+        for found in (copied(view), lazy.array(view).numpy()):
+            assert found.dtype == view.dtype
+            np.testing.assert_array_equal(found, view)
+            assert not np.shares_memory(found, values)
+        assert copied(view).flags.c_contiguous
+        assert lazy.array(view).strides == np.array(view).strides
+    read_only = values.copy()
+    read_only.flags.writeable = False
+    again = lazy.array(read_only)
+    again[...] = again
+    assert again.numpy().tolist() == values.tolist()
+
+
+def test_copies_take_memory_that_was_given_back() -> None:
+    values = np.ones(1 << 18)
+    with keeping(1 << 24):
+        release_memory()
+        del_me = copied(values)
+        at = del_me.ctypes.data
+        del del_me
+        assert copied(values).ctypes.data == at
