@@ -7,7 +7,7 @@ import numpy as np
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import arranging, comparing, einsum, expressions, functions, grids, number_functions
 from appyc.frontend.arguments import Arguments, Entry
-from appyc.frontend.arithmetic import binary, extremum, python_number
+from appyc.frontend.arithmetic import binary, extremum, python_number, select
 from appyc.frontend.array_reductions import Along, reduce_array
 from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.number_functions import Maker
@@ -80,6 +80,27 @@ def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return elementwise(scope, [given["a"], *(value for _, value in bounds)], make, loc)
 
 
+def _select(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.select: of the choices whose condition holds at a place, the first."""
+    conditions, choices = given["condlist"], given["choicelist"]
+    if not isinstance(conditions, TupleValue) or not isinstance(choices, TupleValue):
+        raise UnsupportedError("np.select takes its conditions and choices as tuples or lists here", loc)
+    count = len(conditions.items)
+    values = [*conditions.items, *choices.items, given.get("default", python_number(0, loc))]
+    if count == 0 or len(choices.items) != count or not any(is_array(value) for value in values):
+        raise UnsupportedError("np.select takes as many choices as conditions, about arrays", loc)
+    if any(isinstance(c, TupleValue | Opaque) or element_type(c) is not DType.BOOL for c in conditions.items):
+        raise UnsupportedError("np.select takes masks as conditions", loc)
+
+    def make(numbers: list[Number]) -> Number:
+        out = numbers[-1]
+        for holds, choice in zip(reversed(numbers[:count]), reversed(numbers[count:-1]), strict=True):
+            out = select(holds.expr, choice, out, loc)
+        return out
+
+    return elementwise(scope, values, make, loc)
+
+
 def _place_by_place(make: Maker, *names: str) -> Entry:
     """A function of numbers as a method, or with its arguments by name."""
 
@@ -132,6 +153,7 @@ FUNCTIONS: dict[object, Entry] = {
     np.linalg.norm: (("x", "ord", "axis", "keepdims"), comparing.norm),
     np.average: (("a", "axis", "weights", "returned", "keepdims"), comparing.average),
     np.copyto: (("dst", "src"), comparing.copyto),
+    np.select: (("condlist", "choicelist", "default"), _select),
     sum: (("iterable", "start"), _python_sum),
     np.array: (("object", "dtype"), comparing.array),
     np.asarray: (("object", "dtype"), comparing.asarray),

@@ -5,8 +5,10 @@ place of it. Nothing is stored for a sum.
 
 A condition is a mask over the iterations; where it does not hold, the item is not computed.
 
-Does not handle: several `for` (but over tuples, and then without conditions), and items that need statements
-(calls of functions with branches, say; again but over tuples); such comprehensions run in Python.
+Several `for`, and items that need statements (calls of functions with branches, say), are written out as a
+loop that fills a list; but for those over tuples, whose items are taken one by one.
+
+Does not handle: items of those loops that are arrays, and generators with several `for`; they run in Python.
 """
 
 from __future__ import annotations
@@ -40,16 +42,30 @@ from appyc.ir.visit import scalars_read, substitute
 
 def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     """The items in a row; a tuple of them where what is run over is one."""
+    with scope.collect() as block:
+        found = _described(scope, node)
+    if found is None:
+        return _in_a_list(scope, node)
+    scope.block += block
+    return found
+
+
+def _described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
+    """The items, without a loop that computes them; None where they need one."""
     loc = scope.loc(node)
     first, *others = node.generators
     source = what_it_runs_over(scope, first.iter)
     if others or isinstance(source, TupleValue):
-        if any(generator.ifs for generator in node.generators):
-            raise UnsupportedError("a comprehension over a tuple, or with several loops, and with conditions "
-                                   "cannot be compiled", loc, hints=("write a loop",))  # fmt: skip
-        return TupleValue(tuple(_one_by_one(scope, node, node.generators, source)))
+        if any(generator.ifs for generator in node.generators) or not isinstance(source, TupleValue):
+            return None
+        items = list(_one_by_one(scope, node, node.generators, source))
+        found = [item for item in items if item is not None]
+        return TupleValue(tuple(found)) if len(found) == len(items) else None
     here = scope.supply.fresh("at", DType.INT64)
-    value, holds = _item(scope, node, first, source.item(Var(here, loc=loc)), loc)
+    one = _item(scope, node, first, source.item(Var(here, loc=loc)), loc)
+    if one is None:
+        return None
+    value, holds = one
     axis = scope.supply.fresh("i", DType.INT64)
     place: Expr = Var(axis, loc=loc)
     if source.step != 1:
@@ -71,11 +87,11 @@ def _one_by_one(
     node: ast.ListComp | ast.GeneratorExp,
     generators: list[ast.comprehension],
     source: Value | Range,
-) -> Iterator[Value]:
-    """The items where each loop is over a tuple: as if they were written out."""
+) -> Iterator[Value | None]:
+    """The items where each loop is over a tuple: as if they were written out. None for one over another thing."""
     if not isinstance(source, TupleValue):
-        raise UnsupportedError("a comprehension with several loops is compiled for tuples only",
-                               scope.loc(node), hints=("write a loop that fills an array",))  # fmt: skip
+        yield None
+        return
     first, *others = generators
     for value in source.items:
         with own_names(scope):
@@ -86,6 +102,39 @@ def _one_by_one(
                 yield from _one_by_one(scope, node, others, what_it_runs_over(scope, others[0].iter))
             else:
                 yield _lowered(scope, node.elt)
+
+
+def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
+    """The items computed by a loop, in a list (`frontend/lists.py`)."""
+    from appyc.frontend.statements import lower_statement  # noqa: PLC0415  (statements hold expressions)
+
+    loc = scope.loc(node)
+    if isinstance(node, ast.GeneratorExp) and len(node.generators) > 1:
+        raise UnsupportedError("a generator with several loops is compiled for tuples only", loc,
+                               hints=("write the loops out",))  # fmt: skip
+    name = f"items_in_line_{node.lineno}_{node.col_offset}"  # the same each time that this is lowered
+
+    def placed(part: ast.AST) -> None:
+        for inner in ast.walk(part):
+            if isinstance(inner, ast.stmt | ast.expr) and not hasattr(inner, "lineno"):
+                ast.copy_location(inner, node)
+
+    read = ast.Name(name, ast.Load())
+    stmt: ast.stmt = ast.Expr(ast.Call(ast.Attribute(read, "append", ast.Load()), [node.elt], []))
+    for generator in reversed(node.generators):
+        for condition in reversed(generator.ifs):
+            stmt = ast.If(condition, [stmt], [])
+        stmt = ast.For(generator.target, generator.iter, [stmt], [])
+    new = ast.Assign([ast.Name(name, ast.Store())], ast.List([], ast.Load()))
+    placed(new)
+    placed(stmt)
+    with own_names(scope):
+        targets = (n for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
+        scope.locals |= {name, *(n.id for n in targets)}
+        scope.list_names |= {name}
+        lower_statement(scope, new)
+        lower_statement(scope, stmt)
+        return scope.read(name, loc)
 
 
 @contextmanager
@@ -112,8 +161,9 @@ def _item(
     generator: ast.comprehension,
     value: Value,
     loc: Loc,
-) -> tuple[Value, Expr | None]:
-    """The comprehension's item where its target is this value, and when there is one; its names are its own."""
+) -> tuple[Value, Expr | None] | None:
+    """The comprehension's item where its target is this value, and when there is one; its names are its own.
+    None where it needs statements."""
     places: dict[Symbol, Expr] = {}
     holds: Expr | None = None
     with own_names(scope), scope.collect() as block:
@@ -125,8 +175,7 @@ def _item(
             holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
     if block or not (isinstance(item, Number) or is_array(item)):
-        raise UnsupportedError("the items of this comprehension need statements of their own", loc,
-                               hints=("write a loop that fills an array",))  # fmt: skip
+        return None
     holds = substitute(holds, places) if holds is not None else None
     if isinstance(item, Number):
         return replace(item, expr=substitute(item.expr, places)), holds

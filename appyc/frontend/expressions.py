@@ -282,12 +282,25 @@ def _binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr, loc
     a, b = lower_operands(scope, [left, right])
     if symbol == "+" and isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return TupleValue(a.items + b.items)
+    if symbol == "*" and (repeated := _repeated(a, b) or _repeated(b, a)) is not None:
+        return repeated
     if tensors.is_array(a) or tensors.is_array(b):
         return array_operation(scope, symbol, a, b, loc)
     x, y = number(a, scope.loc(left)), number(b, scope.loc(right))
     if symbol == "**" and x.type.dtype.is_integer and y.type.dtype.is_integer:
         refuse_negative_powers(scope, x, y, loc)
     return arithmetic.binary(symbol, x, y, loc)
+
+
+def _repeated(items: Value, times: Value) -> TupleValue | None:
+    """`(x, y) * 3`."""
+    if (
+        not isinstance(items, TupleValue)
+        or not isinstance(times, Number)
+        or not isinstance(times.constant, int)
+    ):
+        return None
+    return TupleValue(items.items * times.constant)
 
 
 def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value:

@@ -53,7 +53,10 @@ class LoopBody:
         for name in sorted(self._set_by_earlier_iterations(scope)):
             # A bool is the narrowest type: rounds widen it to what the body assigns.
             head[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
+        result, options = scope.result, {leaf: list(arrays) for leaf, arrays in scope.options.items()}
         for _ in range(_MAX_ROUNDS):
+            # What a round that comes to nothing has returned says nothing.
+            scope.result, scope.options = result, {leaf: list(arrays) for leaf, arrays in options.items()}
             frame = LoopFrame(dict(head), since, needed=needed)
             if self.node.orelse:
                 frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)

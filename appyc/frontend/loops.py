@@ -244,7 +244,7 @@ def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, pa
     return Range(zero, count, 1, item, parallel)
 
 
-def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range:
+def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     args = _arguments(scope, node)
     if not 1 <= len(args) <= 2:
         raise TypeInferenceError("enumerate takes 1 or 2 arguments", loc)
@@ -253,7 +253,11 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range:
     )
     inner = what_it_runs_over(scope, args[0])
     if isinstance(inner, TupleValue):
-        raise UnsupportedError("enumerate of a tuple is not compiled", loc, hints=("index the tuple",))
+        counts = (
+            arithmetic.binary("+", start, arithmetic.python_number(k, loc), loc)
+            for k in range(len(inner.items))
+        )
+        return TupleValue(tuple(TupleValue(pair) for pair in zip(counts, inner.items, strict=True)))
     if (inner.lo, inner.step) != (integer(0, loc), 1):
         raise UnsupportedError("enumerate of this is not compiled", loc, hints=("count in a variable",))
 
@@ -268,9 +272,12 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range:
     return replace(inner, item=item)
 
 
-def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range:
+def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     args = _arguments(scope, node)
     parts = [what_it_runs_over(scope, a) for a in args]
+    tuples = [p.items for p in parts if isinstance(p, TupleValue)]
+    if tuples and len(tuples) == len(parts):
+        return TupleValue(tuple(TupleValue(items) for items in zip(*tuples, strict=False)))
     ranges = [p for p in parts if isinstance(p, Range) and p.lo == integer(0, loc) and p.step == 1]
     if not ranges or len(ranges) != len(parts):
         raise UnsupportedError(

@@ -14,6 +14,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from appyc.frontend.tree import is_list
+
 _TAKERS = frozenset({"len", "enumerate", "zip", "min", "max", "sum", "reversed", "any", "all"})
 
 
@@ -45,12 +47,21 @@ def _binds(node: ast.AST) -> Iterator[tuple[ast.Name, bool]]:
     if not isinstance(node, ast.Assign):
         return
     for target in node.targets:
-        if isinstance(target, ast.Name) and isinstance(node.value, ast.List):
-            yield target, any(isinstance(e, ast.List) for e in node.value.elts)
+        if isinstance(target, ast.Name) and is_list(node.value):
+            yield target, any(isinstance(n, ast.List) for e in _items(node.value) for n in ast.walk(e))
         elif isinstance(target, ast.Tuple):
             for part in target.elts:
                 if isinstance(part, ast.Starred) and isinstance(part.value, ast.Name):
                     yield part.value, False
+
+
+def _items(value: ast.expr) -> Iterator[ast.expr]:
+    """The items of a list, or of those that it is put together from."""
+    if isinstance(value, ast.List):
+        yield from value.elts
+    elif isinstance(value, ast.BinOp):
+        yield from _items(value.left)
+        yield from _items(value.right)
 
 
 def looked_at(node: ast.AST, is_of_library: Callable[[str], bool]) -> Iterator[tuple[ast.Name, bool]]:

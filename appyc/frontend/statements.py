@@ -39,7 +39,7 @@ from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import is_element, lower_items, subscript
 from appyc.frontend.stores import assign, without_leading_ones
 from appyc.frontend.tensors import as_tensor, as_value, element_type, held, is_array, settled
-from appyc.frontend.tree import as_tuple, statements_in
+from appyc.frontend.tree import is_list, statements_in, tuple_in_place
 from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Const, Expr, Fail, If, Likely, Load, Store, Unary, Update, Var
 from appyc.ir.types import DType
@@ -205,10 +205,8 @@ def _assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) ->
             item = settled(scope, lower_expression(scope, value))
             lists.store_item(scope, name, lower_number(scope, index), item, loc)
             return
-    if isinstance(value, ast.List) and all(
-        isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets
-    ):
-        value = as_tuple(value)
+    if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
+        value = tuple_in_place(value)
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
     out = lower_lazily(scope, value) if is_store else lower_expression(scope, value)
     if len(targets) > 1 or isinstance(targets[0], ast.Tuple | ast.List):

@@ -13,6 +13,29 @@ _BLOCKS = ("cases", "finalbody", "orelse", "handlers", "body")
 """The fields with lists of statements, or of parts that have such, last first."""
 
 
+def is_list(node: ast.expr) -> bool:
+    """Whether an expression is a list that is written out: `[a, b]`, `[a] + [b] * 4`."""
+    match node:
+        case ast.List():
+            return True
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return is_list(left) and is_list(right)
+        case ast.BinOp(left=left, op=ast.Mult(), right=ast.Constant()):
+            return is_list(left)
+        case _:
+            return False
+
+
+def tuple_in_place(node: ast.expr) -> ast.expr:
+    """Such an expression of tuples."""
+    if isinstance(node, ast.List):
+        return as_tuple(node)
+    if isinstance(node, ast.BinOp):
+        parts = tuple_in_place(node.left), tuple_in_place(node.right)
+        return ast.copy_location(ast.BinOp(parts[0], node.op, parts[1]), node)
+    return node
+
+
 def as_tuple(node: ast.List) -> ast.Tuple:
     """The items of a list that is only looked at."""
     elts = [as_tuple(e) if isinstance(e, ast.List) else e for e in node.elts]
@@ -57,7 +80,7 @@ def leaves_loop(loop: ast.For | ast.While) -> bool:
 def loops_with_own_names(root: ast.AST) -> frozenset[ast.For]:
     """The loops whose target is a name that is read inside loops that bind it and nowhere else, and
     that their bodies do not bind again."""
-    read_outside: set[str] = set()
+    reads: list[tuple[str, list[ast.For]]] = []
     again: set[ast.For] = set()
     named: dict[ast.For, str] = {}
     stack: list[tuple[ast.AST, tuple[ast.For, ...]]] = [(root, ())]
@@ -67,12 +90,14 @@ def loops_with_own_names(root: ast.AST) -> frozenset[ast.For]:
             binding = [loop for loop in around if named[loop] == node.id]
             if not isinstance(node.ctx, ast.Load):
                 again.update(binding)
-            elif not binding:
-                read_outside.add(node.id)
+            else:
+                reads.append((node.id, binding))
         elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
             named[node] = node.target.id
             stack += [(part, around) for part in (node.target, node.iter, *node.orelse)]
             stack += [(part, (*around, node)) for part in node.body]
         else:
             stack += [(part, around) for part in ast.iter_child_nodes(node)]
+    # A loop that binds its name again has no name of its own to read.
+    read_outside = {name for name, binding in reads if again.issuperset(binding)}
     return frozenset(loop for loop, name in named.items() if name not in read_outside and loop not in again)

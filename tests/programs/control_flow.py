@@ -342,3 +342,16 @@ def constant_conditions(n):
     while False:
         n += 100
     return n if 1 else 0
+
+
+@PROGRAMS.on(3)
+@PROGRAMS.on(1)
+@PROGRAMS.on(0)
+def one_name_for_two_loops(n):
+    s = 0
+    t = -1
+    for t in range(n):
+        for t in range(n - 1):
+            s += t
+        s += 10 * t
+    return s, t

@@ -177,3 +177,44 @@ def _added(a, *more):
 def calls_with_any_number(a):
     pair = (1.0, 2.0)
     return _added(a), _added(a, 2.0), _added(a, *pair)
+
+
+def _bounded(x, low):
+    if x < low:
+        return low
+    return x * 2
+
+
+@PROGRAMS.on(floats(4, 6))
+@PROGRAMS.on(floats(2, 6)[:, ::2])
+def comprehensions_with_statements(m):
+    rows = np.array([row.sum() for row in m])
+    pairs = np.array([(i, j) for i in range(m.shape[0]) for j in range(i)])
+    bounded = np.array([_bounded(x, 0.5) for x in m[0]])
+    even = np.array([k for k in (1, 2, 3, 4) if k % 2 == 0])
+    return rows, pairs, bounded, even, sum(_bounded(x, 0.5) for x in m[1])
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(floats(3, 4))
+@PROGRAMS.on(floats(5, dtype=np.float32))
+@PROGRAMS.on(ints(7))
+@PROGRAMS.on(floats(0))
+def selections(x):
+    conditions = [x < -1, x < 0, x > 1]
+    choices = [x * 2, -1, x]
+    return np.select(conditions, choices), np.select([x > 0], [x], default=7)
+
+
+@PROGRAMS.on(floats(9, 3, 4))
+@PROGRAMS.on(floats(9, 1, 1))
+def lists_put_together(f):
+    """The weights of a lattice, and its directions."""
+    directions = [(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)]
+    weights = [4 / 9] + [1 / 9] * 4 + [1 / 36] * 4
+    out = np.zeros(f.shape[1:])
+    for k, (x, y) in enumerate(directions):
+        out += weights[k] * (x - 2 * y) * np.roll(f[k], x, axis=0)
+    for weight, (x, y) in zip(weights, directions):
+        out[0, 0] += weight * x * y
+    return out
