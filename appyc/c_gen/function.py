@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.scalars import storage_type
+from appyc.ir.nodes import Alloc, Function, Stmt, Symbol
+from appyc.ir.visit import symbols_of, walk
 
 
 def emit_function(
@@ -33,8 +35,33 @@ def emit_function(
         body()
         if ctx.leaves:
             writer.label("leave")
-        if ctx.allocated:
-            release = ctx.module.helpers.plain("release")
-            for array in ctx.allocated:
-                writer.line(f"{release}({names.of(array)}, {names.of(array)}_held);")
+        release = ctx.module.helpers.plain("release") if ctx.allocated else ""
+        for array in ctx.allocated:
+            writer.line(f"{release}({names.of(array)}, {names.of(array)}_held);")
     ctx.module.functions.append(writer.text())
+
+
+def arrays_gone(fn: Function, allocated: frozenset[Symbol]) -> dict[int, list[Symbol]]:
+    """By the number of a statement of the function, the arrays that are not looked at after it, where later ones
+    want memory: they give theirs back then, so that a chain of temporaries takes no more of it than two or three do."""
+    last_alloc = max((at for at, stmt in enumerate(fn.body) if _allocates(stmt)), default=-1)
+    needed = set(symbols_of(fn.results))
+    gone: dict[int, list[Symbol]] = {}
+    for at in range(len(fn.body) - 1, -1, -1):
+        used = [symbol for symbol in symbols_of(fn.body[at]) if symbol in allocated and symbol not in needed]
+        needed.update(used)
+        if used and at < last_alloc:
+            gone[at] = used
+    return gone
+
+
+def _allocates(stmt: Stmt) -> bool:
+    return any(isinstance(node, Alloc) for node in walk(stmt))
+
+
+def emit_release(ctx: FunctionContext, array: Symbol) -> None:
+    """Gives the memory of an array back before the function ends."""
+    name, release = ctx.module.names.of(array), ctx.module.helpers.plain("release")
+    ctx.writer.line(f"{release}({name}, {name}_held);")
+    ctx.writer.line(f"{name} = 0;")
+    ctx.writer.line(f"{name}_held = 0;")

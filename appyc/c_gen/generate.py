@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from appyc.c_gen.captures import outside_symbols
 from appyc.c_gen.context import FunctionContext, ModuleContext, can_fault, parameters_of_array
 from appyc.c_gen.expressions import expression
-from appyc.c_gen.function import emit_function
+from appyc.c_gen.function import arrays_gone, emit_function, emit_release
 from appyc.c_gen.helpers import Helpers
 from appyc.c_gen.names import Names
 from appyc.c_gen.profile import table_text
 from appyc.c_gen.scalars import TYPEDEFS, c_type
 from appyc.c_gen.simd import declare_scalars, named_outside_lanes
-from appyc.c_gen.statements import emit_statements
+from appyc.c_gen.statements import emit_statement
 from appyc.c_gen.threads import runs_in_threads
 from appyc.c_gen.writer import Writer
 from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
@@ -90,7 +90,11 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
 
     def statements() -> None:
         declare_scalars(ctx, _locals(module))
-        emit_statements(ctx, fn.body)
+        gone = arrays_gone(fn, frozenset(allocated))
+        for at, stmt in enumerate(fn.body):
+            emit_statement(ctx, stmt)
+            for array in gone.get(at, ()):
+                emit_release(ctx, array)
         for result, slot in zip(fn.results, layout.results, strict=True):
             if isinstance(result.value, Symbol):
                 if slot is not None:

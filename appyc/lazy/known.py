@@ -21,8 +21,10 @@ _OPERANDS: dict[Any, int] = {
     np.zeros_like: 1, np.ones_like: 1, np.empty_like: 1,
     **{getattr(np, name): 1 for name in (
         "sum", "prod", "mean", "min", "max", "amin", "amax", "any", "all", "var", "std", "argmin", "argmax", "cumsum",
-        "cumprod",
+        "cumprod", "round", "around", "tile", "repeat", "pad", "trace", "trapezoid", "nan_to_num", "nansum", "nanmean",
+        "nanmin", "nanmax",
     )},
+    np.linalg.norm: 1, np.roll: 2, np.inner: 2, np.vdot: 2, np.tril: 1, np.triu: 1,
 }  # fmt: skip
 """Functions that record one statement for arrays in order, and how many of their first arguments are operands."""
 
