@@ -10,8 +10,7 @@
 Which names are such is known before (`frontend/list_names.py`); what their items are shows at the first
 append, and lowering starts anew with it. Each item of a tuple has an array of its own.
 
-Does not handle: items that are arrays or lists, and NumPy's numbers beside Python's own of another type,
-which a list keeps apart.
+Does not handle: items that are arrays or lists, and numbers of different types, which a list keeps apart.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
             expressions.put_together(scope, v, loc) for v in expressions.lower_operands(scope, value.elts)
         ]
         length = integer(len(items), loc)
-    for item in items:
-        _learn(scope, name, item, loc)
+    for place, item in enumerate(items):
+        _learn(scope, name, item, loc, place)
     slots = _slots(scope, name)
     room = Binary("max", length, integer(_ROOM, loc), loc=loc)
     scope.emit(Assign(slots.room, room, loc=loc))
@@ -160,8 +159,12 @@ def _columns(item: Value, loc: Loc) -> Sequence[Number]:
     return numbers
 
 
-def _learn(scope: Scope, name: str, item: Value, loc: Loc) -> None:
-    """Notes what the list's items are. Raises Restart where that is more than was known."""
+def _learn(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> None:
+    """Notes what the list's items are. Raises Restart where that is more than was known.
+
+    Whether an item has the type of all others shows when its statement is lowered for the last time:
+    the types of a loop's variables only widen.
+    """
     of_tuples = isinstance(item, TupleValue)
     kinds = tuple(n.type for n in _columns(item, loc))
     known = scope.facts.lists.get(name)
@@ -173,12 +176,22 @@ def _learn(scope: Scope, name: str, item: Value, loc: Loc) -> None:
     if known != (of_tuples, kinds):
         scope.facts.lists[name] = (of_tuples, kinds)
         raise Restart
+    own = tuple(n.type.dtype for n in _columns(item, loc))
+    scope.narrower[name, loc, number] = own != tuple(kind.dtype for kind in kinds)
+
+
+def refuse_mixed(scope: Scope) -> None:
+    """Raises UnsupportedError for a list that gets numbers of different types, which it would keep apart."""
+    for (name, loc, _), is_narrower in scope.narrower.items():
+        if is_narrower:
+            raise UnsupportedError(f"{name!r} gets numbers of different types, which a list keeps apart", loc,
+                                   hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
 
 
 def _joined(a: NumberType, b: NumberType, name: str, loc: Loc) -> NumberType:
     if a.dtype == b.dtype:
         return NumberType(a.dtype, a.python and b.python)
-    joined = promote(a, b) if a.python == b.python else None
+    joined = promote(NumberType(a.dtype, python=False), NumberType(b.dtype, python=False))
     if joined is None:
         raise UnsupportedError(f"the items of {name!r} are numbers of different kinds, which a list keeps apart",
                                loc, hints=("convert them to one type",))  # fmt: skip

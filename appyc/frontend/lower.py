@@ -13,6 +13,7 @@ from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arithmetic import cast, const
 from appyc.frontend.homes import arrays_of
 from appyc.frontend.joined_returns import with_joined_returns
+from appyc.frontend.lists import refuse_mixed
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
 from appyc.frontend.source import Source
@@ -143,6 +144,7 @@ def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
             scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))
     scope.start_late(loc)
     lower_block(scope, node.body)
+    refuse_mixed(scope)
 
 
 def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[Symbol], loc: Loc) -> Value:

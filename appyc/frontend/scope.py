@@ -121,6 +121,8 @@ class Scope:
         self.list_names = list_names(source.ast, names.is_of_library) - self.read_lists
         self.lists: dict[str, ListSlots] = {}
         """The memory of lists, by name."""
+        self.narrower: dict[tuple[str, Loc, int], bool] = {}
+        """Whether an item that goes into a list is of a narrower type than others."""
         self.own_names = loops_with_own_names(source.ast)
         self.pragmas = read_pragmas(source)
         self.source = source
