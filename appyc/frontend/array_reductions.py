@@ -115,6 +115,8 @@ def variance(
     count = arithmetic.binary(
         "-", Number(product([tensor.extents[k] for k in reduced], loc), python=True), ddof, loc
     )
+    if ddof.constant is None or ddof.constant.real > 0:
+        count = arithmetic.extremum("max", count, arithmetic.python_number(0, loc), loc)  # as NumPy has it
 
     def finish(numbers: list[Number]) -> Number:
         (x,) = numbers

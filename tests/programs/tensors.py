@@ -237,7 +237,8 @@ def over_several_axes(a):
 @PROGRAMS.on(floats(4, 5))
 @PROGRAMS.on(floats(1, 3))
 def spread(a):
-    return a.var(), a.std(axis=0), np.var(a, axis=1, ddof=1), np.std(a, axis=1, keepdims=True)
+    few = np.var(a[:1], axis=0, ddof=3) + 1.0, a[:2, 0].std(ddof=2)  # as many as nothing: no number, or none below 0
+    return a.var(), a.std(axis=0), np.var(a, axis=1, ddof=1), np.std(a, axis=1, keepdims=True), few
 
 
 @PROGRAMS.on(floats(0))
