@@ -490,6 +490,8 @@ def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
         node = stack.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             out.add(node.id)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            out |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             out.add(node.name)
         elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):

@@ -29,6 +29,7 @@ from appyc.frontend.expressions import (
     wrong_kind,
 )
 from appyc.frontend.homes import has_other_names
+from appyc.frontend.imports import lower_import
 from appyc.frontend.liveness import names_assigned
 from appyc.frontend.local_functions import defined
 from appyc.frontend.loop_bodies import lower_break, lower_continue
@@ -46,8 +47,6 @@ from appyc.ir.types import DType
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Try: ("a try statement", "catch exceptions outside the compiled function"),
-    ast.Import: ("an import", "import at the top of the file"),
-    ast.ImportFrom: ("an import", "import at the top of the file"),
     ast.AsyncFunctionDef: ("a nested function", "define it outside"),
     ast.ClassDef: ("a class", "define it outside"),
     ast.Global: ("a global statement", "return the value instead"),
@@ -178,6 +177,8 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
             unused = lower_expression(scope, value)
             if isinstance(unused, Number):
                 scope.temp("unused", unused.expr)  # which may raise
+        case ast.Import() | ast.ImportFrom():
+            lower_import(scope, node, loc)
         case ast.Assert(test=test, msg=msg):
             _assert(scope, test, msg, loc)
         case ast.Raise(exc=exc):

@@ -86,3 +86,21 @@ def same_name_in_several_types(n):
     b = x
     x = x > 1
     return a, b, x
+
+
+@PROGRAMS.on(floats(3))
+def names_of_imports(a):
+    import math as m
+    from math import pi  # fmt: skip
+    from math import sqrt as root
+
+    import numpy as library
+
+    if a.shape[0] > 2:
+        import numpy.linalg
+    else:
+        import numpy
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += root(abs(a[i])) * pi + m.floor(s)
+    return library.sum(a) + s + numpy.abs(a).max()
