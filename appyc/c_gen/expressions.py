@@ -316,6 +316,8 @@ def _intrinsic(ctx: FunctionContext, expr: Intrinsic) -> str:
             return f"(~{first})"  # GNU C's conjugate
         case "complex":
             return f"__builtin_complex({first}, {args[1]})"
+        case "abs" | "exp" if dtype.is_complex and not ctx.module.options.exact:
+            return f"{helpers.typed('csize' if expr.name == 'abs' else 'cexp_', dtype)}({first})"
         case name if dtype.is_complex:
             if name not in _COMPLEX_FUNCTIONS:
                 raise InternalError("c_gen", f"no intrinsic {name!r} on {dtype}")

@@ -29,6 +29,33 @@ MATH_TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     return a == -__builtin_inf() ? (T)__builtin_inf() : sqrtF(a) + 0;
 }""",
     ),
+    # The library's function takes one number at a time. Squares of what is very large or very small leave the
+    # range, and are taken of its multiple by a power of two; an infinite part outweighs a NaN.
+    "csize": (
+        (),
+        """static inline R csize_D(const T a) {
+    const double re = __builtin_fabs(__real__ a), im = __builtin_fabs(__imag__ a);
+    const double larger = re > im ? re : im;
+    const double scale = larger > 0x1p500 ? 0x1p-600 : larger < 0x1p-500 ? 0x1p600 : 1;
+    const double back = larger > 0x1p500 ? 0x1p600 : larger < 0x1p-500 ? 0x1p-600 : 1;
+    const double size = __builtin_sqrt(re * scale * (re * scale) + im * scale * (im * scale)) * back;
+    return re == __builtin_inf() || im == __builtin_inf() ? (R)__builtin_inf() : (R)size;
+}""",
+    ),
+    # Two factors, since the whole may overflow where its product with a cosine does not. An angle that is no
+    # number, or infinite, does not count beside an infinite length. What is chosen between are arguments:
+    # a compiler would move calls whose results are chosen between into branches, and out of lanes.
+    "cexp_": (
+        ("exp", "cos", "sin"),
+        """static inline T cexp__D(const T a) {
+    const R re = __real__ a, im = __imag__ a, infinity = (R)__builtin_inf();
+    const bool turns = __builtin_fabs(im) < infinity;
+    const R cosine = cosF((!turns & (__builtin_fabs(re) == infinity)) ? (R)0 : im);
+    const R sine = sinF((!turns & (re == -infinity)) ? (R)0 : im);
+    const R root = expF(re * (R)0.5), other = im == 0 ? (R)1 : root;
+    return __builtin_complex(root * cosine * root, other * sine * other);
+}""",
+    ),
     # Small powers by hand: a digit apart from pow(x, n), with the same infinities, zeros and NaN. The quotients
     # are taken one after the other, since a product of divisors would overflow where the result does not.
     "pow_3": ((), "static inline T pow_3_D(const T a) { return a * a * a; }"),

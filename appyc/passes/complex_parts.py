@@ -7,9 +7,10 @@ where the result does not.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Intrinsic, Select, Unary
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Intrinsic, Logical, Select, Unary
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,19 @@ def quotient(a: Parts, d: Divisor) -> Parts:
 
 
 def exponential(a: Parts) -> Parts:
-    size = _call("exp", a.re)
-    return Parts(_op("*", size, _call("cos", a.im)), _op("*", size, _call("sin", a.im)))
+    """In two factors, since the whole may overflow where its product with a cosine does not.
+
+    An angle that is no number, or infinite, does not count beside an infinite length.
+    """
+    loc, none = a.re.loc, _number(0.0, a.re)
+    infinity = _number(math.inf, a.re)
+    astray = Unary("~", Compare("<", _call("abs", a.im), infinity, loc=loc), loc=loc)
+    endless = Logical("and", astray, Compare("==", _call("abs", a.re), infinity, loc=loc), loc=loc)
+    gone = Logical("and", astray, Compare("==", a.re, _number(-math.inf, a.re), loc=loc), loc=loc)
+    root = _call("exp", _op("*", a.re, _number(0.5, a.re)))
+    other = _either(Compare("==", a.im, none, loc=loc), _number(1.0, a.re), root)
+    cosine, sine = _call("cos", _either(endless, none, a.im)), _call("sin", _either(gone, none, a.im))
+    return Parts(_op("*", _op("*", root, cosine), root), _op("*", _op("*", other, sine), other))
 
 
 def logarithm(a: Parts) -> Parts:

@@ -36,6 +36,10 @@ _FLAGS = (
     "-ffp-contract=off",  # no FMA that the program did not ask for
     "-fno-math-errno",
     "-fno-trapping-math",
+    "-fno-builtin-sin",  # gcc joins a sine and a cosine of one number in a function that vectors have no form of
+    "-fno-builtin-cos",
+    "-fno-builtin-sinf",
+    "-fno-builtin-cosf",
     "-w",  # a warning about generated code helps nobody who sees it
 )
 _FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-nostartfiles")

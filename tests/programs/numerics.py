@@ -254,3 +254,24 @@ def python_division_in_loop(a, k):
     #pragma parallel for
     for i in range(5):
         a[i] = i // k
+
+
+_EDGES = np.array([0.0, -0.0, 3.0, -4.0, 720.0, -720.0, 5e-324, 1e-160, 1e160, 1.2e308, np.inf, -np.inf, np.nan])
+_PLANE = np.array([complex(x, y) for x in _EDGES for y in _EDGES])
+
+
+@PROGRAMS.on(_PLANE)
+@PROGRAMS.on(_PLANE[::-3])
+@PROGRAMS.on(_PLANE.astype(np.complex64))
+@PROGRAMS.on(_PLANE[:0])
+def powers_of_e(z):
+    return np.exp(z), np.exp(1j * z.real)
+
+
+@PROGRAMS.on(_PLANE)
+@PROGRAMS.on(_PLANE[::-3])
+@PROGRAMS.on(_PLANE.astype(np.complex64))
+@PROGRAMS.on(_PLANE[:0])
+def size_of_complex_numbers(z):
+    """The squares of the parts leave the range, and an infinite part outweighs a NaN."""
+    return np.abs(z), np.abs(z * 0.5).max(initial=0.0)

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 
+import appyc
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
+from appyc.options import Options
 from appyc.runtime import vector_math
-from appyc.runtime.toolchain import find_compiler
+from appyc.runtime.toolchain import build, find_compiler
 from appyc.runtime.vector_math import symbols_of, vector_functions
 
 ALL = {name + suffix for name in VECTOR_FUNCTIONS for suffix in ("", "f")}
@@ -77,3 +80,19 @@ def test_names_of_the_forms() -> None:
 
 def machine(name: str) -> Any:
     return mock.patch.object(vector_math, "_processor", return_value=name)
+
+
+def sine_and_cosine(x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.sin(x) * np.cos(x), np.exp(z)
+
+
+def test_a_sine_and_a_cosine_of_one_number_stay_in_lanes(tmp_path: Path) -> None:
+    """gcc joins them in one function, of which the library has no form for vectors."""
+    found = vector_functions(find_compiler())
+    if not {"sin", "cos", "exp"} <= found:
+        pytest.skip("the library has no such forms here")
+    text = appyc.jit(sine_and_cosine, target="cpu").source("c", np.zeros(3), np.zeros(3, complex))
+    build(text, tmp_path / "kernel.so", Options())
+    names = (tmp_path / "kernel.so").read_bytes()
+    assert all(any(symbol.encode() in names for symbol in symbols_of(f)) for f in ("sin", "cos", "exp"))
+    assert b"sincos" not in names
