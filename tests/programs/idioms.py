@@ -1,18 +1,21 @@
 """Python's own ways of saying things, in numerical code; nothing is left to Python."""
 
+from functools import partial
+
 import numpy as np
 
 from tests.programs.registry import Programs, floats, ints
 
 PROGRAMS = Programs(strict=True)
+_on = partial(PROGRAMS.on, targets=("cpu", "interpret"))  # what threads share is tested elsewhere
 
 _M = floats(5, 7)
 
 
-@PROGRAMS.on(_M)
-@PROGRAMS.on(_M[::-1, ::2])
-@PROGRAMS.on(floats(1, 3, dtype=np.float32))
-@PROGRAMS.on(floats(0, 3), joined=True)
+@_on(_M)
+@_on(_M[::-1, ::2])
+@_on(floats(1, 3, dtype=np.float32))
+@_on(floats(0, 3), joined=True)
 def places(a):
     out = np.zeros_like(a)
     for i, j in np.ndindex(*a.shape):
@@ -29,9 +32,9 @@ def places(a):
     return out, total
 
 
-@PROGRAMS.on(floats(9))
-@PROGRAMS.on(floats(9, dtype=np.float32))
-@PROGRAMS.on(ints(11))
+@_on(floats(9))
+@_on(floats(9, dtype=np.float32))
+@_on(ints(11))
 def lists_that_are_looked_at(a):
     moves = [(-1, 0.5), (1, 0.25), (0, 1.0)]
     weights = [1, 2, 4]
@@ -48,9 +51,9 @@ def lists_that_are_looked_at(a):
     return out, (0.5, 2.0, 8.0)[a.shape[0] % 3]
 
 
-@PROGRAMS.on(floats(9), 1)
-@PROGRAMS.on(floats(9), 7)  # raises IndexError
-@PROGRAMS.on(floats(3), -1)
+@_on(floats(9), 1)
+@_on(floats(9), 7)  # raises IndexError
+@_on(floats(3), -1)
 def unpacking(a, k):
     first, *rest = (*a.shape, 2, 3)
     *front, last = (1.0, 2.0)
@@ -59,9 +62,9 @@ def unpacking(a, k):
     return rest[0] + last, table.sum() + shape[k], np.clip(a, *(-0.5, 0.5))
 
 
-@PROGRAMS.on(floats(9), 2)
-@PROGRAMS.on(floats(9), 7)
-@PROGRAMS.on(floats(2), 1)
+@_on(floats(9), 2)
+@_on(floats(9), 7)
+@_on(floats(2), 1)
 def membership(a, k):
     mode = "fast"
     total = 0
@@ -73,10 +76,10 @@ def membership(a, k):
     return total, k in (2.0, 3), 3 in (1, 2)
 
 
-@PROGRAMS.on(floats(9))
-@PROGRAMS.on(-np.abs(floats(9)))
-@PROGRAMS.on(np.array([1.0, np.nan, 2.0]))
-@PROGRAMS.on(floats(1))
+@_on(floats(9))
+@_on(-np.abs(floats(9)))
+@_on(np.array([1.0, np.nan, 2.0]))
+@_on(floats(1))
 def assignment_expressions(a):
     i = 0
     while i < a.shape[0] - 1 and i < 4:
@@ -89,9 +92,9 @@ def assignment_expressions(a):
     return k, v, s, i
 
 
-@PROGRAMS.on(floats(9))
-@PROGRAMS.on(np.abs(floats(9)))
-@PROGRAMS.on(ints(9, dtype=np.int32))
+@_on(floats(9))
+@_on(np.abs(floats(9)))
+@_on(ints(9, dtype=np.int32))
 def comprehensions_with_conditions(a):
     n = a.shape[0]
     positive = np.array([x * 2 for x in a if x > 0])
@@ -99,11 +102,11 @@ def comprehensions_with_conditions(a):
     return positive, numbers, sum(i for i in range(n) if i % 2), sum(a[i] * 1.0 for i in range(n) if a[i] > 0)
 
 
-@PROGRAMS.on(floats(9))
-@PROGRAMS.on(np.abs(floats(9)))
-@PROGRAMS.on(ints(4, 4))
-@PROGRAMS.on(floats(0))
-@PROGRAMS.on(np.array([0.5, np.nan, 2.0]))
+@_on(floats(9))
+@_on(np.abs(floats(9)))
+@_on(ints(4, 4))
+@_on(floats(0))
+@_on(np.array([0.5, np.nan, 2.0]))
 def tests_of_generators(a):
     b = a.ravel()
     n = b.shape[0]
@@ -113,15 +116,15 @@ def tests_of_generators(a):
     return found, early, pairs, all((True, n >= 0))
 
 
-@PROGRAMS.on(floats(9))
-@PROGRAMS.on(ints(3))
-@PROGRAMS.on(floats(0))  # raises ValueError
+@_on(floats(9))
+@_on(ints(3))
+@_on(floats(0))  # raises ValueError
 def extremes(a):
     return max(abs(x) for x in a), min(a), max(i % 4 for i in range(a.shape[0] + 1))
 
 
-@PROGRAMS.on(4, 3)
-@PROGRAMS.on(1, 0)
+@_on(4, 3)
+@_on(1, 0)
 def open_grids(n, m):
     y, x = np.ogrid[0:n, 0:m]
     v, u = np.ogrid[-1:1:5j, 0 : n * 0.5 : 0.5]
@@ -130,9 +133,9 @@ def open_grids(n, m):
     return y * 10 + x, u + v, p - q, s - t, np.mgrid[0:1:4j]
 
 
-@PROGRAMS.on(floats(5, 7), np.array([0, 3]), np.array([1, 2, -1]))
-@PROGRAMS.on(floats(5, 7), np.array([0, 3]), np.array([1, 9]))  # raises IndexError
-@PROGRAMS.on(ints(5, 7), np.array([], dtype=np.int64), np.array([1]))
+@_on(floats(5, 7), np.array([0, 3]), np.array([1, 2, -1]))
+@_on(floats(5, 7), np.array([0, 3]), np.array([1, 9]))  # raises IndexError
+@_on(ints(5, 7), np.array([], dtype=np.int64), np.array([1]))
 def index_grids(a, rows, columns):
     a[np.ix_(rows, columns)] += 1
     b = a[np.ix_([0, 2], a[0] > 0)]
@@ -143,12 +146,12 @@ def index_grids(a, rows, columns):
     return b, c
 
 
-@PROGRAMS.on(floats(9), floats(6, 6), np.array([0, 3, -1]))
-@PROGRAMS.on(floats(9)[::2], floats(6, 12)[:, ::-2], np.array([3, 1, 1]))
-@PROGRAMS.on(floats(9), floats(6, 6), np.array([0, 7]))
-@PROGRAMS.on(floats(9), floats(6, 6), np.array([8]))  # raises IndexError: outside the view, inside its array
-@PROGRAMS.on(floats(9), floats(6, 6), np.array([-9]))  # the same
-@PROGRAMS.on(floats(9), floats(6, 6), np.array([], dtype=np.int32))
+@_on(floats(9), floats(6, 6), np.array([0, 3, -1]))
+@_on(floats(9)[::2], floats(6, 12)[:, ::-2], np.array([3, 1, 1]))
+@_on(floats(9), floats(6, 6), np.array([0, 7]))
+@_on(floats(9), floats(6, 6), np.array([8]))  # raises IndexError: outside the view, inside its array
+@_on(floats(9), floats(6, 6), np.array([-9]))  # the same
+@_on(floats(9), floats(6, 6), np.array([], dtype=np.int32))
 def through_views(a, m, at):
     tail = a[1:]
     tail[at] = 5.0
@@ -159,8 +162,8 @@ def through_views(a, m, at):
     m[::-1][at % 3] = 7.0
 
 
-@PROGRAMS.on(floats(12))
-@PROGRAMS.on(floats(0))
+@_on(floats(12))
+@_on(floats(0))
 def with_contexts_and_shapes(a):
     with np.errstate(divide="ignore", invalid="ignore"):
         b = a / (a - a)
@@ -173,7 +176,7 @@ def _added(a, *more):
     return a + more[0] if len(more) == 1 else a * len(more)
 
 
-@PROGRAMS.on(floats(5))
+@_on(floats(5))
 def calls_with_any_number(a):
     pair = (1.0, 2.0)
     return _added(a), _added(a, 2.0), _added(a, *pair)
@@ -185,8 +188,8 @@ def _bounded(x, low):
     return x * 2
 
 
-@PROGRAMS.on(floats(4, 6))
-@PROGRAMS.on(floats(2, 6)[:, ::2])
+@_on(floats(4, 6))
+@_on(floats(2, 6)[:, ::2])
 def comprehensions_with_statements(m):
     rows = np.array([row.sum() for row in m])
     pairs = np.array([(i, j) for i in range(m.shape[0]) for j in range(i)])
@@ -195,19 +198,19 @@ def comprehensions_with_statements(m):
     return rows, pairs, bounded, even, sum(_bounded(x, 0.5) for x in m[1])
 
 
-@PROGRAMS.on(floats(9))
-@PROGRAMS.on(floats(3, 4))
-@PROGRAMS.on(floats(5, dtype=np.float32))
-@PROGRAMS.on(ints(7))
-@PROGRAMS.on(floats(0))
+@_on(floats(9))
+@_on(floats(3, 4))
+@_on(floats(5, dtype=np.float32))
+@_on(ints(7))
+@_on(floats(0))
 def selections(x):
     conditions = [x < -1, x < 0, x > 1]
     choices = [x * 2, -1, x]
     return np.select(conditions, choices), np.select([x > 0], [x], default=7)
 
 
-@PROGRAMS.on(floats(9, 3, 4))
-@PROGRAMS.on(floats(9, 1, 1))
+@_on(floats(9, 3, 4))
+@_on(floats(9, 1, 1))
 def lists_put_together(f):
     """The weights of a lattice, and its directions."""
     directions = [(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)]
