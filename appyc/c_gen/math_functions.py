@@ -76,8 +76,7 @@ MATH_TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     "pow_minus_3_halves": (
         ("sqrt",),
         """static inline T pow_minus_3_halves_D(const T a) {
-    const T root = (T)1 / (sqrtF(a) + 0);
-    return a == -__builtin_inf() ? (T)0 : root * root * root;
+    return a == -__builtin_inf() ? (T)0 : (T)1 / a / sqrtF(a);
 }""",
     ),
     **{
