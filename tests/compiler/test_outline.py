@@ -163,7 +163,11 @@ def test_two_arrays_that_swap_between_time_steps():
         return np.float64(a[1])
 
     report = same(f, np.arange(6.0), np.zeros(6), 3).explain()
-    assert [r.mode for r in report.loops] == ["sequential", "parallel", "parallel"]  # once for each arrangement
+    assert [r.mode for r in report.loops] == [
+        "sequential",
+        "parallel",
+        "parallel",
+    ]  # once for each arrangement
     assert not report.python_parts
 
 
