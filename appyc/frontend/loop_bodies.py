@@ -49,7 +49,7 @@ class LoopBody:
         since = len(scope.memory.stores)
         needed = _needed(scope, self.node)
         exchanged: frozenset[str] = frozenset()
-        may_exchange = self.in_order and not self.node.orelse
+        may_exchange = self.in_order and not self.node.orelse and not scope.facts.copies_exchanged
         for name in sorted(self._set_by_earlier_iterations(scope)):
             # A bool is the narrowest type: rounds widen it to what the body assigns.
             head[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)

@@ -133,6 +133,9 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         if not scope.facts.joins_returns and _are_arrays(value, scope.result.value):
             scope.facts.joins_returns = True
             raise Restart
+        if not scope.facts.copies_exchanged:  # the paths may be arrangements of one path's arrays
+            scope.facts.copies_exchanged = True
+            raise Restart
         raise UnsupportedError(
             f"this returns {describe(value)}, and another path returns {describe(scope.result.value)}", loc,
             hints=("return values of one kind on every path",),

@@ -73,6 +73,8 @@ class Facts:
     """What the items of lists are: whether tuples, and the types of the numbers in them."""
     choices: set[tuple[int, ...]] = field(default_factory=set)
     """Items of the returned value that are different arrays on different paths."""
+    copies_exchanged: bool = False
+    """What follows a loop whose names exchange arrays cannot stand once for each arrangement of them."""
     joins_returns: bool = False
     """The returns are of different arrays, and have to become one (`frontend/joined_returns.py`)."""
 

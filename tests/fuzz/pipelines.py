@@ -47,7 +47,7 @@ STAGES = (
     # products
     "{R} = {M} @ {C} / m", "{D} = {N} @ {M} / n", "{D} = {M}.T @ {N} / n", "{O} = ({M} @ {M}.T / m) @ {M} / n",
     "{O} = {M} @ ({M}.T @ {M}) / (n * m)", "{O} += ({M} @ {M2}.T) @ {M} / (n * m)", "{S} = abs({N} @ {N}) / n",
-    "{O} = 0.5 * ({M} @ np.ones((m, m)) / m) + {M} * 0.5",
+    "{O} = 0.5 * ({M} @ np.ones((m, m), {M}.dtype) / m) + {M} * 0.5",
 )  # fmt: skip
 
 LOOPS = (

@@ -215,3 +215,16 @@ def a_name_for_the_body_alone(a, n):
     if n > 1:
         t = a * 3
         a[:] = t
+
+
+@PROGRAMS.on(floats(3), floats(1, seed=1))
+@PROGRAMS.on(floats(1), floats(2, seed=1))
+def exchanged_before_a_name_is_bound_anew(a, b):
+    """What follows a loop that exchanges arrays stood once for each arrangement, with results of two kinds."""
+    first = a.std(axis=-1, keepdims=True)
+    second = first[::-1].max(axis=-1, keepdims=True)
+    for _ in range(3):
+        first, second = second, first
+    for _ in range(3):
+        second = second - b[-2:]
+    return first, second
