@@ -6,10 +6,8 @@ import ast
 from importlib import import_module
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.resolve import LIBRARIES
 from appyc.frontend.scope import Scope
-
-_LIBRARIES = ("numpy", "math", "cmath", "operator", "appyc")
-"""What these bind does not change, and importing them does nothing else."""
 
 
 def lower_import(scope: Scope, node: ast.Import | ast.ImportFrom, loc: Loc) -> None:
@@ -22,7 +20,7 @@ def lower_import(scope: Scope, node: ast.Import | ast.ImportFrom, loc: Loc) -> N
 def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, loc: Loc) -> object:
     module = alias.name if isinstance(node, ast.Import) else node.module
     relative = isinstance(node, ast.ImportFrom) and node.level > 0
-    if module is None or relative or module.partition(".")[0] not in _LIBRARIES:
+    if module is None or relative or module.partition(".")[0] not in LIBRARIES:
         raise UnsupportedError("an import cannot be compiled", loc, hints=("import at the top of the file",))
     try:
         found = import_module(module)

@@ -133,7 +133,7 @@ class Names:
             # An object's fields may change between calls; its class's methods are code.
             assert path is not None
             return self.environment.capture(path, value, loc)
-        if isinstance(owner.obj, ModuleType) and owner.obj.__name__.partition(".")[0] in _LIBRARIES:
+        if isinstance(owner.obj, ModuleType) and owner.obj.__name__.partition(".")[0] in LIBRARIES:
             path = None  # np.pi is not expected to change
         return self.constant(value, path, loc)
 
@@ -166,7 +166,8 @@ class Names:
 
 
 _ARRAY_LIBRARIES = ("numpy", "scipy", "cupy")
-_LIBRARIES = ("numpy", "math", "cmath", "builtins", "appyc")
+LIBRARIES = ("numpy", "math", "cmath", "operator", "builtins", "appyc")
+"""What these define is not expected to change, and importing them does nothing else."""
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -185,6 +186,6 @@ def is_library(value: object, path: AccessPath) -> bool:
     if isinstance(value, ModuleType):
         return True
     module = getattr(value, "__module__", None)
-    if isinstance(module, str) and module.partition(".")[0] in _LIBRARIES:
+    if isinstance(module, str) and module.partition(".")[0] in LIBRARIES:
         return True
     return isinstance(value, np.ufunc) or getattr(value, "__self__", None) is sys.modules.get("math")

@@ -21,6 +21,7 @@ from appyc.ir.nodes import (
     For,
     ForAll,
     Function,
+    If,
     Load,
     LoopCost,
     Node,
@@ -33,6 +34,7 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
     Var,
+    While,
 )
 
 N = TypeVar("N", bound=Node)
@@ -295,6 +297,17 @@ def extents_read(node: Node | Iterable[Node]) -> set[tuple[Symbol, int]]:
 def loops_of(node: Node | Iterable[Node]) -> list[For]:
     """Every `for` loop, outer ones first."""
     return [n for n in statements(node) if isinstance(n, For)]
+
+
+def map_blocks(stmt: Stmt, rule: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
+    """The statement with `rule` applied to each block right inside it; most statements have none."""
+    match stmt:
+        case For() | While():
+            return replace(stmt, body=rule(stmt.body))
+        case If():
+            return replace(stmt, then=rule(stmt.then), orelse=rule(stmt.orelse))
+        case _:
+            return stmt
 
 
 def map_loops(fn: Function, rule: Callable[[For], Stmt | tuple[Stmt, ...]]) -> Function:

@@ -59,10 +59,9 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
     Var,
-    While,
 )
 from appyc.ir.types import ArrayType
-from appyc.ir.visit import rename, scalars_read, substitute, walk
+from appyc.ir.visit import map_blocks, rename, scalars_read, substitute, walk
 from appyc.passes.build import combine, integer, shifted
 from appyc.passes.context import PassContext
 
@@ -99,12 +98,8 @@ class _Expansion:
                 self._for_all(stmt, out)
             case Assign():
                 out.append(replace(stmt, value=self.expr(stmt.value, out)))
-            case For() | While():
-                out.append(replace(stmt, body=self.block(stmt.body)))
-            case If():
-                out.append(replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse)))
             case _:
-                out.append(stmt)
+                out.append(map_blocks(stmt, self.block))
 
     # ------------------------------------------------------------ expressions
 

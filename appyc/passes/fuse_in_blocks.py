@@ -42,7 +42,6 @@ from appyc.ir.nodes import (
     Expr,
     For,
     Function,
-    If,
     Load,
     Stmt,
     Store,
@@ -52,7 +51,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, map_blocks, rename, scalars_read, scalars_written, walk
 from appyc.passes.build import integer, shifted, trip_count
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import PassContext
@@ -85,15 +84,11 @@ class _Rewriting:
         for stmt in body:
             match stmt:
                 case For() if sum(isinstance(s, For) for s in stmt.body) > 1 and not self._is_free(stmt):
-                    out.append(replace(stmt, body=self.block(stmt.body)))
-                case While():
-                    out.append(replace(stmt, body=self.block(stmt.body)))
-                case If():
-                    out.append(replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse)))
+                    out.append(map_blocks(stmt, self.block))
                 case For():
                     self._append(out, stmt)
                 case _:
-                    out.append(stmt)
+                    out.append(map_blocks(stmt, self.block))
         return tuple(out)
 
     def _append(self, out: list[Stmt], second: For) -> None:

@@ -56,6 +56,7 @@ from appyc.ir.visit import (
     arrays_read,
     arrays_written,
     loops_of,
+    map_blocks,
     rename,
     rewrite,
     scalars_read,
@@ -108,12 +109,8 @@ class _Rewriting:
             match stmt:
                 case For() if stmt.mode is not LoopMode.SEQUENTIAL:
                     self._nest(stmt, out)
-                case For() | While():
-                    out.append(replace(stmt, body=self.block(stmt.body)))
-                case If():
-                    out.append(replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse)))
                 case _:
-                    out.append(stmt)
+                    out.append(map_blocks(stmt, self.block))
         return tuple(out)
 
     def _nest(self, nest: For, out: list[Stmt]) -> None:

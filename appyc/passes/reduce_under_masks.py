@@ -48,7 +48,16 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.visit import arrays_read, arrays_written, rename, rewrite, scalars_read, scalars_written, walk
+from appyc.ir.visit import (
+    arrays_read,
+    arrays_written,
+    map_blocks,
+    rename,
+    rewrite,
+    scalars_read,
+    scalars_written,
+    walk,
+)
 from appyc.passes.build import identity
 from appyc.passes.context import PassContext
 
@@ -132,17 +141,13 @@ class _Rewriting:
     def statement(self, stmt: Stmt, packed: Mapping[Symbol, _Packed]) -> Stmt:
         match stmt:
             case For() | While():
-                return replace(stmt, body=self.block(stmt.body, {}))
+                return map_blocks(stmt, lambda body: self.block(body, {}))
             case If():
-                then, orelse = self.block(stmt.then, packed), self.block(stmt.orelse, packed)
-                return replace(stmt, then=then, orelse=orelse)
+                return map_blocks(stmt, lambda body: self.block(body, packed))
             case Assign() | ForAll() if isinstance(stmt, Assign) or all(map(_is_one, stmt.extents)):
-                return rewrite(stmt, lambda node: self.node(node, packed))
+                return rewrite(stmt, lambda n: self.reduction(n, packed) if isinstance(n, Reduce) else n)
             case _:
                 return stmt
-
-    def node(self, node: Node, packed: Mapping[Symbol, _Packed]) -> Node:
-        return self.reduction(node, packed) if isinstance(node, Reduce) else node
 
     def reduction(self, old: Reduce, packed: Mapping[Symbol, _Packed]) -> Reduce:
         """The reduction over all places, or the same as it was."""

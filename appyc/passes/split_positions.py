@@ -19,7 +19,7 @@ Does not handle: digits of loops that begin elsewhere; positions that run throug
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from appyc.errors import Loc
@@ -51,22 +51,23 @@ def _statement(stmt: Stmt, digits: Mapping[Symbol, Expr]) -> Stmt:
     match stmt:
         case For():
             changed = scalars_written(stmt.body)
-            inner = {
-                s: base for s, base in digits.items() if s != stmt.var and not scalars_read(base) & changed
-            }
+            inner = _unchanged(digits, {stmt.var, *changed})
             if _is_zero(stmt.lo) and stmt.step == 1 and not {stmt.var, *scalars_read(stmt.hi)} & changed:
                 inner[stmt.var] = stmt.hi
             lo, hi = rewrite(stmt.lo, rule), rewrite(stmt.hi, rule)
             return replace(stmt, lo=lo, hi=hi, body=_block(stmt.body, inner))
         case While():
-            changed = scalars_written(stmt.body)
-            kept = {s: base for s, base in digits.items() if not scalars_read(base) & changed}
-            return replace(stmt, cond=stmt.cond, body=_block(stmt.body, kept))
+            return replace(stmt, body=_block(stmt.body, _unchanged(digits, scalars_written(stmt.body))))
         case If():
             then, orelse = _block(stmt.then, digits), _block(stmt.orelse, digits)
             return replace(stmt, cond=rewrite(stmt.cond, rule), then=then, orelse=orelse)
         case _:
             return rewrite(stmt, rule)
+
+
+def _unchanged(digits: Mapping[Symbol, Expr], changed: Set[Symbol]) -> dict[Symbol, Expr]:
+    """The digits that a loop leaves as they are, whose bases it leaves so too."""
+    return {s: base for s, base in digits.items() if not ({s} | scalars_read(base)) & changed}
 
 
 def _divided(node: Binary, digits: Mapping[Symbol, Expr]) -> Expr:

@@ -27,7 +27,6 @@ from appyc.ir.nodes import (
     Expr,
     For,
     Function,
-    If,
     Load,
     Node,
     Stmt,
@@ -35,9 +34,8 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
     Var,
-    While,
 )
-from appyc.ir.visit import loops_of, rewrite_all, walk
+from appyc.ir.visit import loops_of, map_blocks, rewrite_all, walk
 from appyc.passes.context import PassContext
 from appyc.passes.interchange_loops import GPUS
 
@@ -64,13 +62,10 @@ def _statement(stmt: Stmt, around: frozenset[Symbol]) -> Stmt:
     match stmt:
         case For() if around or any(map(added_up, loops_of(stmt))):
             return _straight(stmt, around)
-        case While():
-            return replace(stmt, body=_statements(stmt.body, around))
-        case If():
-            then, orelse = _statements(stmt.then, around), _statements(stmt.orelse, around)
-            return replace(stmt, then=then, orelse=orelse)
-        case _:
+        case For():
             return stmt
+        case _:
+            return map_blocks(stmt, lambda body: _statements(body, around))
 
 
 def _straight(loop: For, around: frozenset[Symbol]) -> For:

@@ -56,10 +56,9 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
     Var,
-    While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, arrays_written, loops_of, rename, rewrite_all, walk
+from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, rename, rewrite_all, walk
 from appyc.passes.build import integer, trip_count
 from appyc.passes.column_blocks import ROWS, ColumnBlocks
 from appyc.passes.context import PassContext
@@ -99,19 +98,15 @@ class _Rewriting:
         out: list[Stmt] = []
         for stmt in body:
             match stmt:
-                case If():
-                    out.append(replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse)))
-                case While():
-                    out.append(replace(stmt, body=self.block(stmt.body)))
                 case For() if not self._in_blocks(out, stmt):
                     inner = any(isinstance(n, For) for s in stmt.body for n in walk(s))
                     if inner and stmt.clauses is None and not self._is_free(stmt):
-                        stmt = replace(stmt, body=self.block(stmt.body))
+                        stmt = map_blocks(stmt, self.block)
                     out.append(stmt)
                 case For():
                     pass
                 case _:
-                    out.append(stmt)
+                    out.append(map_blocks(stmt, self.block))
         return tuple(out)
 
     def _is_free(self, loop: For) -> bool:
