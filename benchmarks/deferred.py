@@ -4,7 +4,8 @@
 
 Each program calls kernels through functions that return new arrays, as those of a library do, and mixes them with
 NumPy operations. `unfused` is the same recording with one statement a program: what is fused, and what is never stored
-because of it, is the only difference. Results of both must agree with those of plain NumPy arrays.
+because of it, is the only difference. Results of both must agree with those of plain NumPy arrays. The arrays that a
+program starts from are there before the time is taken: copies of them would be the same on both sides.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import appyc.numpy
 from appyc.lazy.running import STATE, flush
 from appyc.options import recorded_bounds
 
-Program = Callable[[Any], float]
+Program = Callable[..., float]
 
 _RANDOM = numpy.random.default_rng(11)
 N = 2_000_000
@@ -36,6 +37,8 @@ NOISE = _RANDOM.standard_normal(N)
 GRID = _RANDOM.random((1400, 1400))
 FEATURES = _RANDOM.standard_normal((6, N // 2))
 LABELS = (_RANDOM.random(N // 2) > 0.5).astype(float)
+CHAIN = numpy.arange(N) * 1.0 + 0.01 * NOISE
+POPULATIONS = tuple(LINE * w for w in (0.4, 0.15, 0.15, 0.15, 0.15))
 
 
 # ---------------------------------------------------------------- kernels, such as a library would have
@@ -140,14 +143,13 @@ def pulls(force, out):
         out[i] = force[i] - force[i - 1]
 
 
-def molecular_dynamics(np: Any) -> float:
+def molecular_dynamics(np: Any, x: Any, v: Any) -> float:
     """Velocity Verlet for a chain of atoms with fixed ends: bonds, forces, two half kicks, drift, both energies."""
     call = Library(np)
 
     def forces(x: Any) -> Any:
         return call(pulls, call(spring, 2.0, 1.0, call(bonds, x, shape=N - 1)), shape=N)
 
-    x, v = np.array(numpy.arange(N) * 1.0 + 0.01 * NOISE), np.array(0.1 * LINE)
     energy: Any = 0.0
     for _ in range(4):
         half = call(axpy, 0.005, forces(x), v)
@@ -174,10 +176,9 @@ def inner_2d(a, b):
     return total
 
 
-def conjugate_gradients(np: Any) -> float:
+def conjugate_gradients(np: Any, r: Any) -> float:
     """Four iterations for the five-point Laplacian."""
     call = Library(np)
-    r = np.array(GRID)
     r[0], r[-1], r[:, 0], r[:, -1] = 0.0, 0.0, 0.0, 0.0
     x, p = np.zeros(r.shape), r * 1.0
     rr = inner_2d(r, r)
@@ -220,20 +221,18 @@ def update(dt, lap, adv, a, out):
             out[i, j] = a[i, j] - dt * (0.5 * lap[i, j] + adv[i, j])
 
 
-def explicit_pde(np: Any) -> float:
+def explicit_pde(np: Any, a: Any) -> float:
     """Advection and diffusion: a step in five kernels."""
     call = Library(np)
-    a = np.array(GRID)
     for _ in range(4):
         flow = call(advection, 0.7, 0.3, call(slope_x, a), call(slope_y, a))
         a = call(update, 0.05, call(laplacian, a), flow, a)
     return float(a.sum())
 
 
-def naive_bayes(np: Any) -> float:
+def naive_bayes(np: Any, *features: Any) -> float:
     """Log-likelihoods of two classes with independent normal features, and how often the first is likelier."""
     call = Library(np)
-    features = [np.array(f) for f in FEATURES]
 
     def score(mean: float, deviation: float) -> Any:
         out = np.zeros(FEATURES.shape[1])
@@ -254,10 +253,9 @@ def sigmoid(a, out):
         out[i] = 1.0 / (1.0 + numpy.exp(-a[i]))
 
 
-def logistic_regression(np: Any) -> float:
+def logistic_regression(np: Any, labels: Any, *features: Any) -> float:
     """Gradient descent with a kernel for each feature's part of the margin and of the gradient."""
     call = Library(np)
-    features, labels = [np.array(f) for f in FEATURES], np.array(LABELS)
 
     def gradient(weights: list[float]) -> list[Any]:
         margin = np.zeros(labels.shape)
@@ -273,10 +271,9 @@ def logistic_regression(np: Any) -> float:
     return sum(weights)
 
 
-def adam(np: Any) -> float:
+def adam(np: Any, gradient: Any, first: Any, second: Any, weights: Any) -> float:
     """A step of the optimiser: moments, their corrections, and the step, a kernel each."""
     call = Library(np)
-    gradient, first, second, weights = (np.array(a) for a in (NOISE, 0.1 * NOISE, LINE, OTHER))
     first = call(axpy, 0.1, gradient, call(scale, first, 0.9))
     second = call(axpy, 0.001, call(multiply, gradient, gradient), call(scale, second, 0.999))
     corrected = call(scale, first, 1.0 / (1.0 - 0.9**3))
@@ -287,7 +284,7 @@ def adam(np: Any) -> float:
     return float(norm) + float(first[5]) + float(second[5])
 
 
-def tone_mapping(np: Any) -> float:
+def tone_mapping(np: Any, light: Any) -> float:
     """Exposure, a filmic curve, contrast and a clip, a kernel for each operation."""
     call = Library(np)
 
@@ -296,11 +293,11 @@ def tone_mapping(np: Any) -> float:
         below = call(multiply, light, call(shift, call(scale, light, 2.43), 0.59))
         return call(divide, above, call(shift, below, 0.14))
 
-    curve = filmic(call(scale, np.array(LINE), 1.7))
+    curve = filmic(call(scale, light, 1.7))
     return float(np.clip(1.2 * (curve - 0.5) + 0.5, 0.0, 1.0).mean())
 
 
-def moments(np: Any) -> float:
+def moments(np: Any, x: Any) -> float:
     """Mean, variance, skewness and kurtosis."""
     call = Library(np)
 
@@ -312,14 +309,13 @@ def moments(np: Any) -> float:
             for a in (squared, call(multiply, squared, centred), call(multiply, squared, squared))
         ]
 
-    second, third, fourth = sums(np.array(NOISE))
+    second, third, fourth = sums(x)
     return float(third / second**1.5) + float(fourth / second**2)
 
 
-def batch_norm(np: Any) -> float:
+def batch_norm(np: Any, x: Any) -> float:
     """Normalisation, scale, offset and a rectifier, with the batch's own statistics."""
     call = Library(np)
-    x = np.array(NOISE)
 
     def variance(centred: Any) -> float:
         return float(total(call(multiply, centred, centred))) / N
@@ -330,12 +326,11 @@ def batch_norm(np: Any) -> float:
     return float(np.maximum(call(shift, call(scale, normal, 1.3), -0.2), 0.0).sum())
 
 
-def lattice_boltzmann(np: Any) -> float:
+def lattice_boltzmann(np: Any, *populations: Any) -> float:
     """The collision of five populations: density, two velocities, equilibria, relaxation."""
     call = Library(np)
-    populations = [np.array(LINE * w) for w in (0.4, 0.15, 0.15, 0.15, 0.15)]
 
-    def collided(f: list[Any]) -> list[Any]:
+    def collided(f: tuple[Any, ...]) -> list[Any]:
         density = f[0]
         for other in f[1:]:
             density = call(add, density, other)
@@ -350,14 +345,12 @@ def lattice_boltzmann(np: Any) -> float:
             out.append(call(axpy, 0.6, rest, call(scale, mine, 0.4)))
         return out
 
-    populations = collided(populations)
-    return float(sum(total(f) * (k + 1.0) for k, f in enumerate(populations)))
+    return float(sum(total(f) * (k + 1.0) for k, f in enumerate(collided(populations))))
 
 
-def option_greeks(np: Any) -> float:
+def option_greeks(np: Any, price: Any, years: Any) -> float:
     """Black and Scholes in kernels of one operation each, with recorded operations between them."""
     call = Library(np)
-    price, years = np.array(LINE), np.array(OTHER)
 
     def greeks() -> list[Any]:
         spread = call(scale, call(root, years), 0.3)
@@ -376,10 +369,9 @@ def leap(old, lap, now, out):
             out[i, j] = 2.0 * now[i, j] - old[i, j] - 0.1 * lap[i, j]
 
 
-def wave_equation(np: Any) -> float:
+def wave_equation(np: Any, old: Any, now: Any) -> float:
     """Leapfrog with damping and a source: Laplacian, step, damping, source, energy."""
     call = Library(np)
-    old, now = np.array(GRID), np.array(GRID)
     energy: Any = 0.0
     for k in range(4):
         damped = call(leap, old, call(laplacian, now), now) - 0.01 * (now - old)
@@ -389,25 +381,41 @@ def wave_equation(np: Any) -> float:
     return float(energy) + float(now.max())
 
 
-PROGRAMS: dict[str, Program] = {
-    f.__name__: f
-    for f in (
-        molecular_dynamics, conjugate_gradients, explicit_pde, naive_bayes, logistic_regression, adam, tone_mapping,
-        moments, batch_norm, lattice_boltzmann, option_greeks, wave_equation,
-    )
-}  # fmt: skip
+PROGRAMS: dict[Program, tuple[numpy.ndarray, ...]] = {
+    molecular_dynamics: (CHAIN, 0.1 * LINE),
+    conjugate_gradients: (GRID,),
+    explicit_pde: (GRID,),
+    naive_bayes: (*FEATURES,),
+    logistic_regression: (LABELS, *FEATURES),
+    adam: (NOISE, 0.1 * NOISE, LINE, OTHER),
+    tone_mapping: (LINE,),
+    moments: (NOISE,),
+    batch_norm: (NOISE,),
+    lattice_boltzmann: POPULATIONS,
+    option_greeks: (LINE, OTHER),
+    wave_equation: (GRID, GRID),
+}
+"""Each program, and the arrays that it starts from."""
 
 
-def run(program: Program, *, fused: bool) -> float:
-    """A run on recorded arrays."""
+def timed(program: Program, np: Any) -> tuple[float, float]:
+    """What the program gives, and how many seconds it took from arrays of its own."""
+    given = [np.array(a) for a in PROGRAMS[program]]
+    flush()
+    start = time.perf_counter()
+    found = program(np, *given)
+    flush()
+    return found, time.perf_counter() - start
+
+
+def run(program: Program, *, fused: bool) -> tuple[float, float]:
+    """The same, on recorded arrays."""
     flush()
     if not fused:
         STATE.recording.bound(1, 1 << 62)
     try:
         with appyc.deferred():
-            found = program(appyc.numpy)
-            flush()
-        return found
+            return timed(program, appyc.numpy)
     finally:
         flush()
         STATE.recording.bound(*recorded_bounds())
@@ -415,36 +423,35 @@ def run(program: Program, *, fused: bool) -> float:
 
 def measure(program: Program, repeats: int) -> dict[str, float]:
     """Best times in seconds, taken in turn after two runs each that compile what needs it."""
-    ways: dict[str, Callable[[], float]] = {
-        "eager": lambda: program(numpy),
+    ways: dict[str, Callable[[], tuple[float, float]]] = {
+        "eager": lambda: timed(program, numpy),
         "unfused": lambda: run(program, fused=False),
         "fused": lambda: run(program, fused=True),
     }
-    wanted = ways["eager"]()
+    wanted, _ = ways["eager"]()
     best = dict.fromkeys(ways, math.inf)
     for name, way in ways.items():
         for _ in range(2):
-            if not math.isclose(way(), wanted, rel_tol=1e-6):
-                raise AssertionError(f"{program.__name__}: {name} gives {way()}, not {wanted}")
+            if not math.isclose(way()[0], wanted, rel_tol=1e-6):
+                raise AssertionError(f"{program.__name__}: {name} gives {way()[0]}, not {wanted}")
     for _ in range(repeats):
         for name, way in ways.items():
-            start = time.perf_counter()
-            way()
-            best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], way()[1])
     return best
 
 
 def main() -> None:
+    programs = {program.__name__: program for program in PROGRAMS}
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", choices=[[], *PROGRAMS], default=[])
+    parser.add_argument("names", nargs="*", choices=[[], *programs], default=[])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     STATE.worth = 0
     table = Table("program", "eager ms", "unfused ms", "fused ms", "fused over unfused")
     rows = {}
-    for name in options.names or PROGRAMS:
-        rows[name] = best = measure(PROGRAMS[name], options.repeats)
+    for name in options.names or programs:
+        rows[name] = best = measure(programs[name], options.repeats)
         table.add_row(name, *(f"{1e3 * best[w]:.2f}" for w in ("eager", "unfused", "fused")),
                       f"{best['unfused'] / best['fused']:.2f}")  # fmt: skip
     mean = math.exp(sum(math.log(b["unfused"] / b["fused"]) for b in rows.values()) / len(rows))

@@ -149,9 +149,22 @@ TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     # Python's builtins, which keep the left side when a NaN is on either.
     "min": ((), "static inline T min_D(const T a, const T b) { return b < a ? b : a; }"),
     "max": ((), "static inline T max_D(const T a, const T b) { return b > a ? b : a; }"),
-    # NumPy's: a NaN on either side is the result.
-    "minimum": ((), "static inline T minimum_D(const T a, const T b) { return a < b || a != a ? a : b; }"),
-    "maximum": ((), "static inline T maximum_D(const T a, const T b) { return a > b || a != a ? a : b; }"),
+    # NumPy's: a NaN on either side is the result. Two choices in a row: of one choice with an `||` in it, gcc makes
+    # jumps where one is inside the other, as in a clip, and no lanes.
+    "minimum": (
+        (),
+        """static inline T minimum_D(const T a, const T b) {
+    const T smaller = a < b ? a : b;
+    return a != a ? a : smaller;
+}""",
+    ),
+    "maximum": (
+        (),
+        """static inline T maximum_D(const T a, const T b) {
+    const T larger = a > b ? a : b;
+    return a != a ? a : larger;
+}""",
+    ),
     "square": ((), "static inline T square_D(const T a) { return (T)(a * a); }"),
     "iabs": ((), "static inline T iabs_D(const T a) { return (T)(a < 0 ? -a : a); }"),
     "sign": (

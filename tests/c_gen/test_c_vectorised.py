@@ -1,0 +1,59 @@
+"""Loops that the C compiler is to compute in vectors: it is asked whether it has."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.options import Options
+from appyc.runtime.toolchain import compiler_id, find_compiler, flags
+
+needs_gcc = pytest.mark.skipif("clang" in compiler_id(), reason="the question is put in gcc's words")
+
+
+def clipped(a, low, high, out):
+    for i in range(a.shape[0]):
+        out[i] = np.minimum(np.maximum(a[i] * 2.0, low), high)
+
+
+def sum_of_clipped(a, low, high, out):
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += np.minimum(np.maximum(a[i] * 0.5, low), high)
+    out[0] = total
+
+
+def limited(a, low, high, out):
+    for i in range(a.shape[0]):
+        limit = np.minimum(np.maximum(a[i] - 0.5, low), np.maximum(0.5 - a[i], -high))
+        out[i] = np.sign(limit) * np.maximum(np.abs(limit), 0.125)
+
+
+@needs_gcc
+@pytest.mark.parametrize("program", [clipped, sum_of_clipped, limited])
+def test_choices_inside_choices_are_vectors(program: Callable[..., Any]) -> None:
+    values = np.array([-1.0, 0.0, -0.0, 0.3, 0.5, 0.7, 1.5, np.inf, -np.inf, np.nan] * 3)
+    jitted = appyc.jit(program)
+    out, wanted = np.zeros(values.shape), np.zeros(values.shape)
+    jitted(values, 0.25, 0.75, out)
+    program(values, 0.25, 0.75, wanted)
+    np.testing.assert_array_equal(out, wanted)
+
+    command = [
+        *shlex.split(find_compiler()),
+        *flags(Options()),
+        "-fopt-info-vec",
+        "-x",
+        "c",
+        "-",
+        "-o",
+        "/dev/null",
+    ]
+    asked = subprocess.run(command, input=jitted.source("c"), capture_output=True, text=True, check=True)
+    assert "loop vectorized" in asked.stderr
