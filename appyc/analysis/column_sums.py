@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.analysis.deviations import SumOfProducts, nest_of, sums_of_products
-from appyc.analysis.joining import has_effects
+from appyc.analysis.joining import asks_for_no_more_than_threads, has_effects
 from appyc.analysis.loop_order import is_arithmetic, is_sum
 from appyc.analysis.strides import Pace, Strides
 from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Symbol, Update, While
@@ -38,7 +38,9 @@ class ColumnSum:
 def column_sums(columns: For) -> tuple[ColumnSum, ...] | None:
     """The loops down the columns, all over one range; None where the loop over columns is none of that kind."""
     inner = [(at, stmt) for at, stmt in enumerate(columns.body) if isinstance(stmt, For)]
-    if not 0 < len(inner) <= MAX_SUMS or columns.step != 1 or columns.clauses is not None:
+    if not 0 < len(inner) <= MAX_SUMS or columns.step != 1:
+        return None
+    if not asks_for_no_more_than_threads(columns.clauses):
         return None
     if has_effects(columns.body) or any(isinstance(n, Alloc | While) for n in walk(columns.body)):
         return None

@@ -194,6 +194,11 @@ def joined_clauses(first: For, second: For) -> Clauses | None:
     )
 
 
+def asks_for_no_more_than_threads(clauses: Clauses | None) -> bool:
+    """Whether a loop has no pragma, or one that leaves it open how the loop comes to run in parallel."""
+    return clauses is None or clauses == Clauses("parallel", loc=clauses.loc)
+
+
 def _bare(clauses: Clauses) -> Clauses:
     """The clauses without their lists of names."""
     return replace(clauses, reductions=(), private=(), shared=(), to=(), from_=())

@@ -45,7 +45,7 @@ from dataclasses import dataclass, replace
 
 from appyc.c_gen.bounds import is_invariant
 from appyc.c_gen.context import can_fault
-from appyc.c_gen.lane_plan import LaneCheck, is_independent, plan_lanes
+from appyc.c_gen.lane_plan import LaneCheck, is_block_of, is_independent, plan_lanes
 from appyc.c_gen.simd import why_not_simd
 from appyc.ir.nodes import Assign, For, If, Load, LoopMode, Stmt, Store, Symbol, Update, Var
 from appyc.ir.visit import scalars_written, walk
@@ -119,6 +119,8 @@ def _plan(columns: For) -> DotPlan | None:
     varying = {columns.var, *written}
     if not all(is_invariant(loop.lo, varying) and is_invariant(loop.hi, varying) for loop in inner):
         return None
+    if any(_plan(loop) is not None for loop in inner if loop not in dots):
+        return None  # the rows nearest to a sum share its loads in less memory
     sums = max(len(loop.reductions) for loop in dots)
     if sums > MAX_SUMS or not _is_shared(dots, varying) or plan_lanes(columns) is not None:
         return None
@@ -149,6 +151,7 @@ def _can_be_jammed(rows: For, plan: DotPlan) -> bool:
     written = set(plan.scalars)
     return (
         is_independent(rows)
+        and not is_block_of(columns, rows.var)
         and is_invariant(columns.lo, written)
         and is_invariant(columns.hi, written)
         and all(is_invariant(e, {rows.var}) for loop in inner for e in (loop.lo, loop.hi))

@@ -120,12 +120,25 @@ def _can_be_jammed(rows: For, lanes: For) -> bool:
     written = scalars_written(lanes.body)
     if not is_invariant(lanes.lo, written) or not is_invariant(lanes.hi, written):
         return False
+    if is_block_of(lanes, rows.var):
+        return False
     for node in walk(lanes.body):
         if isinstance(node, If):
             return False
-        if isinstance(node, For) and node.step != 1 and _has_bounds_of(node, rows.var):
+        if not isinstance(node, For) or not _has_bounds_of(node, rows.var):
+            continue
+        if node.step != 1 or is_block_of(node, rows.var):
             return False
     return True
+
+
+def is_block_of(loop: For, rows: Symbol) -> bool:
+    """True for a loop over a part that is each row's own, as `range(128 * row, min(128 * row + 128, n))`: no two rows
+    have anything in common."""
+    return all(
+        any(isinstance(n, Binary) and n.op == "*" and _names(n, rows) for n in walk(bound))
+        for bound in (loop.lo, loop.hi)
+    )
 
 
 def shared_loads(plan: LanePlan) -> tuple[For, int] | None:
@@ -170,7 +183,11 @@ def has_uneven_rows(plan: LanePlan) -> bool:
 
 
 def _has_bounds_of(loop: For, symbol: Symbol) -> bool:
-    return any(isinstance(n, Var) and n.symbol == symbol for n in walk((loop.lo, loop.hi)))
+    return _names(loop.lo, symbol) or _names(loop.hi, symbol)
+
+
+def _names(expr: Expr, symbol: Symbol) -> bool:
+    return any(isinstance(n, Var) and n.symbol == symbol for n in walk(expr))
 
 
 def _plan(loop: For) -> LanePlan | None:

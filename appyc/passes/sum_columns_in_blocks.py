@@ -1,13 +1,15 @@
-"""Sums down the columns of an array are made in blocks of rows, with what comes to the same rows before them.
+"""Sums down the columns of an array are made in blocks of rows, with what else comes to the same rows.
 
     for k in range(0, n):                           for b in range(blocks):
-        r[k] = exp(x[k, 0])                             for k in block b:
-    for i in range(0, m):                                   r of block[k - first] = exp(x[k, 0])
-        s = 0.0                                         for i in range(0, m):
-        for k in range(0, n):              ->               t = 0.0
-            s += r[k] * x[k, i]                             for k in block b:
-        out[i] = s / n                                          t += r of block[k - first] * x[k, i]
-                                                            s of block[b, i] = t
+        r[k] = exp(x[k, 0])                             for i in range(0, m): s of block[b, i] = 0.0
+    for i in range(0, m):                               for some rows of block b at a time:
+        s = 0.0                                             for k in these rows:
+        for k in range(0, n):              ->                   r of block[k - first] = exp(x[k, 0])
+            s += r[k] * x[k, i]                             for i in range(0, m):
+        out[i] = s / n                                          t = s of block[b, i]
+                                                                for k in these rows:
+                                                                    t += r of block[k - first] * x[k, i]
+                                                                s of block[b, i] = t
                                                     for i in range(0, m):
                                                         s = 0.0
                                                         for b in range(blocks):
@@ -17,14 +19,16 @@
 As written, threads share the columns, which may be few, and each goes through all of the memory. Blocks of rows are
 as many as there are rows, and read memory as it lies. Deviations from a mean (`x.var(axis=0)`) take one pass, as in
 `block_deviations`. Sums that are not arithmetic on floats, minima and maxima are made along the rows, in lanes.
-Loops over the same rows go into the blocks where they fill an array that is read there, or where that saves traffic;
-arrays that nobody else reads are as long as a block.
+Loops over the same rows go into the blocks where they fill an array that is read there, or where that saves traffic,
+those behind the columns too, if they may as well come first; arrays that nobody else reads are as long as a block.
+So that a product with a matrix and one with its transpose read the matrix once.
 
 Fewer than `LEAST_ROWS` rows are summed as before: whether there are so few is tested at the call.
 
 Requires: `check_bounds`, `recognise_reductions`. Sums of floats may be put together in any order.
 
-Does not handle: loops over columns inside others; loops that come after the columns; GPUs, where programs have lanes
+Does not handle: loops over columns inside others; loops behind the columns that need their sums; pragmas that ask for
+more than threads; GPUs, where programs have lanes
 of columns already.
 """
 
@@ -32,11 +36,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from appyc.analysis.column_sums import column_sums
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.filled import touches
-from appyc.analysis.joining import EqualExtents, Touched, alone, has_effects
+from appyc.analysis.joining import EqualExtents, Touched, alone, asks_for_no_more_than_threads, has_effects
 from appyc.analysis.legality import Legality
 from appyc.analysis.sharing_pays import is_worthwhile
 from appyc.ir.names import NameSupply
@@ -96,9 +101,11 @@ class _Rewriting:
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
-        for stmt in body:
+        left = list(body)
+        while left:
+            stmt = left.pop(0)
             match stmt:
-                case For() if not self._in_blocks(out, stmt):
+                case For() if not self._in_blocks(out, stmt, left):
                     inner = any(isinstance(n, For) for s in stmt.body for n in walk(s))
                     if inner and stmt.clauses is None and not self._is_free(stmt):
                         stmt = map_blocks(stmt, self.block)
@@ -112,17 +119,24 @@ class _Rewriting:
     def _is_free(self, loop: For) -> bool:
         return Legality.of(alone(loop)).judge(loop).may_run_in_any_order
 
-    def _in_blocks(self, out: list[Stmt], columns: For) -> bool:
-        """Whether the loop has been replaced, with loops before it; what takes their place is in `out`."""
+    def _in_blocks(self, out: list[Stmt], columns: For, left: list[Stmt]) -> bool:
+        """Whether the loop has been replaced, with loops around it; what takes their place is in `out`.
+
+        left: the statements that follow.
+        """
         sums = column_sums(columns)
         if sums is None or not self._is_free(columns):
             return False
         before = self._before(out, columns, sums[0].loop)
-        for loops in (before, []) if before else ([],):
+        behind, made = self._behind(left, columns, sums[0].loop)
+        choices = [[*before, *behind], before, []]
+        for loops in (loops for at, loops in enumerate(choices) if loops not in choices[:at]):
             found = self._rewritten(columns, ColumnBlocks(columns, sums, self.names), loops, out)
             if found is not None:
-                kept = [stmt for stmt in out if stmt not in loops and stmt not in found.apart]
-                out[:] = [*kept, found.stmt]
+                moved = made if len(loops) > len(before) else []
+                taken = {id(stmt) for stmt in (*loops, *moved, *found.apart)}
+                out[:] = [*(stmt for stmt in out if id(stmt) not in taken), *moved, found.stmt]
+                left[:] = [stmt for stmt in left if id(stmt) not in taken]
                 self._tell(columns, loops)
                 return True
         return False
@@ -131,23 +145,39 @@ class _Rewriting:
         """Loops over the same rows that may run just before the columns, and had better."""
         found: list[For] = []
         passed: list[Touched] = []
-        needed = columns
         for stmt in reversed(out[-REACH:]):
-            mine = Touched.by(stmt)
-            if (
-                isinstance(stmt, For)
-                and self._walks(stmt, rows)
-                and all(mine.is_free_of(other) for other in passed)
-                and self._pays(stmt, [*found, needed])
-            ):
+            if self._may_pass(stmt, rows, passed) and self._pays(stmt, [*found, columns]):
                 found.insert(0, stmt)
             elif not isinstance(stmt, Alloc):
-                passed.append(mine)
+                passed.append(Touched.by(stmt))
         return found
+
+    def _behind(self, left: list[Stmt], columns: For, rows: For) -> tuple[list[For], list[Alloc]]:
+        """Those that come later and may as well run before the columns, and the arrays that are made for them."""
+        found: list[For] = []
+        ready: list[Alloc] = []
+        passed = [Touched.by(columns)]
+        for stmt in left[:REACH]:
+            if isinstance(stmt, Alloc) and all(Touched.by(stmt).is_free_of(other) for other in passed):
+                ready.append(stmt)
+            elif self._may_pass(stmt, rows, passed) and self._pays(stmt, [columns]):
+                found.append(stmt)
+            else:
+                passed.append(Touched.by(stmt))
+        needed = {symbol for loop in found for symbol in arrays_written(loop)}
+        return found, [alloc for alloc in ready if alloc.array in needed]
+
+    def _may_pass(self, stmt: Stmt, rows: For, passed: Sequence[Touched]) -> TypeGuard[For]:
+        """Whether a statement is a loop over the same rows, and may change places with others."""
+        if not isinstance(stmt, For) or not self._walks(stmt, rows):
+            return False
+        mine = Touched.by(stmt)
+        return all(mine.is_free_of(other) for other in passed)
 
     def _walks(self, loop: For, rows: For) -> bool:
         ends = self.equal.same(loop.lo, rows.lo) and self.equal.same(loop.hi, rows.hi)
-        is_plain = loop.step == 1 and loop.clauses is None and not has_effects(loop.body)
+        asks = asks_for_no_more_than_threads(loop.clauses)
+        is_plain = loop.step == 1 and asks and not has_effects(loop.body)
         return ends and is_plain and not any(isinstance(n, Alloc) for n in walk(loop)) and self._is_free(loop)
 
     def _pays(self, loop: For, others: Sequence[For]) -> bool:
@@ -169,8 +199,12 @@ class _Rewriting:
         loc = columns.loc
         block = self.names.fresh("block", DType.INT64)
         first, end = parts.bounds(block)
-        body: list[Stmt] = [replace(self._again(loop), lo=first, hi=end) for loop in loops]
-        body += parts.in_block(block)
+        inside = [replace(self._again(loop), clauses=None) for loop in loops]
+        body: list[Stmt]
+        if inside and parts.may_go_in_steps:
+            body = parts.in_steps(block, inside)
+        else:
+            body = [*(replace(loop, lo=first, hi=end) for loop in inside), *parts.in_block(block)]
         apart = self._of_a_block(columns, parts.rows, loops, out)
         for alloc in apart:
             body = self._shortened(body, alloc, first)

@@ -196,6 +196,30 @@ def test_what_is_not_jammed() -> None:
     assert plan_of(_with_loop(fn, "k", reductions=(Reduction("max", k.reductions[0].symbol),))) is None
 
 
+def test_of_loops_around_sums_the_nearest_is_jammed() -> None:
+    """A loop over blocks of rows that share a vector: the rows are jammed, and each block is done by itself."""
+    p = Program()
+    a, x, c = p.array("a", 2), p.array("x", 1), p.array("c", 1)
+    b, i, k, s = p.index("b"), p.index("i"), p.index("k"), p.local("s")
+    body = [
+        assign(s, 0.0),
+        for_(k, 0, extent(a, 1), [update(s, [], "+", mul(at(a, i, k), at(x, k)))]),
+        store(c, [i], s, checked=False),
+    ]
+    lo = mul(b, 8)
+    rows = for_(i, lo, binary("min", add(lo, 8), extent(a, 0)), body)
+    fn = p.function(for_(b, 0, binary("//", add(extent(a, 0), 7), 8), [rows]))
+    fn = sums(fn, {"b": PARALLEL, "i": PARALLEL, "k": SIMD}, (s,))
+    outer, inner, _ = loops_of(fn)
+    assert plan_dots(outer) is None
+    plan = plan_dots(inner)
+    assert plan is not None
+    assert plan.columns == inner
+    matrix, vector, got = integers(DType.FLOAT64, 21, 19), integers(DType.FLOAT64, 19), np.zeros(21)
+    run_c(fn, matrix, vector, got, threads=3)
+    np.testing.assert_array_equal(got, matrix @ vector)
+
+
 def test_columns_that_depend_on_each_other_leave_the_rows_jammed() -> None:
     plan = plan_of(_with_loop(products(), "j", mode=LoopMode.SEQUENTIAL))
     assert plan is not None

@@ -182,6 +182,29 @@ def test_rows_whose_sums_have_different_bounds(
     np.testing.assert_array_equal(got, np.where(used, x, 0) @ y)
 
 
+def test_blocks_of_rows_that_have_nothing_in_common_are_not_jammed() -> None:
+    """Each block's sums come to rows of their own: several blocks together only come to more memory."""
+    p = Program()
+    a, b = p.array("a", 2), p.array("b", 2)
+    i, j, k, s = p.index("i"), p.index("j"), p.index("k"), p.local("s")
+    lo = mul(i, 4)
+    body = [
+        assign(s, 0.0),
+        for_(k, lo, binary("min", add(lo, 4), extent(a, 0)), [update(s, [], "+", at(a, k, j))]),
+        store(b, [i, j], s, checked=False),
+    ]
+    fn = p.function(for_(i, 0, extent(b, 0), [for_(j, 0, extent(b, 1), body)]))
+    fn = with_mode(fn, {i: PARALLEL, j: PARALLEL}, private={i: (s,), j: (s,)})
+    assert plan_lanes(loops_of(fn)[0]) is None
+    inner = plan_lanes(loops_of(fn)[1])
+    assert inner is not None
+    assert inner.rows is None
+    x = RNG.integers(-9, 9, (22, 13)).astype(float)
+    got = np.zeros((6, 13))
+    run_c(fn, x, got, threads=3)
+    np.testing.assert_array_equal(got, np.add.reduceat(x, np.arange(0, 22, 4), axis=0))
+
+
 def test_column_sums_without_a_scalar() -> None:
     p = Program()
     d, out = p.array("d", 2), p.array("out", 1)

@@ -7,7 +7,7 @@ import pytest
 
 import appyc
 from appyc import pipeline
-from appyc.ir.nodes import Alloc, Function
+from appyc.ir.nodes import Alloc, For, Function
 from appyc.ir.printer import print_function
 from appyc.ir.visit import walk
 from appyc.options import Options
@@ -24,6 +24,7 @@ SHAPES = [(0, 3), (1, 1), (2, 3), (7, 5), (8, 0), (8, 1), (9, 3), (16, 2), (23, 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
     monkeypatch.setattr(column_blocks, "ROWS", 4)
+    monkeypatch.setattr(column_blocks, "STEP", 2)
     monkeypatch.setattr(sum_columns_in_blocks, "ROWS", 4)
     monkeypatch.setattr(sum_columns_in_blocks, "LEAST_ROWS", 8)
 
@@ -122,6 +123,88 @@ def test_loops_over_the_same_rows_go_into_the_blocks():
                 np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
+def columns_first(x, w, y):
+    """The loop behind the columns may come before them."""
+    return y @ x, x @ w
+
+
+def of_pragmas(x, w, y):
+    out = np.empty(x.shape[1])
+    t = np.empty(x.shape[0])
+    # pragma parallel for
+    for k in range(x.shape[0]):
+        s = 0.0
+        for i in range(x.shape[1]):
+            s += x[k, i] * w[i]
+        t[k] = s * y[k]
+    # pragma parallel for
+    for i in range(x.shape[1]):
+        s = 0.0
+        for k in range(x.shape[0]):
+            s += x[k, i] * t[k]
+        out[i] = s
+    return out, t
+
+
+def largest_after(x, w, y):
+    """What is no sum goes along the rows."""
+    t = x @ w
+    return np.max(x * t[:, None], axis=0, initial=-9.0), t + y
+
+
+@pytest.mark.parametrize("fn", [columns_first, of_pragmas, largest_after])
+def test_loops_on_either_side_and_pragmas(fn):
+    program, _ = blocked(fn, np.ones((2, 2)), np.ones(2), np.ones(2))
+    assert "the loops at line" in said(fn, np.ones((2, 2)), np.ones(2), np.ones(2))[0], print_function(
+        program
+    )
+    steps = [n for n in walk(program) if isinstance(n, For) and n.step == 2]
+    assert len(steps) == 1
+    for rows, columns in SHAPES:
+        x = np.cos(np.arange(float(rows * columns))).reshape(rows, columns)
+        w, y = np.sin(np.arange(float(columns))), np.arange(float(rows))
+        for got, want in zip(run_printed(program, x, w, y), fn(x, w, y), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+
+
+def needs_the_sums(x, w):
+    """The rows behind the columns read what these have come to."""
+    s = w @ x
+    return s, x @ s
+
+
+def changes_what_is_summed(x, w):
+    out = w @ x
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            x[k, i] = 2.0 * x[k, i]
+    return out
+
+
+def in_a_static_schedule(x, w):
+    out = np.empty(x.shape[1])
+    # pragma parallel for schedule(static, 3)
+    for i in range(x.shape[1]):
+        s = 0.0
+        for k in range(x.shape[0]):
+            s += x[k, i] * w[k]
+        out[i] = s
+    return out
+
+
+def test_loops_behind_that_need_the_columns_stay_there():
+    arguments = np.ones((3, 3)), np.ones(3)
+    for fn in (needs_the_sums, changes_what_is_summed):
+        program, _ = blocked(fn, *arguments)
+        assert said(fn, *arguments), print_function(program)
+        assert "the loops at line" not in said(fn, *arguments)[0]
+        x = np.sin(np.arange(81.0)).reshape(9, 9)
+        want = fn(x.copy(), np.ones(9))
+        for got, one in zip(run_printed(program, x, np.ones(9)), want, strict=True):
+            np.testing.assert_allclose(got, one, rtol=1e-12)
+    assert not said(in_a_static_schedule, *arguments)
+
+
 def of_another_row(x):
     """What a row needs comes from another block: the sums are in blocks, and the loop before them is not."""
     t = np.zeros(x.shape[0])
@@ -204,7 +287,8 @@ def test_in_c_on_threads(monkeypatch):
     monkeypatch.undo()
     rng = np.random.default_rng(0)
     compiled = {
-        fn: appyc.jit(target="cpu", strict=True)(fn) for fn in (gradient_and_error, means_and_deviations)
+        fn: appyc.jit(target="cpu", strict=True)(fn)
+        for fn in (gradient_and_error, columns_first, of_pragmas, means_and_deviations)
     }
     for rows, columns in ((1023, 12), (1025, 12), (3001, 17)):
         x, w, y = (
@@ -212,6 +296,7 @@ def test_in_c_on_threads(monkeypatch):
             rng.standard_normal(columns),
             rng.standard_normal(rows),
         )
-        for fn, args in ((gradient_and_error, (x, w, y)), (means_and_deviations, (x,))):
+        cases = [(fn, (x, w, y)) for fn in (gradient_and_error, columns_first, of_pragmas)]
+        for fn, args in (*cases, (means_and_deviations, (x,))):
             for got, want in zip(compiled[fn](*args), fn(*args), strict=True):
                 np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
