@@ -8,7 +8,7 @@ signature names. Works in a process that also compiles kernels; one program runs
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -20,7 +20,6 @@ from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
 from appyc.runtime.triton_source import load_source, plain_functions
 from appyc.triton_gen.generate import TritonProgram
-from appyc.triton_gen.kernel import KernelText
 
 Compiled: TypeAlias = Callable[[list[Any]], list[Any]]
 
@@ -35,16 +34,13 @@ _PATCHED = threading.Lock()
 
 def interpret(program: TritonProgram) -> Compiled:
     """The program as a function of its arguments' list; arrays are changed in place."""
-    names = load_source(program)
-    functions = plain_functions(names, {"libdevice": Libdevice()})
-    host = functions["host"]
-    kernels = {k.name: (k, functions[k.name]) for k in program.kernels}
+    kernels = InterpretedKernels(program)
 
     def run(args: list[Any]) -> list[Any]:
         values = [_argument(p, a) for p, a in zip(program.params, args, strict=True)]
         device = _InterpreterDevice(program, kernels)
-        with _interpreted(functions), np.errstate(all="ignore"):
-            results: list[Any] = host(device, *values)
+        with kernels.running():
+            results: list[Any] = kernels.host(device, *values)
         return results
 
     return run
@@ -54,26 +50,46 @@ def _argument(param: Any, value: Any) -> Any:
     return value if param.is_array else param.dtype.numpy.type(value)
 
 
+class InterpretedKernels:
+    """A program's kernels as Python functions, on memory of the host.
+
+    texts: each kernel's text by its name. host: the host's part, as it is.
+    """
+
+    def __init__(self, program: TritonProgram) -> None:
+        self._functions = plain_functions(load_source(program), {"libdevice": Libdevice()})
+        self.host: Callable[..., list[Any]] = self._functions["host"]
+        self.texts = {text.name: text for text in program.kernels}
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """While kernels are launched."""
+        with _interpreted(self._functions), np.errstate(all="ignore"):
+            yield
+
+    def launch(self, name: str, programs: int, values: Sequence[Any]) -> None:
+        """Runs one program after the other. values: numbers, and addresses for arrays."""
+        from triton.runtime.interpreter import interpreter_builder  # noqa: PLC0415
+
+        text, function = self.texts[name], self._functions[name]
+        tensors = [_tensor(p.type, v) for p, v in zip(text.params, values, strict=True)]
+        interpreter_builder.set_grid_dim(programs, 1, 1)
+        for number in range(programs):
+            interpreter_builder.set_grid_idx(number, 0, 0)
+            function(*tensors, text.lanes)
+
+
 class _InterpreterDevice:
     """What a host function runs on."""
 
-    def __init__(
-        self, program: TritonProgram, kernels: dict[str, tuple[KernelText, Callable[..., None]]]
-    ) -> None:
+    def __init__(self, program: TritonProgram, kernels: InterpretedKernels) -> None:
         self.sites = program.sites
         self.kernels = kernels
         self.faults = np.zeros(fault_words(program.sites), np.int64)
 
     def launch(self, name: str, programs: int, *args: Any) -> None:
-        from triton.runtime.interpreter import interpreter_builder  # noqa: PLC0415
-
-        kernel, function = self.kernels[name]
-        count = int(programs)
-        values = [_tensor(p.type, a) for p, a in zip(kernel.params, args, strict=True)]
-        interpreter_builder.set_grid_dim(count, 1, 1)
-        for number in range(count):
-            interpreter_builder.set_grid_idx(number, 0, 0)
-            function(*values, kernel.lanes)
+        values = [a.__array_interface__["data"][0] if isinstance(a, np.ndarray) else a for a in args]
+        self.kernels.launch(name, int(programs), values)
 
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> NDArray[Any]:
         return np.zeros(shape, dtype) if zero else np.empty(shape, dtype)
@@ -98,10 +114,7 @@ def _tensor(type_: str, value: Any) -> Any:
     from triton.runtime.interpreter import TensorHandle  # noqa: PLC0415
 
     dtype = tl.str_to_ty(type_, None)
-    if type_.startswith("*"):
-        data = np.array([value.__array_interface__["data"][0]], np.uint64)
-    else:
-        data = np.array([value]).astype(_NUMPY_TYPES[type_])
+    data = np.array([value]).astype(np.uint64 if type_.startswith("*") else _NUMPY_TYPES[type_])
     return tl.tensor(TensorHandle(data, dtype), dtype)
 
 

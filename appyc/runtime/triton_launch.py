@@ -150,7 +150,7 @@ class DeviceArguments:
             if not param.is_array:
                 self.values.append(param.dtype.numpy.type(arg))
             elif not isinstance(arg, np.ndarray):
-                self.values.append(arg)
+                self.values.append(cupy.asarray(arg))  # of another library's, on the same memory
             elif (span := shared.get(id(arg))) is not None:
                 self.values.append(self._in_block(arg, span, blocks))
             else:

@@ -27,6 +27,10 @@ from appyc.runtime.threads import get_num_threads, set_num_threads
 TARGETS = ("cpu", "threads", "interpret")
 """cpu: C as users get it. threads: C with every parallel loop cut up, however small it is."""
 
+GPU_TARGETS = ("gpu", "resident")
+"""gpu: with NumPy's arrays, which go there and back. resident: with arrays that live on the GPU. Both need
+CuPy, or what stands for it (`tests.stand_in_cupy`)."""
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -83,13 +87,56 @@ def run_everywhere(
 def run_on(fn: Callable[..., Any], args: tuple[Any, ...], target: str, *, strict: bool = False) -> Outcome:
     """The outcome of a compiled call on copies of the arguments."""
     with settings(target):
-        return call(compiled(fn, target, strict=strict), args)
+        function = compiled(fn, target, strict=strict)
+        return call(_resident(function) if target == "resident" else function, args)
 
 
 @functools.lru_cache(maxsize=512)
 def compiled(fn: Callable[..., Any], target: str, *, strict: bool = False) -> Callable[..., Any]:
     """The function, jitted once for each target; nothing is kept on disk."""
-    return appyc.jit(cache=False, strict=strict, target="cpu" if target == "threads" else target)(fn)
+    device = {"threads": "cpu", "resident": "gpu"}.get(target, target)
+    return appyc.jit(cache=False, strict=strict, target=device)(fn)
+
+
+def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function for NumPy's arrays, called with CuPy's that share memory where they do."""
+    import cupy
+
+    def there(value: Any, known: dict[int, Any]) -> Any:
+        if isinstance(value, tuple):
+            return tuple(there(v, known) for v in value)
+        if not isinstance(value, np.ndarray):
+            return value
+        base = _owner(value)
+        if not base.size:
+            return cupy.array(value)
+        if id(base) not in known:
+            known[id(base)] = cupy.array(base)
+        memory = known[id(base)].data + (_address(value) - _address(base))
+        return cupy.ndarray(value.shape, value.dtype, memory, value.strides)
+
+    def back(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(back(v) for v in value)
+        return cupy.asnumpy(value) if isinstance(value, cupy.ndarray) else value
+
+    def call_there(*args: Any) -> Any:
+        known: dict[int, Any] = {}
+        given = there(args, known)
+        try:
+            return back(function(*given))
+        finally:
+            for mine, its in zip(args, given, strict=True):
+                _fetch(mine, its)
+
+    def _fetch(mine: Any, its: Any) -> None:
+        if isinstance(mine, tuple):
+            for one, two in zip(mine, its, strict=True):
+                _fetch(one, two)
+        elif isinstance(mine, np.ndarray) and mine.flags.writeable:
+            mine[...] = cupy.asnumpy(its)
+
+    return call_there
 
 
 @contextmanager
@@ -150,9 +197,7 @@ def _copied(value: Any, bases: dict[int, np.ndarray]) -> Any:
 
 
 def _copied_array(array: np.ndarray, bases: dict[int, np.ndarray]) -> np.ndarray:
-    base = array
-    while isinstance(base.base, np.ndarray):
-        base = base.base
+    base = _owner(array)
     memory = bases.get(id(base))
     if memory is None:
         flat = base.ravel(order="K")
@@ -165,6 +210,13 @@ def _copied_array(array: np.ndarray, bases: dict[int, np.ndarray]) -> np.ndarray
     )
     out.flags.writeable = array.flags.writeable
     return out
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    """The array whose memory it is."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _address(array: np.ndarray) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,8 @@ from tests.e2e.harness import run_everywhere
 from tests.programs.registry import Programs, Run
 
 
-def _all_runs() -> list[object]:
+def all_runs() -> list[Any]:
+    """A parameter for each call and each of its targets."""
     params = []
     for info in pkgutil.iter_modules(package.__path__):
         programs = getattr(importlib.import_module(f"tests.programs.{info.name}"), "PROGRAMS", None)
@@ -28,6 +30,6 @@ def _all_runs() -> list[object]:
     return params
 
 
-@pytest.mark.parametrize(("run", "target"), _all_runs())
+@pytest.mark.parametrize(("run", "target"), all_runs())
 def test_program_does_what_python_does(run: Run, target: str) -> None:
     run_everywhere(run.fn, *run.args, targets=(target,), joined=run.joined, strict=run.strict)

@@ -13,9 +13,11 @@ from appyc.passes.context import PassContext
 from appyc.passes.lower_to_gpu import lower_to_gpu
 from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.triton_interpret import interpret
+from appyc.runtime.triton_launch import packed_layout
 from appyc.triton_gen.generate import TritonProgram, generate
 from tests.ir_makers import Operand, for_
 
+_PTX_PARAM = re.compile(r"^\s*\.param \.([a-z]+)(\d+) ", re.MULTILINE)
 _FLOAT32 = re.compile(r"\b(?:\d+x)?f32\b")
 
 
@@ -49,9 +51,21 @@ def run(fn: Function, *args: Any) -> list[Any]:
     return interpret(triton_program(fn))(list(args))
 
 
+def _layout_of(ptx: str) -> tuple[list[int], int]:
+    """Where a kernel's parameters lie, as the assembler is told: each at a multiple of its size."""
+    offsets, at = [], 0
+    for _, bits in _PTX_PARAM.findall(ptx.partition(".entry")[2].partition(")")[0]):
+        size = int(bits) // 8
+        offsets.append(-(-at // size) * size)
+        at = offsets[-1] + size
+    return offsets, at
+
+
 def cubins(program: TritonProgram, arch: str = "cuda:90", libm: bool = False) -> list[CompiledKernel]:
     """Compiles every kernel, and fails where one spills or has float32 in a float64 program."""
     kernels = compile_cubin(program, arch)
+    for text, kernel in zip(program.kernels, kernels, strict=True):
+        assert packed_layout([p.type for p in text.params])[1:] == _layout_of(kernel.ptx), kernel.name
     floats = {p.type.strip("*") for k in program.kernels for p in k.params} & {"fp32", "fp64"}
     for kernel in kernels:
         assert kernel.spill_bytes == 0, kernel.name

@@ -1,0 +1,87 @@
+"""Programs of tests/programs on a GPU: all of them where there is one, and some with what stands for CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import appyc
+from tests import stand_in_cupy
+from tests.e2e.harness import GPU_TARGETS, run_everywhere
+from tests.e2e.test_programs import all_runs
+from tests.programs.registry import Run
+
+RUNS = [p for p in all_runs() if p.values[1] == "interpret"]
+SOME = RUNS[::25]
+
+
+def run_on_gpu(run: Run, target: str) -> None:
+    run_everywhere(run.fn, *run.args, targets=(target,), joined=run.joined, strict=run.strict)
+
+
+def on(target: str, params: list[Any]) -> list[Any]:
+    return [pytest.param(p.values[0], target, id=f"{p.id.rpartition('-')[0]}-{target}") for p in params]
+
+
+@pytest.fixture
+def cupy() -> Iterator[Any]:
+    with stand_in_cupy.installed() as module:
+        yield module
+
+
+@pytest.mark.usefixtures("cupy")
+@pytest.mark.parametrize(("run", "target"), [p for target in GPU_TARGETS for p in on(target, SOME)])
+def test_launched_programs_do_what_python_does(run: Run, target: str) -> None:
+    run_on_gpu(run, target)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("run", "target"), [p for target in GPU_TARGETS for p in on(target, RUNS)])
+def test_programs_on_the_gpu_do_what_python_does(run: Run, target: str) -> None:
+    pytest.importorskip("cupy")
+    run_on_gpu(run, target)
+
+
+def scaled(x, y, factor):
+    for i in range(x.shape[0]):
+        y[i] = x[i] * factor
+    return y + 1.0
+
+
+class Foreign:
+    """An array of another library's that lives on the GPU, as PyTorch's or Numba's."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+        self.__cuda_array_interface__ = owner.__cuda_array_interface__
+
+
+def test_what_lives_on_the_gpu_stays_there(cupy: Any) -> None:
+    x, y = cupy.asarray(np.arange(5.0)), cupy.zeros(5)
+    launches = cupy.cuda.driver.launches
+    result = appyc.jit(cache=False)(scaled)(x, y, 2.0)
+    assert cupy.cuda.driver.launches > launches
+    assert isinstance(result, cupy.ndarray)
+    np.testing.assert_array_equal(cupy.asnumpy(y), np.arange(5.0) * 2)
+    np.testing.assert_array_equal(cupy.asnumpy(result), np.arange(5.0) * 2 + 1)
+
+
+def test_arrays_of_other_libraries_are_used_in_place(cupy: Any) -> None:
+    x, y = cupy.asarray(np.arange(5.0)), cupy.zeros(5)
+    appyc.jit(cache=False)(scaled)(Foreign(x), Foreign(y), 2.0)
+    np.testing.assert_array_equal(cupy.asnumpy(y), np.arange(5.0) * 2)
+
+
+def test_an_error_of_a_kernel_is_located_and_written_arrays_come_back(cupy: Any) -> None:
+    def filled(x, at):
+        for i in range(at.shape[0]):
+            x[i] = 1.0
+            x[at[i]] += 2.0
+
+    x = np.zeros(4)
+    with pytest.raises(IndexError, match="x"):
+        appyc.jit(cache=False, target="gpu")(filled)(x, np.array([0, 9]))
+    assert x[0] in (1.0, 3.0)

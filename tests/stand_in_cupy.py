@@ -1,0 +1,282 @@
+"""Stands for CuPy where there is no GPU: what the launcher uses of it, and nothing else.
+
+Its arrays own memory that is not the host's arrays', and are no NumPy arrays: as CuPy's, they refuse to
+become some by themselves. Where a driver would read a kernel's packed arguments, `launchKernel` reads them,
+each of the type and at the place that the kernel's signature says, and runs the kernel in Triton's
+interpreter. A pointer that leads to no array of its own is an error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from appyc.runtime.triton_build import CompiledKernel
+from appyc.runtime.triton_interpret import InterpretedKernels
+from appyc.triton_gen.generate import TritonProgram
+from appyc.triton_gen.kernel import KernelText
+
+_C_TYPES = {
+    "i1": ctypes.c_bool, "fp32": ctypes.c_float, "fp64": ctypes.c_double,
+    "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
+    "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
+}  # fmt: skip
+
+_MOST_THREADS = 1024
+_MOST_SHARED = 48 * 1024
+
+
+class Pointer:
+    """An address in memory of the device's, as `cupy.cuda.MemoryPointer`. memory: bytes that it keeps alive."""
+
+    def __init__(self, memory: np.ndarray, offset: int = 0) -> None:
+        self.memory, self.offset = memory, offset
+
+    @property
+    def ptr(self) -> int:
+        if not self.memory.size:
+            return 0
+        address: int = self.memory.__array_interface__["data"][0]
+        return address + self.offset
+
+    def __add__(self, offset: int) -> Pointer:
+        return Pointer(self.memory, self.offset + offset)
+
+
+_METHODS = frozenset(
+    {"reshape", "ravel", "transpose", "copy", "astype", "sum", "min", "max", "mean", "any", "all"}
+)
+
+
+class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
+    """As `cupy.ndarray`."""
+
+    __module__ = "cupy"
+
+    def __init__(self, shape: Any, dtype: Any = float, memptr: Pointer | None = None, strides: Any = None,
+                 order: str = "C") -> None:  # fmt: skip
+        laid_out = np.empty(shape, dtype, order=order)
+        self.data = memptr if memptr is not None else Pointer(_allocated(laid_out.nbytes))
+        self.dtype, self.shape = laid_out.dtype, laid_out.shape
+        self.strides = laid_out.strides if strides is None else tuple(strides)
+        self.ndim, self.size = laid_out.ndim, laid_out.size
+        self.nbytes = laid_out.nbytes
+
+    @property
+    def on_host(self) -> np.ndarray:
+        """The same memory as NumPy sees it: for this module only."""
+        if not self.size:
+            return np.empty(self.shape, self.dtype)
+        return np.ndarray(self.shape, self.dtype, self.data.memory, self.data.offset, self.strides)
+
+    @property
+    def flags(self) -> Any:
+        return self.on_host.flags
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        strides = None if self.flags.c_contiguous else self.strides
+        data = (self.data.ptr, False)
+        return {
+            "shape": self.shape, "typestr": self.dtype.str, "strides": strides, "data": data, "version": 3,
+        }  # fmt: skip
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
+
+    def __array_function__(self, func: Any, types: Any, args: Any, keywords: Any) -> Any:
+        return _back(func(*_hosts(args), **{name: _host(value) for name, value in keywords.items()}))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        return _back(getattr(ufunc, method)(*_hosts(inputs), **keywords))
+
+    def __getitem__(self, key: Any) -> ndarray:
+        return view(self, self.on_host[_host(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.on_host[_host(key)] = _host(value)
+
+    def __bool__(self) -> bool:
+        return bool(self.on_host)
+
+    def __int__(self) -> int:
+        return int(self.on_host)
+
+    def __float__(self) -> float:
+        return float(self.on_host)
+
+    def __index__(self) -> int:
+        return int(self.on_host)
+
+    def __len__(self) -> int:
+        return len(self.on_host)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _METHODS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        method = getattr(self.on_host, name)
+
+        def call(*args: Any, **keywords: Any) -> Any:
+            found = method(*_hosts(args), **keywords)
+            return view(self, found) if isinstance(found, np.ndarray) else _back(found)
+
+        return call
+
+    def get(self) -> np.ndarray:
+        return self.on_host.copy()
+
+
+def view(base: ndarray, part: np.ndarray) -> ndarray:
+    """A NumPy view of an array's memory as one of the device's; a copy of what is no view of it."""
+    if not part.size or not np.may_share_memory(part, base.data.memory):
+        return array(part)
+    offset = part.__array_interface__["data"][0] - base.data.memory.__array_interface__["data"][0]
+    return ndarray(part.shape, part.dtype, Pointer(base.data.memory, offset), part.strides)
+
+
+_memories: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
+
+
+def _allocated(size: int) -> np.ndarray:
+    memory = np.full(size, 0xAB, np.uint8)  # nobody may count on zeros
+    if size:
+        _memories[memory.__array_interface__["data"][0]] = memory
+    return memory
+
+
+def _host(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return type(value)(map(_host, value))
+    return value.on_host if isinstance(value, ndarray) else value
+
+
+def _hosts(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(map(_host, values))
+
+
+def _back(value: Any) -> Any:
+    """A result of NumPy's on the device; CuPy gives arrays without axes where NumPy gives numbers."""
+    return array(value) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def array(given: Any, dtype: Any = None, copy: bool = True, order: str = "K") -> ndarray:
+    if isinstance(given, ndarray):
+        given = given.on_host
+    made = np.array(given, dtype, order=order)
+    out = ndarray(made.shape, made.dtype, strides=made.strides)
+    out.on_host[...] = made
+    return out
+
+
+def asarray(given: Any) -> ndarray:
+    if isinstance(given, ndarray):
+        return given
+    if hasattr(given, "__cuda_array_interface__"):
+        owner = given.owner  # CuPy keeps whatever it was given alive
+        return ndarray(owner.shape, owner.dtype, owner.data, owner.strides)
+    return array(given)
+
+
+def asnumpy(given: ndarray) -> np.ndarray:
+    return given.get()
+
+
+def zeros(shape: Any, dtype: Any = float) -> ndarray:
+    out = ndarray(shape, dtype)
+    out.on_host[...] = 0
+    return out
+
+
+def _as_strided(base: ndarray, shape: Any, strides: Any) -> ndarray:
+    return ndarray(shape, base.dtype, base.data, strides)
+
+
+class Driver:
+    """As `cupy.cuda.driver`, for the kernels that were built. launches: how many there were."""
+
+    def __init__(self) -> None:
+        self.kernels: list[tuple[KernelText, InterpretedKernels, CompiledKernel]] = []
+        self.launches = 0
+
+    def build(self, program: TritonProgram, target: str) -> list[CompiledKernel]:
+        """In place of compiling: cubins that only this driver knows."""
+        assert target == "cuda:90"
+        functions = InterpretedKernels(program)
+        built = []
+        for text in program.kernels:
+            number = str(len(self.kernels)).encode()
+            compiled = CompiledKernel(
+                text.name, f"{text.name}_entry", number, "", "", 32 * text.num_warps, 0, 0, 0, 0
+            )
+            self.kernels.append((text, functions, compiled))
+            built.append(compiled)
+        return built
+
+    def launchKernel(self, function: int, x: int, y: int, z: int, threads: int, ty: int, tz: int, shared: int,
+                     stream: int, pointers: int, extra: int) -> None:  # fmt: skip
+        text, functions, compiled = self.kernels[function]
+        assert x > 0
+        assert (y, z, ty, tz, extra) == (1, 1, 1, 1, 0)
+        assert threads == compiled.threads <= _MOST_THREADS
+        assert shared == compiled.shared <= _MOST_SHARED
+        places = (ctypes.c_void_p * (len(text.params) + 2)).from_address(pointers)
+        values = [_read(p.type, at) for p, at in zip(text.params, places, strict=False)]
+        assert [_read("u64", at) for at in places[len(text.params) :]] == [0, 0]
+        self.launches += 1
+        with functions.running():
+            functions.launch(text.name, x, values)
+
+
+def _read(type_: str, address: int) -> Any:
+    if not type_.startswith("*"):
+        assert address % ctypes.sizeof(_C_TYPES[type_]) == 0
+        return _C_TYPES[type_].from_address(address).value
+    pointer = ctypes.c_uint64.from_address(address).value
+    assert pointer == 0 or any(at <= pointer < at + m.size for at, m in _memories.items()), hex(pointer)
+    return pointer
+
+
+class _Module:
+    def __init__(self, driver: Driver) -> None:
+        self.driver, self.number = driver, -1
+
+    def load(self, cubin: bytes) -> None:
+        self.number = int(cubin)
+
+    def get_function(self, name: str) -> Any:
+        assert name == self.driver.kernels[self.number][2].entry
+        return SimpleNamespace(ptr=self.number)
+
+
+@contextmanager
+def installed() -> Iterator[Any]:
+    """While `import cupy` gives this, and the GPU is its driver. Yields the module."""
+    driver = Driver()
+    cupy: Any = ModuleType("cupy")
+    cupy.ndarray, cupy.array, cupy.asarray, cupy.asnumpy = ndarray, array, asarray, asnumpy
+    cupy.zeros, cupy.empty = zeros, ndarray
+    cupy.is_available = lambda: True
+    cupy.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=_as_strided))
+    cupy.cuda = SimpleNamespace(
+        driver=driver,
+        function=SimpleNamespace(Module=lambda: _Module(driver)),
+        Device=lambda: SimpleNamespace(id=0, compute_capability="90"),
+        get_current_stream=lambda: SimpleNamespace(ptr=0, synchronize=lambda: None),
+    )
+    real = sys.modules.get("cupy")  # `patch.dict` would forget every module that is imported meanwhile
+    sys.modules["cupy"] = cupy
+    try:
+        with mock.patch("appyc.runtime.triton_launch.compile_cubin", driver.build):
+            yield cupy
+    finally:
+        del sys.modules["cupy"]
+        if real is not None:
+            sys.modules["cupy"] = real
