@@ -209,8 +209,10 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
             return Number(Var(slots.count, loc=loc), python=True)
         case ArrayRef() | Tensor() if value.ndim > 0:
             return expressions.shape_of(value, loc).items[0]
+        case Opaque(obj=str(text)):
+            return arithmetic.python_number(len(text), loc)
         case _:
-            raise TypeInferenceError(f"{describe(value)} has no len()", loc)
+            raise expressions.wrong_kind(value)(f"{describe(value)} has no len()", loc)
 
 
 def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> Value:

@@ -286,6 +286,7 @@ def _binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr, loc
         return repeated
     if tensors.is_array(a) or tensors.is_array(b):
         return array_operation(scope, symbol, a, b, loc)
+    refuse_text(symbol, a, b, loc)
     x, y = number(a, scope.loc(left)), number(b, scope.loc(right))
     if symbol == "**" and x.type.dtype.is_integer and y.type.dtype.is_integer:
         refuse_negative_powers(scope, x, y, loc)
@@ -301,6 +302,14 @@ def _repeated(items: Value, times: Value) -> TupleValue | None:
     ):
         return None
     return TupleValue(items.items * times.constant)
+
+
+def refuse_text(symbol: str, a: Value, b: Value, loc: Loc) -> None:
+    """Raises UnsupportedError for what Python makes text of; what it refuses is an error elsewhere."""
+    texts = [isinstance(v, Opaque) and isinstance(v.obj, str) for v in (a, b)]
+    if (symbol == "+" and all(texts)) or (symbol == "*" and any(texts)) or (symbol == "%" and texts[0]):
+        raise UnsupportedError("text cannot be put together in compiled code", loc,
+                               hints=("work with text outside the compiled function",))  # fmt: skip
 
 
 def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value:

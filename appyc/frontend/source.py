@@ -21,6 +21,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Protocol, cast
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.match_statements import without_matches
 
 if TYPE_CHECKING:  # a warm start reads no pragmas
     from appyc.frontend.pragma_nodes import Pragma
@@ -67,7 +68,8 @@ class Source:
 
     @cached_property
     def ast(self) -> FunctionDef:
-        """The parsed function. Lines are the file's; columns too, in bytes, as in every Python AST."""
+        """The parsed function, `match` statements as chains of `if`s. Lines are the file's; columns too, in
+        bytes, as in every Python AST."""
         block = "".join(self.lines)
         # An indented block is parsed below an `if`, not dedented: columns stay as they are,
         # and so do strings and comments that reach further to the left than the code.
@@ -83,7 +85,7 @@ class Source:
                                    hints=("write it with def alone",))  # fmt: skip
         if not isinstance(node, FunctionDef) or node.name != self.name:
             raise self._mismatch()
-        return node
+        return without_matches(node)
 
     def loc(self, node: AST) -> Loc:
         """The place of a statement or expression; its end is known where it lies on one line."""

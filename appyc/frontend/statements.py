@@ -26,6 +26,8 @@ from appyc.frontend.expressions import (
     lower_lazily,
     lower_number,
     number,
+    put_together,
+    refuse_text,
     wrong_kind,
 )
 from appyc.frontend.homes import has_other_names
@@ -51,7 +53,7 @@ _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.ClassDef: ("a class", "define it outside"),
     ast.Global: ("a global statement", "return the value instead"),
     ast.Nonlocal: ("a nonlocal statement", "return the value instead"),
-    ast.Match: ("a match statement", "use if and elif"),
+    ast.Match: ("a match statement with these patterns", "use if and elif"),
     ast.AsyncFor: ("async for", "compiled functions are synchronous"),
     ast.AsyncWith: ("async with", "compiled functions are synchronous"),
 }
@@ -198,14 +200,9 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
 
 
 def _assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) -> None:
-    match targets:
-        case [ast.Name(id=name)] if name in scope.list_names:
-            lists.bind_list(scope, name, value, loc)
-            return
-        case [ast.Subscript(value=ast.Name(id=name), slice=index)] if name in scope.list_names:
-            item = settled(scope, lower_expression(scope, value))
-            lists.store_item(scope, name, lower_number(scope, index), item, loc)
-            return
+    if isinstance(targets[0], ast.Name) and targets[0].id in scope.list_names:
+        lists.bind_list(scope, targets[0].id, value, loc)
+        return
     if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
         value = tuple_in_place(value)
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
@@ -337,6 +334,10 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
 
 
 def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
+    if isinstance(target.value, ast.Name) and target.value.id in scope.list_names:
+        item = settled(scope, put_together(scope, value, loc))
+        lists.store_item(scope, target.value.id, lower_number(scope, target.slice), item, loc)
+        return
     with scope.collect() as block:
         ref = _target(scope, target)
     if isinstance(ref, Tensor | Masked) or ref.ndim:
@@ -393,6 +394,7 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
             joined = held(scope, TupleValue(old.items + operand.items), target.id, loc)
             scope.bind(target.id, joined, loc)
             return
+        refuse_text(symbol, old, operand, loc)
         out = arithmetic.binary(symbol, number(old, loc), number(operand, scope.loc(value)), loc)
         scope.bind(target.id, out, loc)
         return
