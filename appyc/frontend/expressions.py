@@ -33,6 +33,7 @@ from appyc.frontend.values import (
     Number,
     Opaque,
     ReturnedChoice,
+    ReturnedList,
     ReturnedView,
     Tensor,
     TupleValue,
@@ -507,6 +508,8 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
     if isinstance(among, ast.List | ast.Set):
         among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
     wanted, found = lower_operands(scope, [item, among])
+    if isinstance(found, ListValue) and not found.slots.of_tuples and isinstance(wanted, Number):
+        return _among_list(scope, wanted, found, loc)
     if not isinstance(found, TupleValue):
         raise UnsupportedError(f"`in` of {describe(found)} cannot be compiled", loc,
                                hints=("`x in (1, 2, 3)` can; of an array, np.any(a == x)",))  # fmt: skip
@@ -525,6 +528,22 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         elif constant_truth(out.expr) is None:
             out = Number(Logical("or", out.expr, same.expr, loc=loc), python=True)
     return out
+
+
+def _among_list(scope: Scope, wanted: Number, found: ListValue, loc: Loc) -> Number:
+    """Whether an item of the list is that number."""
+    from appyc.frontend.array_reductions import Along, reduce_array  # noqa: PLC0415  (it counts masks)
+
+    kept = Number(scope.temp("wanted", wanted.expr), wanted.python)
+    same = tensors.elementwise(
+        scope,
+        [tensors.as_tensor(scope, found, loc), kept],
+        lambda numbers: arithmetic.compare("==", numbers[0], numbers[1], loc),
+        loc,
+    )
+    out = reduce_array(scope, "any", same, Along(), None, loc)
+    assert isinstance(out, Number)
+    return Number(out.expr, python=True)
 
 
 def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
@@ -656,7 +675,7 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
             return _array_attribute(scope, owner, name, loc)
         case Number():
             return _number_attribute(owner, name, loc)
-        case ReturnedView() | ReturnedChoice():
+        case ReturnedView() | ReturnedChoice() | ReturnedList():
             raise AssertionError("what is returned is no operand")
         case ListValue():
             raise UnsupportedError(f"a list has no attribute {name!r} here", loc,

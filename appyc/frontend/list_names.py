@@ -1,8 +1,9 @@
 """Which names of a function stand for lists of numbers that may be kept in arrays.
 
-A name counts where every statement that binds it makes a new list (`[]`, `[0, 1]`, `[0] * n`), and where it
-is only appended to, popped from, indexed, stored into, run over, measured, tested, or given to a library or
-a function of Python's that looks at the items. So no other name ever has the list, and nobody outside.
+A name counts where every statement that binds it makes a new list (`[]`, `[0, 1]`, `[0] * n`, `list(...)`, a
+comprehension, a copy or a slice of another such list), and where it is only changed by its methods, indexed,
+stored into, run over, measured, tested, looked into, returned, or given to a library or a function of
+Python's that looks at the items. So no other name ever has the list, and nobody outside before the end.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from collections.abc import Callable, Iterator
 
 from appyc.frontend.read_lists import looked_at
 
-_METHODS = ("append", "pop")
+METHODS: dict[str, range] = {
+    "append": range(1, 2), "extend": range(1, 2), "insert": range(2, 3), "pop": range(2), "clear": range(1),
+    "reverse": range(1),
+}  # fmt: skip
+"""The methods that such lists have, and how many arguments these take."""
 
 
 def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) -> frozenset[str]:
     """The names of such lists. is_of_library: whether an outer name is an array library's."""
-    bound: set[str] = set()
+    bound: dict[str, set[str]] = {}  # with the lists that they are copies of
     known: set[ast.AST] = set()
     names: list[ast.Name] = []
     excluded = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
@@ -26,8 +31,13 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
             names.append(node)
         if isinstance(node, ast.Assign) and is_new_list(node.value) and isinstance(node.targets[0], ast.Name):
             if len(node.targets) == 1:
-                bound.add(node.targets[0].id)
+                bound.setdefault(node.targets[0].id, set()).update(_copied(node.value))
                 known.add(node.targets[0])
+            known |= set(_looked_through(node.value))
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            known.add(node.target)
+        elif isinstance(node, ast.Return) and node.value is not None:
+            known |= set(node.value.elts if isinstance(node.value, ast.Tuple) else [node.value])
         elif not isinstance(node, ast.Assign | ast.Starred):
             known |= {name for name, _ in looked_at(node, is_of_library)}
         known |= set(_used(node))
@@ -36,24 +46,55 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
         if isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
             excluded |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     excluded |= {n.id for n in names if n not in known}
-    return frozenset(bound - excluded)
+    found = frozenset(bound.keys() - excluded)
+    while any(bound[name] - found for name in found):
+        found = frozenset(name for name in found if bound[name] <= found)
+    return found
 
 
 def is_new_list(value: ast.expr) -> bool:
-    """`[]`, `[0, 1]`, `[(0, 0)]`, `[0] * n`."""
+    """`[]`, `[0, 1]`, `[(0, 0)]`, `[0] * n`, `[x for x in a]`, `list(a)`, `other[1:]`, `other.copy()`."""
     match value:
         case ast.List(elts=elts):
             return not any(isinstance(e, ast.List | ast.Starred | ast.ListComp) for e in elts)
         case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult()):
             return not isinstance(item, ast.List | ast.Starred | ast.ListComp)
+        case ast.ListComp(elt=item):
+            return not isinstance(item, ast.List | ast.ListComp)
+        case ast.Call(func=ast.Name(id="list"), args=[_], keywords=[]):
+            return True
         case _:
-            return False
+            return bool(_copied(value))
+
+
+def _copied(value: ast.expr) -> set[str]:
+    """The list that a list is a copy of, or of a part of it."""
+    match value:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice()):
+            return {name}
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy"), args=[], keywords=[]):
+            return {name}
+        case _:
+            return set()
+
+
+def _looked_through(value: ast.expr) -> Iterator[ast.Name]:
+    """The list whose items a new one is made of."""
+    match value:
+        case ast.Subscript(value=ast.Name() as name, slice=ast.Slice()):
+            yield name
+        case ast.Call(func=ast.Name(id="list"), args=[ast.Name() as name]):
+            yield name
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="copy"), args=[], keywords=[]):
+            yield name
+        case _:
+            return
 
 
 def _used(node: ast.AST) -> Iterator[ast.Name]:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method), args=args, keywords=[]):
-            if method in _METHODS and len(args) == (method == "append"):
+            if len(args) in METHODS.get(method, ()):
                 yield name
         case ast.Subscript(value=ast.Name() as name, slice=index) if not isinstance(
             index, ast.Slice | ast.Tuple
@@ -88,7 +129,7 @@ def _changed_while_run_over(loop: ast.For) -> set[str]:
     for stmt in loop.body:
         for node in ast.walk(stmt):
             match node:
-                case ast.Attribute(value=ast.Name(id=name), attr=method) if method in _METHODS:
+                case ast.Attribute(value=ast.Name(id=name), attr=method) if method in METHODS:
                     changed.add(name)
                 case ast.Name(id=name, ctx=ast.Store()):
                     changed.add(name)

@@ -10,6 +10,9 @@
 Which names are such is known before (`frontend/list_names.py`); what their items are shows at the first
 append, and lowering starts anew with it. Each item of a tuple has an array of its own.
 
+What else makes a list (a comprehension, `list(...)`, a part of another list) is described first and put into
+the list's memory then, as it may read the list that the name has had so far.
+
 Does not handle: items that are arrays or lists, and numbers of different types, which a list keeps apart.
 """
 
@@ -17,15 +20,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import expressions
 from appyc.frontend.arithmetic import cast, integer
+from appyc.frontend.list_names import is_new_list
 from appyc.frontend.numbers import PY_FLOAT, NumberType, promote
 from appyc.frontend.scope import Restart, Scope
-from appyc.frontend.slices import tested_position
-from appyc.frontend.tensors import pinned
-from appyc.frontend.values import ListSlots, ListValue, Number, TupleValue, Value, describe
+from appyc.frontend.slices import subscript, tested_position
+from appyc.frontend.tensors import as_tensor, materialise, pinned, settled
+from appyc.frontend.values import ListSlots, ListValue, Number, Tensor, TupleValue, Value, describe
+from appyc.ir.names import unused
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -33,22 +39,34 @@ from appyc.ir.nodes import (
     Compare,
     Expr,
     Fail,
+    For,
     ForAll,
     If,
     Load,
+    Select,
     Stmt,
     Store,
     Symbol,
     Var,
 )
 from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import substitute
 
 _ROOM = 16
 """Items that a new list has room for."""
 
 
 def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
-    """`name = [...]`, or `name = [item] * n`."""
+    """`name = [...]`, `name = [item] * n`, or another new list."""
+    if not isinstance(value, ast.BinOp | ast.List):
+        columns, count = _described(scope, value, loc)
+        _learn(scope, name, _an_item(columns), loc)
+        slots = _slots(scope, name)
+        _make_room(scope, slots, count, loc)
+        for column, tensor in zip(slots.columns, columns.tensors, strict=True):
+            scope.emit(_stored(scope, column, integer(0, loc), count, tensor, loc))
+        _bound(scope, name, slots, count, loc)
+        return
     if isinstance(value, ast.BinOp):
         assert isinstance(value.left, ast.List), "nothing else makes a new list"
         parts = expressions.lower_operands(scope, [value.left.elts[0], value.right])
@@ -64,12 +82,9 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     for place, item in enumerate(items):
         _learn(scope, name, item, loc, place)
     slots = _slots(scope, name)
-    room = Binary("max", length, integer(_ROOM, loc), loc=loc)
-    scope.emit(Assign(slots.room, room, loc=loc))
     rows = [_columns(item, loc) for item in items]  # read before the list's own memory is new
     kept = [[scope.temp("item", n.expr) for n in row] for row in rows]
-    for column in slots.columns:
-        scope.emit(Alloc(column, (Var(slots.room, loc=loc),), zero=False, loc=loc))
+    _make_room(scope, slots, length, loc)
     for at, row in enumerate(kept):
         for column, number in zip(slots.columns, row, strict=True):
             if isinstance(value, ast.BinOp):
@@ -80,9 +95,102 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
                 scope.emit(
                     Store(column, (integer(at, loc),), cast(number, column.dtype), checked=False, loc=loc)
                 )
+    _bound(scope, name, slots, length, loc)
+
+
+def _make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
+    """New memory for a list of this length."""
+    room = Binary("max", length, integer(_ROOM, loc), loc=loc)
+    scope.emit(Assign(slots.room, room, loc=loc))
+    for column in slots.columns:
+        scope.emit(Alloc(column, (Var(slots.room, loc=loc),), zero=False, loc=loc))
+
+
+def _bound(scope: Scope, name: str, slots: ListSlots, length: Expr, loc: Loc) -> None:
     scope.emit(Assign(slots.count, length, loc=loc))
     scope.env[name] = slots
     scope.set_flag(name, loc)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The numbers of a list's items, each along one axis, and their types."""
+
+    tensors: tuple[Tensor, ...]
+    kinds: tuple[NumberType, ...]
+    of_tuples: bool
+
+
+def _an_item(columns: _Columns) -> Value:
+    """An item as its type is learnt from."""
+    numbers = tuple(
+        Number(tensor.element, kind.python)
+        for tensor, kind in zip(columns.tensors, columns.kinds, strict=True)
+    )
+    return TupleValue(numbers) if columns.of_tuples else numbers[0]
+
+
+def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
+    """The items of a new list, and how many there are; in memory of their own."""
+    from appyc.frontend.comprehensions import collected  # noqa: PLC0415  (it fills lists)
+
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
+            return _part(scope, list_named(scope, name, loc).slots, part, loc)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
+            return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
+        case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
+            return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
+        case ast.Call(args=[inner]):
+            if "list" in scope.locals:
+                raise UnsupportedError("'list' is a name of this function's own here", loc)
+            target = unused("item", scope.locals)
+            load = ast.Name(target, ast.Load())
+            over = ast.comprehension(ast.Name(target, ast.Store()), inner, [], 0)
+            node = ast.ListComp(load, [over])
+            for new in (load, over.target, node):
+                ast.copy_location(new, inner)
+    if isinstance(node, ast.GeneratorExp):
+        node = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+    assert isinstance(node, ast.ListComp), "nothing else makes a new list"
+    found = expressions.put_together(scope, collected(scope, node), loc)
+    if isinstance(found, ListValue):
+        return _part(scope, found.slots, ast.Slice(), loc)
+    if isinstance(found, TupleValue):
+        raise UnsupportedError("a list of items taken from a tuple is only looked at here", loc,
+                               hints=("write the items out",))  # fmt: skip
+    tensor = as_tensor(scope, found, loc)
+    if tensor.ndim != 1:
+        raise UnsupportedError("a list of arrays cannot be compiled", loc,
+                               hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
+    own = materialise(scope, tensor, "items", loc)
+    kind = NumberType(tensor.element.dtype, isinstance(found, Tensor) and found.python)
+    return _Columns((as_tensor(scope, own, loc),), (kind,), of_tuples=False), own.extents(loc)[0]
+
+
+def _part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> tuple[_Columns, Expr]:
+    """`name[part]`, copied."""
+    count = scope.temp("count", Var(slots.count, loc=loc))
+    tensors = []
+    for column in slots.columns:
+        axis = scope.supply.fresh("i", DType.INT64)
+        load = Load(column, (Var(axis, loc=loc),), checked=False, loc=loc)
+        taken: Value = Tensor((axis,), (count,), load)
+        if part.lower is not None or part.upper is not None or part.step is not None:
+            taken = subscript(scope, Tensor((axis,), (count,), load), [part], loc)
+        own = materialise(scope, as_tensor(scope, taken, loc), "items", loc)
+        tensors.append(as_tensor(scope, own, loc))
+    length = tensors[0].extents[0]
+    return _Columns(tuple(tensors), slots.kinds, slots.of_tuples), length
+
+
+def _stored(scope: Scope, column: Symbol, first: Expr, count: Expr, items: Tensor, loc: Loc) -> ForAll:
+    """The items, stored from a position on."""
+    axis = scope.supply.fresh("i", DType.INT64)
+    here: Expr = Var(axis, loc=loc)
+    element = cast(substitute(items.element, {items.axes[0]: here}), column.dtype)
+    at = here if first == integer(0, loc) else Binary("+", first, here, loc=loc)
+    return ForAll((axis,), (count,), column, (at,), element, loc=loc)
 
 
 def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
@@ -99,14 +207,111 @@ def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
     scope.emit(Assign(slots.count, Binary("+", count, integer(1, loc), loc=loc), loc=loc))
 
 
-def pop(scope: Scope, name: str, loc: Loc) -> Value:
-    """`name.pop()`."""
+def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
+    """`name.pop()`, `name.pop(at)`."""
     slots = list_named(scope, name, loc).slots
     count = Var(slots.count, loc=loc)
     fail = Fail("IndexError", "pop from empty list", loc=loc)
     scope.emit(If(Compare("==", count, integer(0, loc), loc=loc), (fail,), loc=loc))
+    if at is None:
+        scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
+        return _item(scope, slots, count, loc)
+    expressions.as_index(at, loc)
+    place = pinned(scope, "at", tested_position(scope, at, count, loc))
+    item = _item(scope, slots, place, loc)
     scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
-    return _item(scope, slots, count, loc)
+    _moved_by_one(scope, slots, place, Var(slots.count, loc=loc), loc, up=False)
+    return item
+
+
+def _moved_by_one(scope: Scope, slots: ListSlots, lo: Expr, hi: Expr, loc: Loc, *, up: bool) -> None:
+    """Each item from `lo` on, as far as `hi`, is stored one place further up, or gets that from there."""
+    one = integer(1, loc)
+    for column in slots.columns:
+        var = scope.supply.fresh("k", DType.INT64)
+        here = Var(var, loc=loc)
+        further = Binary("+", here, one, loc=loc)
+        to, source = (further, here) if up else (here, further)
+        move = Store(column, (to,), Load(column, (source,), checked=False, loc=loc), checked=False, loc=loc)
+        first, last, step = (
+            (Binary("-", hi, one, loc=loc), Binary("-", lo, one, loc=loc), -1) if up else (lo, hi, 1)
+        )
+        scope.emit(For(var, first, last, step, (move,), loc=loc))
+
+
+def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
+    """`name.insert(at, item)`."""
+    owner = list_named(scope, name, loc)
+    slots = owner.slots
+    count = scope.temp("count", Var(slots.count, loc=loc))
+    place = expressions.as_index(at, loc)
+    from_end = Binary("+", place, count, loc=loc)
+    place = Select(Compare("<", place, integer(0, loc), loc=loc), from_end, place, loc=loc)
+    inside = Binary("min", Binary("max", place, integer(0, loc), loc=loc), count, loc=loc)
+    kept_place = scope.temp("at", inside)
+    kept = settled(scope, item)
+    append(scope, name, kept, loc)  # which makes room
+    _moved_by_one(scope, slots, kept_place, count, loc, up=True)
+    for column, number in zip(slots.columns, _columns(kept, loc), strict=True):
+        value = cast(number.expr, column.dtype)
+        scope.emit(Store(column, (kept_place,), value, checked=False, loc=loc))
+
+
+def extend(scope: Scope, name: str, items: ast.expr, loc: Loc) -> None:
+    """`name.extend(items)`, `name += items`."""
+    if isinstance(items, ast.List | ast.Tuple):
+        values = [settled(scope, expressions.put_together(scope, v, loc))
+                  for v in expressions.lower_operands(scope, items.elts)]  # fmt: skip
+        for value in values:
+            append(scope, name, value, loc)
+        return
+    whole = items
+    if not isinstance(items, ast.ListComp | ast.GeneratorExp) and not is_new_list(items):
+        whole = ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [items], []), items)
+    if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call):
+        raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
+                               hints=("append the items in a loop",))  # fmt: skip
+    columns, count = _described(scope, whole, loc)
+    _learn(scope, name, _an_item(columns), loc)
+    slots = list_named(scope, name, loc).slots
+    old = Var(slots.count, loc=loc)
+    new = pinned(scope, "count", Binary("+", old, count, loc=loc))
+    short = Compare(">", new, Var(slots.room, loc=loc), loc=loc)
+    scope.emit(If(short, tuple(_moved(scope, slots, loc, new)), loc=loc))
+    first = scope.temp("first", old)
+    for column, tensor in zip(slots.columns, columns.tensors, strict=True):
+        scope.emit(_stored(scope, column, first, count, tensor, loc))
+    scope.emit(Assign(slots.count, new, loc=loc))
+
+
+def reverse(scope: Scope, name: str, loc: Loc) -> None:
+    """`name.reverse()`."""
+    slots = list_named(scope, name, loc).slots
+    columns, count = _part(scope, slots, ast.Slice(), loc)
+    for column, tensor in zip(slots.columns, columns.tensors, strict=True):
+        behind = Binary("+", Var(tensor.axes[0], loc=loc), integer(1, loc), loc=loc)
+        place = Binary("-", count, behind, loc=loc)
+        backwards = replace(tensor, element=substitute(tensor.element, {tensor.axes[0]: place}))
+        scope.emit(_stored(scope, column, integer(0, loc), count, backwards, loc))
+
+
+def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc) -> None:
+    """A method that changes the list and gives nothing, as a statement."""
+    match method:
+        case "append":
+            append(scope, name, expressions.lower_expression(scope, args[0]), loc)
+        case "extend":
+            extend(scope, name, args[0], loc)
+        case "insert":
+            at, item = expressions.lower_operands(scope, args)
+            insert(scope, name, expressions.number(at, loc), expressions.put_together(scope, item, loc), loc)
+        case "reverse":
+            reverse(scope, name, loc)
+        case "clear":
+            slots = list_named(scope, name, loc).slots
+            scope.emit(Assign(slots.count, integer(0, loc), loc=loc))
+        case _:
+            pop(scope, name, expressions.lower_number(scope, args[0]) if args else None, loc)
 
 
 def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:
@@ -210,8 +415,8 @@ def _slots(scope: Scope, name: str) -> ListSlots:
     return found
 
 
-def _moved(scope: Scope, slots: ListSlots, loc: Loc) -> list[Stmt]:
-    """The list in memory of twice the size."""
+def _moved(scope: Scope, slots: ListSlots, loc: Loc, least: Expr | None = None) -> list[Stmt]:
+    """The list in memory of twice the size, and with room for `least` items."""
     count, room = Var(slots.count, loc=loc), Var(slots.room, loc=loc)
     asides = [scope.supply.fresh(f"{column.name}_aside", column.type) for column in slots.columns]
     scope.memory.made |= set(asides)
@@ -219,7 +424,10 @@ def _moved(scope: Scope, slots: ListSlots, loc: Loc) -> list[Stmt]:
     for aside, column in zip(asides, slots.columns, strict=True):
         out.append(Alloc(aside, (count,), zero=False, loc=loc))
         out.append(_copied(scope, aside, column, count, loc))
-    out.append(Assign(slots.room, Binary("*", room, integer(2, loc), loc=loc), loc=loc))
+    double: Expr = Binary("*", room, integer(2, loc), loc=loc)
+    if least is not None:
+        double = Binary("max", double, least, loc=loc)
+    out.append(Assign(slots.room, double, loc=loc))
     for aside, column in zip(asides, slots.columns, strict=True):
         out.append(Alloc(column, (room,), zero=False, loc=loc))
         out.append(_copied(scope, column, aside, count, loc))
@@ -237,5 +445,7 @@ def list_method(scope: Scope, owner: ListValue, node: ast.Call, loc: Loc) -> Val
     assert isinstance(node.func, ast.Attribute)
     assert isinstance(node.func.value, ast.Name)
     if node.func.attr == "pop":
-        return pop(scope, node.func.value.id, loc)
-    raise TypeInferenceError("append gives no value", loc, hints=("append in a statement of its own",))
+        at = expressions.lower_number(scope, node.args[0]) if node.args else None
+        return pop(scope, node.func.value.id, at, loc)
+    raise UnsupportedError(f"{node.func.attr} of a list gives no value here", loc,
+                           hints=("call it in a statement of its own",))  # fmt: skip

@@ -26,6 +26,7 @@ from appyc.frontend.values import (
     Number,
     Opaque,
     ReturnedChoice,
+    ReturnedList,
     ReturnedView,
     Slot,
     Tensor,
@@ -36,7 +37,7 @@ from appyc.frontend.values import (
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Function, Result, Symbol, Var
-from appyc.ir.results import Chosen, ResultTree, ViewOf
+from appyc.ir.results import Chosen, ListOf, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType
 
 _MAX_ATTEMPTS = 50
@@ -204,8 +205,13 @@ class _Results:
                 return tuple(self.tree(v) for v in value.items)
             case Opaque():
                 return None
+            case ReturnedList(slots=slots):
+                return ListOf(
+                    tuple(self._whole(column) for column in slots.columns),
+                    tuple(kind.python for kind in slots.kinds), slots.of_tuples, self._scalar(value.count),
+                )  # fmt: skip
             case ListValue():
-                raise AssertionError("a list is not returned")
+                raise AssertionError("a returned list has its length at that time")
             case Tensor() | Masked():
                 raise AssertionError("a returned tensor has been put into memory")
 
@@ -260,9 +266,9 @@ def lower_inline(
                 if isinstance(value, Number | TupleValue):
                     scope.bind(name, value, loc)
                 else:
-                    assert not isinstance(value, ReturnedView | ReturnedChoice | Masked | ListValue), (
-                        "no argument: the caller has made it one"
-                    )
+                    assert not isinstance(
+                        value, ReturnedView | ReturnedChoice | ReturnedList | Masked | ListValue
+                    ), "no argument: the caller has made it one"
                     scope.env[name] = value
             _lower_body(scope, scope.source.ast)
             value = returns.final_value(scope, loc)

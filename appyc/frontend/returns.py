@@ -27,6 +27,7 @@ from appyc.frontend.values import (
     Number,
     Opaque,
     ReturnedChoice,
+    ReturnedList,
     ReturnedView,
     Slot,
     Tensor,
@@ -88,6 +89,11 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
             return kept(scope, value, "result", loc)
         case TupleValue():
             return TupleValue(tuple(_stored(scope, v, loc) for v in value.items))
+        case ListValue(slots=slots):
+            if scope.is_inlined:
+                raise UnsupportedError("a function that returns a list cannot be built into another one", loc,
+                                       hints=("return np.array of it",))  # fmt: skip
+            return ReturnedList(slots, Number(Var(slots.count, loc=loc), python=True))
         case _:
             return value
 
@@ -109,6 +115,8 @@ def scalars_of(value: Value) -> list[Number]:
             return list(value.later)
         case ReturnedChoice():
             return [value.which]
+        case ReturnedList():
+            return [value.count]
         case _:
             return []
 
@@ -210,8 +218,6 @@ def _check_returnable(value: Value, loc: Loc) -> None:
                 _check_returnable(v, loc)
         case Opaque() if value.obj is not None:
             raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
-        case ListValue():
-            raise UnsupportedError("a list cannot be returned", loc, hints=("return np.array of it",))
         case _:
             return
 
@@ -227,6 +233,8 @@ def _shape(value: Value) -> object:
             return value.array.symbol, value.ndim, value.numbers
         case ReturnedChoice():
             return value.leaf
+        case ReturnedList():
+            return value.slots
         case Tensor() | Masked() | ListValue():
             return value
         case Opaque():
@@ -315,6 +323,10 @@ def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
         case ReturnedView():
             later = [_rebuilt(n, homes, loc) for n in value.later]
             return replace(value, later=tuple(n for n in later if isinstance(n, Number)))
+        case ReturnedList():
+            count = _rebuilt(value.count, homes, loc)
+            assert isinstance(count, Number)
+            return replace(value, count=count)
         case ReturnedChoice():
             which = _rebuilt(value.which, homes, loc)
             assert isinstance(which, Number)

@@ -37,6 +37,7 @@ from appyc.frontend.values import (
     Number,
     Opaque,
     ReturnedChoice,
+    ReturnedList,
     ReturnedView,
     Slot,
     Tensor,
@@ -227,7 +228,7 @@ class Scope:
             case Number():
                 return Number(replace(binding.expr, loc=loc), binding.python)
             case ListSlots():
-                return ListValue(binding)
+                return ListValue(replace(binding, maybe=False))
             case ArrayRef() | Tensor() | Opaque():
                 return binding
 
@@ -296,7 +297,7 @@ class Scope:
                 raise AssertionError("a list has one name, and that is bound where it is made")
             case Masked():
                 raise AssertionError("what a mask chooses is put together before it gets a name")
-            case ReturnedView() | ReturnedChoice():
+            case ReturnedView() | ReturnedChoice() | ReturnedList():
                 raise AssertionError("what is returned has no name")
 
     # ------------------------------------------------------------ where paths meet
@@ -383,6 +384,8 @@ class Scope:
                         for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
                     )
                 )
+            case ListSlots(), ListSlots():
+                return replace(a, maybe=a.maybe or b.maybe)  # a name has one list's memory
             case Conflict(), _:
                 return a
             case _, Conflict():
@@ -427,7 +430,9 @@ class Scope:
             case ArrayRef() | Tensor():
                 kind = dtype_of(binding), binding.ndim
                 return Conflict("assigned on one path only", unsupported=True, array=kind)
-            case Opaque() | ListSlots():
+            case ListSlots():
+                return replace(binding, maybe=True)
+            case Opaque():
                 return Conflict("assigned on one path only", unsupported=True)
             case Conflict():
                 return binding
@@ -470,7 +475,7 @@ def _is_free_home(a: ArrayRef, name: str, memory: Memory, start: Env) -> bool:
 
 def _maybe(binding: Binding) -> bool:
     match binding:
-        case Slot():
+        case Slot() | ListSlots():
             return binding.maybe
         case TupleSlots():
             return any(_maybe(b) for b in binding.items)

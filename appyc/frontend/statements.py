@@ -172,9 +172,9 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             return
         case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)
         ) if name in scope.list_names:
-            lists.append(scope, name, lower_expression(scope, item), loc)
+            lists.change(scope, name, method, args, loc)
         case ast.Expr(value=value):
             unused = lower_expression(scope, value)
             if isinstance(unused, Number):
@@ -371,6 +371,9 @@ def converted(value: Number, ref: ArrayRef, loc: Loc) -> Expr:
 
 def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr, loc: Loc) -> None:
     symbol = binary_symbol(op)
+    if isinstance(target, ast.Name) and target.id in scope.list_names:
+        lists.extend(scope, target.id, value, loc)
+        return
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         name = target.value.id
         if name in scope.list_names:

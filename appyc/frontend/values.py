@@ -158,13 +158,14 @@ class ReturnedChoice:
 @dataclass(frozen=True, slots=True)
 class ListSlots:
     """A variable that holds a list of numbers, or of tuples of numbers (`of_tuples`): arrays with the items'
-    numbers and their types, how many items there are, and for how many there is room."""
+    numbers and their types, how many items there are, and for how many there is room. maybe: as in Slot."""
 
     columns: tuple[Symbol, ...]
     kinds: tuple[NumberType, ...]
     of_tuples: bool
     count: Symbol
     room: Symbol
+    maybe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +175,25 @@ class ListValue:
     slots: ListSlots
 
 
+@dataclass(frozen=True, slots=True)
+class ReturnedList:
+    """A list as a function returns it. count: how many items it has then."""
+
+    slots: ListSlots
+    count: Number
+
+
 Value: TypeAlias = (
-    ListValue | Number | ArrayRef | Tensor | Masked | TupleValue | Opaque | ReturnedView | ReturnedChoice
+    ListValue
+    | ReturnedList
+    | Number
+    | ArrayRef
+    | Tensor
+    | Masked
+    | TupleValue
+    | Opaque
+    | ReturnedView
+    | ReturnedChoice
 )
 
 
@@ -245,6 +263,8 @@ def describe(value: Value | Binding) -> str:
             return f"a {value.ndim}-dimensional view of an array"
         case ReturnedChoice():
             return f"a {value.ndim}-dimensional array"
+        case ReturnedList():
+            return describe(value.slots)
         case ListValue() | ListSlots():
             return "a list of tuples" if _slots_of(value).of_tuples else "a list of numbers"
         case TupleValue() | TupleSlots():

@@ -66,7 +66,7 @@ from appyc.ir.nodes import (
     While,
     Workers,
 )
-from appyc.ir.results import Chosen, ResultTree, ViewOf
+from appyc.ir.results import Chosen, ListOf, ResultTree, ViewOf
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 
@@ -420,8 +420,17 @@ class _Printer:
                 return f"({arrays})[{self.result(results[which])}]"
             case ViewOf():
                 return self._view(tree, results)
+            case ListOf():
+                return self._list(tree, results)
             case _:
                 return self.result(results[tree])
+
+    def _list(self, made: ListOf, results: tuple[Result, ...]) -> str:
+        count = self.result(results[made.count])
+        parts = [f"{self.result(results[n])}[:{count}]" for n in made.columns]
+        lists = [f"{part}.tolist()" if own else f"list({part})"
+                 for part, own in zip(parts, made.python, strict=True)]  # fmt: skip
+        return f"list(zip({', '.join(lists)}))" if made.of_tuples else lists[0]
 
     def _view(self, view: ViewOf, results: tuple[Result, ...]) -> str:
         base = self.result(results[view.array])

@@ -59,7 +59,28 @@ class ViewOf:
         yield from self.known_later
 
 
-ResultTree: TypeAlias = int | tuple["ResultTree", ...] | Chosen | ViewOf | None
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list of numbers, or (of_tuples) of tuples of them, whose numbers are the first `count` elements of
+    arrays. python: which of these are numbers of Python's own."""
+
+    columns: tuple[int, ...]
+    python: tuple[bool, ...]
+    of_tuples: bool
+    count: int
+
+    def build(self, values: Sequence[Any]) -> object:
+        count = int(values[self.count])
+        parts = [values[n][:count] for n in self.columns]
+        columns = [part.tolist() if own else list(part) for part, own in zip(parts, self.python, strict=True)]
+        return list(zip(*columns, strict=True)) if self.of_tuples else columns[0]
+
+    def leaves(self) -> Iterator[int]:
+        yield from self.columns
+        yield self.count
+
+
+ResultTree: TypeAlias = int | tuple["ResultTree", ...] | Chosen | ViewOf | ListOf | None
 """The shape of what is returned: nothing, the n-th result, a tuple of such, or made of several results."""
 
 
@@ -70,7 +91,7 @@ def nested(tree: ResultTree, values: Sequence[Any]) -> object:
             return None
         case tuple():
             return tuple(nested(t, values) for t in tree)
-        case Chosen() | ViewOf():
+        case Chosen() | ViewOf() | ListOf():
             return tree.build(values)
         case _:
             return values[tree]
@@ -84,7 +105,7 @@ def leaves(tree: ResultTree) -> Iterator[int]:
         case tuple():
             for item in tree:
                 yield from leaves(item)
-        case Chosen() | ViewOf():
+        case Chosen() | ViewOf() | ListOf():
             yield from tree.leaves()
         case _:
             yield tree

@@ -11,7 +11,7 @@ from typing import Any
 
 from appyc.ir.abi import FaultSite, FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
-from appyc.ir.results import Chosen, ResultTree, ViewOf
+from appyc.ir.results import Chosen, ListOf, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime.frame import Interface, KernelResult
 
@@ -80,6 +80,8 @@ def _tree(tree: ResultTree) -> object:
             return {"chosen": which, "options": options}
         case ViewOf(array, ndim, numbers, known_later):
             return {"view": array, "ndim": ndim, "numbers": numbers, "known_later": known_later}
+        case ListOf(columns, python, of_tuples, count):
+            return {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}
         case _:
             return tree
 
@@ -92,6 +94,8 @@ def _read_tree(data: Any) -> ResultTree:
             return Chosen(which, tuple(options))
         case {"view": array, "ndim": ndim, "numbers": numbers, "known_later": known_later}:
             return ViewOf(array, ndim, tuple(numbers), tuple(known_later))
+        case {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}:
+            return ListOf(tuple(columns), tuple(python), of_tuples, count)
         case _:
             tree: ResultTree = data
             return tree

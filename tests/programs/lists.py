@@ -79,3 +79,101 @@ def a_new_list_each_time(n):
         sizes.append(len(row))
         sizes.append(row[n - 1])
     return np.array(sizes)
+
+
+@_on(60)
+@_on(1)
+def primes(n):
+    """Items stored one after another at once, and a list from a comprehension; lists are returned."""
+    is_prime = [True] * (n + 1)
+    is_prime[0] = is_prime[1] = False
+    p = 2
+    while p * p <= n:
+        if is_prime[p]:
+            for q in range(p * p, n + 1, p):
+                is_prime[q] = False
+        p += 1
+    found = [i for i, prime in enumerate(is_prime) if prime]
+    return found, is_prime
+
+
+@_on(ints(30))
+@_on(floats(1))
+def sorted_by_hand(x):
+    """Items of an array keep NumPy's types in a list; two are exchanged."""
+    a = list(x)
+    pending = [(0, len(a) - 1)]
+    while pending:
+        lo, hi = pending.pop()
+        if lo < hi:
+            i = lo
+            for j in range(lo, hi):
+                if a[j] < a[hi]:
+                    a[i], a[j] = a[j], a[i]
+                    i += 1
+            a[i], a[hi] = a[hi], a[i]
+            pending.append((lo, i - 1))
+            pending.append((i + 1, hi))
+    return a
+
+
+@_on(ints(8, 8))
+@_on(ints(0, 8))  # raises IndexError
+def breadth_first(graph):
+    n = graph.shape[0]
+    distance = [-1] * n
+    distance[0] = 0
+    queue = [0]
+    order = []
+    while queue:
+        u = queue.pop(0)
+        order.append((u, distance[u]))
+        for v in range(n):
+            if graph[u, v] > 5 and distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue.append(v)
+    return order, distance, len(order)
+
+
+@_on(floats(20), 3)
+@_on(floats(40), 17)
+@_on(floats(3), 30)  # raises IndexError
+def changed_lists(x, k):
+    a = [v * 2 for v in x if v > 0.3]
+    b = a[:]
+    b.reverse()
+    a.extend(v for v in x[:k])
+    a += [1.0, 2.0]
+    a += a[:k]
+    c = a[2:9:2]
+    c.insert(0, -1.0)
+    c.insert(-1, -2.0)
+    c.insert(k, -3.0)
+    d = list(range(5))
+    d.pop(2)
+    d.pop(-1)
+    d = [d[j] + 1 for j in range(len(d))]
+    e = b.copy()
+    e.clear()
+    taken = a.pop(k)
+    total = 0.0
+    for v in a:
+        total += v
+    return a, b, c, d, e, taken, total, 3 in d, 77 in d, -1.0 in c
+
+
+@_on(10, 4)
+@_on(0, 4)
+@_on(3, 0)
+def rows_of_pascal(n, k):
+    """A name that gets a copy of another list, of another length each time."""
+    row = [1]
+    for _ in range(n):
+        new = [1]
+        for i in range(len(row) - 1):
+            new.append(row[i] + row[i + 1])
+        new.append(1)
+        if len(new) > k:
+            return new
+        row = new[:]
+    return new
