@@ -20,7 +20,10 @@ setup(
         Extension(
             "appyc.lazy._nodes",
             ["appyc/lazy/_nodes.c"],
-            depends=[f"appyc/lazy/_{name}.h" for name in ("parts", "indices", "recording", "known", "runs")],
+            depends=[
+                f"appyc/lazy/_{name}.h"
+                for name in ("parts", "indices", "recording", "at_once", "known", "runs")
+            ],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],
             optional=True,

@@ -126,14 +126,25 @@ def kept_bytes(environ: Mapping[str, str] | None = None) -> int:
 def recorded_bounds(environ: Mapping[str, str] | None = None) -> tuple[int, int]:
     """How many operations on recorded arrays may wait, and how many bytes their results may have:
     APPYC_RECORDED_STATEMENTS, else 160, and APPYC_RECORDED_BYTES, else a GiB."""
+    return (
+        _number("APPYC_RECORDED_STATEMENTS", 160, 1, environ),
+        _number("APPYC_RECORDED_BYTES", 1 << 30, 1, environ),
+    )
+
+
+def computed_at_once(environ: Mapping[str, str] | None = None) -> int:
+    """Arrays of how many elements are computed at once, instead of being recorded: APPYC_RECORDED_AT_ONCE, else 1024;
+    0 for none."""
+    return _number("APPYC_RECORDED_AT_ONCE", 1 << 10, 0, environ)
+
+
+def _number(name: str, usual: int, least: int, environ: Mapping[str, str] | None) -> int:
     env = os.environ if environ is None else environ
-    bounds = []
-    for name, usual in (("APPYC_RECORDED_STATEMENTS", 160), ("APPYC_RECORDED_BYTES", 1 << 30)):
-        text = env.get(name) or str(usual)
-        if not text.isdigit() or int(text) == 0:
-            raise ValueError(f"{name} must be a positive number, not {text!r}")
-        bounds.append(int(text))
-    return bounds[0], bounds[1]
+    text = env.get(name) or str(usual)
+    if not text.isdigit() or int(text) < least:
+        wanted = "a positive number" if least else "a number that is not negative"
+        raise ValueError(f"{name} must be {wanted}, not {text!r}")
+    return int(text)
 
 
 def machine_is_measured(environ: Mapping[str, str] | None = None) -> bool:

@@ -115,6 +115,18 @@ static PyObject *index_compare(PyObject *one, PyObject *two, int how)
     return PyObject_RichCompare(((Index *)one)->items, ((Index *)two)->items, how);
 }
 
+static PyObject *step_of(PyObject *memory, PyObject *step);
+
+static PyObject *index_of(PyObject *self, PyObject *memory)
+{
+    return step_of(memory, self);
+}
+
+static PyMethodDef index_methods[] = {
+    {"of", index_of, METH_O, "The view of an array that the step leads to."},
+    {NULL},
+};
+
 static PyMemberDef index_members[] = {
     {"items", T_OBJECT_EX, offsetof(Index, items), READONLY, NULL},
     {NULL},
@@ -136,6 +148,7 @@ static PyTypeObject IndexType = {
     .tp_dealloc = (destructor)index_dealloc,
     .tp_richcompare = index_compare,
     .tp_hash = PyObject_HashNotImplemented,
+    .tp_methods = index_methods,
     .tp_members = index_members,
     .tp_getset = index_properties,
 };

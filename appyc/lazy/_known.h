@@ -8,7 +8,7 @@
 #ifndef APPYC_KNOWN_H
 #define APPYC_KNOWN_H
 
-enum { MOST_OPERANDS = 3, MOST_PARTS = 32, MOST_PLANS = 1 << 12 };
+enum { MOST_OPERANDS = 3, MOST_VALUES = 8, MOST_PARTS = 32, MOST_PLANS = 1 << 12 };
 
 /* ------------------------------------------------------------------ plans */
 
@@ -17,9 +17,11 @@ typedef struct {
     PyObject *operation, *shape, *dtype;
     PyObject *operands;     /* where they are the same each time, else NULL */
     PyObject *convert;      /* called on a number that is stored, or NULL */
+    PyObject *run;          /* what NumPy calls for the operation */
     Py_ssize_t taken;       /* how many of the call's operands the statement has */
     long long least, most;  /* of Python's integers among them */
     long long nbytes;       /* of the result */
+    Py_ssize_t size;        /* of the largest array that the call has to do with, in elements */
 } Plan;
 
 static void plan_dealloc(Plan *self)
@@ -29,6 +31,7 @@ static void plan_dealloc(Plan *self)
     Py_XDECREF(self->dtype);
     Py_XDECREF(self->operands);
     Py_XDECREF(self->convert);
+    Py_XDECREF(self->run);
     PyObject_Free(self);
 }
 
@@ -74,11 +77,6 @@ static int add_part(Request *request, PyObject *part)
 static int is_array(const Known *self, PyObject *value)
 {
     return (Py_TYPE(value) == self->array_type || Py_TYPE(value) == self->number_type) && ((View *)value)->is_straight;
-}
-
-static int is_python_number(PyObject *value)
-{
-    return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) || PyComplex_CheckExact(value);
 }
 
 static int add_operand(const Known *self, Request *request, PyObject *value)
@@ -235,6 +233,54 @@ static PyObject *record_new(const Known *self, const Plan *plan, const Request *
     return out;
 }
 
+/* What NumPy is given for the operands: their number, 0 where something must run before, -1 for an error. */
+static int values_for(const Known *self, const Plan *plan, const Request *request, PyObject **values)
+{
+    for (int i = 0; i < plan->taken; i++) {
+        PyObject *operand = request->operands[i];
+        if (plan->operands)
+            values[i] = Py_NewRef(PyTuple_GET_ITEM(plan->operands, i));
+        else if (is_array(self, operand))
+            values[i] = plain_value(self->tally, operand);
+        else
+            values[i] = plan->convert ? PyObject_CallOneArg(plan->convert, operand) : Py_NewRef(operand);
+        if (!values[i]) {
+            while (i--)
+                Py_DECREF(values[i]);
+            return PyErr_Occurred() ? -1 : 0;
+        }
+    }
+    return 1;
+}
+
+/* The operation of the plan by NumPy, at once. NULL without an error where something must run before. */
+static PyObject *run_planned(const Known *self, const Plan *plan, const Request *request)
+{
+    View *target = request->target;
+    PyObject *values[MOST_VALUES + 1], *into = NULL, *out = NULL;
+    if (plan->taken > MOST_VALUES || (target && !is_settled(self->tally, target->buffer, 1))
+        || (target && !(into = values_of(target))) || values_for(self, plan, request, values) <= 0)
+        return NULL;
+    Py_ssize_t count = plan->taken;
+    if (!target) {
+        out = PyObject_Vectorcall(plan->run, values, (size_t)count, NULL);
+        if (out && PyTuple_GET_SIZE(plan->shape))
+            out = array_with(self->array_type, out, (PyArray_Descr *)plan->dtype);
+        else if (out && PyArray_Check(out))
+            out = PyArray_Return((PyArrayObject *)out);
+    } else if (Py_TYPE(plan->run) == &PyUFunc_Type && plan->shape == target->shape) {
+        values[count] = into;
+        out = PyObject_Vectorcall(plan->run, values, (size_t)count + 1, NULL);
+    } else if ((out = PyObject_Vectorcall(plan->run, values, (size_t)count, NULL))
+               && PyObject_SetItem(into, Py_Ellipsis, out) < 0)
+        Py_CLEAR(out);
+    while (count--)
+        Py_DECREF(values[count]);
+    if (out && target)
+        Py_SETREF(out, Py_NewRef(self->what == STORES ? Py_None : (PyObject *)target));
+    return out;
+}
+
 static PyObject *caller(PyObject *module, PyObject *folder);
 
 /* What the plan says. NULL without an error where something must run before. */
@@ -244,6 +290,11 @@ static PyObject *record_planned(const Known *self, const Plan *plan, const Reque
         return NULL;
     if (self->what == STORES && is_array(self, request->operands[0]) && is_same_view(request->operands[0], request->target))
         return Py_NewRef(Py_None);  /* `a[i] += x` stores what it changed into itself */
+    if (is_small(self->tally, plan->size)) {
+        PyObject *out = run_planned(self, plan, request);
+        if (out || PyErr_Occurred())
+            return out;
+    }
     PyObject *site = self->tally->folder ? caller(NULL, self->tally->folder) : NULL, *out = NULL;
     if (site && has_room(self->tally, site))
         out = request->target ? record_store(self, plan, request, site) : record_new(self, plan, request, site);
@@ -304,7 +355,7 @@ static int is_operand(const Known *self, Plan *plan, const Request *request, PyO
 static int is_made_of_types(const Known *self, const Request *request, PyObject *found)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(found); i++)
-        if (PyObject_TypeCheck(PyTuple_GET_ITEM(found, i), &ViewType) || Py_TYPE(PyTuple_GET_ITEM(found, i)) == &OwnType)
+        if (!PyLong_CheckExact(PyTuple_GET_ITEM(found, i)))  /* lengths; another number may come of the operands' values */
             return 0;
     for (int i = 0; i < request->count; i++)
         if (!is_array(self, request->operands[i]))
@@ -330,6 +381,11 @@ static int takes_operands(const Known *self, Plan *plan, const Request *request,
     return 1;
 }
 
+/* What a call recorded, or what was done at once instead. Borrowed. */
+typedef struct {
+    PyObject *operation, *operands, *shape;
+} Found;
+
 /* Whether the statement is what the call recorded. */
 static int is_of(const Known *self, const Request *request, const Statement *statement, PyObject *result)
 {
@@ -353,25 +409,66 @@ static Statement *last_statement(const Tally *tally)
     return last && Py_TYPE(last) == &StatementType ? (Statement *)last : NULL;
 }
 
-/* Keeps what was recorded last as the plan for calls like this one, where it is one. -1: an error. */
-static int learn(Known *self, const Request *request, PyObject *key, PyObject *result)
+/* What the call did last: (operation, operands, shape, result or target) is what was done at once. */
+static int find_done(const Known *self, const Request *request, PyObject *result, const Statement *before, Found *found)
 {
+    PyObject *done = self->tally->done;
+    if (done && PyTuple_Check(done) && PyTuple_GET_SIZE(done) == 4) {
+        PyObject *wanted = request->target ? (PyObject *)request->target : result;
+        *found = (Found){PyTuple_GET_ITEM(done, 0), PyTuple_GET_ITEM(done, 1), PyTuple_GET_ITEM(done, 2)};
+        return PyTuple_GET_ITEM(done, 3) == wanted && (Py_TYPE(wanted) == self->array_type || PyArray_IsScalar(wanted, Generic));
+    }
     Statement *last = last_statement(self->tally);
-    if (!last || !is_of(self, request, last, result))
+    if (!last || last == before || !is_of(self, request, last, result))
+        return 0;
+    *found = (Found){last->operation, last->operands, last->shape};
+    return 1;
+}
+
+static PyObject *dtype_of(const Request *request, PyObject *result)
+{
+    if (request->target)
+        return Py_NewRef(request->target->dtype);
+    return PyObject_TypeCheck(result, &ViewType) ? Py_NewRef(((View *)result)->dtype)
+                                                 : (PyObject *)PyArray_DescrFromScalar(result);
+}
+
+static Py_ssize_t largest_of(const Known *self, const Plan *plan, const Request *request)
+{
+    Py_ssize_t size = size_of(plan->shape);
+    for (int i = -1; i < request->count; i++) {
+        PyObject *value = i < 0 ? (PyObject *)request->target : request->operands[i];
+        Py_ssize_t other = value && PyObject_TypeCheck(value, &ViewType) ? size_of(((View *)value)->shape) : 0;
+        size = other > size ? other : size;
+    }
+    return size;
+}
+
+/* Keeps what a call did last as the plan for calls like this one, where it is one. -1: an error. */
+static int learn(Known *self, const Request *request, PyObject *key, PyObject *result, const Statement *before)
+{
+    Found found;
+    if (!find_done(self, request, result, before, &found))
         return 0;
     Plan *plan = PyObject_New(Plan, &PlanType);
     if (!plan)
         return -1;
     plan->operands = plan->convert = NULL;
-    plan->operation = Py_NewRef(last->operation);
-    plan->shape = Py_NewRef(last->shape);
-    plan->dtype = Py_NewRef(request->target ? request->target->dtype : ((View *)result)->dtype);
+    plan->operation = Py_NewRef(found.operation);
+    plan->shape = Py_NewRef(found.shape);
+    plan->dtype = dtype_of(request, result);
+    plan->run = PyObject_GetAttrString(found.operation, "run");
+    if (!plan->run || !plan->dtype) {
+        Py_DECREF(plan);
+        return -1;
+    }
+    plan->size = largest_of(self, plan, request);
     plan->nbytes = PyDataType_ELSIZE((PyArray_Descr *)plan->dtype);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(plan->shape); i++)
         plan->nbytes *= PyLong_AsLongLong(PyTuple_GET_ITEM(plan->shape, i));
     narrow_by(self, plan, request);
     int failed = 0;
-    if (takes_operands(self, plan, request, last->operands)) {
+    if (takes_operands(self, plan, request, found.operands)) {
         if (PyDict_GET_SIZE(self->plans) >= MOST_PLANS)
             PyDict_Clear(self->plans);
         failed = PyDict_SetItem(self->plans, key, (PyObject *)plan) < 0;
@@ -384,10 +481,16 @@ static int learn(Known *self, const Request *request, PyObject *key, PyObject *r
 static PyObject *slowly(Known *self, const Request *request, PyObject *key, PyObject *const *args, size_t flags,
                         PyObject *keywords)
 {
-    PyObject *before = Py_XNewRef((PyObject *)last_statement(self->tally));
+    Tally *tally = self->tally;
+    Statement *before = (Statement *)Py_XNewRef((PyObject *)last_statement(tally));
+    char was_learning = tally->is_learning;
+    tally->is_learning = key != NULL;
+    Py_CLEAR(tally->done);
     PyObject *out = PyObject_Vectorcall(self->slowly, args, flags, keywords);
-    if (out && key && (PyObject *)last_statement(self->tally) != before && learn(self, request, key, out) < 0)
+    if (out && key && learn(self, request, key, out, before) < 0)
         Py_CLEAR(out);
+    tally->is_learning = was_learning;
+    Py_CLEAR(tally->done);
     Py_XDECREF(before);
     return out;
 }

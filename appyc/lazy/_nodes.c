@@ -8,23 +8,26 @@
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
+#include <numpy/ufuncobject.h>
 #include <stddef.h>
 #include <structmember.h>
 
 #include "_parts.h"
 #include "_indices.h"
 #include "_recording.h"
+#include "_at_once.h"
 #include "_known.h"
 #include "_runs.h"
 
 /* As in appyc/lazy/nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 5 };
+enum { NODES_FORMAT = 6 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
     {"turned", (PyCFunction)(void (*)(void))turned, METH_FASTCALL, "The view with its axes the other way round, or None."},
     {"caller", caller, METH_O, "Code and instruction of the innermost frame whose file is not below a folder."},
     {"follows", (PyCFunction)(void (*)(void))follows, METH_FASTCALL, "Whether a call's operands are those of the last, moved."},
+    {"settled", (PyCFunction)(void (*)(void))settled, METH_FASTCALL, "NumPy's view of an array's memory, if it is settled."},
     {"made", (PyCFunction)(void (*)(void))made, METH_FASTCALL, "A new array, whose statement is appended."},
     {NULL},
 };
@@ -40,6 +43,7 @@ static struct PyModuleDef module_definition = {
 PyMODINIT_FUNC PyInit__nodes(void)
 {
     import_array();
+    import_umath();
     PyTypeObject *types[] = {&BufferType, &ViewType, &IndexType, &OwnType,
                              &StatementType, &TallyType, &PlanType, &KnownType, &KnownMethodType};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)

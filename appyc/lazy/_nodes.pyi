@@ -18,6 +18,7 @@ class Buffer:
     ghost: np.ndarray | None
     is_number: bool
     lent: bool
+    is_watched: bool
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, memory: np.ndarray | None = None) -> None: ...
     @property
     def nbytes(self) -> int: ...
@@ -30,10 +31,13 @@ class View:
     is_straight: bool
     _ghost: np.ndarray | None
     def __init__(self, buffer: Buffer, path: Path, shape: tuple[int, ...], dtype: np.dtype, /) -> None: ...
+    def __getitem__(self, key: Any) -> Any: ...
+    def __setitem__(self, key: Any, value: Any) -> None: ...
 
 class Index:
     items: tuple[int | slice | None, ...]
     def __init__(self, items: tuple[int | slice | None, ...]) -> None: ...
+    def of(self, memory: np.ndarray) -> np.ndarray: ...
     @property
     def form(self) -> tuple[object, ...]: ...
     @property
@@ -47,12 +51,18 @@ class Own:
 
 class Tally:
     statements: list[Any]
+    left: list[Any]
     folder: str
+    done: tuple[Any, ...] | None
     nbytes: int
     most_bytes: int
     few: int
     most_statements: int
+    at_once: int
     busy: bool
+    running: bool
+    @property
+    def is_learning(self) -> bool: ...
 
 class Known:
     slowly: Callable[..., Any]
@@ -102,6 +112,7 @@ FORMAT: int
 def follows(last: tuple[Operand, ...], operands: tuple[Operand, ...], moves: Moves, /) -> bool: ...
 def indexed(view: _V, key: object, /) -> _V | None: ...
 def turned(view: _V, step: Transpose, /) -> _V | None: ...
+def settled(tally: Tally, view: View, to_write: bool, /) -> np.ndarray | None: ...
 def caller(folder: str, /) -> Site: ...
 def made(
     type_: type[_V],

@@ -8,7 +8,7 @@
 typedef struct {
     PyObject_HEAD
     PyObject *shape, *dtype, *memory, *ghost, *weak_references;
-    char is_number, lent;
+    char is_number, lent, is_watched;
 } Buffer;
 
 static PyTypeObject BufferType;
@@ -27,7 +27,7 @@ static Buffer *new_buffer(PyObject *shape, PyObject *dtype, PyObject *memory)
     self->memory = Py_NewRef(memory);
     self->ghost = Py_NewRef(Py_None);
     self->weak_references = NULL;
-    self->is_number = self->lent = 0;
+    self->is_number = self->lent = self->is_watched = 0;
     return self;
 }
 
@@ -66,6 +66,7 @@ static PyMemberDef buffer_members[] = {
     {"ghost", T_OBJECT_EX, offsetof(Buffer, ghost), 0, NULL},
     {"is_number", T_BOOL, offsetof(Buffer, is_number), 0, NULL},
     {"lent", T_BOOL, offsetof(Buffer, lent), 0, NULL},
+    {"is_watched", T_BOOL, offsetof(Buffer, is_watched), 0, NULL},
     {NULL},
 };
 
@@ -93,6 +94,7 @@ typedef struct {
     PyObject_HEAD
     Buffer *buffer;
     PyObject *path, *shape, *dtype, *ghost, *weak_references;
+    PyObject *values, *memory;  /* NumPy's view, of this memory; NULL until it is asked for */
     char is_straight;
 } View;
 
@@ -136,6 +138,8 @@ static void view_dealloc(View *self)
     Py_XDECREF(self->shape);
     Py_XDECREF(self->dtype);
     Py_XDECREF(self->ghost);
+    Py_XDECREF(self->values);
+    Py_XDECREF(self->memory);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -149,6 +153,20 @@ static PyMemberDef view_members[] = {
     {NULL},
 };
 
+static PyObject *view_subscript(PyObject *self, PyObject *key);
+static int view_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
+
+static PyMappingMethods view_mapping = {
+    .mp_subscript = view_subscript,
+    .mp_ass_subscript = view_ass_subscript,
+};
+
+static PyObject *view_item(PyObject *self, Py_ssize_t index);
+
+static PySequenceMethods view_sequence = {
+    .sq_item = view_item,
+};
+
 static PyTypeObject ViewType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "appyc.lazy._nodes.View",
@@ -157,6 +175,8 @@ static PyTypeObject ViewType = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_new = view_new,
     .tp_vectorcall = view_vectorcall,
+    .tp_as_mapping = &view_mapping,
+    .tp_as_sequence = &view_sequence,
     .tp_dealloc = (destructor)view_dealloc,
     .tp_weaklistoffset = offsetof(View, weak_references),
     .tp_members = view_members,

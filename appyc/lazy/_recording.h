@@ -10,10 +10,10 @@ enum { CALLERS = 8 };
 
 typedef struct {
     PyObject_HEAD
-    PyObject *statements, *folder;
+    PyObject *statements, *left, *folder, *done;
     long long nbytes, most_bytes;
-    Py_ssize_t few, most_statements;
-    char busy;
+    Py_ssize_t few, most_statements, at_once;
+    char busy, running, is_learning;
 } Tally;
 
 static PyObject *tally_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(keywords))
@@ -24,18 +24,25 @@ static PyObject *tally_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObje
 static void tally_dealloc(Tally *self)
 {
     Py_XDECREF(self->statements);
+    Py_XDECREF(self->left);
     Py_XDECREF(self->folder);
+    Py_XDECREF(self->done);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
 static PyMemberDef tally_members[] = {
     {"statements", T_OBJECT_EX, offsetof(Tally, statements), 0, NULL},
+    {"left", T_OBJECT_EX, offsetof(Tally, left), 0, NULL},
     {"folder", T_OBJECT_EX, offsetof(Tally, folder), 0, NULL},
+    {"done", T_OBJECT, offsetof(Tally, done), 0, NULL},
     {"nbytes", T_LONGLONG, offsetof(Tally, nbytes), 0, NULL},
     {"most_bytes", T_LONGLONG, offsetof(Tally, most_bytes), 0, NULL},
     {"few", T_PYSSIZET, offsetof(Tally, few), 0, NULL},
     {"most_statements", T_PYSSIZET, offsetof(Tally, most_statements), 0, NULL},
+    {"at_once", T_PYSSIZET, offsetof(Tally, at_once), 0, NULL},
     {"busy", T_BOOL, offsetof(Tally, busy), 0, NULL},
+    {"running", T_BOOL, offsetof(Tally, running), 0, NULL},
+    {"is_learning", T_BOOL, offsetof(Tally, is_learning), READONLY, NULL},
     {NULL},
 };
 

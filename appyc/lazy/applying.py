@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from appyc.lazy import arrays, indexing
+from appyc.lazy import arrays, at_once, indexing
 from appyc.lazy.operations import Choose, broadcast
 from appyc.lazy.recorder import evaluated, record_ordered, record_store
 from appyc.lazy.reductions import REDUCTIONS
@@ -126,6 +126,8 @@ def _at(ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) -> Any:
 
 def _where_mask(ufunc: np.ufunc, inputs: tuple[Any, ...], target: Any, where: Any) -> Any:
     """A ufunc with `where=` that changes `out` at the places of a mask; NotImplemented where NumPy must see to it."""
+    if at_once.are_there(*inputs, target, where):
+        return NotImplemented  # computed at the places of the mask alone, else NumPy may warn of others
     operands = tuple(as_operand(x) for x in inputs)
     if any(o is None for o in operands):
         return NotImplemented

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from appyc.lazy import applying, functions, recorder, ufuncs
+from appyc.lazy.nodes import Tally
 from appyc.lazy.shapes import Shaped
 
 
@@ -20,6 +21,9 @@ class Array(Shaped):
     """What is recorded or computed: `ndarray` and `number`."""
 
     __slots__ = ()
+
+    recording: ClassVar[Tally]
+    """Where the extension sees what waits. Set in `known`."""
 
     def fill(self, value: Any) -> None:
         ufuncs.store(self, value)
@@ -117,10 +121,10 @@ class number(Array):  # noqa: N801  (as NumPy's scalars are written)
     def imag(self) -> Any:
         return recorder.evaluated(np.imag, (self,), {})
 
-    def __getitem__(self, key: Any) -> Any:
+    def _at(self, key: Any) -> Any:
         return recorder.wrapped(self.value()[recorder.plain(key)])
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def _put(self, key: Any, value: Any) -> None:
         raise TypeError(f"'numpy.{self.dtype}' object does not support item assignment")
 
     def __len__(self) -> int:

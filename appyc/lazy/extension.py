@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-FORMAT = 5
+FORMAT = 6
 """Of what `_nodes.c` offers. The same number stands there."""
 
 

@@ -135,5 +135,6 @@ for _name, _ufunc in {
     "neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert,
 }.items():  # fmt: skip
     setattr(arrays.Array, f"__{_name}__", _unary(_ufunc))
+arrays.Array.recording = STATE.recording
 for _name in ("astype", "copy"):
     setattr(arrays.Array, _name, _method(_name))

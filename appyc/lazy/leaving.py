@@ -96,9 +96,11 @@ class Watch:
     def begin(self, buffer: Buffer, habit: Habit, number: int) -> None:
         if number not in habit.read:
             self.waiting[weakref.ref(buffer, self._gone)] = (habit, number)
+            buffer.is_watched = True
 
     def is_read(self, buffer: Buffer) -> None:
-        if self.waiting and (found := self.waiting.pop(weakref.ref(buffer), None)) is not None:
+        if buffer.is_watched and (found := self.waiting.pop(weakref.ref(buffer), None)) is not None:
+            buffer.is_watched = False
             found[0].was_read(found[1])
 
     def _gone(self, reference: weakref.ref[Buffer]) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 
 from appyc.lazy.extension import EXTENSION
 from appyc.lazy.operations import Operation
-from appyc.lazy.views import Path, Transpose
+from appyc.lazy.views import Path, Transpose, view_of
 
 Scalar: TypeAlias = bool | int | float | complex | np.generic
 
@@ -37,17 +37,17 @@ class PythonBuffer:
 
     memory: None until it is computed. is_number: NumPy has a scalar here, not an array without axes: it
     never changes. lent: other libraries look at the memory: what is stored must be seen there at once.
-    ghost: of `ghost_of`.
+    is_watched: one wants to know whether anybody reads it (`leaving`). ghost: of `ghost_of`.
     """
 
-    __slots__ = ("__weakref__", "dtype", "ghost", "is_number", "lent", "memory", "shape")
+    __slots__ = ("__weakref__", "dtype", "ghost", "is_number", "is_watched", "lent", "memory", "shape")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, memory: np.ndarray | None = None) -> None:
         self.shape = shape
         self.dtype = dtype
         self.memory = memory
         self.ghost: np.ndarray | None = None
-        self.is_number = self.lent = False
+        self.is_number = self.lent = self.is_watched = False
 
     @property
     def nbytes(self) -> int:
@@ -72,6 +72,20 @@ class PythonView:
         self.dtype = dtype
         self.is_straight = True
         self._ghost: np.ndarray | None = None
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._at(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._put(key, value)
+
+    def _at(self, key: Any) -> Any:
+        """What an index leads to, of which the extension does not say so already. The class of arrays tells."""
+        raise NotImplementedError
+
+    def _put(self, key: Any, value: Any) -> None:
+        """A store by an index."""
+        raise NotImplementedError
 
 
 class PythonStatement:
@@ -134,17 +148,24 @@ class PythonOwn:
 class PythonTally:
     """The statements that have not run, and how many there may be; `Recording` fills it.
 
-    busy: somebody is taking statements out. folder: of files whose lines no operation is said to be recorded at.
-    few: with fewer statements, none of them is due. nbytes: of what the statements make, or more.
+    busy: somebody is taking statements out. running: what was taken out has not all run. folder: of files whose
+    lines no operation is said to be recorded at. few: with fewer statements, none of them is due. nbytes: of what the
+    statements make, or more. at_once: operations on arrays with so many elements are computed at once. is_learning: a
+    known function wants to know, in `done`, what its call did at once: operation, operands, shape, result or target.
     """
 
     statements: list[Any]
+    left: list[Any]
     folder: str
+    done: tuple[Any, ...] | None
     nbytes: int
     most_bytes: int
     few: int
     most_statements: int
+    at_once: int
     busy: bool
+    running: bool
+    is_learning = False
 
 
 class PythonKnown:
@@ -202,6 +223,20 @@ def _made(
     return type_(buffer, (), shape, dtype)
 
 
+def _settled(tally: Tally, view: View, to_write: bool) -> np.ndarray | None:
+    """NumPy's view of the array's memory, if that holds what the program has made of it; with `to_write`, if nothing
+    waits to read it. None where something must run before."""
+    buffer = view.buffer
+    if buffer.memory is None or buffer.is_watched or tally.busy or tally.running or (to_write and tally.left):
+        return None
+    for statement in tally.statements:
+        if any(b is buffer for b in statement.writes()):
+            return None
+        if to_write and any(b is buffer for b in statement.reads()):
+            return None
+    return view_of(buffer.memory, view.path)
+
+
 def _indexed(view: View, key: object) -> View | None:
     """The view that a basic index leads to; None where it takes more to tell: without the extension, always."""
     return None
@@ -224,15 +259,17 @@ if TYPE_CHECKING:
     from appyc.lazy._nodes import caller as caller  # noqa: PLC0414
     from appyc.lazy._nodes import indexed as indexed  # noqa: PLC0414
     from appyc.lazy._nodes import made as made  # noqa: PLC0414
+    from appyc.lazy._nodes import settled as settled  # noqa: PLC0414
     from appyc.lazy._nodes import turned as turned  # noqa: PLC0414
 elif EXTENSION is not None:
     Buffer, View, Own, Statement = EXTENSION.Buffer, EXTENSION.View, EXTENSION.Own, EXTENSION.Statement
     Tally, Known, KnownMethod = EXTENSION.Tally, EXTENSION.Known, EXTENSION.KnownMethod
     caller, indexed, made, turned = EXTENSION.caller, EXTENSION.indexed, EXTENSION.made, EXTENSION.turned
+    settled = EXTENSION.settled
 else:
     Buffer, View, Own, Statement = PythonBuffer, PythonView, PythonOwn, PythonStatement
     Tally, Known, KnownMethod = PythonTally, PythonKnown, PythonKnownMethod
-    caller, indexed, made, turned = _caller, _indexed, _made, _turned
+    caller, indexed, made, turned, settled = _caller, _indexed, _made, _turned, _settled
 
 
 Operand: TypeAlias = View | Own | Scalar

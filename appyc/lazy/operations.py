@@ -38,6 +38,10 @@ class Pointwise(metaclass=Shared):
     ufunc: np.ufunc
     hosted: bool = False
 
+    @property
+    def run(self) -> Callable[..., Any]:
+        return self.ufunc
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Power(metaclass=Shared):
@@ -45,6 +49,9 @@ class Power(metaclass=Shared):
 
     exponent: int | float
     hosted: bool = False
+
+    def run(self, a: Any) -> Any:
+        return a**self.exponent
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,12 +62,23 @@ class Create(metaclass=Shared):
     dtype: np.dtype
     hosted: bool = False
 
+    @property
+    def run(self) -> Callable[..., Any]:
+        creation: Callable[..., Any] = getattr(np, self.name)
+        if self.name == "full":
+            return lambda *given: creation(given[:-1], given[-1], self.dtype)
+        return lambda *shape: creation(shape, self.dtype)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Choose(metaclass=Shared):
     """`np.where` of three operands."""
 
     hosted: bool = False
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        return np.where
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -70,6 +88,9 @@ class Convert(metaclass=Shared):
     dtype: np.dtype
     hosted: bool = False
 
+    def run(self, a: Any) -> np.ndarray:
+        return np.array(a, self.dtype, order="C")
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Copy(metaclass=Shared):
@@ -78,7 +99,7 @@ class Copy(metaclass=Shared):
     hosted: bool = False
 
     def run(self, a: np.ndarray) -> np.ndarray:
-        return a.copy()
+        return np.array(a, order="C")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -87,6 +108,9 @@ class Gather(metaclass=Shared):
 
     hosted: bool = False
 
+    def run(self, a: np.ndarray, *places: np.ndarray) -> Any:
+        return a[places]
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scatter(metaclass=Shared):
@@ -94,6 +118,22 @@ class Scatter(metaclass=Shared):
 
     ufunc: np.ufunc | None
     hosted: bool = False
+
+    def store(self, target: np.ndarray, value: Any, *places: np.ndarray) -> None:
+        if self.ufunc is None:
+            target[places] = value
+        else:
+            self.ufunc.at(target, places, value)
+
+    def run(self, *operands: Any) -> Any:
+        raise AssertionError("a store through indices gives nothing")
+
+
+_REDUCING = {
+    "sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "any": np.logical_or,
+    "all": np.logical_and,
+}  # fmt: skip
+"""Reductions that are a ufunc's."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -106,6 +146,14 @@ class Reduction(metaclass=Shared):
     ddof: int = 0
     hosted: bool = False
 
+    @property
+    def run(self) -> Callable[..., Any]:
+        ufunc = _REDUCING.get(self.name)
+        if ufunc is not None:
+            return functools.partial(ufunc.reduce, axis=self.axes, keepdims=self.keepdims)
+        more = {"ddof": self.ddof} if self.name in ("var", "std") else {}
+        return operator.methodcaller(self.name, axis=self.axes, keepdims=self.keepdims, **more)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Place(metaclass=Shared):
@@ -116,6 +164,10 @@ class Place(metaclass=Shared):
     keepdims: bool
     hosted: bool = False
 
+    @property
+    def run(self) -> Callable[..., Any]:
+        return operator.methodcaller(self.name, self.axis, keepdims=self.keepdims)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Running(metaclass=Shared):
@@ -124,6 +176,10 @@ class Running(metaclass=Shared):
     name: str
     axis: int
     hosted: bool = False
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        return operator.methodcaller(self.name, self.axis)
 
 
 OPERAND = "operand"
@@ -153,6 +209,10 @@ class Apply(metaclass=Shared):
     def function(self) -> Callable[..., Any]:
         found: Callable[..., Any] = operator.attrgetter(self.name)(np)
         return found
+
+    def run(self, *operands: Any) -> Any:
+        args, keywords = self.filled(operands)
+        return self.function()(*args, **keywords)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

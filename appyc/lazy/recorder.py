@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from appyc.api import copied
-from appyc.lazy import arrays, held
+from appyc.lazy import arrays, at_once, held
 from appyc.lazy.nodes import Buffer, Own, Statement, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
 from appyc.lazy.order import inverse, memory_order
@@ -42,14 +42,22 @@ def _mapped(value: Any, change: Callable[[np.ndarray], Any]) -> Any:
     return value
 
 
+def whole(memory: np.ndarray) -> Any:
+    """An array with this memory, which is its own, in C order."""
+    shape, dtype = memory.shape, memory.dtype
+    return arrays.ndarray(Buffer(shape, dtype, memory), (), shape, dtype)
+
+
 def _owned(values: np.ndarray) -> Any:
     """An array with these values. Its axes have their order in memory."""
+    if values.flags.carray and values.base is None:
+        return whole(values)
     order = memory_order([values], values.ndim)
     in_order = order == tuple(range(values.ndim))
     memory = values if in_order else values.transpose(order)
     if not memory.flags.c_contiguous or values.base is not None or not is_writeable(values):
         memory = copied(memory)
-    found = arrays.ndarray(Buffer(memory.shape, memory.dtype, memory), (), memory.shape, memory.dtype)
+    found = whole(memory)
     out = found if in_order else found.transpose(inverse(order))
     if not is_writeable(values):
         ghost = out.ghost().view()
@@ -62,7 +70,7 @@ def _copy_of(values: np.ndarray) -> Any:
     """An array of its own with these values, whose axes lie in memory in the order of theirs."""
     order = memory_order([values], values.ndim)
     memory = copied(values.transpose(order))
-    found = arrays.ndarray(Buffer(memory.shape, memory.dtype, memory), (), memory.shape, memory.dtype)
+    found = whole(memory)
     return found if order == tuple(range(values.ndim)) else found.transpose(inverse(order))
 
 
@@ -233,9 +241,15 @@ def record(
     *,
     is_number: bool = True,
 ) -> Any:
-    """A new array that the operation will fill. is_number: one without axes is NumPy's scalar."""
-    site = caller()
+    """A new array that the operation will fill, or has filled. is_number: one without axes is NumPy's scalar."""
     is_number = is_number and not shape
+    values = at_once.result(operation, operands, shape, dtype)
+    if values is not at_once.NOT_NOW:
+        now = values if is_number else whole(np.asarray(values))
+        if STATE.recording.is_learning:
+            STATE.recording.done = (operation, operands, shape, now)
+        return now
+    site = caller()
     class_ = arrays.number if is_number else arrays.ndarray
     with STATE.lock:
         recording = STATE.recording
@@ -283,6 +297,10 @@ def record_store(
     operation: Operation, operands: tuple[Any, ...], target: held.Held, shape: tuple[int, ...]
 ) -> None:
     """What the operation gives, stored into the target's place."""
+    if at_once.stored(operation, operands, target, shape):
+        if STATE.recording.is_learning:
+            STATE.recording.done = (operation, operands, shape, target)
+        return
     buffer = target.buffer
     if not buffer.shape:  # a single number: compiled code has no arrays of that kind
         value = record(operation, operands, shape, target.dtype, is_number=False)

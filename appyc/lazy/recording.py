@@ -162,7 +162,7 @@ class Recording(Tally):
     in one step, and not while `busy` says that some are taken out.
     """
 
-    def __init__(self, most_statements: int, most_bytes: int) -> None:
+    def __init__(self, most_statements: int, most_bytes: int, at_once: int) -> None:
         self.statements: list[Recorded] = []
         self.left: list[Waiting] = []
         """Older ones, which make what is likely never read: they wait until something needs them."""
@@ -170,7 +170,9 @@ class Recording(Tally):
         """Which of the statements that were taken last had been left; their `id`."""
         self.folder = _FOLDER
         self.nbytes = 0
-        self.busy = False
+        self.busy = self.running = False
+        self.done = None
+        self.at_once = at_once
         self.bound(most_statements, most_bytes)
 
     def bound(self, most_statements: int, most_bytes: int) -> None:

@@ -23,7 +23,7 @@ from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Program, as_function, parts_of, places
 from appyc.lazy.recording import CallStatement, Recorded, Recording, RestingCall, Waiting, drop_needless
 from appyc.lazy.views import view_of
-from appyc.options import from_environment, recorded_bounds
+from appyc.options import computed_at_once, from_environment, recorded_bounds
 
 WORTH_COMPILING = 1 << 21
 """Elements computed over all runs of a program; before that, NumPy runs it."""
@@ -66,7 +66,7 @@ class State:
     habits: of each structure, what became of its results. least_left: bytes of results that are left recorded.
     """
 
-    recording: Recording = field(default_factory=lambda: Recording(*recorded_bounds()))
+    recording: Recording = field(default_factory=lambda: Recording(*recorded_bounds(), computed_at_once()))
     habits: dict[Key, Habit] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     least_left: int = LEAST_BYTES
@@ -88,18 +88,29 @@ def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] 
     Raises what the operations raise, with the place where they were recorded.
     """
     with STATE.lock:
-        statements = STATE.recording.take(wanted, overwritten)
-        again = STATE.recording.again
-        if statements:
-            STATE.last = []
-        for statement in statements if again else ():
-            # What was left for nobody to read: it is read by others than those that were left with it.
-            is_new = id(statement) not in again
-            for buffer in statement.reads() if is_new else statement.writes() if wanted is None else ():
-                STATE.watch.is_read(buffer)
-        while statements:
-            _run_segment(statements, wanted if not overwritten else None)
-            drop_needless(statements)  # what has run may have been the last to read their results
+        recording = STATE.recording
+        if not recording.statements and not recording.left:
+            return
+        was_running, recording.running = recording.running, True
+        try:
+            _flush(wanted, overwritten)
+        finally:
+            recording.running = was_running
+
+
+def _flush(wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer]) -> None:
+    statements = STATE.recording.take(wanted, overwritten)
+    again = STATE.recording.again
+    if statements:
+        STATE.last = []
+    for statement in statements if again else ():
+        # What was left for nobody to read: it is read by others than those that were left with it.
+        is_new = id(statement) not in again
+        for buffer in statement.reads() if is_new else statement.writes() if wanted is None else ():
+            STATE.watch.is_read(buffer)
+    while statements:
+        _run_segment(statements, wanted if not overwritten else None)
+        drop_needless(statements)  # what has run may have been the last to read their results
 
 
 def ran_by_numpy(what: str) -> None:

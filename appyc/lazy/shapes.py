@@ -62,7 +62,8 @@ class Shaped(Values):
     def flat(self, value: Any) -> None:
         recorder.changing(self, lambda memory: setattr(memory, "flat", recorder.plain(value)))
 
-    def __getitem__(self, key: Any) -> Any:
+    def _at(self, key: Any) -> Any:
+        """`self[key]`, where that is more than an element or a slice."""
         view = indexed(self, key)
         if view is not None:
             return view
@@ -74,7 +75,8 @@ class Shaped(Values):
             return found
         return recorder.record(Convert(self.dtype), (found.settled(),), (), self.dtype)  # with today's value
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def _put(self, key: Any, value: Any) -> None:
+        """`self[key] = value`, where that is more than a store into a small array."""
         view = indexed(self, key)
         if view is not None:
             known.store(view, value)
@@ -84,6 +86,10 @@ class Shaped(Values):
             indexing.fancy_store(self, key, value)
         else:
             ufuncs.store(self.view_with(Index(items)) if items else self, value)
+
+    def _wrapped(self, values: np.ndarray) -> Any:
+        """An array with values that NumPy has computed."""
+        return recorder.wrapped(values)
 
     def transpose(self, *axes: Any) -> Any:
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int | np.integer) else axes

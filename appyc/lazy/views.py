@@ -37,6 +37,11 @@ class PythonIndex:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def of(self, memory: np.ndarray) -> np.ndarray:
+        """The view of an array that the step leads to."""
+        found: np.ndarray = memory[(*self.items, ...)]  # with the dots, a single element is an array too
+        return found
+
     @property
     def form(self) -> tuple[object, ...]:
         return ("index", tuple([item_form(item) for item in self.items]))
@@ -73,6 +78,9 @@ else:
 class Transpose:
     axes: tuple[int, ...]
 
+    def of(self, memory: np.ndarray) -> np.ndarray:
+        return memory.transpose(self.axes)
+
     @property
     def form(self) -> tuple[object, ...]:
         return ("transpose", self.axes)
@@ -91,6 +99,9 @@ def reversal(rank: int) -> Transpose:
 @dataclass(frozen=True, slots=True)
 class Reshape:
     shape: tuple[int, ...]
+
+    def of(self, memory: np.ndarray) -> np.ndarray:
+        return memory.reshape(self.shape, copy=False)
 
     @property
     def form(self) -> tuple[object, ...]:
@@ -115,6 +126,17 @@ class Window:
     dtype: np.dtype
     writeable: bool
 
+    def of(self, memory: np.ndarray) -> np.ndarray:
+        if 0 in self.shape:
+            out = np.empty(self.shape, self.dtype)
+        elif memory.dtype.hasobject:  # of which NumPy makes no buffer
+            first = memory.reshape(-1)[self.offset // max(memory.itemsize, 1) :]
+            out = np.lib.stride_tricks.as_strided(first, self.shape, self.strides)
+        else:
+            out = np.ndarray(self.shape, self.dtype, memory, self.offset, self.strides)
+        out.flags.writeable = self.writeable
+        return out
+
     @property
     def form(self) -> tuple[object, ...]:
         raise AssertionError("a window is copied before it is an operand of a program")
@@ -130,28 +152,8 @@ Step: TypeAlias = Index | Transpose | Reshape | Window
 def view_of(memory: np.ndarray, path: Path) -> np.ndarray:
     """The view of a buffer's array. Shares its memory."""
     for step in path:
-        match step:
-            case Index(items=items):
-                memory = memory[(*items, ...)]  # with the dots, a single element is an array too
-            case Transpose(axes):
-                memory = memory.transpose(axes)
-            case Reshape(shape):
-                memory = memory.reshape(shape, copy=False)
-            case Window():
-                memory = _window(memory, step)
+        memory = step.of(memory)
     return memory
-
-
-def _window(memory: np.ndarray, step: Window) -> np.ndarray:
-    if 0 in step.shape:
-        out = np.empty(step.shape, step.dtype)
-    elif memory.dtype.hasobject:  # of which NumPy makes no buffer
-        first = memory.reshape(-1)[step.offset // max(memory.itemsize, 1) :]
-        out = np.lib.stride_tricks.as_strided(first, step.shape, step.strides)
-    else:
-        out = np.ndarray(step.shape, step.dtype, memory, step.offset, step.strides)
-    out.flags.writeable = step.writeable
-    return out
 
 
 _WRITEABLE = 0x400

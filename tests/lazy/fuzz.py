@@ -3,6 +3,7 @@
     --target numpy      recorded, ordered and dropped as always, and run by NumPy (the quickest)
     --target cpu        every program compiled, in C
     --target interpret  and in Triton's interpreter
+    --at-once N         operations on arrays with up to N elements are not recorded
     --leave             only what is asked for is computed, and the rest if it is asked for later
 
 Prints each program that differs, without the statements that do not matter.
@@ -28,16 +29,17 @@ from tests.lazy.generator import Recorded, program
 
 
 @contextmanager
-def compiling(target: str, worth: int) -> Iterator[None]:
-    """Programs are compiled for the target once they have computed so many elements."""
-    before = STATE.target, STATE.worth
+def compiling(target: str, worth: int, at_once: int = 0) -> Iterator[None]:
+    """Programs are compiled for the target once they have computed so many elements; nothing is computed at once but
+    on arrays with so many."""
+    before = STATE.target, STATE.worth, STATE.recording.at_once
     STATE.programs.clear()
-    STATE.target, STATE.worth = target, worth
+    STATE.target, STATE.worth, STATE.recording.at_once = target, worth, at_once
     try:
         yield
     finally:
         STATE.programs.clear()
-        STATE.target, STATE.worth = before
+        STATE.target, STATE.worth, STATE.recording.at_once = before
 
 
 @contextmanager
@@ -116,11 +118,13 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=60, help="statements of a program")
     parser.add_argument("--target", choices=("numpy", "cpu", "interpret"), default="numpy")
     parser.add_argument("--leave", action="store_true")
+    parser.add_argument("--at-once", type=int, default=0)
     options = parser.parse_args()
     compiled = options.target != "numpy"
     faults = 0
     leaving = leaving_all() if options.leave else nullcontext()
-    with leaving, compiling(options.target if compiled else "cpu", 0 if compiled else 1 << 40):
+    target, worth = (options.target, 0) if compiled else ("cpu", 1 << 40)
+    with leaving, compiling(target, worth, options.at_once):
         for seed in range(options.seed, options.seed + options.programs):
             recorded = program(seed, most=options.most)
             found = difference(recorded)

@@ -71,6 +71,7 @@ def sorted_by_kind(table: dict[str, list[str]]) -> dict[str, list[str]]:
 
 
 def page() -> str:
+    """The page. Nothing may be computed at once meanwhile (`Recording.at_once`)."""
     parts = [HEAD]
     for title, table in tables():
         parts.append(f"## {title}\n")
@@ -86,6 +87,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--write", action="store_true")
     options: Any = parser.parse_args()
+    STATE.recording.at_once = 0
     text = page()
     if options.write:
         PAGE.write_text(text)

@@ -155,6 +155,14 @@ def test_every_function_does_what_numpys_does(start: int) -> None:
     assert not faults
 
 
+@pytest.mark.at_once
+@pytest.mark.parametrize("start", range(0, 4000, 1000))
+def test_every_function_does_it_where_small_arrays_are_computed_at_once(start: int) -> None:
+    texts = [text for text in _texts() if text not in DIFFERENT]
+    faults = {text: different for text in texts[start : start + 1000] if (different := compared(text))}
+    assert not faults
+
+
 @pytest.mark.parametrize("text", DIFFERENT)
 def test_what_differs_is_known(text: str) -> None:
     assert compared(text)

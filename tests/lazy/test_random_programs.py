@@ -16,6 +16,13 @@ def test_recorded_programs_do_what_numpy_does(start: int) -> None:
             assert not difference(program(seed)), seed
 
 
+@pytest.mark.parametrize("at_once", [5, 8, 1000])
+def test_what_is_computed_at_once_stands_among_what_is_recorded(at_once: int) -> None:
+    with compiling("cpu", 1 << 40, at_once):
+        for seed in range(20000, 20100):
+            assert not difference(program(seed)), seed
+
+
 def test_what_stays_recorded_is_what_numpy_has() -> None:
     with leaving_all(), compiling("cpu", 1 << 40):
         for seed in range(9000, 9100):

@@ -1,0 +1,79 @@
+"""What is computed at once, by NumPy: operations on small arrays that are there.
+
+    a = np.array([1.0, 2.0, 3.0])                   nothing is recorded of this: each line costs what it costs in
+    for i in range(3):                              NumPy, where recording and running it would cost twenty times
+        if a[i] > 1.5:                              as much
+            a[i] = 0.0
+
+An operation is recorded where one of its operands is not computed yet, waits for a recorded store, or has more
+than `Recording.at_once` elements; a store, where something recorded is still to read what it overwrites. One element
+that is read or written is a small operation, whatever array it is in. Numbers that are computed at once are NumPy's.
+
+`_at_once.h` does the same for what was done before (`known`) and for indices.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy.nodes import Own, View, settled
+from appyc.lazy.operations import Call, Operation, Scatter
+from appyc.lazy.running import STATE
+
+NOT_NOW = object()
+"""It is to be recorded."""
+
+
+def is_small(shape: tuple[int, ...]) -> bool:
+    return STATE.recording.at_once > 0 and math.prod(shape) <= STATE.recording.at_once
+
+
+def result(operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    """What the operation gives, in C order: NumPy's scalar or array; NOT_NOW."""
+    if not is_small(shape):
+        return NOT_NOW
+    given = _values(operands)
+    if given is None:
+        return NOT_NOW
+    assert not isinstance(operation, Call)  # which `kernels` sees to
+    found = operation.run(*given)
+    return np.asarray(found, dtype, order="C") if shape else np.asarray(found, dtype)[()]
+
+
+def stored(operation: Operation, operands: tuple[Any, ...], target: Any, shape: tuple[int, ...]) -> bool:
+    """Whether what the operation gives is stored by now. False: it is to be recorded."""
+    if not is_small(target.shape) or not is_small(shape):
+        return False
+    into = settled(STATE.recording, target, True)
+    given = None if into is None else _values(operands)
+    if into is None or given is None:
+        return False
+    assert not isinstance(operation, Call)
+    if type(operation) is Scatter:
+        operation.store(into, *given)
+    else:
+        into[...] = operation.run(*given)
+    return True
+
+
+def are_there(*values: Any) -> bool:
+    """Whether a call with these arguments is small, and could run now."""
+    return _values(values) is not None
+
+
+def _values(operands: tuple[Any, ...]) -> list[Any] | None:
+    """What NumPy is given for the operands; None where something must run before."""
+    out: list[Any] = []
+    for operand in operands:
+        if isinstance(operand, View):
+            values = settled(STATE.recording, operand, False) if is_small(operand.shape) else None
+            if values is None:
+                return None
+            out.append(values[()] if operand.buffer.is_number else values)
+        else:
+            assert not isinstance(operand, Own)
+            out.append(operand)
+    return out

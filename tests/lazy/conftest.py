@@ -1,0 +1,20 @@
+"""Fixtures for the tests of what is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from appyc.lazy.running import STATE
+
+
+@pytest.fixture(autouse=True)
+def _small_arrays_are_recorded(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The arrays of most tests are small, and it is recording that they are about: nothing is computed at once, but
+    in tests marked `at_once`."""
+    before = STATE.recording.at_once
+    if request.node.get_closest_marker("at_once") is None:
+        STATE.recording.at_once = 0
+    yield
+    STATE.recording.at_once = before

@@ -1,0 +1,249 @@
+"""Operations on small arrays that are there are computed at once, by NumPy, and never out of turn."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy
+import pytest
+
+import appyc.numpy as np
+from appyc.lazy import nodes
+from appyc.lazy.extension import EXTENSION
+from appyc.lazy.running import STATE, flush
+from appyc.options import computed_at_once
+from tests.lazy.test_known import CALLS, arguments
+
+pytestmark = pytest.mark.at_once
+
+MANY = 5000
+"""Elements of an array that is recorded."""
+
+
+def pending() -> int:
+    return len(STATE.recording.statements)
+
+
+def large() -> np.ndarray:
+    flush()
+    return np.array(numpy.arange(float(MANY)))
+
+
+def test_nothing_is_recorded_of_operations_on_small_arrays() -> None:
+    flush()
+    for text in CALLS:
+        for _ in range(3):  # by the functions in Python, and then by what is known
+            scope = arguments() | {"numpy": numpy, "np": np, "operator": __import__("operator")}
+            plain = {k: v.numpy() if type(v) is np.ndarray else v for k, v in scope.items()} | {"np": numpy}
+            found, wanted = eval(text, scope), eval(text, plain)
+            assert pending() == 0, text
+            if "np.empty" in text or wanted is None:
+                continue
+            assert found.dtype == wanted.dtype, text
+            assert numpy.array_equal(found, wanted), text
+            assert isinstance(found, numpy.generic) == isinstance(wanted, numpy.generic), text
+            for name in "abckum":
+                assert numpy.array_equal(scope[name], plain[name]), text
+
+
+def test_numbers_are_numpys() -> None:
+    a = np.array([1.5, 2.5, 4.0])
+    for found in (a[0], a[-1], a.sum(), a.max(), a @ a, np.mean(a), a[numpy.int64(1)]):
+        assert type(found) is numpy.float64
+    assert json.dumps([a[0], a.sum()]) == "[1.5, 8.0]"
+    assert type(large()[3]) is numpy.float64  # one element is a small operation
+
+
+def test_an_operand_that_waits_is_waited_for() -> None:
+    x = large()
+    y = x * 2.0
+    small = y[:3]
+    assert pending() == 1
+    found = small + 1.0
+    total = small[0] + found[1]
+    assert pending() > 2
+    assert float(total) == 3.0
+    assert found.tolist() == [1.0, 3.0, 5.0]
+
+
+def test_an_element_is_read_after_a_recorded_store() -> None:
+    x = large()
+    row = x[10:20]
+    assert row[3] == 13.0
+    x += 1.0
+    assert pending() == 1
+    assert row[3] == 14.0
+    assert x[0] == 1.0
+
+
+def test_a_store_waits_for_recorded_readers() -> None:
+    x = large()
+    small = np.array([1.0, 2.0, 3.0])
+    before = x + small[0]
+    kept = x[: len(small)] * small  # recorded or not: it has today's values
+    y = np.zeros(MANY)
+    y[:3] = x[:3]
+    z = x * 2.0
+    x[0] = 100.0
+    small[:] = -1.0
+    small *= 2.0
+    assert pending() > 0
+    assert before[:3].tolist() == [1.0, 2.0, 3.0]
+    assert kept.tolist() == [0.0, 2.0, 6.0]
+    assert y[:3].tolist() == [0.0, 1.0, 2.0]
+    assert z[0] == 0.0
+    assert x[0] == 100.0
+    assert small.tolist() == [-2.0, -2.0, -2.0]
+
+
+def test_a_small_operand_of_something_recorded_keeps_its_value() -> None:
+    x = large()
+    w = np.array([2.0])
+    y = x * w
+    w[0] = 5.0
+    w += 1.0
+    np.add(w, 1.0, out=w)
+    assert y[1] == 2.0
+    assert w[0] == 7.0
+
+
+def test_what_is_left_recorded_keeps_its_operands() -> None:
+    flush()
+    for _ in range(4):
+        w = np.array([3.0])
+        x = np.array(numpy.arange(20000.0))
+        unread = x * w
+        assert float((unread + x).sum()) == 4.0 * x.numpy().sum()
+        w[0] = 0.0
+        if _ == 3:
+            assert unread[2] == 6.0
+
+
+def test_views_are_views() -> None:
+    m = np.array(numpy.arange(12.0).reshape(3, 4))
+    row, column, back = m[1], m[:, 1], m[::-1, ::-2]
+    row[0] = -1.0
+    column[2] = -2.0
+    back[0, 0] = -3.0
+    assert m.tolist() == [[0, 1, 2, 3], [-1, 5, 6, 7], [8, -2, 10, -3]]
+    for key in (numpy.int64(0), (numpy.int64(0), slice(None)), (0, ...)):
+        m[key][0] = 50.0
+        assert m[0, 0] == 50.0
+        m[0, 0] = 0.0
+    for key in (
+        numpy.array(0),
+        np.array(0),
+        [0],
+        numpy.array([0]),
+        np.array([0]),
+        (slice(None), [0]),
+        m[:, 0] >= 0,
+        True,
+    ):
+        found = m[key]
+        found[...] = 77.0
+        assert 77.0 not in m
+    assert m.T[1, 0] == 1.0
+    assert m.T.reshape(-1)[1] == -1.0
+
+
+def test_what_numpy_is_given_is_not_shared_with_results() -> None:
+    a = np.array([1.0, 2.0])
+    for found in (+a, np.positive(a), a.astype(float), a.copy(), np.nan_to_num(a), a[[0, 1]], a.T + 0):
+        found[0] = 9.0
+        assert a.tolist() == [1.0, 2.0]
+
+
+def test_faults_are_numpys_at_their_line() -> None:
+    a, k = np.array([1.0, 2.0]), np.array([1, 2])
+    for wrong in (
+        lambda: a[2], lambda: a[0, 0], lambda: a[[0, 5]], lambda: a.__setitem__(7, 1.0), lambda: a + np.ones(3),
+        lambda: a["x"], lambda: k.__setitem__(0, "no"), lambda: k + 2**70, lambda: a.__setitem__(0, 1j),
+        lambda: a.__delitem__(0), lambda: a[numpy.array([True, False, True])],
+    ):  # fmt: skip
+        with pytest.raises((IndexError, ValueError, TypeError, OverflowError)) as found:
+            wrong()
+        assert found.value.__notes__ == [] if hasattr(found.value, "__notes__") else True
+    with pytest.raises(IndexError, match="index 2 is out of bounds for axis 0 with size 2"):
+        a[2]
+    assert list(reversed(a)) == [2.0, 1.0]
+
+
+def test_masked_places_are_left_alone() -> None:
+    a, b, out = np.array([1.0, 2.0]), np.array([0.0, 4.0]), np.zeros(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.divide(a, b, out=out, where=b != 0)
+    assert out.tolist() == [0.0, 0.5]
+
+
+def test_warnings_and_their_state_are_numpys() -> None:
+    a = np.array([1.0, 0.0])
+    for _ in range(3):
+        with pytest.warns(RuntimeWarning, match="divide by zero"):
+            1.0 / a
+        with numpy.errstate(divide="raise"), pytest.raises(FloatingPointError):
+            1.0 / a
+
+
+def test_results_lie_in_memory_as_numpys() -> None:
+    theirs = numpy.arange(6.0).reshape(2, 3)
+    ours = np.array(theirs)
+    for make in (
+        lambda m: m.T + 1, lambda m: m.T + m.T, lambda m: m.T[[0, 1]], lambda m: m[:, [0, 1]], lambda m: m.T.copy(),
+        lambda m: m.T.copy("K"), lambda m: m.T.sum(axis=0), lambda m: m.T.cumsum(axis=0), lambda m: m[::-1] * 2,
+    ):  # fmt: skip
+        for _ in range(2):
+            assert make(ours).strides == make(theirs).strides
+            assert numpy.array_equal(make(ours), make(theirs))
+
+
+def test_what_is_large_is_recorded() -> None:
+    x = large()
+    row, column = np.ones((1000, 1)), np.ones((1, 1000))
+    assert pending() == 0
+    results = [row + column, np.tile(column, (9, 9)), x.sum(), x[[1, 2]], np.zeros(MANY)]
+    assert pending() == len(results)
+    flush()
+
+
+@pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
+@pytest.mark.parametrize("to_write", [False, True])
+def test_the_extension_sees_what_waits_as_python_does(*, to_write: bool) -> None:
+    def both(view: np.ndarray) -> bool:
+        one, two = (f(STATE.recording, view, to_write) for f in (EXTENSION.settled, nodes._settled))
+        assert (one is None) == (two is None)
+        assert one is None or (numpy.shares_memory(one, two) and one.strides == two.strides)
+        return one is not None
+
+    x, y = large(), large()
+    flush()
+    assert both(x)
+    assert both(x[::-2])
+    assert both(x.reshape(50, 100).T[3])
+    z = x + 1.0
+    assert both(x) is not to_write
+    assert both(y)
+    assert not both(z)
+    y[1:] = 0.0
+    assert not both(y)
+    for name in ("busy", "running"):
+        setattr(STATE.recording, name, True)
+        assert not both(np.ndarray(x.buffer, (), x.shape, x.dtype))
+        setattr(STATE.recording, name, False)
+    flush()
+    assert both(x)
+    assert both(y)
+    assert both(z)
+    x.buffer.is_watched = True
+    assert not both(x)
+    x.buffer.is_watched = False
+
+
+def test_the_bound_comes_from_the_environment() -> None:
+    assert computed_at_once({}) == 1024
+    assert computed_at_once({"APPYC_RECORDED_AT_ONCE": "0"}) == 0
+    for text in ("-1", "few"):
+        with pytest.raises(ValueError, match="APPYC_RECORDED_AT_ONCE must be a number that is not negative"):
+            computed_at_once({"APPYC_RECORDED_AT_ONCE": text})
