@@ -180,9 +180,15 @@ def asarray(given: Any) -> ndarray:
     if isinstance(given, ndarray):
         return given
     if hasattr(given, "__cuda_array_interface__"):
-        owner = given.owner  # CuPy keeps whatever it was given alive
-        return ndarray(owner.shape, owner.dtype, owner.data, owner.strides)
+        return _of_interface(given.__cuda_array_interface__)
     return array(given)
+
+
+def _of_interface(face: dict[str, Any]) -> ndarray:
+    at = face["data"][0]
+    memory = next((m for start, m in _memories.items() if start <= at < start + m.size), _allocated(0))
+    offset = at - memory.__array_interface__["data"][0] if memory.size else 0
+    return ndarray(face["shape"], face["typestr"], Pointer(memory, offset), face["strides"])
 
 
 def asnumpy(given: ndarray) -> np.ndarray:

@@ -211,7 +211,7 @@ def _shares(*args: Any, **keywords: Any) -> Any:
 
 def _in_memory(array: arrays.Array) -> np.ndarray:
     memory = array.buffer.memory
-    return array.ghost() if memory is None else view_of(memory, array.path)
+    return view_of(memory, array.path) if isinstance(memory, np.ndarray) else array.ghost()
 
 
 _OWN: dict[Any, Callable[..., Any]] = {

@@ -10,6 +10,7 @@ from appyc.lazy import arrays, recorder
 from appyc.lazy.nodes import View, ghost_of, settled
 from appyc.lazy.operations import Copy
 from appyc.lazy.order import is_ascending, is_straight
+from appyc.lazy.residence import at_home
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import Step, Transpose, Window, view_of, window
 
@@ -77,6 +78,11 @@ class Held(View):
         found = settled(STATE.recording, self, False)
         if found is not None:
             return found
+        self.compute()
+        return view_of(at_home(self.buffer), self.path)
+
+    def compute(self) -> None:
+        """Sees to it that the values are there."""
         STATE.watch.is_read(self.buffer)
         if self.buffer.memory is None or recorder.is_awaited(self.buffer):
             flush((self.buffer,))
@@ -84,7 +90,6 @@ class Held(View):
             raise RuntimeError(
                 "these values were never computed: an operation that they need raised an error"
             )
-        return view_of(self.buffer.memory, self.path)
 
     def view_with(self, step: Step) -> Any:
         """The view after one more step. Raises NumPy's errors."""

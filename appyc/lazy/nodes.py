@@ -227,14 +227,17 @@ def _settled(tally: Tally, view: View, to_write: bool) -> np.ndarray | None:
     """NumPy's view of the array's memory, if that holds what the program has made of it; with `to_write`, if nothing
     waits to read it. None where something must run before."""
     buffer = view.buffer
-    if buffer.memory is None or buffer.is_watched or tally.busy or tally.running or (to_write and tally.left):
+    memory = buffer.memory
+    if type(memory) is not np.ndarray or buffer.is_watched:
+        return None
+    if tally.busy or tally.running or (to_write and tally.left):
         return None
     for statement in tally.statements:
         if any(b is buffer for b in statement.writes()):
             return None
         if to_write and any(b is buffer for b in statement.reads()):
             return None
-    return view_of(buffer.memory, view.path)
+    return view_of(memory, view.path)
 
 
 def _indexed(view: View, key: object) -> View | None:
@@ -278,7 +281,7 @@ Operand: TypeAlias = View | Own | Scalar
 def ghost_of(buffer: Buffer) -> np.ndarray:
     """An array like the one to come, with nothing in it: address space, and no memory until it is written."""
     if buffer.ghost is None:  # one for good, since views of it are told by their addresses
-        if buffer.memory is not None:
+        if isinstance(buffer.memory, np.ndarray):
             return buffer.memory
         buffer.ghost = np.empty(buffer.shape, buffer.dtype)
     return buffer.ghost

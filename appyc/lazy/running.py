@@ -16,6 +16,7 @@ import numpy as np
 
 from appyc.api import JitFunction
 from appyc.errors import CompileError, InternalError, ToolchainError
+from appyc.lazy import residence
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.leaving import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.nodes import Buffer, Operand, Own, Statement, View
@@ -64,6 +65,7 @@ class State:
     """What is recorded, programs by structure and by what they return, and what ran last.
 
     habits: of each structure, what became of its results. least_left: bytes of results that are left recorded.
+    target: None for what the environment says.
     """
 
     recording: Recording = field(default_factory=lambda: Recording(*recorded_bounds(), computed_at_once()))
@@ -73,7 +75,7 @@ class State:
     programs: dict[tuple[Habit, tuple[int, ...]], Program] = field(default_factory=dict)
     last: list[Ran] = field(default_factory=list)
     worth: int = WORTH_COMPILING
-    target: str = "auto"
+    target: str | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
@@ -165,7 +167,7 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
         returned, reachable = [n for n, _ in pairs], [b for _, b in pairs]
     results = _run_program(found, habit, returned, left)
     for buffer, result in zip(reachable, results, strict=True):
-        buffer.memory = np.asarray(result, buffer.dtype, order="C")
+        buffer.memory = residence.kept(result, buffer.dtype)
     STATE.recording.left[:0] = staying  # what was not chosen with them may read what they make
 
 
@@ -217,8 +219,19 @@ def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: L
             STATE.programs.clear()
         program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites))
     program.work += found.work
+    compiled = _compiled(program)
+    if compiled is not None and compiled.options.target == "gpu":
+        residence.move(found.inputs)
     lines = () if left is None else tuple(n for n, line in enumerate(found.lines) if line[2] in left.unread)
     return _run(program, found.arguments(), lines)
+
+
+def _compiled(program: Program) -> JitFunction | None:
+    """The program as a compiled function, once that is worth it."""
+    if program.compiled is None and not program.parts and not program.reason and program.work >= STATE.worth:
+        given: dict[str, object] = {} if STATE.target is None else {"target": STATE.target}
+        program.compiled = JitFunction(program.text.function, from_environment({"strict": True, **given}))
+    return program.compiled
 
 
 def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] = ()) -> Any:
@@ -226,15 +239,12 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
     if program.parts:
         return _run_parts(program, arguments)
     program.runs += 1
-    if program.compiled is None and not program.reason and program.work >= STATE.worth:
-        program.compiled = JitFunction(
-            program.text.function, from_environment({"strict": True, "target": STATE.target})
-        )
+    compiled = _compiled(program)
     ran = Ran("program", program, tuple(map(_without_values, arguments)), left)
     STATE.last.append(ran)
-    if program.compiled is not None:
+    if compiled is not None:
         try:
-            return program.compiled(*arguments)
+            return compiled(*arguments)
         except (CompileError, InternalError, ToolchainError) as error:
             program.compiled = None
             if len(program.sites) > 1 and not isinstance(error, ToolchainError):
@@ -247,7 +257,7 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
             raise
     try:
         with np.errstate(all="ignore"):
-            return program.text.function(*arguments)
+            return residence.by_numpy(program.text.function, arguments)
     except Exception as error:
         error.add_note(f"in what was recorded at {places(program, error)}")
         raise
@@ -263,7 +273,8 @@ def _run_parts(program: Program, arguments: tuple[object, ...]) -> Any:
 
 
 def _without_values(argument: object) -> object:
-    return Extent(argument.shape, argument.dtype) if isinstance(argument, np.ndarray) else argument
+    is_array = isinstance(argument, np.ndarray) or residence.is_there(argument)
+    return Extent(argument.shape, argument.dtype) if is_array else argument  # type: ignore[attr-defined]
 
 
 def _run_hosted(statement: Statement) -> None:
@@ -276,18 +287,15 @@ def _run_hosted(statement: Statement) -> None:
     if statement.path is None:
         target.memory = np.asarray(value, target.dtype, order="C")
     else:
-        assert target.memory is not None
-        view_of(target.memory, statement.path)[...] = value
+        view_of(residence.at_home(target), statement.path)[...] = value
 
 
 def _operand(operand: Operand, target: Buffer) -> Any:
     match operand:
         case View():
-            assert operand.buffer.memory is not None
             STATE.watch.is_read(operand.buffer)
-            return view_of(operand.buffer.memory, operand.path)
+            return view_of(residence.at_home(operand.buffer), operand.path)
         case Own(path=path):
-            assert target.memory is not None
-            return view_of(target.memory, path)
+            return view_of(residence.at_home(target), path)
         case _:
             return operand

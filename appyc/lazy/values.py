@@ -11,6 +11,8 @@ import numpy as np
 
 from appyc.lazy import applying, functions, kernels, recorder, ufuncs
 from appyc.lazy.held import Held
+from appyc.lazy.residence import is_for_gpu, shown, view_there
+from appyc.lazy.running import STATE
 
 _CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarray_chkfinite, np.require})
 """By which other libraries make NumPy's arrays of what they are given, for code that takes nothing else."""
@@ -55,6 +57,16 @@ class Values(Held):
     def __buffer__(self, flags: int) -> memoryview:
         """For Python's buffers, from 3.12 on."""
         return self.__array__().data
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        """For libraries on a GPU, where programs run there (`APPYC_TARGET=gpu`): a read-only view, which stays
+        valid, and shows no later changes once the values have been looked at on the host."""
+        if not is_for_gpu(STATE.target):
+            raise AttributeError("recorded arrays are not on a GPU: APPYC_TARGET=gpu brings them there")
+        self.compute()
+        interface = view_there(shown(self.buffer), self.path).__cuda_array_interface__
+        return {**interface, "data": (interface["data"][0], True)}
 
     def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None, dl_device: Any = None,
                    copy: bool | None = None) -> Any:  # fmt: skip

@@ -55,7 +55,6 @@ class Foreign:
     """An array of another library's that lives on the GPU, as PyTorch's or Numba's."""
 
     def __init__(self, owner: Any) -> None:
-        self.owner = owner
         self.__cuda_array_interface__ = owner.__cuda_array_interface__
 
 

@@ -26,6 +26,7 @@ from appyc.lazy.gathering import Gathered
 from appyc.lazy.leaving import Habit, Left, plan
 from appyc.lazy.running import STATE, reasons
 from tests.lazy.generator import Recorded, program
+from tests.stand_in_cupy import installed
 
 
 @contextmanager
@@ -116,7 +117,8 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most", type=int, default=60, help="statements of a program")
-    parser.add_argument("--target", choices=("numpy", "cpu", "interpret"), default="numpy")
+    parser.add_argument("--target", choices=("numpy", "cpu", "interpret", "gpu"), default="numpy",
+                        help="gpu: on one that Triton's interpreter stands for")  # fmt: skip
     parser.add_argument("--leave", action="store_true")
     parser.add_argument("--at-once", type=int, default=0)
     options = parser.parse_args()
@@ -124,7 +126,8 @@ def main() -> None:
     faults = 0
     leaving = leaving_all() if options.leave else nullcontext()
     target, worth = (options.target, 0) if compiled else ("cpu", 1 << 40)
-    with leaving, compiling(target, worth, options.at_once):
+    device = installed() if options.target == "gpu" else nullcontext()
+    with device, leaving, compiling(target, worth, options.at_once):
         for seed in range(options.seed, options.seed + options.programs):
             recorded = program(seed, most=options.most)
             found = difference(recorded)

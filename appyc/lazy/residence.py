@@ -1,0 +1,105 @@
+"""Where the memory of recorded arrays is: on the host, or on a GPU while programs run there.
+
+With `APPYC_TARGET=gpu` what a compiled program reads moves to the GPU and stays there, as what it makes does,
+until somebody on the host looks at it. Nothing moves that another library has a view of: such an array is
+copied for each program, and copied back where the program changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from appyc.lazy.nodes import Buffer
+from appyc.lazy.views import Index, Path, Reshape, Transpose
+from appyc.options import from_environment
+
+_SHOWN: WeakKeyDictionary[Buffer, Any] = WeakKeyDictionary()
+"""Memory on the GPU that other libraries look at: it lives as long as the buffer, wherever that goes."""
+
+
+def is_for_gpu(target: str | None) -> bool:
+    """Whether programs run on a GPU, by what was asked for here or in the environment."""
+    return (target or from_environment({}).target) == "gpu"
+
+
+def is_there(memory: object) -> bool:
+    """Whether an array's memory is on a GPU."""
+    return not isinstance(memory, np.ndarray | np.generic) and hasattr(memory, "__cuda_array_interface__")
+
+
+def move(buffers: Iterable[Buffer]) -> None:
+    """Brings arrays to the GPU, but for those that must stay where they are."""
+    import cupy  # noqa: PLC0415  (optional, and slow to import)
+
+    for buffer in buffers:
+        memory = buffer.memory
+        if isinstance(memory, np.ndarray) and memory.ndim and not buffer.lent:
+            if buffer.ghost is None:  # views were made of this memory: their addresses still mean something
+                buffer.ghost = memory
+            buffer.memory = cupy.asarray(memory)
+
+
+def at_home(buffer: Buffer) -> Any:
+    """The array's memory on the host, to which it is brought; None where it is not computed."""
+    memory: Any = buffer.memory
+    if is_there(memory):
+        buffer.memory = memory = memory.get()
+    return memory
+
+
+def kept(result: Any, dtype: np.dtype) -> Any:
+    """A result as a buffer's memory, in C order, where it was made."""
+    if is_there(result):
+        return (
+            result if result.dtype == dtype and result.flags.c_contiguous else result.astype(dtype, order="C")
+        )
+    return np.asarray(result, dtype, order="C")
+
+
+def shown(buffer: Buffer) -> Any:
+    """The memory on the GPU of an array that is computed, for another library to look at."""
+    move((buffer,))
+    if not is_there(buffer.memory):
+        raise AttributeError("a library on the host has a view of this array, which keeps it there")
+    buffer.lent = True
+    _SHOWN[buffer] = buffer.memory
+    return buffer.memory
+
+
+def view_there(memory: Any, path: Path) -> Any:
+    """The view of memory on the GPU. Raises AttributeError for one that compiled code has no words for."""
+    for step in path:
+        match step:
+            case Index(items=items):
+                memory = memory[(*items, ...)]
+            case Transpose(axes):
+                memory = memory.transpose(axes)
+            case Reshape(shape):
+                memory = memory.reshape(shape)
+            case _:
+                raise AttributeError("this view is not handed to libraries on a GPU: hand on a copy")
+    return memory
+
+
+def by_numpy(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """The function called with copies on the host of what is on the GPU; what it stores into them goes back."""
+    there = [(n, a) for n, a in enumerate(arguments) if is_there(a)]
+    if not there:
+        return function(*arguments)
+    given = list(arguments)
+    for n, array in there:
+        given[n] = array.get()
+    result = function(*given)
+    for n, array in there:
+        array[...] = _there(given[n])
+    return result
+
+
+def _there(values: np.ndarray) -> Any:
+    import cupy  # noqa: PLC0415
+
+    return cupy.asarray(values)
