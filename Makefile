@@ -1,6 +1,6 @@
 # make bench   run the benchmark suite on this machine and print a table
 # make test    lint, types and tests
-# make gpu     GPU tests and the benchmark suite on the GPU
+# make gpu     GPU tests, and the benchmarks on the GPU beside CuPy, JAX and PyTorch where they are installed
 # make lint    lint and types only
 #
 # Each creates what it needs in .venv. Settings: PYTHON=python3.12, DATASET=MEDIUM, WORKERS=4,
@@ -40,6 +40,9 @@ gpu: gpu-present $(VENV)/installed-gpu
 	@mkdir -p build
 	$(BIN)/python -m pytest -m gpu
 	$(BIN)/python -m benchmarks.polybench $(KERNELS) --dataset $(DATASET) --target gpu --json build/polybench-gpu.json
+	$(BIN)/python -m benchmarks.gpu --json build/gpu.json
+	APPYC_TARGET=gpu $(BIN)/python -m benchmarks.lazy --json build/lazy-gpu.json
+	APPYC_TARGET=gpu $(BIN)/python -m benchmarks.deferred --json build/deferred-gpu.json
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -122,7 +122,7 @@ def layer_norm(x, gain, bias):
 Arguments = dict[str, Any]
 
 
-def _arguments(name: str, scale: float) -> Arguments:
+def arguments_of(name: str, scale: float) -> Arguments:
     """The program's arguments; scale 1 is larger than the caches of most cores."""
     rng = np.random.default_rng(7)
     line = int(4_000_000 * scale)
@@ -229,11 +229,11 @@ def _other(make: Callable[..., Callable[..., Any]], program: Callable[..., Any],
     except Exception as error:  # noqa: BLE001  (whatever it is, the row has a gap)
         print(f"{program.__name__}: {type(error).__module__}.{type(error).__name__}")
         return None
-    _compare(program.__name__, found, expected)
+    compare(program.__name__, found, expected)
     return call
 
 
-def _compare(name: str, found: Any, expected: Any) -> None:
+def compare(name: str, found: Any, expected: Any) -> None:
     one, two = (v if isinstance(v, tuple) else (v,) for v in (found, expected))
     for a, b in zip(one, two, strict=True):
         scale = float(np.abs(b).max())
@@ -242,11 +242,11 @@ def _compare(name: str, found: Any, expected: Any) -> None:
 
 
 def measure(program: Callable[..., Any], scale: float, rounds: int) -> Row:
-    arguments = _arguments(program.__name__, scale)
+    arguments = arguments_of(program.__name__, scale)
     values = list(arguments.values())
     expected = program(*values)
     ours = appyc.jit(target="cpu")(program)
-    _compare(program.__name__, ours(*values), expected)
+    compare(program.__name__, ours(*values), expected)
     candidates = {
         "numpy": program,
         "appyc": ours,

@@ -56,6 +56,11 @@ _METHODS = frozenset(
 )
 
 
+_FUNCTIONS = (
+    "abs", "argmin", "copyto", "cos", "exp", "log", "max", "sin", "sqrt", "sum", "where", "zeros_like",
+)  # fmt: skip
+
+
 class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     """As `cupy.ndarray`."""
 
@@ -118,6 +123,10 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __len__(self) -> int:
         return len(self.on_host)
+
+    @property
+    def T(self) -> ndarray:
+        return view(self, self.on_host.T)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _METHODS:
@@ -270,11 +279,14 @@ def installed() -> Iterator[Any]:
     cupy.ndarray, cupy.array, cupy.asarray, cupy.asnumpy = ndarray, array, asarray, asnumpy
     cupy.zeros, cupy.empty = zeros, ndarray
     cupy.is_available = lambda: True
+    for name in _FUNCTIONS:
+        setattr(cupy, name, getattr(np, name))  # which come to `__array_function__` or `__array_ufunc__`
     cupy.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=_as_strided))
     cupy.cuda = SimpleNamespace(
         driver=driver,
         function=SimpleNamespace(Module=lambda: _Module(driver)),
         Device=lambda: SimpleNamespace(id=0, compute_capability="90"),
+        runtime=SimpleNamespace(deviceSynchronize=lambda: None),
         get_current_stream=lambda: SimpleNamespace(ptr=0, synchronize=lambda: None),
     )
     real = sys.modules.get("cupy")  # `patch.dict` would forget every module that is imported meanwhile
