@@ -32,6 +32,7 @@ from appyc.passes.contract_arrays import contract_arrays
 from appyc.passes.contract_rows import contract_rows
 from appyc.passes.count_whiles import count_whiles
 from appyc.passes.distribute_loops import distribute_loops
+from appyc.passes.drop_clearing import drop_clearing
 from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.expand_tensors import expand_tensors
 from appyc.passes.find_lanes import find_lanes
@@ -92,6 +93,7 @@ ANALYSE: tuple[Pass, ...] = (
     fuse_loops,  # once nothing raises any more, and before anything looks at single loops
     contract_arrays,  # what fusion was for
     contract_rows,  # then: a row is better than the whole, and nothing better than a row
+    drop_clearing,  # once loops are joined; before blocks, whose arrays start as the whole one did
     block_producers,  # then: for what takes some rows, which is worse than one, and computes some of them twice
     forward_elements,  # after them, for what stays in memory and is read again at once
     search_in_blocks,  # needs to know what may raise; what it makes are loops for all that follow

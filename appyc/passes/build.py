@@ -97,8 +97,8 @@ def most_trips(loop: For) -> int | None:
     """
     first, last = (loop.lo, loop.hi) if loop.step > 0 else (loop.hi, loop.lo)
     size = abs(loop.step)
-    starts = [_offset(part) for part in _parts("max", first)]
-    ends = [_offset(part) for part in _parts("min", last)]
+    starts = [apart(part) for part in _parts("max", first)]
+    ends = [apart(part) for part in _parts("min", last)]
     spans = [end - start for base, start in starts for other, end in ends if base == other]
     return max(0, (min(spans) + size - 1) // size) if spans else None
 
@@ -109,13 +109,13 @@ def _parts(op: str, bound: Expr) -> list[Expr]:
     return [bound]
 
 
-def _offset(value: Expr) -> tuple[Expr | None, int]:
+def apart(value: Expr) -> tuple[Expr | None, int]:
     """An expression without the constant that is added to it, and that constant."""
     match value:
         case Const(value=int(number)):
             return None, number
         case Binary(op="+" | "-" as op, lhs=inner, rhs=Const(value=int(number))):
-            base, offset = _offset(inner)
+            base, offset = apart(inner)
             return base, offset + number if op == "+" else offset - number
         case _:
             return value, 0

@@ -19,8 +19,9 @@ store: to have `y[i + 1]` there, the first loop is one ahead. All must be consta
 For arrays that have to be stored; `block_producers` has taken the others. Requires: `check_bounds` has run.
 Runs after `interchange_loops`, which would take a loop over blocks for one that had better be inside.
 
-Does not handle: more than two loops; nests that come to a place more than once; loops that wait for their
-own iterations, or were one loop before it was distributed; GPUs, where a launch is the cheaper wall.
+Does not handle: more than two loops, which `block_producers` takes; nests that come to a place more than once;
+loops that wait for their own iterations, or were one loop before it was distributed; GPUs, where a launch is the
+cheaper wall.
 """
 
 from __future__ import annotations
