@@ -516,8 +516,8 @@ CONSTRUCTS = {
     "list_comprehension": """
 @appyc.jit(strict=True)
 def doubled(a):
-    b = [2.0 * x for x in a]
-    return b[0]
+    b = [[x, 2.0 * x] for x in a]
+    return b[0][1]
 
 doubled(np.ones(4))
 """,
@@ -879,9 +879,9 @@ first(np.ones(4), True)
 @appyc.jit(strict=True)
 def sign(x):
     if x > 0:
-        return 1
+        return 1, x
     elif x < 0:
-        return -1
+        return -1, -x
 
 sign(0.0)
 """,

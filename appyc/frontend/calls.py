@@ -302,7 +302,8 @@ def _bind(
         if p.kind is p.VAR_KEYWORD:
             raise UnsupportedError(f"{name} takes **kwargs, which cannot be compiled", loc,
                                    hints=("name the parameters",))  # fmt: skip
-    operands = expressions.lower_operands(scope, [*node.args, *(k.value for k in node.keywords)])
+    nodes = [*node.args, *(k.value for k in node.keywords)]
+    operands = expressions.lower_operands(scope, nodes, expressions.lower_or_none)
     values = [expressions.put_together(scope, value, loc) for value in operands]
     positional = values[: len(node.args)]
     if bound is not None:

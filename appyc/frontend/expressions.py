@@ -22,6 +22,7 @@ from appyc.frontend.functions import imaginary_part, real_part
 from appyc.frontend.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.masks import packed
+from appyc.frontend.none_tests import proven, where_numbers
 from appyc.frontend.numbers import PY_BOOL, PY_INT
 from appyc.frontend.powers import refuse_negative_powers
 from appyc.frontend.scope import Scope, constant_truth
@@ -30,6 +31,7 @@ from appyc.frontend.values import (
     ArrayRef,
     ListValue,
     Masked,
+    MaybeNone,
     Number,
     Opaque,
     ReturnedChoice,
@@ -93,6 +95,13 @@ def lower_expression(scope: Scope, node: ast.expr) -> Value:
     return put_together(scope, lower_lazily(scope, node), scope.loc(node))
 
 
+def lower_or_none(scope: Scope, node: ast.expr) -> Value:
+    """The same, for those who can do with a `MaybeNone` too."""
+    if isinstance(node, ast.Name) and node.id in scope.locals:
+        return scope.read_maybe(node.id, scope.loc(node))
+    return lower_expression(scope, node)
+
+
 def put_together(scope: Scope, value: Value, loc: Loc) -> Value:
     """The value, where a mask still stands beside its array."""
     return packed(scope, value, loc) if isinstance(value, Masked) else value
@@ -124,7 +133,7 @@ def lower_lazily(scope: Scope, node: ast.expr) -> Value:
             return attribute(scope, lower_expression(scope, value), attr, loc)
         case ast.Tuple(elts=elts):
             elts = unstarred(scope, elts)
-            items = zip(lower_operands(scope, elts), elts, strict=True)
+            items = zip(lower_operands(scope, elts, lower_or_none), elts, strict=True)
             return TupleValue(tuple(put_together(scope, value, scope.loc(e)) for value, e in items))
         case ast.Call():
             return lower_call(scope, node)
@@ -195,6 +204,8 @@ def _kept(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             return put_together(scope, value, value.holds.loc) if changes else value
         case TupleValue():
             return TupleValue(tuple(_kept(scope, v, block) for v in value.items))
+        case MaybeNone():
+            return tensors.settled(scope, value)
         case ListValue(slots=slots) if slots.count in scalars_written(block):
             raise UnsupportedError("a list changes before it is looked at", block[0].loc,
                                    hints=("take its length or its items in a statement before this one",))  # fmt: skip
@@ -223,6 +234,9 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
         case ArrayRef() | Tensor():
             raise UnsupportedError(f"{what} is {describe(value)}, where a number is needed", loc,
                                    hints=(_index_fully(value),))  # fmt: skip
+        case MaybeNone():
+            raise UnsupportedError(f"{what} may be None, where a number is needed", loc,
+                                   hints=("give it a name, and ask whether it is None first",))  # fmt: skip
         case Opaque(obj=str()):
             raise TypeInferenceError(f"{what} is text, where a number is needed", loc,
                                      hints=("work with text outside the compiled function",))  # fmt: skip
@@ -256,8 +270,11 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = lower_condition(scope, operand)
             return arithmetic.logical_not(Number(inner, python=True), loc).expr
-    value = lower_expression(scope, node)
+    value = lower_or_none(scope, node)
     match value:
+        case MaybeNone(number=inner_number, is_none=is_none):
+            there = arithmetic.logical_not(is_none, loc).expr
+            return Logical("and", there, truth_of(inner_number.expr), loc=loc)
         case TupleValue():
             return arithmetic.const(bool(value.items), DType.BOOL, loc)
         case ListValue(slots=slots):
@@ -388,14 +405,17 @@ def _bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Val
 
 def _logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Expr:
     out = lower_condition(scope, nodes[0])
+    told = proven(nodes[0], is_and)
     for node in nodes[1:]:
-        with scope.collect() as block, _binding_nothing(scope):
-            nxt = lower_condition(scope, node)
         known = constant_truth(out)
+        if known == (not is_and):
+            break  # what follows is never evaluated
+        with where_numbers(scope, told), scope.collect() as block, _binding_nothing(scope):
+            nxt = lower_condition(scope, node)
+        told |= proven(node, is_and)
         if known is not None:
-            if known == is_and:
-                scope.block.extend(block)
-                out = nxt
+            scope.block.extend(block)
+            out = nxt
             continue
         if not block:
             out = Logical("and" if is_and else "or", out, nxt, loc=loc)
@@ -432,8 +452,10 @@ def _conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr,
     known = constant_truth(cond)
     if known is not None:
         return lower_expression(scope, body if known else orelse)
-    then, then_block = _branch(scope, body)
-    other, other_block = _branch(scope, orelse)
+    with where_numbers(scope, proven(test, True)):
+        then, then_block = _branch(scope, body)
+    with where_numbers(scope, proven(test, False)):
+        other, other_block = _branch(scope, orelse)
     tuples = isinstance(then, TupleValue) and isinstance(other, TupleValue)
     if tuples and not (then_block or other_block):
         return _choose_items(scope, cond, then, other, loc)  # type: ignore[arg-type]
@@ -458,6 +480,10 @@ def _comparison(
 ) -> Value:
     if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops):
         return _identity(scope, left, ops, comparators, loc)
+    if len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq) and _is_none_literal(comparators[0]):
+        value = lower_or_none(scope, left)
+        if isinstance(value, MaybeNone):
+            return value.is_none if isinstance(ops[0], ast.Eq) else arithmetic.logical_not(value.is_none, loc)
     values = lower_operands(scope, [left, *comparators])
     if len(ops) == 1 and (text := _compare_objects(values, ops[0], loc)) is not None:
         return text
@@ -479,6 +505,10 @@ def _comparison(
     return out
 
 
+def _is_none_literal(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | None:
     """Strings, dtypes and None, which are known at compile time, are compared there."""
     a, b = values
@@ -495,7 +525,11 @@ def _identity(
         found = _membership(scope, left, comparators[0], loc)
         return found if isinstance(ops[0], ast.In) else arithmetic.logical_not(found, loc)
     if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
-        a, b = lower_operands(scope, [left, comparators[0]])
+        a, b = lower_operands(scope, [left, comparators[0]], lower_or_none)
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, MaybeNone) and isinstance(other, Opaque) and other.obj is None:
+                is_it = isinstance(ops[0], ast.Is)
+                return one.is_none if is_it else arithmetic.logical_not(one.is_none, loc)
         if isinstance(a, Opaque) or isinstance(b, Opaque):
             same = isinstance(a, Opaque) and isinstance(b, Opaque) and a.obj is b.obj
             return arithmetic.python_number(same == isinstance(ops[0], ast.Is), loc)
@@ -675,6 +709,8 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
             return _array_attribute(scope, owner, name, loc)
         case Number():
             return _number_attribute(owner, name, loc)
+        case MaybeNone():
+            raise UnsupportedError("this may be None", loc, hints=("ask whether it is None first",))
         case ReturnedView() | ReturnedChoice() | ReturnedList():
             raise AssertionError("what is returned is no operand")
         case ListValue():

@@ -14,6 +14,7 @@ from appyc.frontend.clauses import loop_clauses, prange_clauses
 from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number, wrong_kind
 from appyc.frontend.lists import item_at
 from appyc.frontend.loop_bodies import LoopBody, end_path, lower_statements
+from appyc.frontend.none_tests import known_as_numbers, proven
 from appyc.frontend.place_loops import lower_place_loop, places_of
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
@@ -110,6 +111,7 @@ def lower_while(scope: Scope, node: ast.While) -> None:
                     end_path(scope, frame, loc)
             scope.emit(If(Unary("~", cond, loc=loc), (*leave, Break(loc=loc)), loc=loc))
             test[:] = [const(True, DType.BOOL, loc)]
+        known_as_numbers(scope, proven(node.test, True))
         lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
     shape = LoopBody(node, loc, frozenset())

@@ -23,6 +23,7 @@ from appyc.frontend.values import (
     ArrayRef,
     ListValue,
     Masked,
+    MaybeNone,
     Number,
     Opaque,
     ReturnedChoice,
@@ -37,7 +38,7 @@ from appyc.frontend.values import (
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Function, Result, Symbol, Var
-from appyc.ir.results import Chosen, ListOf, ResultTree, ViewOf
+from appyc.ir.results import Chosen, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType
 
 _MAX_ATTEMPTS = 50
@@ -140,11 +141,13 @@ def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
     if returns.returns_early(node):
         scope.returned = scope.supply.fresh("returned", DType.BOOL)
         scope.emit(Assign(scope.returned, const(False, DType.BOOL, loc), loc=loc))
-    for name in scope.env:
+    for name, binding in scope.env.items():
         if name in scope.flags:
             scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))
+        if not (isinstance(binding, Slot) and binding.optional):
+            scope.set_none_flag(name, binding, loc)
     scope.start_late(loc)
-    lower_block(scope, node.body)
+    lower_block(scope, returns.with_end(scope, node.body))
     refuse_mixed(scope)
 
 
@@ -210,6 +213,8 @@ class _Results:
                     tuple(self._whole(column) for column in slots.columns),
                     tuple(kind.python for kind in slots.kinds), slots.of_tuples, self._scalar(value.count),
                 )  # fmt: skip
+            case MaybeNone():
+                return NoneOr(self._scalar(value.is_none), self._scalar(value.number))
             case ListValue():
                 raise AssertionError("a returned list has its length at that time")
             case Tensor() | Masked():
@@ -263,7 +268,7 @@ def lower_inline(
         try:
             for name, given in arguments.items():
                 value = held(scope, given, name, loc)
-                if isinstance(value, Number | TupleValue):
+                if isinstance(value, Number | TupleValue | MaybeNone):
                     scope.bind(name, value, loc)
                 else:
                     assert not isinstance(

@@ -8,12 +8,13 @@ runs only where the flag is not set.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arithmetic import cast, const
+from appyc.frontend.arithmetic import cast, const, python_number
 from appyc.frontend.choices import chosen_array
-from appyc.frontend.expressions import lower_expression
+from appyc.frontend.expressions import lower_or_none
 from appyc.frontend.homes import root
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.returned_views import returned_view
@@ -24,6 +25,7 @@ from appyc.frontend.values import (
     ArrayRef,
     ListValue,
     Masked,
+    MaybeNone,
     Number,
     Opaque,
     ReturnedChoice,
@@ -55,7 +57,7 @@ def returns_early(function: ast.FunctionDef) -> bool:
 
 def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     """`return value`: keeps the values, and ends this path."""
-    out = _stored(scope, lower_expression(scope, value), loc) if value is not None else Opaque(None)
+    out = _stored(scope, lower_or_none(scope, value), loc) if value is not None else Opaque(None)
     keep(scope, out, loc)
     if scope.returned is not None:
         scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
@@ -117,13 +119,15 @@ def scalars_of(value: Value) -> list[Number]:
             return [value.which]
         case ReturnedList():
             return [value.count]
+        case MaybeNone():
+            return [value.number, value.is_none]
         case _:
             return []
 
 
 def keep(scope: Scope, value: Value, loc: Loc) -> None:
     """Stores the values of a return where all returns of the function store theirs."""
-    value = _with_choices(scope, value, (), loc)
+    value = _with_choices(scope, _with_nones(scope, value, (), loc), (), loc)
     numbers = scalars_of(value)
     types = tuple(n.type for n in numbers)
     _check_returnable(value, loc)
@@ -133,6 +137,9 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
             known = scope.facts.results = types
         slots = tuple(Slot(scope.supply.fresh(f"result_{k}", t.dtype), t.python) for k, t in enumerate(known))
         scope.result = Result(value, slots, loc)
+    if nones := set(_nones(value, scope.result.value, ())):
+        scope.facts.none_results |= nones
+        raise Restart
     if _shape(value) != _shape(scope.result.value):
         leaves = _different_arrays(scope, value, scope.result.value, ())
         if leaves is not None:
@@ -154,6 +161,42 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         raise Restart
     for n, slot in zip(numbers, scope.result.slots, strict=True):
         scope.emit(Assign(slot.symbol, cast(n.expr, slot.symbol.dtype), loc=loc))
+
+
+def _with_nones(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
+    """The value with a flag beside each number that is None on another path. Raises Restart for a new one."""
+    match value:
+        case MaybeNone() if leaf not in scope.facts.none_results:
+            scope.facts.none_results.add(leaf)
+            raise Restart
+        case TupleValue(items=items):
+            return TupleValue(tuple(_with_nones(scope, v, (*leaf, k), loc) for k, v in enumerate(items)))
+        case Number() if leaf in scope.facts.none_results:
+            return MaybeNone(value, python_number(False, loc))
+        case Opaque(obj=None) if leaf in scope.facts.none_results:
+            return MaybeNone(python_number(False, loc), python_number(True, loc))
+        case _:
+            return value
+
+
+def _nones(a: Value, b: Value, leaf: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The items of two returned values of which one is a number and the other None."""
+    match a, b:
+        case TupleValue(), TupleValue() if len(a.items) == len(b.items):
+            for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
+                yield from _nones(x, y, (*leaf, k))
+        case (Number(), Opaque(obj=None)) | (Opaque(obj=None), Number()):
+            yield leaf
+        case _:
+            return
+
+
+def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
+    """The body of a function, with the `return None` that Python adds where other returns give a number."""
+    if () not in scope.facts.none_results or _always_jumps(body):
+        return body
+    none = ast.copy_location(ast.Constant(None), body[-1])
+    return [*body, ast.copy_location(ast.Return(none), body[-1])]
 
 
 def _with_choices(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
@@ -235,6 +278,8 @@ def _shape(value: Value) -> object:
             return value.leaf
         case ReturnedList():
             return value.slots
+        case MaybeNone():
+            return "number or None"
         case Tensor() | Masked() | ListValue():
             return value
         case Opaque():
@@ -248,6 +293,11 @@ def final_value(scope: Scope, loc: Loc) -> Value:
     if scope.result is None:
         return Opaque(None)
     if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):
+        if isinstance(scope.result.value, Number):
+            scope.facts.none_results.add(())
+            raise Restart
+        if isinstance(scope.result.value, MaybeNone):
+            return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # `with_end` has seen to it
         raise UnsupportedError("not every path returns a value", loc,
                                hints=("end the function with a return",))  # fmt: skip
     homes = iter(scope.result.slots)
@@ -323,6 +373,11 @@ def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
         case ReturnedView():
             later = [_rebuilt(n, homes, loc) for n in value.later]
             return replace(value, later=tuple(n for n in later if isinstance(n, Number)))
+        case MaybeNone():
+            number, is_none = (_rebuilt(n, homes, loc) for n in (value.number, value.is_none))
+            assert isinstance(number, Number)
+            assert isinstance(is_none, Number)
+            return MaybeNone(number, is_none)
         case ReturnedList():
             count = _rebuilt(value.count, homes, loc)
             assert isinstance(count, Number)

@@ -34,6 +34,7 @@ from appyc.frontend.values import (
     ListSlots,
     ListValue,
     Masked,
+    MaybeNone,
     Number,
     Opaque,
     ReturnedChoice,
@@ -72,6 +73,10 @@ class Facts:
     """Names that some path binds to an array and another leaves unbound: its type, its number of axes."""
     lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
     """What the items of lists are: whether tuples, and the types of the numbers in them."""
+    nones: set[str] = field(default_factory=set)
+    """Names that some path binds to a number and another to None: a flag beside each tells."""
+    none_results: set[tuple[int, ...]] = field(default_factory=set)
+    """Items of the returned value that are numbers on some paths and None on others."""
     choices: set[tuple[int, ...]] = field(default_factory=set)
     """Items of the returned value that are different arrays on different paths."""
     copies_exchanged: bool = False
@@ -146,6 +151,7 @@ class Scope:
         """What comes before all other statements."""
         self.loops: list[LoopFrame] = []
         self.flags: dict[str, Symbol] = {}
+        self.none_flags: dict[str, Symbol] = {}
         self.live = True
         self.returned: Symbol | None = None
         """Set where the function has returned from inside a loop."""
@@ -213,7 +219,20 @@ class Scope:
             self.facts.flagged.add(name)
             raise Restart
         self._test_flag(name, binding, loc)
+        if isinstance(binding, Slot) and binding.optional:
+            fail = Fail("TypeError", f"'{name}' is None, where a number is needed", loc=loc)
+            self.emit(If(Var(self.none_flags[name], loc=loc), (fail,), loc=loc))
         return self._value(name, binding, loc)
+
+    def read_maybe(self, name: str, loc: Loc) -> Value:
+        """The same, for those who can do with a `MaybeNone`."""
+        binding = self.env.get(name)
+        if not isinstance(binding, Slot) or not binding.optional:
+            return self.read(name, loc)
+        self._test_flag(name, binding, loc)
+        value = self._value(name, binding, loc)
+        assert isinstance(value, Number)
+        return MaybeNone(value, Number(Var(self.none_flags[name], loc=loc), python=True))
 
     def _value(self, name: str, binding: Binding, loc: Loc) -> Value:
         match binding:
@@ -247,6 +266,9 @@ class Scope:
         for name in sorted(self.facts.flagged):
             self.flags[name] = self.supply.fresh(f"{name}_is_set", DType.BOOL)
             self.emit(Assign(self.flags[name], const(False, DType.BOOL, loc), loc=loc))
+        for name in sorted(self.facts.nones):
+            self.none_flags[name] = self.supply.fresh(f"{name}_is_none", DType.BOOL)
+            self.emit(Assign(self.none_flags[name], const(False, DType.BOOL, loc), loc=loc))
 
     def start_late(self, loc: Loc) -> None:
         """Names that are bound to an array on some paths only have one without elements at first."""
@@ -257,13 +279,35 @@ class Scope:
 
     def bind(self, name: str, value: Value, loc: Loc) -> None:
         """`name = value`."""
+        if isinstance(value, MaybeNone):
+            self._bind_maybe(name, value, loc)
+            return
         self.env[name] = bound = self._store(name, self.env.get(name), value, loc)
+        self.set_none_flag(name, value, loc)
         if name in self.indexed and isinstance(bound, TupleSlots) and isinstance(value, TupleValue):
             from appyc.frontend.indexed_tuples import table_of  # noqa: PLC0415  (it emits into a scope)
 
             self.env[name] = replace(bound, table=value.table or table_of(self, value.items, name, loc))
         self.bound_at[name] = loc
         self.set_flag(name, loc)
+
+    def _bind_maybe(self, name: str, value: MaybeNone, loc: Loc) -> None:
+        """A name that gets a number or None."""
+        if name not in self.facts.nones:
+            self.facts.nones.add(name)
+            raise Restart
+        is_none = self.temp("is_none", value.is_none.expr)
+        self.bind(name, value.number, loc)
+        bound = self.env[name]
+        assert isinstance(bound, Slot)
+        self.env[name] = replace(bound, optional=True, literal=None)
+        self.emit(Assign(self.none_flags[name], is_none, loc=loc))
+
+    def set_none_flag(self, name: str, value: Value | Binding, loc: Loc) -> None:
+        """Notes whether the name is bound to None."""
+        if name in self.none_flags:
+            is_none = isinstance(value, Opaque) and value.obj is None
+            self.emit(Assign(self.none_flags[name], const(is_none, DType.BOOL, loc), loc=loc))
 
     def set_flag(self, name: str, loc: Loc) -> None:
         """Notes that the name is bound."""
@@ -297,6 +341,9 @@ class Scope:
                 raise AssertionError("a list has one name, and that is bound where it is made")
             case Masked():
                 raise AssertionError("what a mask chooses is put together before it gets a name")
+            case MaybeNone():
+                raise UnsupportedError("a number that may be None cannot be kept in a tuple", loc,
+                                       hints=("give it a name of its own",))  # fmt: skip
             case ReturnedView() | ReturnedChoice() | ReturnedList():
                 raise AssertionError("what is returned has no name")
 
@@ -363,18 +410,23 @@ class Scope:
             assert present is not None
             return self._as_maybe(name, present)
         a, b = self._as_variable(name, a), self._as_variable(name, b)
+        if (number := _number_or_none(a, b)) is not None and name in needed & self.locals:
+            if name not in self.facts.nones:
+                self.facts.nones.add(name)
+                raise Restart
+            return replace(number, optional=True, literal=None)
         match a, b:
             case Slot(), Slot():
                 t = promote(a.type, b.type)
                 if t is None:
                     return Conflict(f"{describe(a)} on one path and {describe(b)} on another")
-                maybe = a.maybe or b.maybe
+                maybe, optional = a.maybe or b.maybe, a.optional or b.optional
                 for slot in (a, b):
                     t = holding(t, slot.literal) if slot.python else t
                 for slot in (a, b):
                     if slot.type == t:
-                        return Slot(slot.symbol, t.python, maybe)
-                return Slot(self.supply.fresh(name, t.dtype), t.python, maybe)
+                        return Slot(slot.symbol, t.python, maybe, optional=optional)
+                return Slot(self.supply.fresh(name, t.dtype), t.python, maybe, optional=optional)
             case TupleSlots(), TupleSlots() if len(a.items) == len(b.items):
                 if name in needed:
                     needed |= {f"{name}_{k}" for k in range(len(a.items))}
@@ -471,6 +523,15 @@ class Scope:
 def _is_free_home(a: ArrayRef, name: str, memory: Memory, start: Env) -> bool:
     """Whether the name has a home already, and nobody else looks at it."""
     return a.symbol in memory.homes and not a.index and not has_other_names(start, a.symbol, name)
+
+
+def _number_or_none(a: Binding, b: Binding) -> Slot | None:
+    """The number, where one is that and the other is None."""
+    match a, b:
+        case (Slot() as number, Opaque(obj=None)) | (Opaque(obj=None), Slot() as number):
+            return number
+        case _:
+            return None
 
 
 def _maybe(binding: Binding) -> bool:

@@ -25,6 +25,7 @@ from appyc.frontend.expressions import (
     lower_expression,
     lower_lazily,
     lower_number,
+    lower_or_none,
     number,
     put_together,
     refuse_text,
@@ -36,6 +37,7 @@ from appyc.frontend.liveness import names_assigned
 from appyc.frontend.local_functions import defined
 from appyc.frontend.loop_bodies import lower_break, lower_continue
 from appyc.frontend.loops import lower_for, lower_while
+from appyc.frontend.none_tests import known_as_numbers, proven
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.reshaping import reshaped
 from appyc.frontend.scope import Scope, constant_truth
@@ -206,7 +208,7 @@ def _assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) ->
     if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
         value = tuple_in_place(value)
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
-    out = lower_lazily(scope, value) if is_store else lower_expression(scope, value)
+    out = lower_lazily(scope, value) if is_store else lower_or_none(scope, value)
     if len(targets) > 1 or isinstance(targets[0], ast.Tuple | ast.List):
         out = settled(scope, out)
     for target in targets:
@@ -496,7 +498,13 @@ def _if(
     if known is not None:
         lower_block(scope, body if known else orelse, finish)
         return
-    lower_branches(scope, cond, body, orelse, loc, finish)
+
+    def arm(statements: list[ast.stmt], truth: bool) -> None:
+        known_as_numbers(scope, proven(test, truth))
+        lower_block(scope, statements, finish)
+
+    arms = (lambda: arm(body, True), lambda: arm(orelse, False))
+    lower_arms(scope, cond, arms, _needed(scope, body, orelse), loc)
 
 
 def lower_branches(
@@ -549,6 +557,7 @@ def _needed(scope: Scope, body: list[ast.stmt], orelse: list[ast.stmt]) -> froze
 
 def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> None:
     cond = lower_condition(scope, test)
+    known_as_numbers(scope, proven(test, True))
     if msg is not None and not isinstance(msg, ast.Constant):
         raise LibraryCallError("a text that is put together is made in Python", scope.loc(msg),
                                hints=("give a constant text",))  # fmt: skip

@@ -28,6 +28,7 @@ from appyc.frontend.values import (
     ListSlots,
     ListValue,
     Masked,
+    MaybeNone,
     Number,
     Tensor,
     TupleValue,
@@ -318,6 +319,9 @@ def settled(scope: Scope, value: Value) -> Value:
             return kept(scope, value, "value", value.element.loc)
         case TupleValue():
             return TupleValue(tuple(settled(scope, v) for v in value.items))
+        case MaybeNone():
+            parts = [Number(scope.temp("value", n.expr), n.python) for n in (value.number, value.is_none)]
+            return MaybeNone(*parts)
         case _:
             return value
 

@@ -183,8 +183,17 @@ class ReturnedList:
     count: Number
 
 
+@dataclass(frozen=True, slots=True)
+class MaybeNone:
+    """A number, or None where `is_none` holds."""
+
+    number: Number
+    is_none: Number
+
+
 Value: TypeAlias = (
     ListValue
+    | MaybeNone
     | ReturnedList
     | Number
     | ArrayRef
@@ -201,14 +210,15 @@ Value: TypeAlias = (
 class Slot:
     """A scalar variable's current home.
 
-    maybe: some path here has not assigned it. literal: the number that it was just assigned,
-    where that stands in the program.
+    maybe: some path here has not assigned it. optional: some path has bound it to None; a flag beside the
+    name tells. literal: the number that it was just assigned, where that stands in the program.
     """
 
     symbol: Symbol
     python: bool
     maybe: bool = False
     literal: bool | int | float | complex | None = None
+    optional: bool = False
 
     @property
     def type(self) -> NumberType:
@@ -265,6 +275,8 @@ def describe(value: Value | Binding) -> str:
             return f"a {value.ndim}-dimensional array"
         case ReturnedList():
             return describe(value.slots)
+        case MaybeNone():
+            return f"{describe(value.number)} or None"
         case ListValue() | ListSlots():
             return "a list of tuples" if _slots_of(value).of_tuples else "a list of numbers"
         case TupleValue() | TupleSlots():

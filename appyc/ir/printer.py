@@ -66,7 +66,7 @@ from appyc.ir.nodes import (
     While,
     Workers,
 )
-from appyc.ir.results import Chosen, ListOf, ResultTree, ViewOf
+from appyc.ir.results import Chosen, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 
@@ -422,6 +422,8 @@ class _Printer:
                 return self._view(tree, results)
             case ListOf():
                 return self._list(tree, results)
+            case NoneOr(is_none, number):
+                return f"None if {self.result(results[is_none])} else {self.result(results[number])}"
             case _:
                 return self.result(results[tree])
 

@@ -80,7 +80,22 @@ class ListOf:
         yield self.count
 
 
-ResultTree: TypeAlias = int | tuple["ResultTree", ...] | Chosen | ViewOf | ListOf | None
+@dataclass(frozen=True, slots=True)
+class NoneOr:
+    """A number, or None where the result `is_none` holds."""
+
+    is_none: int
+    number: int
+
+    def build(self, values: Sequence[Any]) -> object:
+        return None if values[self.is_none] else values[self.number]
+
+    def leaves(self) -> Iterator[int]:
+        yield self.number
+        yield self.is_none
+
+
+ResultTree: TypeAlias = int | tuple["ResultTree", ...] | Chosen | ViewOf | ListOf | NoneOr | None
 """The shape of what is returned: nothing, the n-th result, a tuple of such, or made of several results."""
 
 
@@ -91,7 +106,7 @@ def nested(tree: ResultTree, values: Sequence[Any]) -> object:
             return None
         case tuple():
             return tuple(nested(t, values) for t in tree)
-        case Chosen() | ViewOf() | ListOf():
+        case Chosen() | ViewOf() | ListOf() | NoneOr():
             return tree.build(values)
         case _:
             return values[tree]
@@ -105,7 +120,7 @@ def leaves(tree: ResultTree) -> Iterator[int]:
         case tuple():
             for item in tree:
                 yield from leaves(item)
-        case Chosen() | ViewOf() | ListOf():
+        case Chosen() | ViewOf() | ListOf() | NoneOr():
             yield from tree.leaves()
         case _:
             yield tree

@@ -11,7 +11,7 @@ from typing import Any
 
 from appyc.ir.abi import FaultSite, FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
-from appyc.ir.results import Chosen, ListOf, ResultTree, ViewOf
+from appyc.ir.results import Chosen, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime.frame import Interface, KernelResult
 
@@ -82,6 +82,8 @@ def _tree(tree: ResultTree) -> object:
             return {"view": array, "ndim": ndim, "numbers": numbers, "known_later": known_later}
         case ListOf(columns, python, of_tuples, count):
             return {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}
+        case NoneOr(is_none, number):
+            return {"number": number, "is_none": is_none}
         case _:
             return tree
 
@@ -96,6 +98,8 @@ def _read_tree(data: Any) -> ResultTree:
             return ViewOf(array, ndim, tuple(numbers), tuple(known_later))
         case {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}:
             return ListOf(tuple(columns), tuple(python), of_tuples, count)
+        case {"number": number, "is_none": is_none}:
+            return NoneOr(is_none, number)
         case _:
             tree: ResultTree = data
             return tree
