@@ -12,7 +12,8 @@ import numpy as _numpy
 
 from appyc.lazy import known
 from appyc.lazy.arrays import ndarray
-from appyc.lazy.recorder import array, asarray, contiguous
+from appyc.lazy.known import array
+from appyc.lazy.recorder import asarray, contiguous
 from appyc.lazy.reporting import graph
 from appyc.lazy.running import flush
 

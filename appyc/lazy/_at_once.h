@@ -67,6 +67,9 @@ static PyObject *step_of(PyObject *memory, PyObject *step)
         return call_method(step, "of", memory);
     PyObject *items = ((Index *)step)->items;
     Py_ssize_t count = PyTuple_GET_SIZE(items);
+    if (count == 1 && PyLong_CheckExact(PyTuple_GET_ITEM(items, 0)) && PyArray_Check(memory)
+        && PyArray_NDIM((PyArrayObject *)memory) > 1)
+        return PyObject_GetItem(memory, PyTuple_GET_ITEM(items, 0));
     PyObject *key = PyTuple_New(count + 1), *out = NULL;
     if (key) {
         for (Py_ssize_t i = 0; i < count; i++)
@@ -291,16 +294,38 @@ static PyObject *load_at_once(const Tally *tally, View *view, PyObject *key)
 
 static PyObject *indexed(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
+static PyObject *view_at(View *view, PyObject *key);
+
+/* A view of a small part of an array that is there: what NumPy has for it is found now, by one step from the array. */
+static PyObject *with_values(const Tally *tally, View *view, PyObject *key, PyObject *out)
+{
+    View *part = (View *)out;
+    if (!out || out == Py_None || !tally || view->buffer->memory == Py_None || !is_small(tally, size_of(part->shape))
+        || !PyTuple_GET_SIZE(view->shape) || !PyTuple_GET_SIZE(part->shape))
+        return out;
+    PyObject *values = values_of(view), *found = values ? PyObject_GetItem(values, key) : NULL;
+    if (found && PyArray_CheckExact(found)) {
+        part->values = Py_NewRef(found);
+        part->memory = Py_NewRef(view->buffer->memory);
+    }
+    Py_XDECREF(found);
+    if (!values || !found)
+        Py_CLEAR(out);
+    return out;
+}
+
 static PyObject *view_subscript(PyObject *self, PyObject *key)
 {
     View *view = (View *)self;
     Tally *tally = tally_of(self);
     int kind = kind_of_index(view, key);
     PyObject *out = NULL;
+    if (kind == BASIC && PyLong_CheckExact(key) && ((out = view_at(view, key)) || PyErr_Occurred()))
+        return with_values(tally, view, key, out);
     if (kind == BASIC) {
         PyObject *args[] = {self, key};
         if (!(out = indexed(NULL, args, 2)) || out != Py_None)
-            return out;
+            return with_values(tally, view, key, out);
         Py_CLEAR(out);
     } else if (tally && kind != UNKNOWN && is_at_once(tally, view, kind) && is_settled(tally, view->buffer, 0)) {
         if (kind == ELEMENT) {

@@ -298,6 +298,35 @@ static PyObject *view_after(View *view, PyObject *items, PyObject *shape_list)
     return out;
 }
 
+/* `view[key]` for an integer and a view of two axes and more. NULL without an error where it takes more to tell. */
+static PyObject *view_at(View *view, PyObject *key)
+{
+    Py_ssize_t rank = PyTuple_GET_SIZE(view->shape), depth = PyTuple_GET_SIZE(view->path);
+    if (!view->is_straight || rank < 2)
+        return NULL;
+    Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, 0)), value = PyLong_AsSsize_t(key);
+    if (PyErr_Occurred())
+        PyErr_Clear();  /* too large */
+    else if (-extent <= value && value < extent) {
+        PyObject *item = near_bound(value < 0 ? value + extent : value, extent);
+        PyObject *items = item ? PyTuple_Pack(1, item) : NULL, *step = items ? (PyObject *)new_index(items) : NULL;
+        PyObject *shape = PyTuple_GetSlice(view->shape, 1, rank), *path = step ? PyTuple_New(depth + 1) : NULL, *out = NULL;
+        if (path && shape) {
+            for (Py_ssize_t i = 0; i < depth; i++)
+                PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
+            PyTuple_SET_ITEM(path, depth, Py_NewRef(step));
+            out = (PyObject *)new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
+        }
+        Py_XDECREF(item);
+        Py_XDECREF(items);
+        Py_XDECREF(step);
+        Py_XDECREF(shape);
+        Py_XDECREF(path);
+        return out;
+    }
+    return NULL;
+}
+
 /* indexed(view, key): the view that a basic index leads to; None where it takes more to tell, or is refused. */
 static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {

@@ -51,7 +51,7 @@ enum { MAKES, UPDATES, STORES };  /* a new array; the first operand; the first a
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *slowly, *plans, *attributes, *weak_references;
+    PyObject *slowly, *plain, *direct, *plans, *attributes, *weak_references;
     PyTypeObject *array_type, *number_type;
     Tally *tally;
     int operands, what, is_swapped, is_by_value;
@@ -495,16 +495,81 @@ static PyObject *slowly(Known *self, const Request *request, PyObject *key, PyOb
     return out;
 }
 
+/* Whether all operands are numbers, and there are some: then the result is there, and it is NumPy's. */
+static int is_of_numbers(const Request *request)
+{
+    for (int i = 0; i < request->count; i++)
+        if (PyObject_TypeCheck(request->operands[i], &ViewType))
+            return 0;
+    return request->count && !request->target;
+}
+
+/* A bound on the elements of what is computed place by place. */
+static Py_ssize_t size_of_all(PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *shape = NULL;
+    Py_ssize_t size = 1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyObject_TypeCheck(args[i], &ViewType) && !PyArray_Check(args[i]))
+            continue;
+        PyObject *other = PyArray_Check(args[i]) ? NULL : ((View *)args[i])->shape;
+        if (shape && other && (shape == other || PyObject_RichCompareBool(shape, other, Py_EQ) == 1))
+            continue;
+        Py_ssize_t more = other ? size_of(other) : PyArray_SIZE((PyArrayObject *)args[i]);
+        size = more && size > PY_SSIZE_T_MAX / more ? PY_SSIZE_T_MAX : size * more;
+        shape = shape ? shape : other;
+    }
+    return size;
+}
+
+/* What is computed place by place, at once. NULL without an error where it takes more to tell. */
+static PyObject *compute_directly(const Known *self, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *given[MOST_OPERANDS], *out = NULL;
+    Py_ssize_t done = 0;
+    if (count != self->operands || !is_small(self->tally, size_of_all(args, count))
+        || (self->what == UPDATES && !is_settled(self->tally, ((View *)args[0])->buffer, 1)))
+        return NULL;
+    while (done < count && (given[self->is_swapped ? count - 1 - done : done] = plain_value(self->tally, args[done])))
+        done++;
+    if (done == count)
+        out = PyObject_Vectorcall(self->direct, given, (size_t)count, NULL);
+    for (; done; done--)
+        Py_DECREF(given[self->is_swapped ? count - done : done - 1]);
+    if (!out || !PyArray_Check(out))
+        return out;
+    if (self->what == UPDATES)
+        Py_SETREF(out, Py_NewRef(args[0]));
+    else if (PyArray_ISCARRAY((PyArrayObject *)out) && !PyArray_BASE((PyArrayObject *)out))
+        out = array_with(self->array_type, out, PyArray_DESCR((PyArrayObject *)out));
+    else  /* its axes have an order of their own in memory */
+        for (Py_ssize_t i = 0; i < count; i++)
+            if (PyObject_TypeCheck(args[i], &ViewType)) {
+                Py_SETREF(out, call_method(args[i], "_wrapped", out));
+                break;
+            }
+    return out;
+}
+
 static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Known *self = (Known *)callable;
     Request request;
+    if (self->direct != Py_None && !keywords && self->tally->at_once > 0) {
+        PyObject *out = compute_directly(self, args, PyVectorcall_NARGS(flags));
+        if (out || PyErr_Occurred())
+            return out;
+    }
     request.target = NULL;
     request.count = request.used = 0;
     if (keywords && PyTuple_GET_SIZE(keywords) == 0)
         keywords = NULL;
     if (!read_request(self, &request, args, PyVectorcall_NARGS(flags), keywords))
         return slowly(self, &request, NULL, args, flags, keywords);
+    if (self->plain != Py_None && is_of_numbers(&request) && self->tally->at_once > 0) {
+        PyObject *found = PyObject_Vectorcall(self->plain, args, flags, keywords);
+        return found && PyArray_Check(found) ? array_with(self->array_type, found, PyArray_DESCR((PyArrayObject *)found)) : found;
+    }
     PyObject *key = key_of(&request), *out = NULL;
     Plan *plan = key ? (Plan *)PyDict_GetItemWithError(self->plans, key) : NULL;
     if (plan) {
@@ -522,14 +587,14 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
 
 static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"slowly", "tally", "array_type", "number_type", "operands", "what", "swapped", "by_value", NULL};
+    static char *names[] = {"slowly", "tally", "array_type", "number_type", "operands", "what", "swapped", "by_value", "plain", "direct", NULL};
     static const char *const kinds[] = {"makes", "updates", "stores"};
-    PyObject *slowly, *tally, *array_type, *number_type;
+    PyObject *slowly, *tally, *array_type, *number_type, *plain = Py_None, *direct = Py_None;
     const char *what = "makes";
     int operands, is_swapped = 0, is_by_value = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!i|$spp:Known", names, &slowly, &TallyType, &tally,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!i|$sppOO:Known", names, &slowly, &TallyType, &tally,
                                      &PyType_Type, &array_type, &PyType_Type, &number_type, &operands, &what,
-                                     &is_swapped, &is_by_value))
+                                     &is_swapped, &is_by_value, &plain, &direct))
         return NULL;
     int kind = 0;
     while (kind < 3 && strcmp(what, kinds[kind]) != 0)
@@ -542,6 +607,8 @@ static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keyword
         return NULL;
     self->vectorcall = known_call;
     self->slowly = Py_NewRef(slowly);
+    self->plain = Py_NewRef(plain);
+    self->direct = Py_NewRef(direct);
     self->tally = (Tally *)Py_NewRef(tally);
     self->array_type = (PyTypeObject *)Py_NewRef(array_type);
     self->number_type = (PyTypeObject *)Py_NewRef(number_type);
@@ -559,6 +626,8 @@ static void known_dealloc(Known *self)
     if (self->weak_references)
         PyObject_ClearWeakRefs((PyObject *)self);
     Py_XDECREF(self->slowly);
+    Py_XDECREF(self->plain);
+    Py_XDECREF(self->direct);
     Py_XDECREF(self->plans);
     Py_XDECREF(self->attributes);
     Py_XDECREF(self->array_type);

@@ -16,11 +16,12 @@
 #include "_indices.h"
 #include "_recording.h"
 #include "_at_once.h"
+#include "_plain.h"
 #include "_known.h"
 #include "_runs.h"
 
 /* As in appyc/lazy/nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 6 };
+enum { NODES_FORMAT = 7 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
@@ -45,7 +46,7 @@ PyMODINIT_FUNC PyInit__nodes(void)
     import_array();
     import_umath();
     PyTypeObject *types[] = {&BufferType, &ViewType, &IndexType, &OwnType,
-                             &StatementType, &TallyType, &PlanType, &KnownType, &KnownMethodType};
+                             &StatementType, &TallyType, &PlanType, &KnownType, &KnownMethodType, &PlainType};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (PyType_Ready(types[i]) < 0)
             return NULL;
@@ -58,7 +59,7 @@ PyMODINIT_FUNC PyInit__nodes(void)
         PyTypeObject *type;
     } offered[] = {{"Buffer", &BufferType}, {"View", &ViewType}, {"Index", &IndexType}, {"Own", &OwnType},
                    {"Statement", &StatementType}, {"Tally", &TallyType}, {"Known", &KnownType},
-                   {"KnownMethod", &KnownMethodType}};
+                   {"KnownMethod", &KnownMethodType}, {"Plain", &PlainType}};
     for (size_t i = 0; module && i < sizeof offered / sizeof *offered; i++)
         if (PyModule_AddObjectRef(module, offered[i].name, (PyObject *)offered[i].type) < 0)
             Py_CLEAR(module);

@@ -78,11 +78,25 @@ class Known:
         what: str = "makes",
         swapped: bool = False,
         by_value: bool = False,
+        plain: Callable[..., Any] | None = None,
+        direct: Callable[..., Any] | None = None,
     ) -> None: ...
     def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 
 class KnownMethod(Known):
     def __get__(self, instance: Any, owner: Any) -> Any: ...
+
+class Plain:
+    slowly: Callable[..., Any]
+    def __init__(
+        self,
+        of: Callable[..., Any],
+        slowly: Callable[..., Any],
+        finished: Callable[[Any, tuple[Any, ...]], Any],
+        tally: Tally,
+        array_type: type[Any],
+    ) -> None: ...
+    def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 
 class Statement:
     operation: Operation

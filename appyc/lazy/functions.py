@@ -30,6 +30,11 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str
     return evaluated(function, args, keywords)
 
 
+def is_own(function: Any) -> bool:
+    """Whether it may be recorded, or looks at no values."""
+    return function in _OWN
+
+
 def _viewing(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that gives nothing but views: which, is known before the values are."""
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import applying, arrays, functions, ufuncs
-from appyc.lazy.nodes import Known, KnownMethod
+from appyc.lazy import applying, arrays, functions, recorder, ufuncs
+from appyc.lazy.nodes import Known, KnownMethod, Plain
 from appyc.lazy.running import STATE
 
 _OPERANDS: dict[Any, int] = {
@@ -65,11 +65,25 @@ def function(of: Any) -> Any:
         return functions.call(of, args, keywords)
 
     if isinstance(of, np.ufunc):
-        ufunc = _known(Ufunc, slowly, of.nin, by_value=of is np.power)
+        direct = of if of.nout == 1 and of.signature is None else None
+        ufunc = _known(Ufunc, slowly, of.nin, by_value=of is np.power, plain=of, direct=direct)
         ufunc._ufunc = of
         return ufunc
-    known = _known(KnownMethod, slowly, _OPERANDS[of]) if of in _OPERANDS else slowly
-    return functools.update_wrapper(known, of)
+    if of in _OPERANDS:
+        return functools.update_wrapper(_known(KnownMethod, slowly, _OPERANDS[of], plain=of), of)
+    if of in _AT_ONCE or not functions.is_own(of):
+        return functools.update_wrapper(_plain(of, slowly), of)
+    return functools.update_wrapper(slowly, of)
+
+
+def _plain(of: Callable[..., Any], slowly: Callable[..., Any]) -> Any:
+    return Plain(of, slowly, recorder.finished, STATE.recording, arrays.ndarray)
+
+
+_AT_ONCE = frozenset((
+    np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.dstack, np.clip, np.take, np.ptp, np.average,
+))  # fmt: skip
+"""Functions that are recorded, and give little more than they are given: of small arrays NumPy does it at once."""
 
 
 def _binary(ufunc: np.ufunc) -> tuple[Any, Any]:
@@ -79,10 +93,11 @@ def _binary(ufunc: np.ufunc) -> tuple[Any, Any]:
         return ufuncs.binary(ufunc, one, two)
 
     by_value = ufunc is np.power
+    direct = None if ufunc is np.matmul else ufuncs.OPERATORS[ufunc]
     forward = functools.partial(ufuncs.binary, ufunc)
     return (
-        _known(KnownMethod, forward, 2, by_value=by_value),
-        _known(KnownMethod, backward, 2, by_value=by_value, swapped=True),
+        _known(KnownMethod, forward, 2, by_value=by_value, direct=direct),
+        _known(KnownMethod, backward, 2, by_value=by_value, swapped=True, direct=direct),
     )
 
 
@@ -92,7 +107,7 @@ def _unary(ufunc: np.ufunc) -> Any:
     def slowly(array: Any) -> Any:
         return functions.call(ufunc, (array,), {})
 
-    return _known(KnownMethod, slowly, 1)
+    return _known(KnownMethod, slowly, 1, direct=ufunc)
 
 
 def _in_place(ufunc: np.ufunc) -> Any:
@@ -102,7 +117,8 @@ def _in_place(ufunc: np.ufunc) -> Any:
         ufuncs.update(ufunc, array, other)
         return array
 
-    return _known(KnownMethod, slowly, 2, what="updates", by_value=ufunc is np.power)
+    direct = None if ufunc is np.matmul else ufuncs.UPDATES[ufunc]
+    return _known(KnownMethod, slowly, 2, what="updates", by_value=ufunc is np.power, direct=direct)
 
 
 def _method(name: str) -> Any:
@@ -110,6 +126,9 @@ def _method(name: str) -> Any:
     slowly = getattr(arrays.Array, name)
     return functools.update_wrapper(_known(KnownMethod, slowly, 1), slowly)
 
+
+array = functools.update_wrapper(_plain(np.array, recorder.array), recorder.array)
+"""`numpy.array`, which copies."""
 
 store = _known(Known, ufuncs.store, 1, what="stores")
 """`store(target, value)`: the target's elements become those of the value."""

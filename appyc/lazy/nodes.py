@@ -174,12 +174,30 @@ class PythonKnown:
     operands: so many of the first arguments are operands, of which types and shapes count; of the others, values.
     what: whether a call "makes" an array (or is told by `out=` where to store it), "updates" the first operand, or
     "stores" into an argument before the operands. swapped: the operands come the other way round. by_value: the
-    values of numbers count.
+    values of numbers count. plain: NumPy's function, which is called where all operands are numbers.
+    direct: what NumPy calls for arrays that are small and there, if it is computed place by place.
     """
 
     def __init__(self, slowly: Callable[..., Any], tally: Tally, array_type: type[Any], number_type: type[Any],
-                 operands: int, *, what: str = "makes", swapped: bool = False,
-                 by_value: bool = False) -> None:  # fmt: skip
+                 operands: int, *, what: str = "makes", swapped: bool = False, by_value: bool = False,
+                 plain: Callable[..., Any] | None = None,
+                 direct: Callable[..., Any] | None = None) -> None:  # fmt: skip
+        self.slowly = slowly
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.slowly(*args, **keywords)
+
+
+class PythonPlain:
+    """A function that NumPy runs on computed values (`recorder.evaluated`); the one in C is quick about it where the
+    arrays among the arguments are small and there (`at_once`), and all else is simple.
+
+    finished: what it gives for a result of NumPy's that is no number, and no new array, with the arguments of the call.
+    """
+
+    def __init__(self, of: Callable[..., Any], slowly: Callable[..., Any],
+                 finished: Callable[[Any, tuple[Any, ...]], Any], tally: Tally,
+                 array_type: type[Any]) -> None:  # fmt: skip
         self.slowly = slowly
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -256,6 +274,7 @@ if TYPE_CHECKING:
     from appyc.lazy._nodes import Known as Known  # noqa: PLC0414
     from appyc.lazy._nodes import KnownMethod as KnownMethod  # noqa: PLC0414
     from appyc.lazy._nodes import Own as Own  # noqa: PLC0414
+    from appyc.lazy._nodes import Plain as Plain  # noqa: PLC0414
     from appyc.lazy._nodes import Statement as Statement  # noqa: PLC0414
     from appyc.lazy._nodes import Tally as Tally  # noqa: PLC0414
     from appyc.lazy._nodes import View as View  # noqa: PLC0414
@@ -267,11 +286,12 @@ if TYPE_CHECKING:
 elif EXTENSION is not None:
     Buffer, View, Own, Statement = EXTENSION.Buffer, EXTENSION.View, EXTENSION.Own, EXTENSION.Statement
     Tally, Known, KnownMethod = EXTENSION.Tally, EXTENSION.Known, EXTENSION.KnownMethod
+    Plain = EXTENSION.Plain
     caller, indexed, made, turned = EXTENSION.caller, EXTENSION.indexed, EXTENSION.made, EXTENSION.turned
     settled = EXTENSION.settled
 else:
     Buffer, View, Own, Statement = PythonBuffer, PythonView, PythonOwn, PythonStatement
-    Tally, Known, KnownMethod = PythonTally, PythonKnown, PythonKnownMethod
+    Tally, Known, KnownMethod, Plain = PythonTally, PythonKnown, PythonKnownMethod, PythonPlain
     caller, indexed, made, turned, settled = _caller, _indexed, _made, _turned, _settled
 
 

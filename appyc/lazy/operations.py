@@ -210,7 +210,13 @@ class Apply(metaclass=Shared):
         found: Callable[..., Any] = operator.attrgetter(self.name)(np)
         return found
 
-    def run(self, *operands: Any) -> Any:
+    @property
+    def run(self) -> Callable[..., Any]:
+        if all(arg is OPERAND for arg in self.args):
+            return functools.partial(self.function(), **dict(self.keywords))
+        return self._run
+
+    def _run(self, *operands: Any) -> Any:
         args, keywords = self.filled(operands)
         return self.function()(*args, **keywords)
 

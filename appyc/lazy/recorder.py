@@ -153,7 +153,17 @@ def evaluated(function: Callable[..., Any], args: tuple[Any, ...], keywords: dic
     buffers = [a.buffer for a in found]
     flush(buffers, overwritten=buffers)
     ran_by_numpy(getattr(function, "__name__", str(function)))
-    result = function(*plain(args), **plain(keywords))
+    return _finished(function(*plain(args), **plain(keywords)), found)
+
+
+def finished(result: Any, args: tuple[Any, ...]) -> Any:
+    """What is given for a result of NumPy's that a call with these arguments has computed at once."""
+    found: list[held.Held] = []
+    _arrays_in(args, found)
+    return _finished(result, found)
+
+
+def _finished(result: Any, found: list[held.Held]) -> Any:
     given = [a for a in found if isinstance(a, arrays.ndarray)]
     if given and not _is_value(result):
         for array in given:

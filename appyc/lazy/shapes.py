@@ -200,7 +200,7 @@ class Shaped(Values):
             raise TypeError("iteration over a 0-d array")
         if len(self.shape) == 1:
             return iter(self.numpy())
-        return (self[k] for k in range(self.shape[0]))
+        return map(self.__getitem__, range(self.shape[0]))
 
     def __copy__(self) -> Any:
         return self.copy("K")

@@ -154,12 +154,12 @@ def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
     # comparisons with text, and for what has operators of its own.
     operands = (as_operand(one), as_operand(two))
     if operands[0] is None or operands[1] is None or _is_repetition(ufunc, one, two):
-        return evaluated(_OPERATORS[ufunc], (one, two), {})
+        return evaluated(OPERATORS[ufunc], (one, two), {})
     if ufunc is np.matmul:
         return product(*operands)
     found = pointwise(ufunc, operands)
     if found is None:
-        return evaluated(_OPERATORS[ufunc], operands, {})
+        return evaluated(OPERATORS[ufunc], operands, {})
     return record_ordered(*found)
 
 
@@ -173,7 +173,7 @@ def _is_repetition(ufunc: np.ufunc, one: Any, two: Any) -> bool:
     )
 
 
-_OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv,
     np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.matmul: operator.matmul,
     np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
@@ -187,13 +187,13 @@ def update(ufunc: np.ufunc, target: held.Held, value: Any) -> None:
     operand = None if target.is_window or ufunc is np.matmul else as_operand(value)
     found = None if operand is None else pointwise(ufunc, (target, operand))
     if found is None or found[2] != target.shape or not np.can_cast(found[3], target.dtype, "same_kind"):
-        changing(target, lambda memory: _UPDATES[ufunc](memory, plain(value)))
+        changing(target, lambda memory: UPDATES[ufunc](memory, plain(value)))
         return
     operation, operands, shape, _ = found
     record_store(operation, operands, target, shape)
 
 
-_UPDATES: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+UPDATES: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.add: operator.iadd, np.subtract: operator.isub, np.multiply: operator.imul, np.true_divide: operator.itruediv,
     np.floor_divide: operator.ifloordiv, np.remainder: operator.imod, np.power: operator.ipow,
     np.matmul: operator.imatmul, np.bitwise_and: operator.iand, np.bitwise_or: operator.ior,

@@ -208,6 +208,57 @@ def test_what_is_large_is_recorded() -> None:
     flush()
 
 
+def test_functions_that_numpy_runs_see_what_is_there_and_change_it_in_turn() -> None:
+    x = large()
+    m = np.array(numpy.arange(9.0).reshape(3, 3))
+    kept = m[0] + x[:3]  # is to read what comes before the change
+    waits = x[:3] * 2.0
+    np.fill_diagonal(m, -1.0)
+    np.put(m, [1], 50.0)
+    assert kept.tolist() == [0.0, 2.0, 4.0]
+    assert m.tolist() == [[-1, 50, 2], [3, -1, 5], [6, 7, -1]]
+    assert np.concatenate([m[0], waits, [7.0]]).tolist() == [-1, 50, 2, 0, 2, 4, 7]
+    assert np.sort(waits)[::-1].tolist() == [4, 2, 0]
+    assert float(np.linalg.det(m)) == numpy.linalg.det(m.numpy())
+    shuffled = np.array([3.0, 3.0])
+    np.random.shuffle(shuffled)
+    assert shuffled.tolist() == [3.0, 3.0]
+
+
+def test_results_of_numpys_functions_are_appycs_and_views_stay_views() -> None:
+    a = np.array([[3.0, 1.0], [2.0, 4.0]])
+    for found in (
+        np.sort(a), np.linalg.inv(a), np.concatenate((a, a)), np.arange(3), np.linspace(0, 1, 4), np.array([1, 2]),
+        np.array(a), np.median(a, axis=0), np.unique(a),
+        np.meshgrid(a[0], a[1])[0], np.nonzero(a)[0], np.append(a, 1.0),
+        np.clip(a, 1, 2), np.take(a, [0, 1]), np.repeat(5, 3), np.random.rand(2), np.real(a), np.asfortranarray(a),
+    ):  # fmt: skip
+        assert type(found) is np.ndarray
+    assert type(np.median(a)) is type(np.sin(0.5)) is type(np.linalg.det(a)) is numpy.float64
+    for view in (np.real(a), np.flip(a), np.reshape(a, 4), np.ravel(a), np.transpose(a), np.atleast_3d(a)):
+        view[...] = 7.0
+        assert (a == 7.0).all()
+        a[...] = [[3.0, 1.0], [2.0, 4.0]]
+    copy = np.array(a)
+    copy[0] = 9.0
+    assert a[0, 0] == 3.0
+    assert np.array(a, copy=False).buffer is a.buffer or np.asarray(a) is a
+
+
+def test_stores_see_the_value_of_the_line_whatever_is_stored() -> None:
+    a, b = np.zeros(4), np.array([1.0, 2.0])
+    a[1:3] = b
+    a[0] = b[1]
+    a[[3, 0]] = [5, 6]
+    a[a > 5.5] = numpy.float32(0.5)
+    b[:] = 0.0
+    assert a.tolist() == [0.5, 1.0, 2.0, 5.0]
+    a[:2], a[2:] = a[2:].copy(), a[:2].copy()
+    assert a.tolist() == [2.0, 5.0, 0.5, 1.0]
+    a[1:] += a[:-1]
+    assert a.tolist() == [2.0, 7.0, 5.5, 1.5]
+
+
 @pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
 @pytest.mark.parametrize("to_write", [False, True])
 def test_the_extension_sees_what_waits_as_python_does(*, to_write: bool) -> None:
