@@ -177,17 +177,21 @@ def share_scalars(members: Sequence[Member], last: Member) -> bool:
     return False
 
 
+SAVED = 1 / 16
+"""The part of what a loop and one before it move that a chain must save. Half of what joins two loops: they save that
+for each other, and those that follow save as much again."""
+
+
 def saves_traffic(members: Sequence[Member], last: Member) -> bool:
     """Whether much of what the last loop moves is there already, if it comes to the rows that the others have just
-    come to. Something of it must be written by them."""
+    come to. Something of it must be written by one of them."""
     two = traffic_of(last.loop)
-    written = frozenset[Symbol]().union(*(one.writes for one in members))
-    read = arrays_read([one.loop for one in members])
-    apart = dict(last.reads(written | read))
-    there = {array for array, rows in apart.items() if rows is not None}
-    if not there & written:
-        return False
-    return is_worthwhile({array: two[array] for array in there}, two, there)
+    for one in members:
+        apart = dict(last.reads(one.writes | arrays_read(one.loop)))
+        there = {array for array, rows in apart.items() if rows is not None}
+        if there & one.writes and is_worthwhile(traffic_of(one.loop), two, there, SAVED):
+            return True
+    return False
 
 
 def passes_by(stmt: Stmt, members: Sequence[Member], behind: Sequence[Stmt], made: frozenset[Symbol]) -> bool:

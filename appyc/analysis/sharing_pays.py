@@ -49,10 +49,10 @@ def why_not_worthwhile(first: For, second: For) -> str | None:
     return None if is_worthwhile(one, two, alike) else "it would hardly save traffic to memory"
 
 
-def is_worthwhile(one: Traffic, two: Traffic, alike: Collection[Symbol]) -> bool:
+def is_worthwhile(one: Traffic, two: Traffic, alike: Collection[Symbol], part: float = WORTHWHILE) -> bool:
     """Whether two loops that are one move much less, if that finds some arrays in the cache."""
     before = sum(_amount(size) for size in (*one.values(), *two.values()))
-    return sum(min(_amount(one[array]), _amount(two[array])) for array in alike) >= WORTHWHILE * before
+    return sum(min(_amount(one[array]), _amount(two[array])) for array in alike) >= part * before
 
 
 def ends_lanes(first: For, second: For) -> bool:

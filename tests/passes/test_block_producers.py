@@ -166,12 +166,17 @@ def operand(x):
     return (2.0 * x) @ x.T
 
 
+def little_beside_the_rest(x):
+    """Of what the loops move, the vector between them is next to nothing."""
+    return np.exp(-(x @ x[0]))
+
+
 LINE, PLANE = np.linspace(0.0, 1.0, 80), np.linspace(0.0, 1.0, 80).reshape(10, 8)
 
 REFUSED = [
     (returned, LINE), (in_order, LINE, LINE.copy()), (changed_before_it_is_read, LINE),
     (changed_by_the_reader, LINE), (backwards, LINE, LINE.copy()), (from_afar, LINE), (transposed, PLANE),
-    (operand, PLANE),
+    (operand, PLANE), (little_beside_the_rest, PLANE),
 ]  # fmt: skip
 
 
