@@ -57,7 +57,7 @@ _METHODS = frozenset(
 
 
 _FUNCTIONS = (
-    "abs", "argmin", "copyto", "cos", "exp", "log", "max", "sin", "sqrt", "sum", "where", "zeros_like",
+    "abs", "argmin", "copyto", "cos", "exp", "log", "matmul", "max", "sin", "sqrt", "sum", "where", "zeros_like",
 )  # fmt: skip
 
 
@@ -101,7 +101,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
         return _back(func(*_hosts(args), **{name: _host(value) for name, value in keywords.items()}))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        return _back(getattr(ufunc, method)(*_hosts(inputs), **keywords))
+        found = getattr(ufunc, method)(*_hosts(inputs), **{name: _host(v) for name, v in keywords.items()})
+        out = keywords.get("out", ())
+        return out[0] if len(out) == 1 else _back(found)
 
     def __getitem__(self, key: Any) -> ndarray:
         return view(self, self.on_host[_host(key)])

@@ -11,6 +11,7 @@ from appyc.ir.kernels import (
     LaneScan,
     Launch,
     Loop,
+    Multiply,
     ProgramIndex,
     ReadBack,
     Repeat,
@@ -57,6 +58,11 @@ def _scan(body: tuple[ScheduledStmt, ...], known: set[Symbol], free: dict[Symbol
                 _scan(then, after_then, free)
                 _scan(orelse, after_else, free)
                 known |= after_then & after_else
+            case Multiply():
+                for part in (*stmt.sides, stmt.target, stmt.left, stmt.right, stmt.scale, stmt.keep):
+                    if part is not None:
+                        _need(part, known, free)
+                _scan(stmt.orelse, set(known), free)
             case Launch(kernel, programs):
                 _need(programs, known, free)
                 for symbol in free_scalars(kernel.body):

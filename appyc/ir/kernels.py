@@ -152,6 +152,33 @@ class ReadBack(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Matrix(Node):
+    """A matrix in an array: the indices of its first element, of the one below that, and of the one beside it."""
+
+    array: Symbol
+    first: tuple[Expr, ...]
+    below: tuple[Expr, ...]
+    beside: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Multiply(Node):
+    """`target = keep * target + scale * left @ right` by a library where that is large, else what `orelse` does.
+
+    sides: rows and columns of the target, and the length that is summed over. scale: None for 1. keep: None where
+    the target is not read.
+    """
+
+    sides: tuple[Expr, Expr, Expr]
+    target: Matrix
+    left: Matrix
+    right: Matrix
+    scale: Expr | None
+    keep: Expr | None
+    orelse: tuple[ScheduledStmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckFaults(Node):
     """Raises what kernels have noted so far; the end of a program does so in any case."""
 
@@ -175,6 +202,7 @@ ScheduledStmt: TypeAlias = (
     | Fault
     | Launch
     | ReadBack
+    | Multiply
     | CheckFaults
 )
 

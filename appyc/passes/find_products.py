@@ -2,7 +2,8 @@
 
 A nest that is nothing but a product is marked (`For.product`): the C generator writes a call of the
 library that is made where the product is large, and the loops for where it is small, where the library
-cannot take the arrays, and where there is none.
+cannot take the arrays, and where there is none. The host's part of a program for a GPU does the same with
+CuPy's library.
 
     for i in range(m):                               # a product of matrices
         for j in range(n):                           for i in range(m):
@@ -51,7 +52,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
 from appyc.ir.visit import loops_of
 from appyc.passes.context import PassContext
-from appyc.passes.interchange_loops import has_threads
+from appyc.passes.interchange_loops import GPUS, has_threads
 from appyc.passes.product_panels import of_panels
 from appyc.passes.product_steps import of_steps
 from appyc.passes.product_versions import ProductVersions
@@ -74,6 +75,10 @@ class _Search:
     ctx: PassContext
     names: NameSupply
 
+    @property
+    def _library(self) -> str:
+        return "CuPy's BLAS" if self.ctx.options.target in GPUS else "NumPy's BLAS"
+
     def block(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> tuple[Stmt, ...]:
         return tuple(self._statement(stmt, around) for stmt in body)
 
@@ -95,12 +100,12 @@ class _Search:
             return replace(loop, body=self.block(loop.body, (*around, loop)))
         product = product_of(loop)
         if product is not None:
-            self._tell(loop, "a product of matrices, which NumPy's BLAS computes where it is large")
+            self._tell(loop, f"a product of matrices, which {self._library} computes where it is large")
             return replace(loop, product=product)
         versions = ProductVersions(self.names, self.ctx.copies)
         made = self._in_versions(loop, versions)
         if made is not None:
-            self._tell(loop, "the products in it are computed by NumPy's BLAS where they are large")
+            self._tell(loop, f"the products in it are computed by {self._library} where they are large")
             return made
         if has_threads((loop,), legality) and loop.clauses is None:
             return versions.of_stack(loop, replace(loop, body=self.block(loop.body, around)))

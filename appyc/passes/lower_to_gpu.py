@@ -46,6 +46,16 @@ def scans_of_reals(fn: Function, ctx: PassContext) -> Function:
     return map_loops(fn, rule)
 
 
+def products_of_reals(fn: Function, ctx: PassContext) -> Function:
+    """Products of complex matrices run in kernels: their parts become arrays that no library takes for one."""
+
+    def rule(loop: For) -> For:
+        is_complex = loop.product is not None and loop.product.target.array.dtype.is_complex
+        return replace(loop, product=None) if is_complex else loop
+
+    return map_loops(fn, rule)
+
+
 def count_workers(fn: Function, ctx: PassContext) -> Function:
     """How many programs a GPU has room for: no need to know which GPU, if they are more than enough."""
 
@@ -64,6 +74,7 @@ GPU_PASSES = (
     lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
     promote_accumulators,  # before complex numbers are taken apart, which hides an update
     scans_of_reals,  # before numbers are taken apart
+    products_of_reals,  # the same
     split_complex,  # Triton has no complex numbers
 )
 

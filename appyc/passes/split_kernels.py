@@ -16,10 +16,21 @@ Preconditions: `lower_jumps` and `split_complex` have run.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from appyc.errors import InternalError
 from appyc.ir.kernel_scalars import free_scalars
-from appyc.ir.kernels import Branch, CheckFaults, Fault, GpuProgram, Loop, Repeat, ScheduledStmt
+from appyc.ir.kernels import (
+    Branch,
+    CheckFaults,
+    Fault,
+    GpuProgram,
+    Loop,
+    Matrix,
+    Multiply,
+    Repeat,
+    ScheduledStmt,
+)
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -33,6 +44,8 @@ from appyc.ir.nodes import (
     Load,
     LoopMode,
     Node,
+    Operand,
+    Product,
     Result,
     Stmt,
     Store,
@@ -42,8 +55,8 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import scalars_read, scalars_written, walk
-from appyc.passes.build import combine, integer, truth
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, substitute, walk
+from appyc.passes.build import combine, integer, shifted, trip_count, truth
 from appyc.passes.context import PassContext
 from appyc.passes.fault_sites import FaultSites
 from appyc.passes.grid_kernels import GridKernel, finish_kernel
@@ -88,7 +101,9 @@ class _Splitter:
                 continue
             self._one_program(tuple(group), in_loop, out)
             group = []
-            if isinstance(stmt, For) and self._becomes_grid(stmt, in_loop):
+            if isinstance(stmt, For) and stmt.product is not None:
+                out.append(self._multiply(stmt, stmt.product, in_loop))
+            elif isinstance(stmt, For) and self._becomes_grid(stmt, in_loop):
                 out += self._grid(stmt)
             elif _touches_arrays(stmt) and not _has_parallel(stmt):
                 group = [stmt]
@@ -113,7 +128,7 @@ class _Splitter:
         it reads scalars that they set."""
         if not group or isinstance(stmt, Alloc | Fail) or _has_parallel(stmt):
             return False
-        if isinstance(stmt, For) and self._becomes_grid(stmt, in_loop=True):
+        if isinstance(stmt, For) and (stmt.product is not None or self._becomes_grid(stmt, in_loop=True)):
             return False
         return _touches_arrays(stmt) or bool(scalars_read(stmt) & scalars_written(group))
 
@@ -142,6 +157,21 @@ class _Splitter:
         out = before + GridKernel(ready, self.names, self.sites, self._name()).build()
         self._check((nest,), out)
         return out
+
+    def _multiply(self, nest: For, product: Product, in_loop: bool) -> Multiply:
+        """A call of a library where the product is large, and the kernels of the nest where it is not."""
+        loops = {n.var: n for n in loops_of(nest)}
+        rows, columns, summed = (loops[s] for s in (product.rows, product.columns, product.summed))
+        return Multiply(
+            tuple(trip_count(n.lo, n.hi, n.step) for n in (rows, columns, summed)),  # type: ignore[arg-type]
+            _matrix(product.target, rows, columns),
+            _matrix(product.left, rows, summed),
+            _matrix(product.right, summed, columns),
+            product.scale,
+            product.keep,
+            tuple(self.block((replace(nest, product=None),), in_loop)),
+            loc=nest.loc,
+        )
 
     def _one_program(self, body: tuple[Stmt, ...], in_loop: bool, out: list[ScheduledStmt]) -> None:
         if not body:
@@ -211,6 +241,19 @@ class _Splitter:
         out.append(Repeat(cond, tuple(body), loc=stmt.loc))
 
 
+def _matrix(operand: Operand, slow: For, fast: For) -> Matrix:
+    """The operand as a matrix whose rows follow one loop, and whose columns the other."""
+    first = {loop.var: loop.lo for loop in (slow, fast)}
+
+    def place(at: dict[Symbol, Expr]) -> tuple[Expr, ...]:
+        return tuple(substitute(index, at) for index in operand.index)
+
+    def after(loop: For) -> tuple[Expr, ...]:
+        return place({**first, loop.var: shifted(loop.lo, loop.step)})
+
+    return Matrix(operand.array, place(first), after(slow), after(fast), loc=operand.loc)
+
+
 def _reads(tree: Node | tuple[Stmt, ...]) -> Counter[Symbol]:
     """How often each scalar is read."""
     found: Counter[Symbol] = Counter()
@@ -230,6 +273,7 @@ def _has_parallel(stmt: Stmt) -> bool:
     """Whether the host has to run a statement's control flow."""
     return any(
         isinstance(n, Alloc)
+        or (isinstance(n, For) and n.product is not None)
         or (isinstance(n, For) and n.mode is LoopMode.PARALLEL and why_not_parallel(n) is None)
         for n in walk(stmt)
     )

@@ -10,7 +10,7 @@ from appyc.analysis.dependences import Conflict
 from appyc.analysis.legality import Legality
 from appyc.analysis.verdicts import Verdict
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Binary, Break, Expr, For, Function, Stmt, Symbol, Var
+from appyc.ir.nodes import Assign, Binary, Break, Const, Expr, For, Function, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, walk
 from appyc.passes.build import shifted
@@ -80,7 +80,8 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
     clauses = loop.clauses
     if clauses is None:
         # Around a loop that was asked to run in parallel nothing else does.
-        wanted = ctx.options.auto and not any(_is_asked(inner) for inner in loops_of(loop.body))
+        asked = any(_is_asked(inner) for inner in loops_of(loop.body))
+        wanted = ctx.options.auto and not asked and not _is_short(loop)
     else:
         wanted = _is_asked(loop) and not clauses.independent and clauses.collapse == 1
     if not wanted or loop.step != 1 or not has_fixed_bounds(loop):
@@ -88,6 +89,15 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
     if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
         return False
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
+
+
+def _is_short(loop: For) -> bool:
+    """Whether each part would be one iteration, as of a time loop over two or three steps."""
+    match loop.lo, loop.hi:
+        case Const(value=int(lo)), Const(value=int(hi)):
+            return hi - lo <= 3
+        case _:
+            return False
 
 
 def _is_asked(loop: For) -> bool:

@@ -37,7 +37,6 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.visit import loops_of, map_blocks, rewrite_all, walk
 from appyc.passes.context import PassContext
-from appyc.passes.interchange_loops import GPUS
 
 
 def straighten_loops(fn: Function, ctx: PassContext) -> Function:
@@ -51,7 +50,7 @@ def straighten_loops(fn: Function, ctx: PassContext) -> Function:
 def leaves_products_to_library(ctx: PassContext) -> bool:
     """Whether products of matrices are looked for at all."""
     options = ctx.options
-    return options.auto and options.blas and not options.exact and options.target not in GPUS
+    return options.auto and options.blas and not options.exact
 
 
 def _statements(body: tuple[Stmt, ...], around: frozenset[Symbol]) -> tuple[Stmt, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appyc.runtime.faults import located_error
+from appyc.runtime.gpu_products import multiply
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
 from appyc.runtime.triton_source import load_source, plain_functions
@@ -96,6 +97,9 @@ class _InterpreterDevice:
 
     def read(self, cell: NDArray[Any]) -> Any:
         return cell[0]
+
+    def multiply(self, *product: Any) -> bool:
+        return multiply(np, *product)
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:

@@ -21,6 +21,7 @@ from appyc.errors import ToolchainError
 from appyc.ir.abi import FaultSite
 from appyc.ir.types import Layout
 from appyc.runtime.faults import located_error
+from appyc.runtime.gpu_products import multiply
 from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
@@ -213,6 +214,9 @@ class _GpuDevice:
 
     def read(self, cell: Any) -> Any:
         return self.cupy.asnumpy(cell)[0]
+
+    def multiply(self, *product: Any) -> bool:
+        return multiply(self.cupy, *product)
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:

@@ -7,6 +7,7 @@ and the arguments: arrays of the device, and scalars of NumPy's types.
 from __future__ import annotations
 
 import keyword
+from dataclasses import replace
 
 from appyc.errors import InternalError
 from appyc.ir.kernel_scalars import free_scalars
@@ -17,6 +18,8 @@ from appyc.ir.kernels import (
     GpuProgram,
     Launch,
     Loop,
+    Matrix,
+    Multiply,
     ReadBack,
     Repeat,
     ScheduledStmt,
@@ -101,19 +104,31 @@ class _HostEmitter:
             case Continue():
                 self.w.line("continue")
             case Alloc(array, shape, zero):
-                sizes = "".join(f"{self.expr(size)}, " for size in shape).rstrip()
-                self.w.line(f'{self.name(array)} = rt.array(({sizes}), "{array.dtype}", {zero})')
+                self.w.line(f'{self.name(array)} = rt.array({self._tuple(shape)}, "{array.dtype}", {zero})')
             case ReadBack(target, cell):
                 self.w.line(f"{self.name(target)} = rt.read({self.name(cell)})")
             case CheckFaults():
                 self.w.line("rt.check()")
             case Fault(site, _, value):
                 self.w.line(f"rt.fail({site}, {self.expr(value)})  # {self.program.sites[site].error}")
+            case Multiply():
+                self.block(f"if not {self._multiplied(s)}:", s.orelse)
             case Launch(kernel, programs):
                 args = [self._argument(p) for p in self.kernels[kernel.name].params]
                 self.w.line(f'rt.launch("{kernel.name}", {", ".join([self.expr(programs), *args])})')
             case _:
                 raise InternalError("triton_gen", f"{type(s).__name__} on the host")
+
+    def _multiplied(self, s: Multiply) -> str:
+        numbers = ["None" if n is None else self.expr(n) for n in (s.scale, s.keep)]
+        matrices = [self._matrix(m) for m in (s.target, s.left, s.right)]
+        return f"rt.multiply({', '.join([self._tuple(s.sides), *numbers, *matrices])})"
+
+    def _matrix(self, m: Matrix) -> str:
+        return f"({', '.join([self.name(m.array), *map(self._tuple, (m.first, m.below, m.beside))])})"
+
+    def _tuple(self, items: tuple[Expr, ...]) -> str:
+        return f"({', '.join(map(self.expr, items))}{',' * (len(items) == 1)})"
 
     def _argument(self, param: Param) -> str:
         if param.symbol is None:
@@ -133,6 +148,10 @@ def _host_symbols(stmt: ScheduledStmt) -> list[Symbol]:
     if isinstance(stmt, Launch):
         arrays = [s for s in symbols_of(stmt.kernel.body) if s.is_array]
         return [*symbols_of(stmt.programs), *arrays, *free_scalars(stmt.kernel.body)]
+    if isinstance(stmt, Multiply):
+        return symbols_of(replace(stmt, orelse=())) + [
+            s for inner in stmt.orelse for s in _host_symbols(inner)
+        ]
     bodies = [inner for name in ("body", "then", "orelse") for inner in getattr(stmt, name, ())]
     if not bodies:
         return symbols_of(stmt)

@@ -231,9 +231,7 @@ def test_what_is_no_product_or_must_keep_its_order_is_left_alone(fn: Callable[..
     assert not any(isinstance(n, If) for n in walk(out))
 
 
-@pytest.mark.parametrize(
-    "options", [{"exact": True}, {"blas": False}, {"auto": False}, {"target": "interpret"}]
-)
+@pytest.mark.parametrize("options", [{"exact": True}, {"blas": False}, {"auto": False}])
 def test_options_keep_products_in_loops(options: dict[str, Any]) -> None:
     _, marked, _ = found(sum_outside, square(), square(), square(), **options)
     assert not marked

@@ -133,8 +133,20 @@ def test_under_a_pragma():
         for_(i, 0, extent(a), [assign(x, add(mul(x, 0.5), at(a, sub(last(), i)))), put(a, [i], expr(x))]),
         parallel(i, 0, extent(a), [put(a, [i], at(a, sub(last(), i)))], independent=True),
         for_(i, 0, extent(a), [put(a, [i], at(a, sub(last(), i)))], clauses=pragma("sequential")),
+        for_(t, 0, 3, [for_(i, 0, extent(a), [put(a, [i], mul(at(a, i), at(b, i)))])]),
     ],
-    ids=["free", "chain", "next", "break", "step", "one element", "scalar", "sworn", "sequential"],
+    ids=[
+        "free",
+        "chain",
+        "next",
+        "break",
+        "step",
+        "one element",
+        "scalar",
+        "sworn",
+        "sequential",
+        "three steps",
+    ],
 )
 def test_stays(loop):
     fn = p.function(assign(x, 0.0), loop)

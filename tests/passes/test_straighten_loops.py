@@ -85,7 +85,7 @@ def test_others_stay(fn: Callable[..., Any]) -> None:
     assert starts == [place.split(":")[0] for place in ranges(before)]
 
 
-@pytest.mark.parametrize("options", [{"blas": False}, {"auto": False}, {"target": "gpu"}])
+@pytest.mark.parametrize("options", [{"blas": False}, {"auto": False}])
 def test_without_a_library_nothing_changes(options: dict[str, Any]) -> None:
     before, out = straightened(below, A, X, **options)
     assert out is before

@@ -38,7 +38,7 @@ def test_as_in_python(name):
 
 def test_rows_are_programs_of_their_own():
     text = program_of(programs.scratch_row, *CASES["row"][1]).text
-    assert "t_own = rt.array((held, t_own_size,)" in text
+    assert "t_own = rt.array((held, t_own_size)" in text
 
 
 def test_iterations_run_in_parts_where_memory_is_short():
