@@ -300,7 +300,7 @@ static PyObject *view_at(View *view, PyObject *key);
 static PyObject *with_values(const Tally *tally, View *view, PyObject *key, PyObject *out)
 {
     View *part = (View *)out;
-    if (!out || out == Py_None || !tally || view->buffer->memory == Py_None || !is_small(tally, size_of(part->shape))
+    if (!out || out == Py_None || !tally || !PyArray_CheckExact(view->buffer->memory) || !is_small(tally, size_of(part->shape))
         || !PyTuple_GET_SIZE(view->shape) || !PyTuple_GET_SIZE(part->shape))
         return out;
     PyObject *values = values_of(view), *found = values ? PyObject_GetItem(values, key) : NULL;

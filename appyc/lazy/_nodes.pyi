@@ -127,6 +127,22 @@ def follows(last: tuple[Operand, ...], operands: tuple[Operand, ...], moves: Mov
 def indexed(view: _V, key: object, /) -> _V | None: ...
 def turned(view: _V, step: Transpose, /) -> _V | None: ...
 def settled(tally: Tally, view: View, to_write: bool, /) -> np.ndarray | None: ...
+def parted(
+    statements: list[Any], needed: set[Buffer], changed: set[Buffer], /
+) -> tuple[list[Any], list[Any]] | None: ...
+def add_lines(
+    lines: list[Any],
+    sites: list[Site],
+    buffers: list[Any],
+    inputs: list[Buffer],
+    scalars: list[Any],
+    numbers: dict[Buffer, int],
+    stretching: tuple[type[Any], ...],
+    created: type[Any],
+    statements: list[Any],
+    at: int,
+    /,
+) -> tuple[int, int]: ...
 def caller(folder: str, /) -> Site: ...
 def made(
     type_: type[_V],

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from appyc.lazy.nodes import Buffer, Own, Scalar, Site, Statement, View
+from appyc.lazy.nodes import Buffer, Own, Scalar, Site, Statement, View, add_lines
 from appyc.lazy.operations import Choose, Create, Operation, Pointwise, Power
 from appyc.lazy.recording import CallStatement, Recorded
 from appyc.lazy.sizes import NOTHING, Lengths, related
@@ -73,6 +73,9 @@ class Gathered:
         return (tuple(self.lines), self.lengths.equal, self.lengths.created)
 
 
+_STRETCHING = (Pointwise, Power, Choose)
+"""Operations of operands that are stretched."""
+
 _STILL: Mapping[tuple[int, int], int] = {}
 
 
@@ -125,6 +128,17 @@ class _Gatherer:
         for extent in shape:
             size *= extent
         out.work += size
+
+    def known(self, statements: list[Recorded], at: int) -> int:
+        """Adds lines for the statements from the one at `at` up to a call, or one that creates an array: its number.
+        The extension does what `statement` does."""
+        out = self.out
+        end, work = add_lines(
+            out.lines, out.sites, out.buffers, out.inputs, out.scalars,
+            self.numbers, _STRETCHING, Create, statements, at,
+        )  # fmt: skip
+        out.work += work
+        return end
 
     def create(self, statement: Statement) -> None:
         """Adds a line for an array that is created, which is no work."""
@@ -218,7 +232,7 @@ def _moving_form(
 
 def _stretch(shape: tuple[int, ...], statement: Statement) -> tuple[bool, ...]:
     """Which axes of an operand have one element where the result has another number."""
-    if not isinstance(statement.operation, Pointwise | Power | Choose):
+    if not isinstance(statement.operation, _STRETCHING):
         return ()
     whole = statement.shape
     if shape == whole or not shape:
@@ -228,10 +242,16 @@ def _stretch(shape: tuple[int, ...], statement: Statement) -> tuple[bool, ...]:
     return axes if any(axes) else ()
 
 
-def gather(statements: Sequence[Recorded]) -> Gathered:
+def gather(statements: list[Recorded]) -> Gathered:
     """What a call needs, in one walk over the statements."""
     gatherer = _Gatherer()
-    for statement in statements:
+    at = 0
+    while at < len(statements):
+        at = gatherer.known(statements, at)
+        if at == len(statements):
+            break
+        statement = statements[at]
+        at += 1
         gatherer.out.sites.append(statement.site)
         if isinstance(statement, CallStatement):
             gatherer.call(statement)

@@ -269,6 +269,22 @@ def _turned(view: View, step: Transpose) -> View | None:
     return None
 
 
+def _parted(
+    statements: list[Any], needed: set[Buffer], changed: set[Buffer]
+) -> tuple[list[Any], list[Any]] | None:
+    """`recording.parted` of statements without calls; None where there are any, and without the extension, always."""
+    return None
+
+
+def _add_lines(
+    lines: list[Any], sites: list[Site], buffers: list[Any], inputs: list[Buffer], scalars: list[Any],
+    numbers: dict[Buffer, int], stretching: tuple[type[Any], ...], created: type[Any], statements: list[Any], at: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Lines of `gathering` for plain statements from one on: where they end, and the elements they compute. Without the
+    extension, none."""
+    return at, 0
+
+
 if TYPE_CHECKING:
     from appyc.lazy._nodes import Buffer as Buffer  # noqa: PLC0414  (re-exported, for mypy)
     from appyc.lazy._nodes import Known as Known  # noqa: PLC0414
@@ -278,9 +294,11 @@ if TYPE_CHECKING:
     from appyc.lazy._nodes import Statement as Statement  # noqa: PLC0414
     from appyc.lazy._nodes import Tally as Tally  # noqa: PLC0414
     from appyc.lazy._nodes import View as View  # noqa: PLC0414
+    from appyc.lazy._nodes import add_lines as add_lines  # noqa: PLC0414
     from appyc.lazy._nodes import caller as caller  # noqa: PLC0414
     from appyc.lazy._nodes import indexed as indexed  # noqa: PLC0414
     from appyc.lazy._nodes import made as made  # noqa: PLC0414
+    from appyc.lazy._nodes import parted as parted  # noqa: PLC0414
     from appyc.lazy._nodes import settled as settled  # noqa: PLC0414
     from appyc.lazy._nodes import turned as turned  # noqa: PLC0414
 elif EXTENSION is not None:
@@ -288,11 +306,12 @@ elif EXTENSION is not None:
     Tally, Known, KnownMethod = EXTENSION.Tally, EXTENSION.Known, EXTENSION.KnownMethod
     Plain = EXTENSION.Plain
     caller, indexed, made, turned = EXTENSION.caller, EXTENSION.indexed, EXTENSION.made, EXTENSION.turned
-    settled = EXTENSION.settled
+    settled, parted, add_lines = EXTENSION.settled, EXTENSION.parted, EXTENSION.add_lines
 else:
     Buffer, View, Own, Statement = PythonBuffer, PythonView, PythonOwn, PythonStatement
     Tally, Known, KnownMethod, Plain = PythonTally, PythonKnown, PythonKnownMethod, PythonPlain
     caller, indexed, made, turned, settled = _caller, _indexed, _made, _turned, _settled
+    parted, add_lines = _parted, _add_lines
 
 
 Operand: TypeAlias = View | Own | Scalar

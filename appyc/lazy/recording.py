@@ -265,6 +265,8 @@ def parted(
     """
     changed: set[Buffer] = set(overwritten)
     needed = {*wanted, *changed}
+    if (found := nodes.parted(statements, needed, changed)) is not None:
+        return found
     chosen: list[Recorded] = []
     left: list[_Any] = []
     while statements:

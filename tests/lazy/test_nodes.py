@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appyc.numpy as np
-from appyc.lazy import indexing, nodes, views
+from appyc.lazy import gathering, indexing, nodes, recording, views
 from appyc.lazy.extension import EXTENSION
 from appyc.lazy.operations import Choose
+from appyc.lazy.running import STATE, flush
 
 needs_extension = pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
 
@@ -162,6 +163,82 @@ def test_other_indices_are_left_to_others(key) -> None:
 def test_zero_steps_are_refused() -> None:
     with pytest.raises(ValueError, match="slice step cannot be zero"):
         np.zeros(3)[::0]
+
+
+def statements() -> tuple[list[nodes.Statement], list[object]]:
+    """All kinds of them, and what holds their results."""
+    flush()
+    a, m, row = np.array(numpy.arange(40.0)), np.array(numpy.ones((5, 8))), np.array(numpy.ones((1, 8)))
+    index = np.array([1, 0, 4])
+    flush()
+    held = [
+        a * 2 + m[0, 3],
+        m + row,
+        np.where(m > row, 1, row),
+        m[1:-1, ::-2] * m[:3, 1::2],
+        a.reshape(5, 8) - m.T.T,
+    ]
+    m[2:] = held[0][8:32].reshape(3, 8)
+    a += a[::-1] * held[4].sum()
+    a[index] = 5.0
+    held += [
+        np.zeros(7) + 1,
+        m.T @ m,
+        a[index],
+        a.sum(),
+        np.roll(a, 3),
+        m**2,
+        m**2.5,
+        held[0].astype(int),
+        m.T.copy(),
+    ]
+    a[...] = 1j.real
+    a[3:] -= a[:-3]
+    return STATE.recording.statements[:], [*held, a, m, row]
+
+
+@needs_extension
+def test_the_extension_gathers_what_python_gathers(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded, held = statements()
+    assert len(recorded) > 20
+    found = gathering.gather(recorded)
+    monkeypatch.setattr(gathering, "add_lines", nodes._add_lines)
+    wanted = gathering.gather(recorded)
+    for name in gathering.Gathered.__slots__:
+        assert getattr(found, name) == getattr(wanted, name), name
+    assert hash(found.structure()) == hash(wanted.structure())
+    assert held
+    flush()
+
+
+@needs_extension
+@pytest.mark.parametrize("kept", range(-1, 14))
+def test_the_extension_parts_statements_as_python_does(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def parted() -> list[list[tuple[object, ...]]]:
+        recorded, held = statements()
+        STATE.recording.statements.clear()
+        wanted = [held[kept].buffer] if kept >= 0 else []
+        overwritten = [held[-2].buffer] if kept % 3 == 1 else []
+        held = held[: kept + 1]  # the rest goes
+        found = recording.parted(recorded, wanted, overwritten)
+        assert recorded == []
+        return [[(s.operation, s.shape, s.path is None, len(s.operands)) for s in part] for part in found]
+
+    one = parted()
+    monkeypatch.setattr(nodes, "parted", nodes._parted)
+    assert one == parted()
+    assert bool(one[0]) == (kept >= 0)
+
+
+@needs_extension
+def test_statements_that_held_the_only_reader_go_with_it() -> None:
+    flush()
+    x = np.array(numpy.ones(30))
+    for _ in range(2):  # each reads what the one before it makes
+        x = x + 1.0
+    del x
+    assert nodes.parted(STATE.recording.statements, set(), set()) == ([], [])
+    assert STATE.recording.statements == []
 
 
 def test_many_operations_that_are_dropped_leave_nothing_behind() -> None:
