@@ -281,7 +281,7 @@ class JitFunction(Entry):
         if target is not None and is_device:
             from appyc.compiler.gpu import cubins  # noqa: PLC0415  (Triton is optional)
 
-            return cubins(self._analyse(self._request(named, "gpu")), target)
+            return cubins(self._analyse(self._request(named, "gpu"), "gpu"), target)
         wanted = self._request(named, target)
         if wanted.target != "python":
             self._version(wanted, named)
@@ -303,7 +303,8 @@ class JitFunction(Entry):
         hosted = self._regions.get(wanted.key)
         if hosted is not None:
             return "\n".join(r.source(kind) for r in hosted.regions if r._last is not None)
-        return text_of(self._analyse(wanted), kind)
+        target = {"c": "cpu", "triton": "gpu"}.get(kind, wanted.target)
+        return text_of(self._analyse(wanted, target), kind)
 
     def explain(self, *args: object, **keywords: object) -> Report:
         """What was done with each loop and why, for the latest compiled types or for those of `args`."""
@@ -360,8 +361,10 @@ class JitFunction(Entry):
             found = self._effects[wanted.key] = effects_of(self._analyse(wanted))
         return found
 
-    def _analyse(self, wanted: Request) -> Analysed:
-        return analyse(self.py_func, self._text(), wanted.types, wanted.objects, self.options)
+    def _analyse(self, wanted: Request, target: str | None = None) -> Analysed:
+        """target: where that is another than that of the call."""
+        options = self.options.where(target or wanted.target)
+        return analyse(self.py_func, self._text(), wanted.types, wanted.objects, options)
 
     def _wanted(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> Request:
         if args or keywords or (self._last is None and not self._signature.parameters):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 TARGETS = ("auto", "cpu", "gpu", "interpret", "python")
@@ -42,6 +42,15 @@ class Options:
     def __post_init__(self) -> None:
         if self.target not in TARGETS:
             raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {self.target!r}")
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether loops become kernels for a GPU."""
+        return self.target in ("gpu", "interpret")
+
+    def where(self, target: str) -> Options:
+        """The options of a version that is for this target, where `auto` may be for several."""
+        return self if target == self.target else replace(self, target=target)
 
 
 def from_environment(given: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:

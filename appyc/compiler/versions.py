@@ -130,7 +130,7 @@ def make_version(
     """
     if wanted.target == "cpu":
         return _cpu_version(fn, source, wanted, options, add)
-    return _gpu_version(fn, source, wanted, options)
+    return _gpu_version(fn, source, wanted, options.where(wanted.target))
 
 
 def call_values(

@@ -73,7 +73,6 @@ from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, re
 from appyc.passes.build import apart, integer, shifted, trip_count, zero
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import PassContext
-from appyc.passes.contract_rows import GPUS
 from appyc.passes.lengths import tested
 from appyc.passes.recognise_reductions import recognise_reductions
 
@@ -87,7 +86,7 @@ MOST_MEMBERS = 12
 
 def block_producers(fn: Function, ctx: PassContext) -> Function:
     """The function with such loops a block at a time."""
-    if ctx.options.target in GPUS or not ctx.options.auto:
+    if ctx.options.on_gpu or not ctx.options.auto:
         return fn
     allocs = [n.array for n in walk(fn) if isinstance(n, Alloc)]
     once = frozenset(array for array in allocs if allocs.count(array) == 1 and array.array.ndim in ROWS)

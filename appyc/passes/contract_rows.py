@@ -36,12 +36,10 @@ from appyc.ir.visit import arrays_read, rewrite, scalars_read, scalars_written, 
 from appyc.passes.context import PassContext
 from appyc.passes.lengths import tested
 
-GPUS = ("gpu", "interpret")
-
 
 def contract_rows(fn: Function, ctx: PassContext) -> Function:
     """The function with rows for such arrays."""
-    if ctx.options.target in GPUS:
+    if ctx.options.on_gpu:
         return fn
     allocs = [n for n in walk(fn) if isinstance(n, Alloc)]
     made = [alloc.array for alloc in allocs]

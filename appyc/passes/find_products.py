@@ -52,7 +52,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
 from appyc.ir.visit import loops_of
 from appyc.passes.context import PassContext
-from appyc.passes.interchange_loops import GPUS, has_threads
+from appyc.passes.interchange_loops import has_threads
 from appyc.passes.product_panels import of_panels
 from appyc.passes.product_steps import of_steps
 from appyc.passes.product_versions import ProductVersions
@@ -77,7 +77,7 @@ class _Search:
 
     @property
     def _library(self) -> str:
-        return "CuPy's BLAS" if self.ctx.options.target in GPUS else "NumPy's BLAS"
+        return "CuPy's BLAS" if self.ctx.options.on_gpu else "NumPy's BLAS"
 
     def block(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> tuple[Stmt, ...]:
         return tuple(self._statement(stmt, around) for stmt in body)

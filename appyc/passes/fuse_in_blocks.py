@@ -56,7 +56,6 @@ from appyc.ir.visit import loops_of, map_blocks, rename, scalars_read, scalars_w
 from appyc.passes.build import integer, shifted, trip_count
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import PassContext
-from appyc.passes.contract_rows import GPUS
 from appyc.passes.recognise_reductions import recognise_reductions
 
 ROWS = {1: 4096, 2: 32, 3: 8}
@@ -68,7 +67,7 @@ MOST_PEELED = 1 / 4
 
 def fuse_in_blocks(fn: Function, ctx: PassContext) -> Function:
     """The function with such pairs of loops in blocks."""
-    if ctx.options.target in GPUS or not ctx.options.auto:
+    if ctx.options.on_gpu or not ctx.options.auto:
         return fn
     body = _Rewriting(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx).block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)

@@ -59,7 +59,6 @@ from appyc.ir.nodes import Alloc, Expr, For, Function, If, Stmt, Symbol, While
 from appyc.ir.visit import arrays_read, arrays_written, walk
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import FusionGroup, PassContext
-from appyc.passes.contract_rows import GPUS
 from appyc.passes.recognise_reductions import recognise_reductions
 
 BETWEEN = "a statement between them needs the first and is needed by the second"
@@ -180,7 +179,7 @@ class _Fusion:
         inner = replace(self, refusals={}, parts={})
         never = why_not_joined(first, second, self.equal)
         found = inner._attempt(first, second, between, is_producer) if never is None else never
-        if isinstance(found, str) and self.ctx.options.target not in GPUS:
+        if isinstance(found, str) and not self.ctx.options.on_gpu:
             inner = replace(self, refusals={}, parts={})
             found = inner._turned(first, second, between) or found
         if not isinstance(found, str):
@@ -246,7 +245,7 @@ class _Fusion:
             return f"the second starts from the value of '{symbol.name}' that the first leaves"
         if not is_producer and (reason := why_not_worthwhile(one, two)) is not None:
             return reason
-        if self.ctx.options.target not in GPUS and not self.ctx.options.exact and ends_lanes(one, two):
+        if not self.ctx.options.on_gpu and not self.ctx.options.exact and ends_lanes(one, two):
             return "its functions are computed in lanes, which a loop inside would end"
         verdict = _verdict(one_loop(one, two))
         if not verdict.may_run_in_any_order:

@@ -50,8 +50,6 @@ from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, w
 from appyc.passes.band_order import in_order
 from appyc.passes.context import PassContext
 
-GPUS = ("gpu", "interpret")
-
 
 def interchange_loops(fn: Function, ctx: PassContext) -> Function:
     """The function with its bands in the best order that is legal."""
@@ -137,7 +135,7 @@ def _reordered(
     band = band_of(legality, loops)
     if band is None:
         return None
-    costs = OrderCosts(band, ctx.options.target in GPUS, has_threads(around, legality))
+    costs = OrderCosts(band, ctx.options.on_gpu, has_threads(around, legality))
     choices = [
         _Choice(order, costs.of(order), band.broken(order, exact=_rounds(band, ctx)))
         for order in band.orders()

@@ -42,7 +42,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_read, substitute
 from appyc.passes.build import integer, shifted
 from appyc.passes.context import PassContext
-from appyc.passes.interchange_loops import GPUS, has_threads
+from appyc.passes.interchange_loops import has_threads
 from appyc.passes.plain_loops import has_fixed_bounds, is_plain
 
 ROWS = 8
@@ -56,7 +56,7 @@ def skew_loops(fn: Function, ctx: PassContext) -> Function:
     names = NameSupply.after(fn)
     changed: dict[Symbol, For] = {}
     for outer, inner, around in _pairs(fn.body, ()):
-        on_gpu = ctx.options.target in GPUS
+        on_gpu = ctx.options.on_gpu
         legality = ctx.legality(fn)
         if not _may_scalars_move(legality, outer) or (on_gpu and has_threads(around, legality)):
             continue

@@ -28,12 +28,11 @@ from appyc.ir.nodes import For, Function, Load, LoopMode, Store, Symbol, Update,
 from appyc.ir.types import Layout
 from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
 from appyc.passes.context import PassContext
-from appyc.passes.contract_rows import GPUS
 
 
 def stream_results(fn: Function, ctx: PassContext) -> Function:
     """The function with `streams` set on its innermost loops."""
-    if ctx.options.target in GPUS:
+    if ctx.options.on_gpu:
         return fn
     unread = _written_once(fn)
     if not unread:

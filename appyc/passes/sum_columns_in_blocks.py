@@ -67,7 +67,6 @@ from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, re
 from appyc.passes.build import integer, trip_count
 from appyc.passes.column_blocks import ROWS, ColumnBlocks
 from appyc.passes.context import PassContext
-from appyc.passes.contract_rows import GPUS
 from appyc.passes.lengths import is_length
 
 LEAST_ROWS = 8 * ROWS
@@ -79,7 +78,7 @@ REACH = 8
 
 def sum_columns_in_blocks(fn: Function, ctx: PassContext) -> Function:
     """The function with such loops twice: in blocks for many rows, and as they were."""
-    if ctx.options.exact or not ctx.options.auto or ctx.options.target in GPUS:
+    if ctx.options.exact or not ctx.options.auto or ctx.options.on_gpu:
         return fn
     allocs = [n.array for n in walk(fn) if isinstance(n, Alloc)]
     taken = {r.value for r in fn.results} | {n.array for n in walk(fn) if isinstance(n, Extent)}

@@ -68,6 +68,26 @@ def test_what_lives_on_the_gpu_stays_there(cupy: Any) -> None:
     np.testing.assert_array_equal(cupy.asnumpy(result), np.arange(5.0) * 2 + 1)
 
 
+def smoothed(a):
+    """Two stencils, which go in blocks on a CPU, and sums down columns, which do too."""
+    b = np.zeros_like(a)
+    b[1:-1] = a[:-2] + a[2:]
+    c = np.zeros_like(a)
+    c[1:-1] = b[:-2] + b[2:]
+    return c, c.sum(axis=0)
+
+
+def test_what_runs_on_the_gpu_is_made_for_it(cupy: Any) -> None:
+    a = np.ones((200, 300))
+    wanted = appyc.jit(cache=False, target="gpu")(smoothed)
+    found = appyc.jit(cache=False)(smoothed)
+    assert found.source("triton", cupy.asarray(a)) == wanted.source("triton", a)
+    assert found.source("triton", a) == wanted.source("triton", a)
+    assert found.source("ir", a) != wanted.source("ir", a)
+    kernels = [[k.ptx for k in fn.compile(a, target="cuda:90")] for fn in (found, wanted)]
+    assert kernels[0] == kernels[1]
+
+
 def test_arrays_of_other_libraries_are_used_in_place(cupy: Any) -> None:
     x, y = cupy.asarray(np.arange(5.0)), cupy.zeros(5)
     appyc.jit(cache=False)(scaled)(Foreign(x), Foreign(y), 2.0)

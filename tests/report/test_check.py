@@ -95,11 +95,11 @@ def test_every_pragma_that_cannot_be_read_is_reported(tmp_path):
 def test_what_runs_in_python_is_told_apart_from_what_is_compiled(tmp_path):
     text = (
         "def f(a, steps):\n"
-        "    log = []\n"
+        "    log = set()\n"
         "    for t in range(steps):\n"
         "        for i in range(a.shape[0]):\n"
         "            a[i] = a[i] * 0.5\n"
-        "        log.append(t)\n"
+        "        log.add(t)\n"
         "        while a[0] < 3.0:\n"
         "            a[0] += 1.0\n"
         "    return log\n"
