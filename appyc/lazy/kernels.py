@@ -19,7 +19,7 @@ from appyc.lazy import arrays, recorder
 from appyc.lazy.nodes import Buffer
 from appyc.lazy.operations import Call
 from appyc.lazy.recording import CallStatement, caller
-from appyc.lazy.running import STATE, flush
+from appyc.lazy.running import STATE, flush_due
 
 _DEFERRING: ContextVar[bool] = ContextVar("deferring", default=False)
 
@@ -72,7 +72,7 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
     site = caller()
     with STATE.lock:
         if STATE.recording.is_due(site):
-            flush()
+            flush_due()
         STATE.recording.statements.append(CallStatement(operation, args, made, site))
     kinds = [arrays.ndarray if buffer.shape else arrays.number for buffer in made]
     results = tuple(

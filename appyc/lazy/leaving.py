@@ -27,6 +27,11 @@ LEAST_BYTES = 1 << 16
 """Of results that are left: others are computed in no time."""
 
 
+MOST_HELD = 9 / 8
+"""Bytes of what is left that its inputs may have: these are held instead, and go with it. A little more, since what is
+computed from neighbours is a little shorter than they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Left:
     """What stays recorded of some statements. lines: which of them. numbers: the buffers that these make. unread:
@@ -61,7 +66,7 @@ class Habit:
         if left is None:
             return None
         saved, held = (sum(_bytes_of(found, numbers)) for numbers in (left.unread, left.inputs))
-        return left if saved >= least and held <= saved else None
+        return left if saved >= least and held <= MOST_HELD * saved else None
 
     def has_reached(self, numbers: frozenset[int]) -> None:
         if numbers != self.reached:
@@ -168,23 +173,25 @@ class _Flow:
         numbers: set[int] = set()
         lines: set[int] = set()
         inputs: set[int] = set()
-        pending = [number]
+        pending = [(number, len(self.lines))]
         while pending:
-            one = pending.pop()
-            if one in numbers:
-                continue
+            one, reader = pending.pop()
             is_there = one not in self.made or one in kept
-            if one in self.called or (is_there and (one in self.stored or one == number)):
+            if one in self.called or (is_there and (one == number or self._changes_after(reader, one))):
                 return None
             if is_there:
                 inputs |= {one} - self.made
-                continue
-            numbers.add(one)
-            lines.update(self.writers[one])
-            pending += [
-                n for at in self.writers[one] for n in _numbers_in(self.lines[at][1]) if n not in numbers
-            ]
+            elif one not in numbers:
+                numbers.add(one)
+                lines.update(self.writers[one])
+                pending += [
+                    (n, at) for at in self.writers[one] for n in _numbers_in(self.lines[at][1]) if n != one
+                ]
         return Left(tuple(lines), frozenset(numbers), frozenset({number}), frozenset(inputs))
+
+    def _changes_after(self, reader: int, one: int) -> bool:
+        """Whether a line after one that reads a buffer stores into it."""
+        return one in self.stored and max(self.writers[one]) > reader
 
 
 def _numbers_in(forms: Sequence[object]) -> Iterator[int]:

@@ -13,7 +13,7 @@ from appyc.lazy.nodes import Buffer, Own, Statement, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
-from appyc.lazy.running import STATE, flush, ran_by_numpy
+from appyc.lazy.running import STATE, flush, flush_due, ran_by_numpy
 from appyc.lazy.views import (
     Index,
     address,
@@ -264,7 +264,7 @@ def record(
     with STATE.lock:
         recording = STATE.recording
         if len(recording.statements) >= recording.few and recording.is_due(site):
-            flush()
+            flush_due()
         out = made(class_, recording.statements, operation, operands, shape, dtype, site, is_number)
         recording.nbytes += out.buffer.nbytes
         if recording.nbytes > recording.most_bytes and recording.is_too_much():
@@ -323,7 +323,7 @@ def record_store(
     recording = STATE.recording
     with STATE.lock:
         if recording.is_due(site):
-            flush()
+            flush_due()
         recording.statements.append(Statement(operation, operands, buffer, target.path, shape, site))
     if buffer.lent:
         flush((buffer,))

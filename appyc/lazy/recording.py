@@ -231,6 +231,16 @@ class Recording(Tally):
             self.busy = False
         return chosen
 
+    def take_new(self) -> list[Recorded]:
+        """Takes out all but what was left before and is not needed."""
+        self.prune()
+        self.busy = True
+        try:
+            self.nbytes = 0
+            return self._take_needed([buffer for s in self.statements for buffer in s.writes()], ())
+        finally:
+            self.busy = False
+
     def _take_needed(self, wanted: Sequence[Buffer], overwritten: Sequence[Buffer]) -> list[Recorded]:
         if not self.left:
             chosen, self.statements = parted(self.statements, wanted, overwritten)

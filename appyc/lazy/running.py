@@ -95,13 +95,28 @@ def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] 
             return
         was_running, recording.running = recording.running, True
         try:
-            _flush(wanted, overwritten)
+            _run_all(recording.take(wanted, overwritten), wanted if not overwritten else None)
         finally:
             recording.running = was_running
 
 
-def _flush(wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer]) -> None:
-    statements = STATE.recording.take(wanted, overwritten)
+def flush_due() -> None:
+    """Runs what is recorded because there is enough of it, and not because somebody asks for something: results that
+    went unread before may stay recorded, and what was left so stays."""
+    with STATE.lock:
+        recording = STATE.recording
+        if len(recording.left) > recording.most_statements:
+            flush()
+            return
+        was_running, recording.running = recording.running, True
+        try:
+            _run_all(recording.take_new(), ())
+        finally:
+            recording.running = was_running
+
+
+def _run_all(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:
+    """Runs what was taken. wanted: where not None, other results may stay recorded."""
     again = STATE.recording.again
     if statements:
         STATE.last = []
@@ -111,7 +126,7 @@ def _flush(wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer]) -> No
         for buffer in statement.reads() if is_new else statement.writes() if wanted is None else ():
             STATE.watch.is_read(buffer)
     while statements:
-        _run_segment(statements, wanted if not overwritten else None)
+        _run_segment(statements, wanted)
         drop_needless(statements)  # what has run may have been the last to read their results
 
 

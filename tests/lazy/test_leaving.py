@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy
 import pytest
 
 import appyc
 import appyc.numpy as np
+from appyc.lazy import running
 from appyc.lazy.running import STATE, flush
 
 Recorded = Callable[[], tuple[np.ndarray, float]]
@@ -164,3 +166,107 @@ def test_kernels_whose_arrays_are_dropped_are_never_run_again() -> None:
     del out
     STATE.recording.prune()
     assert STATE.recording.left == []
+
+
+# ---------------------------------------------------------------- of a time loop
+
+SIZE = 20_000
+"""Operations on fewer elements are computed at once."""
+
+
+def stepped(np: Any, steps: int) -> tuple[list[Any], Any]:
+    """A loop whose body is one program: `half` goes unread, `x` is read by the next step."""
+    x, v = np.ones(SIZE), np.arange(float(SIZE))
+    flush()
+    for _ in range(steps):
+        half = v - 0.5 * (x * x - 1.0) * 0.1
+        x = x + 0.1 * half
+        v = half - 0.5 * (x * x - 1.0) * 0.1
+    return [x, v], half
+
+
+def test_what_a_step_leaves_behind_is_not_stored() -> None:
+    for steps in (6, 9):
+        found, half = stepped(np, steps)
+        wanted, expected = stepped(numpy, steps)
+        flush()
+        numpy.testing.assert_allclose(numpy.asarray(found[0]), wanted[0])
+        numpy.testing.assert_allclose(numpy.asarray(found[1]), wanted[1])
+        numpy.testing.assert_allclose(numpy.asarray(half), expected)
+
+
+def test_a_step_stores_what_somebody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step's results are reachable when the next one starts; those that none of them reads are not stored."""
+    stored: list[int] = []
+    run = running._run_program
+
+    def counted(found: Any, habit: Any, returned: Any, left: Any) -> Any:
+        stored.append(len(returned))
+        return run(found, habit, returned, left)
+
+    monkeypatch.setattr(running, "_run_program", counted)
+    kept = stepped(np, 8)
+    assert stored[1] == 4, "with `half`, and the one before it"
+    assert set(stored[2:]) == {2}, "x and v"
+    del kept
+    history = []
+    stored.clear()
+    x = np.ones(SIZE)
+    flush()
+    stored.clear()
+    for _ in range(6):
+        y = x * 2.0 - 1.0
+        y = y * y + x * 0.5 - y * 0.25
+        y = y * 0.5 - x * 0.25 + 1.0
+        x = x + 0.1 * y
+        history.append(y)
+    assert set(stored[1:]) == {2}, "a list holds what goes unread"
+    flush()
+    assert all(is_stored(y) for y in history)
+
+
+def test_what_is_left_by_a_time_loop_is_the_value_of_its_step() -> None:
+    """Also where the next step changes what it is computed from."""
+    found, wanted = [], []
+    for np_, out in ((np, found), (numpy, wanted)):
+        x = np_.arange(float(SIZE))
+        for _ in range(9):
+            y = x * 2.0 - 1.0 + x * 0.5 - x * 0.25 + 3.0 - x * 0.125 + 2.0
+            old, seen = y, x + y
+            x += 0.1
+            x *= 0.5
+        out += [old, seen, x]
+    for a, b in zip(found, wanted, strict=True):
+        numpy.testing.assert_allclose(numpy.asarray(a), b)
+
+
+def between_stores(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """What is read is what one store has left, and the next one changes."""
+    c = np.zeros(SIZE)
+    c[1:] = x[1:]
+    d = c * 2.0
+    c[:2] = 7.0
+    return d, c, float((c * x).sum() + d.sum())
+
+
+def behind_stores(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Nothing is stored into `c` after it is read: there it is what it will be."""
+    c = np.zeros(SIZE)
+    c[1:] = x[1:]
+    d = c * 2.0
+    return d, c, float((c * x).sum() + d.sum())
+
+
+def test_what_is_computed_from_an_array_that_was_stored_into() -> None:
+    for _ in range(3):
+        d, c, _ = between_stores(np.arange(float(SIZE)))
+        assert c[:3].tolist() == [7, 7, 2]
+        assert is_stored(d)
+        del d, c
+    for round_ in range(4):
+        d, c, _ = behind_stores(np.arange(float(SIZE)))
+        assert c[:4].tolist() == [0, 1, 2, 3]
+        assert is_stored(d) == (round_ < 1)
+        if round_ == 3:
+            assert d[:4].tolist() == [0, 2, 4, 6]
+        del d, c
