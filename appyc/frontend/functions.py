@@ -207,7 +207,10 @@ def _divmod(op: str) -> Maker:
 
 
 def _square(args: list[Number], loc: Loc) -> Number:
-    return _strong(arithmetic.binary("*", args[0], args[0], loc))
+    (a,) = args
+    if a.type.dtype is DType.BOOL:  # NumPy squares no booleans, but small integers
+        a = arithmetic.to_type(a, NumberType(DType.INT8, python=False))
+    return _strong(arithmetic.binary("*", a, a, loc))
 
 
 def _reciprocal(args: list[Number], loc: Loc) -> Number:

@@ -127,6 +127,15 @@ class number(Array):  # noqa: N801  (as NumPy's scalars are written)
     def _put(self, key: Any, value: Any) -> None:
         raise TypeError(f"'numpy.{self.dtype}' object does not support item assignment")
 
+    def fill(self, value: Any) -> None:
+        self.value().fill(recorder.plain(value))  # changes nothing, or raises
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+        self.value().sort(axis, kind, order)
+
+    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
+        self.value().put(recorder.plain(indices), recorder.plain(values), mode)
+
     def __len__(self) -> int:
         raise TypeError(f"object of type 'numpy.{self.dtype}' has no len()")
 

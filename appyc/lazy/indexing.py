@@ -11,7 +11,7 @@ import numpy as np
 
 from appyc.lazy import arrays, held
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, Gather, Scatter, broadcast, ufunc_dtype
-from appyc.lazy.order import memory_order
+from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorder import asarray, changing, evaluated, plain, record, record_store
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, type_of
 from appyc.lazy.views import NEAR
@@ -209,7 +209,8 @@ def gathered(source: held.Held, found: Places) -> Any:
 
 
 def fancy_store(target: held.Held, key: Any, value: Any, ufunc: np.ufunc | None = None) -> None:
-    """A store through arrays of indices, or of one number through a mask, is recorded; else it is NumPy's.
+    """A store through arrays of indices, or through a mask of what is the same at each place, is recorded; else it is
+    NumPy's.
 
     ufunc: for its `at`, of which a number is combined as often as its place is named.
     """
@@ -231,33 +232,31 @@ def _is_stored(target: held.Held, key: Any, operand: Any, ufunc: np.ufunc | None
     shape = getattr(operand, "shape", ())
     mask = _mask(target, key)
     if mask is not None:
-        if ufunc is not None or shape != ():
-            return False
-        record_store(Choose(), (mask, operand, target), target, target.shape)
+        rest = target.shape[mask.ndim :]
+        if ufunc is not None or len(shape) > len(rest) or broadcast(shape, rest) != rest:
+            return False  # the values of the mask tell which element goes where
+        whole = mask[(..., *(None,) * len(rest))] if rest else mask.settled()
+        record_store(Choose(), (whole, operand, target), target, target.shape)
         return True
     found = places(target, key)
-    if found is None or found.is_turned or found.view.path:  # into a view, the compiler stores nothing so
+    if found is None:
         return False
-    whole = found.shape + found.view.shape[len(found.indices) :]
+    turned = found.shape + found.view.shape[len(found.indices) :]
+    whole = tuple(turned[axis] for axis in found.order)
     if broadcast(shape, whole) != whole:
         return False
-    record_store(Scatter(ufunc), (operand, *found.indices), found.view, whole)
+    if found.is_turned and shape:
+        operand = operand[(*(None,) * (len(whole) - len(shape)), ...)].transpose(inverse(found.order))
+    record_store(Scatter(ufunc), (as_operand(operand), *found.indices), found.view, turned)
     return True
 
 
 def _mask(target: held.Held, key: Any) -> Any:
-    """A mask of the target's first axes, with axes of one element for the rest; None for any other key."""
+    """A mask of the target's first axes; None for any other key."""
     if type(key) is np.ndarray and key.dtype == bool:
         key = asarray(key)
-    if (
-        type(key) is not arrays.ndarray
-        or key.dtype != bool
-        or not key.shape
-        or key.shape != target.shape[: key.ndim]
-    ):
-        return None
-    more = target.ndim - key.ndim
-    return key[(..., *(None,) * more)] if more else key.settled()
+    is_mask = type(key) is arrays.ndarray and key.dtype == bool and key.shape
+    return key if is_mask and key.shape == target.shape[: key.ndim] else None
 
 
 def _goes_into(value: Any, target: held.Held, ufunc: np.ufunc | None) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import appyc
+import appyc.numpy
 
 DTYPES = ("float64", "float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128")
 BINARY = ("+", "-", "*", "+", "-", "*", "/", "<", ">=", "==")
@@ -41,6 +42,7 @@ PLACES = (
     "i % 3",
     "np.argsort(i)",
 )
+AT = ("np.add", "np.subtract", "np.multiply", "np.maximum")
 LOOKED_AT = (
     "float(np.real({}).sum())",
     "{}.shape",
@@ -68,11 +70,28 @@ def total(x):
     return found
 
 
+def given(x):
+    """A copy of an array of NumPy's that changes afterwards, as a program's that is not appyc's may."""
+    values = np.array(x)
+    namespace = appyc.numpy if isinstance(x, appyc.numpy.ndarray) else np
+    out = np.array(values) if namespace is np else namespace.asarray(values)
+    values[...] = 0
+    return out
+
+
+def outside(x):
+    """What another library sees, in a view that is read-only."""
+    return float(np.real(np.asarray(x)).sum())
+
+
 PLAIN: dict[str, Callable[..., Any]] = {f.__name__: f for f in (scaled, smoothed, total)}
 DEFERRED = {name: appyc.jit(defer=True)(f) for name, f in PLAIN.items()}
 """Functions that programs call, as they are and compiled."""
 
-NOT_NAMES = frozenset(("np", "seen", "__builtins__", *PLAIN))
+OTHERS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (given, outside)}
+"""Functions of another library."""
+
+NOT_NAMES = frozenset(("np", "seen", "__builtins__", *PLAIN, *OTHERS))
 
 
 @dataclass
@@ -111,6 +130,11 @@ class Writer:
             "[None]",
             "[..., None]",
             "[2:5]",
+            "[::-2]",
+            "[4::-1]",
+            "[::-1][1:]",
+            "[1:][::-2]",
+            "[0:0]",
         ]
         forms += [".reshape(-1)", ".ravel('K')", ".flat[1:3]"]
         if value.ndim > 1:
@@ -138,12 +162,14 @@ class Writer:
                                   f"{self.fresh()} = {name}[{mask}]", f"np.add({name}, 1, out={name}, where={mask})",
                                   f"{self.fresh()} = np.sum({name}, where={mask})", f"np.putmask({name}, {mask}, 2)",
                                   f"np.copyto({name}, {self.operand()}, where={mask})"))  # fmt: skip
-        if kind < 0.94:
+        if kind < 0.93:
             return self.indexed()
+        if kind < 0.94:
+            return self.with_options()
         if kind < 0.95:
             one, two, three = self.operand(), self.operand(), self.operand()
             return f"{self.fresh()} = np.where({one} > {choose.choice(('0', '0.5'))}, {two}, {three})"
-        if kind < 0.955:
+        if kind < 0.957:
             return self.kernel()
         if kind < 0.968 and len(self.names) > 2:
             return f"del {choose.choice([n for n in self.names if n != 'i'])}"
@@ -158,14 +184,47 @@ class Writer:
             name = self.view(name)
         places = choose.choice(PLACES)
         key = choose.choice(
-            (places, places, f":, {places}", f"0, {places}", f"{places}, {places}", f"{places}, 1:")
-        )
+            (places, places, f":, {places}", f"0, {places}", f"{places}, {places}", f"{places}, 1:",
+             f"..., {places}", f"{places}, None", f"::-1, {places}")
+        )  # fmt: skip
+        if choose.random() < 0.2:
+            key = f"{choose.choice((name, self.operand()))} {choose.choice(('>', '<='))} {choose.choice(('0', '0.5'))}"
         value = choose.choice((self.operand(), "1", "2.5"))
         return choose.choice((
             f"{self.fresh()} = {name}[{key}]", f"{name}[{key}] = {value}", f"{name}[{key}] *= 2",
             f"np.add.at({name}, {choose.choice(PLACES[:2])}, {value})",
             f"{self.fresh()} = np.take({name}, {places}, axis=0)",
             f"np.divide({name}, 2, out={name})", f"np.multiply({name}, 3, out={name}, casting='unsafe')",
+            f"{choose.choice(AT)}.at({name}, {choose.choice(PLACES)}, {value})",
+            f"np.put({name}, {choose.choice(PLACES[:2])}, {value})", f"{name}.flat[1:3] = {value}",
+        ))  # fmt: skip
+
+    def with_options(self) -> str:
+        """Calls with `out=`, `where=`, `dtype=` and `casting=`, and what takes arrays from outside."""
+        choose = self.choose
+        one, two, into = self.operand(), self.operand(), self.view(choose.choice(list(self.names)))
+        dtype = choose.choice(
+            ("np.float64", "np.float32", "np.int64", "np.int32", "np.uint8", "bool", "complex")
+        )
+        mask = f"{self.operand()} > {choose.choice(('0', '0.5'))}"
+        f = choose.choice(("np.add", "np.multiply", "np.maximum", "np.subtract", "np.minimum"))
+        return choose.choice((
+            f"{f}({one}, {two}, out={into})", f"{f}({one}, {two}, out={into}, where={mask})",
+            f"{f}({one}, {two}, out={into}, casting='unsafe')", f"{self.fresh()} = {f}({one}, {two}, dtype={dtype})",
+            f"{self.fresh()} = np.sum({one}, axis=0, dtype={dtype})", f"np.sum({one}, axis=0, out={into})",
+            f"{self.fresh()} = np.sum({one}, axis=-1, where={mask})", f"np.cumsum({one}, axis=0, out={into})",
+            f"{self.fresh()} = np.max({one}, initial=0, where={mask})", f"np.sqrt(np.abs({one}), out={into})",
+            f"{self.fresh()} = np.add.reduceat({one}, [0, 2, 1])", f"{self.fresh()} = {f}.accumulate({one})",
+            f"{self.fresh()} = {f}.outer({one}, {two})", f"{self.fresh()} = {one}.astype({dtype})",
+            f"{self.fresh()} = np.zeros({choose.choice(('()', '0', '(3, 0)', '6', '(4, 6)'))}, {dtype})",
+            f"{self.fresh()} = np.full({choose.choice(('()', '0', '6', '(2, 3)'))}, 2)",
+            f"{self.fresh()} = np.concatenate(({one}, {two}))", f"{self.fresh()} = np.stack(({one}, {two}))",
+            f"{into}[...] = np.arange(np.size({into})).reshape({into}.shape)",
+            f"{self.fresh()} = np.einsum('i,i->i', {one}, {two})", f"{self.fresh()} = {one} @ {two}",
+            f"{self.fresh()} = np.where({mask}, {one}, {two})", f"{self.fresh()} = {one} // 2",
+            f"{self.fresh()} = {one} % 3",
+            f"np.copyto({into}, {one}, casting='unsafe')", f"{into}.fill(2)", f"{into}.sort()",
+            f"{self.fresh()} = given({one})", f"seen.append(outside({one}))",
         ))  # fmt: skip
 
     def kernel(self) -> str:
@@ -193,7 +252,7 @@ class Writer:
         """One more statement that NumPy takes."""
         for _ in range(20):
             line = self.statement()
-            there: dict[str, Any] = {**copy.deepcopy(self.names), "np": np, "seen": [], **PLAIN}
+            there: dict[str, Any] = {**copy.deepcopy(self.names), "np": np, "seen": [], **PLAIN, **OTHERS}
             try:
                 with warnings.catch_warnings(), np.errstate(all="ignore"):
                     warnings.simplefilter("ignore")
@@ -238,7 +297,7 @@ class Recorded:
     def run(self, namespace: Any, convert: Callable[[np.ndarray], Any]) -> dict[str, Any]:
         """What the names are bound to afterwards, and what was looked at."""
         there: dict[str, Any] = {k: convert(v.copy()) for k, v in self.inputs.items()}
-        there |= {"np": namespace, "seen": [], **(PLAIN if namespace is np else DEFERRED)}
+        there |= {"np": namespace, "seen": [], **OTHERS, **(PLAIN if namespace is np else DEFERRED)}
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             for number, line in enumerate(self.lines):
@@ -257,7 +316,7 @@ class Recorded:
 def program(seed: int, least: int = 5, most: int = 60) -> Recorded:
     """The program of a seed, with between `least` and `most` statements."""
     choose = random.Random(seed)
-    shapes = [(6,), (6,), (4, 6), (6, 6), (1, 6), (5,), (0,), (1,), (4, 1), (2, 3, 4)]
+    shapes = [(6,), (6,), (4, 6), (6, 6), (1, 6), (5,), (0,), (1,), (4, 1), (2, 3, 4), (), (3, 0)]
     inputs = {}
     for name in "abc":
         shape = choose.choice(shapes)

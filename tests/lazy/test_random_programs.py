@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy
 import pytest
 
 from appyc.lazy.running import reasons
 from tests.lazy.fuzz import compiling, difference, leaving_all
-from tests.lazy.generator import program
+from tests.lazy.generator import Recorded, program
 
 
 @pytest.mark.parametrize("start", range(0, 1000, 100))
@@ -38,6 +39,27 @@ def test_compiled_programs_do_what_numpy_does(target: str, start: int, count: in
             assert not difference(program(seed, most=14)), seed
         found = reasons()
     assert all("complex numbers have no order" in reason for reason in found), found
+
+
+FOUND = {
+    "the square of a boolean is a small integer": (
+        {"a": numpy.array([True, False, True])},
+        ("x = np.square(a)", "x -= a", "np.putmask(x, x >= 0, 2)"),
+    ),
+    "numbers never change": (
+        {"a": numpy.array([1.5, 2.0])},
+        ("x = a.prod()", "x.fill(7)", "y = x + 1", "x.put(0, 5)", "z = x * a"),
+    ),
+}
+"""Programs that did not do what NumPy does."""
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+@pytest.mark.parametrize("name", FOUND)
+def test_programs_that_were_wrong_are_right(name: str, target: str) -> None:
+    inputs, lines = FOUND[name]
+    with compiling(target, 0):
+        assert not difference(Recorded(inputs, lines))
 
 
 def test_the_generator_writes_all_kinds_of_statements() -> None:

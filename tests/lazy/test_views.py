@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import appyc
 import appyc.numpy as np
 from appyc.lazy.order import inverse, memory_order
-from appyc.lazy.running import STATE
+from appyc.lazy.running import STATE, flush, reasons
 from appyc.lazy.views import steps_between, view_of
 from tests.lazy.fuzz import compiling
 
@@ -117,3 +117,42 @@ def test_shape_and_dtype_are_not_changed_in_place() -> None:
     with pytest.raises(AttributeError, match="view"):
         a.dtype = numpy.int64
     assert a.shape == (2, 3)
+
+
+STORES = (
+    "v = a[1:]; v[i] = x", "v = a[::-2]; v[i] = x", "m[:, 1][i] = x", "m[1:, i] = x", "m[i, 1:] = x[:, None]",
+    "m.T[i] = 2.5", "m[:, i] = x", "m[::-1, i] = m[0, :3]", "m[..., i] += 1", "m.T[1:, i] -= x", "m.reshape(-1)[i] = x",
+    "np.add.at(a[1:], i, x)", "np.maximum.at(m[:, 2], i, 3)", "t[:, i, j] = x", "t[i, :, j] = x[:, None]",
+    "t[1, i] = x[:, None]",
+    "t[i, 0, j] = x", "m[m[:, 0] > 4] = m[0]", "m[m[:, 0] > 4] = 7", "t[t[:, :, 0] > 5] = x[:2]",
+    "a[2:][a[2:] > 4] = 0",
+    "a[i] = a[::-1][:3]", "m[i] = m[::-1][:3]", "m[[0, 0, 1]] = m[1:]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["numpy", "cpu", "interpret"])
+def test_stores_through_indices_into_views_are_recorded(target: str) -> None:
+    def run(text: str, namespace, convert) -> list[object]:
+        names = {
+            "a": numpy.arange(9.0), "m": numpy.arange(20.0).reshape(4, 5), "t": numpy.arange(24.0).reshape(3, 4, 2),
+            "x": numpy.array([10.0, 20.0, 30.0]), "i": numpy.array([1, -1, 0]), "j": numpy.array([0, 1, 1]),
+        }  # fmt: skip
+        scope = {k: convert(v) for k, v in names.items()} | {"np": namespace}
+        if namespace is np:
+            flush()
+        exec(text, scope)
+        assert namespace is numpy or STATE.recording.statements, text
+        return [numpy.asarray(scope[name]).tolist() for name in names]
+
+    with compiling("cpu" if target == "numpy" else target, 1 << 40 if target == "numpy" else 0):
+        for text in STORES:
+            assert run(text, np, np.array) == run(text, numpy, lambda values: values), text
+        assert not reasons()
+
+
+def test_values_for_places_that_a_mask_tells_are_numpys_business() -> None:
+    a = np.array(numpy.arange(6.0))
+    with pytest.raises(ValueError, match="cannot assign 3 input values"):
+        a[a > 1] = np.array([1.0, 2.0, 3.0])
+    a[a > 3] = np.array([1.0, 2.0])
+    assert a.tolist() == [0, 1, 2, 3, 1, 2]
