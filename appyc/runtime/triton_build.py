@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,10 +51,13 @@ def check_target(target: str) -> None:
 def compile_cubin(program: TritonProgram, target: str) -> list[CompiledKernel]:
     """Every kernel of the program for a target such as "cuda:90"."""
     names = load_source(program)
-    return [_compile(k, names[k.name], target, program.fuse_multiply_add) for k in program.kernels]
+    return [compile_kernel(program, kernel, names, target) for kernel in program.kernels]
 
 
-def _compile(kernel: KernelText, function: Any, target: str, fuse: bool) -> CompiledKernel:
+def compile_kernel(
+    program: TritonProgram, kernel: KernelText, names: Mapping[str, Any], target: str
+) -> CompiledKernel:
+    """One kernel of a program, of whose text these are the names."""
     import triton  # noqa: PLC0415
     from triton.backends.compiler import GPUTarget  # noqa: PLC0415
     from triton.compiler import ASTSource  # noqa: PLC0415
@@ -64,11 +68,11 @@ def _compile(kernel: KernelText, function: Any, target: str, fuse: bool) -> Comp
         raise ValueError(f"a target is written as 'cuda:90', not {target!r}")
     try:
         built = triton.compile(
-            ASTSource(function, kernel.signature, constexprs=kernel.constexprs),
+            ASTSource(names[kernel.name], kernel.signature, constexprs=kernel.constexprs),
             target=GPUTarget("cuda", int(capability), 32),
             options={
                 "num_warps": kernel.num_warps,
-                "enable_fp_fusion": fuse,
+                "enable_fp_fusion": program.fuse_multiply_add,
                 "enable_reflect_ftz": False,
                 "sanitize_overflow": False,
             },

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,7 @@ from appyc.ir.abi import FaultSite
 from appyc.ir.types import Layout
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
-from appyc.runtime.triton_build import CompiledKernel, compile_cubin
+from appyc.runtime.triton_build import CompiledKernel, compile_kernel
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
 from appyc.triton_gen.generate import TritonProgram
@@ -105,30 +105,41 @@ def plain_number(value: Any) -> Any:
 
 
 class _Program:
+    """A program for the GPU that is current at its first call. A kernel is compiled when it is first launched."""
+
     def __init__(self, program: TritonProgram) -> None:
         self.program = program
+        self._texts = {text.name: text for text in program.kernels}
+        self._kernels: dict[str, GpuKernel] = {}
         self._lock = threading.Lock()
 
     @cached_property
-    def loaded(self) -> tuple[Any, dict[str, GpuKernel]]:
-        """The host function and the kernels, for the GPU that is current at the first call."""
+    def _names(self) -> dict[str, Any]:
         from appyc.runtime.triton_source import load_source  # noqa: PLC0415  (imports Triton)
 
-        cupy = _cupy()
-        target = f"cuda:{cupy.cuda.Device().compute_capability}"
-        built = compile_cubin(self.program, target)
-        kernels = {
-            text.name: GpuKernel(text, compiled, cupy)
-            for text, compiled in zip(self.program.kernels, built, strict=True)
-        }
-        return load_source(self.program)["host"], kernels
+        return load_source(self.program)
+
+    @cached_property
+    def _target(self) -> str:
+        return f"cuda:{_cupy().cuda.Device().compute_capability}"
+
+    def kernel(self, name: str) -> GpuKernel:
+        found = self._kernels.get(name)
+        if found is not None:
+            return found
+        with self._lock:
+            if name not in self._kernels:
+                text = self._texts[name]
+                compiled = compile_kernel(self.program, text, self._names, self._target)
+                self._kernels[name] = GpuKernel(text, compiled, _cupy())
+            return self._kernels[name]
 
     def run(self, args: list[Any]) -> list[Any]:
-        with self._lock:
-            host, kernels = self.loaded
         cupy = _cupy()
+        with self._lock:
+            host = self._names["host"]
         memory = DeviceArguments(self.program, args, cupy)
-        device = _GpuDevice(self.program.sites, kernels, cupy)
+        device = _GpuDevice(self.program.sites, self.kernel, cupy)
         try:
             with np.errstate(all="ignore"):
                 results = host(device, *memory.values)
@@ -199,15 +210,15 @@ def shared_memory(arrays: list[NDArray[Any]]) -> dict[int, tuple[int, int]]:
 class _GpuDevice:
     """What a host function runs on."""
 
-    def __init__(self, sites: tuple[FaultSite, ...], kernels: dict[str, GpuKernel], cupy: Any) -> None:
-        self.sites, self.kernels, self.cupy = sites, kernels, cupy
+    def __init__(self, sites: tuple[FaultSite, ...], kernel: Callable[[str], GpuKernel], cupy: Any) -> None:
+        self.sites, self.kernel, self.cupy = sites, kernel, cupy
         self.stream = cupy.cuda.get_current_stream().ptr
         self.faults = cupy.zeros(fault_words(sites), np.int64) if sites else None
 
     def launch(self, name: str, programs: int, *args: Any) -> None:
         if programs > 0:
             values = [a.data.ptr if isinstance(a, self.cupy.ndarray) else plain_number(a) for a in args]
-            self.kernels[name](int(programs), self.stream, values)
+            self.kernel(name)(int(programs), self.stream, values)
 
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> Any:
         return self.cupy.zeros(shape, dtype) if zero else self.cupy.empty(shape, dtype)
