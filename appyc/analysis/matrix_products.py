@@ -8,7 +8,8 @@
             C[i, j] = beta * C[i, j] + alpha * s
 
 Both are C = keep * C + scale * A B. The order of the loops, which way each array lies and where its part
-begins make no difference; bounds must not depend on the loops of the nest.
+begins make no difference. Bounds must not depend on the loops of the nest, but that one bound of the columns may go
+with the rows, as in `for j in range(min(i + 1, n))`: of such a triangle, nothing else is written.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass, replace
 from appyc.analysis.product_terms import (
     DTYPES,
     Term,
+    coefficient,
     depends_on,
     is_fixed,
     is_one_place_each,
@@ -34,6 +36,7 @@ from appyc.ir.nodes import (
     Node,
     Operand,
     Product,
+    ProductShape,
     Stmt,
     Store,
     Symbol,
@@ -42,19 +45,22 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import rewrite, scalars_read, substitute
+from appyc.ir.visit import rewrite, scalars_read, scalars_written, substitute, walk
 
 MAX_STATEMENTS = 8
 """Statements of a loop that adds up products: the values of some are put into others."""
 
 
-def product_of(loop: For) -> Product | None:
-    """The product that a nest is, all of it; None where it is something else, or something more."""
+def product_of(loop: For, *, apart: bool = False) -> Product | None:
+    """The product that a nest is, all of it; None where it is something else, or something more.
+
+    apart: whether it is known that what the nest adds to is no element that it multiplies, in one array or not.
+    """
     chain = chain_of(loop)
-    if len(chain) < 2 or may_raise(chain[:3]) or not _has_fixed_bounds(chain[:3]):
+    if len(chain) < 2 or may_raise(chain[:3]):
         return None
     if len(chain) == 3 and len(updates := added_up(chain[2])) == 1 and updates[0].index:
-        return _into_elements(chain[0], chain[1], chain[2], updates[0])
+        return _into_elements((chain[0], chain[1], chain[2]), updates[0], apart)
     return _by_sums(chain[0], chain[1])
 
 
@@ -110,20 +116,24 @@ def _is_place(load: Load, store: Store) -> bool:
 # ---------------------------------------------------------------- the two forms
 
 
-def _into_elements(first: For, second: For, third: For, update: Update) -> Product | None:
+def _into_elements(nest: tuple[For, For, For], update: Update, apart: bool) -> Product | None:
     """`C[i, j] += scale * A[i, k] * B[k, j]`, with the three loops in any order."""
-    nest = (first, second, third)
     along = [loop for loop in nest if depends_on(update.index, loop)]
     if len(along) != 2 or not is_one_place_each(update.index, along, nest):
         return None
     rows, columns = along
     summed = next(loop for loop in nest if loop not in along)
+    shape = _shape(rows, columns, summed)
+    if shape is None:
+        return None
     terms = terms_of(update.value, (rows, columns), summed)
-    if terms is None or len(terms) != 1 or update.target in (terms[0].left.array, terms[0].right.array):
+    if terms is None or len(terms) != 1:
+        return None
+    if update.target in (terms[0].left.array, terms[0].right.array) and not apart:
         return None
     one = one_of(update.value)
     target = Operand(update.target, update.index, loc=update.loc)
-    return _product((rows, columns, summed), target, terms[0], terms[0].scale, one)
+    return _product((rows, columns, summed), shape, target, terms[0], terms[0].scale, one)
 
 
 def _by_sums(rows: For, columns: For) -> Product | None:
@@ -134,7 +144,8 @@ def _by_sums(rows: For, columns: For) -> Product | None:
         return None
     summed, last = sums[0], stores[-1]
     nest = (rows, columns, summed)
-    if not is_one_place_each(last.index, [rows, columns], nest) or not _has_fixed_bounds(nest):
+    shape = _shape(rows, columns, summed)
+    if shape is None or not is_one_place_each(last.index, [rows, columns], nest):
         return None
     updates = added_up(summed)
     if len(updates) != 1 or (update := updates[0]).index:
@@ -149,15 +160,48 @@ def _by_sums(rows: For, columns: For) -> Product | None:
         return None
     scale = _times(parts.total, terms[0].scale)
     target = Operand(last.array, last.index, loc=last.loc)
-    return _product(nest, target, terms[0], None if _is_one(scale) else scale, parts.old)
+    return _product(nest, shape, target, terms[0], None if _is_one(scale) else scale, parts.old)
 
 
 def _product(
-    nest: tuple[For, For, For], target: Operand, term: Term, scale: Expr | None, keep: Expr | None
+    nest: tuple[For, For, For],
+    shape: ProductShape,
+    target: Operand,
+    term: Term,
+    scale: Expr | None,
+    keep: Expr | None,
 ) -> Product:
     left, right = (Operand(load.array, load.index, loc=load.loc) for load in (term.left, term.right))
     rows, columns, summed = (loop.var for loop in nest)
-    return Product(rows, columns, summed, target, left, right, scale, keep, loc=nest[0].loc)
+    return Product(rows, columns, summed, target, left, right, scale, keep, shape, loc=nest[0].loc)
+
+
+def _shape(rows: For, columns: For, summed: For) -> ProductShape | None:
+    """Which elements the nest computes; None where bounds go with anything else than columns with rows."""
+    nest = (rows, columns, summed)
+    if not is_fixed((rows.lo, rows.hi, summed.lo, summed.hi), nest) or rows.step != 1 or columns.step != 1:
+        return ProductShape.ALL if _has_fixed_bounds(nest) else None
+    match _slope(columns.lo, "max", rows, nest), _slope(columns.hi, "min", rows, nest):
+        case (0, 0):
+            return ProductShape.ALL
+        case (0, 1):
+            return ProductShape.BEFORE
+        case (1, 0):
+            return ProductShape.FROM
+        case _:
+            return None
+
+
+def _slope(bound: Expr, limit: str, rows: For, nest: tuple[For, ...]) -> int | None:
+    """By how much a bound grows with the row, up to a limit if it has one; None where anything else is in it."""
+    match bound:
+        case Binary(op=op, lhs=lhs, rhs=rhs) if op == limit:
+            slopes = {_slope(part, "", rows, nest) for part in (lhs, rhs)}
+            return None if None in slopes else max(slope or 0 for slope in slopes)
+        case _:
+            others = [n for n in walk(bound) if not (isinstance(n, Var) and n.symbol == rows.var)]
+            is_plain = all(is_fixed(n, nest) for n in others if isinstance(n, Var | Load))
+            return coefficient(bound, rows.var) if is_plain else None
 
 
 def _has_fixed_bounds(nest: tuple[For, ...]) -> bool:
@@ -190,6 +234,8 @@ def _value_stored(body: tuple[Stmt, ...], summed: For, total: Symbol, last: Stor
                 start = scalars.get(total)
                 if start is None:
                     return None
+                for symbol in scalars_written(summed.body):
+                    scalars.pop(symbol, None)  # what it is then, nobody knows
                 scalars[total] = Binary("+", start, Var(total, loc=stmt.loc), loc=stmt.loc)
             case Store(mask=None) if (stmt.array, stmt.index) == (last.array, last.index):
                 element = now(stmt.value)

@@ -1,7 +1,7 @@
 """Products of matrices in triangles, as panels of rows: most of a panel is a rectangle, which a library can have.
 
-    for i in range(n):                              # columns depend on the row: the panel's product has a few
-        for j in range(i + 1):                      # elements that nobody wants
+    for i in range(n):                              # columns depend on the row: the panel's product is a triangle
+        for j in range(i + 1):                      # too, or has a few elements that nobody wants
             s = 0.0
             for k in range(m):
                 s += a[i, k] * b[j, k]
@@ -55,6 +55,18 @@ class Panels:
     @property
     def across(self) -> For:
         return self.outer if self.cut is self.inner else self.inner
+
+    @property
+    def is_triangle(self) -> bool:
+        """Whether the products of a panel are triangles, which can be had without what lies beside them."""
+        slopes = [slope_of(bound, self.cut) for bound in (self.inner.lo, self.inner.hi)]
+        return self.cut is self.outer and slopes in ([0, 1], [1, 0])
+
+    @property
+    def leaves_nothing(self) -> bool:
+        """Whether the products are triangles, and whole sums."""
+        bounds = [bound for one in self.sums for bound in (one.loop.lo, one.loop.hi)]
+        return self.is_triangle and not any(slope_of(bound, self.cut) for bound in bounds)
 
 
 def panels_of(outer: For, legality: Legality) -> Panels | None:

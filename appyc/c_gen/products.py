@@ -1,7 +1,7 @@
 """Nests that are products of matrices: a call of a library where it pays, or else the loops.
 
     const int64_t rows = m, columns = n, summed = l;
-    if (!(rows >= 8 && ... && product_float64(threads, rows, columns, summed, 1, false, 0, &C[0], ...))) {
+    if (!(rows >= 8 && ... && product_float64(threads, rows, columns, summed, shape_all, 0, 1, false, 0, &C[0], ...))) {
         ... the loops ...
     }
 
@@ -11,13 +11,13 @@ The function that calls the library is in `library_products`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import element, expression
 from appyc.ir.machine import ENOUGH, FEWEST
-from appyc.ir.nodes import For, Operand, Symbol
-from appyc.ir.visit import loops_of
+from appyc.ir.nodes import Binary, Expr, For, Operand, Product, ProductShape, Symbol, Var
+from appyc.ir.visit import loops_of, walk
 
 
 def product_call(ctx: FunctionContext, loop: For) -> str:
@@ -26,22 +26,24 @@ def product_call(ctx: FunctionContext, loop: For) -> str:
     assert product is not None
     nest = {n.var: n for n in loops_of(loop)}
     dtype, fresh = product.target.array.dtype, ctx.module.names.fresh
-    sides: dict[Symbol, str] = {}
-    for symbol, name in ((product.rows, "rows"), (product.columns, "columns"), (product.summed, "summed")):
-        along, sides[symbol] = nest[symbol], fresh(name)
-        count = ctx.module.helpers.plain("trip_count")
-        bounds = f"{expression(ctx, along.lo)}, {expression(ctx, along.hi)}, {along.step}"
-        ctx.writer.line(f"const int64_t {sides[symbol]} = {count}({bounds});")
+    edges = _Edges(ctx, product, nest)
+    sides = {
+        symbol: fresh(name)
+        for symbol, name in ((product.rows, "rows"), (product.columns, "columns"), (product.summed, "summed"))
+    }
+    for symbol, side in sides.items():
+        ctx.writer.line(f"const int64_t {side} = {edges.count(symbol)};")
     scale = "1" if product.scale is None else expression(ctx, product.scale)
     keep = "false, 0" if product.keep is None else f"true, {expression(ctx, product.keep)}"
     arguments = [
         "threads",
         *sides.values(),
+        *edges.shape(),
         scale,
         keep,
-        *_matrix(ctx, product.target, product.rows, product.columns, nest),
-        *_matrix(ctx, product.left, product.rows, product.summed, nest),
-        *_matrix(ctx, product.right, product.summed, product.columns, nest),
+        *_matrix(ctx, product.target, product.rows, product.columns, edges),
+        *_matrix(ctx, product.left, product.rows, product.summed, edges),
+        *_matrix(ctx, product.right, product.summed, product.columns, edges),
     ]
     tests = [f"{side} >= {FEWEST}" for side in sides.values()]
     tests.append(f"(double){' * (double)'.join(sides.values())} >= {ENOUGH}")
@@ -49,17 +51,67 @@ def product_call(ctx: FunctionContext, loop: For) -> str:
     return " && ".join([*tests, call])
 
 
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """Where the loops of a product begin and end. Columns whose bounds move with the row are as many as the row
+    with the most of them has, and begin where the first row's do."""
+
+    ctx: FunctionContext
+    product: Product
+    nest: Mapping[Symbol, For]
+
+    def first(self, symbol: Symbol) -> str:
+        """The first iteration of a loop; in the first row, where rows differ."""
+        return f"({expression(self._in_row(last=False), self.nest[symbol].lo)})"
+
+    def count(self, symbol: Symbol) -> str:
+        loop = self.nest[symbol]
+        last = self.product.shape is ProductShape.BEFORE and symbol == self.product.columns
+        end = expression(self._in_row(last=last), loop.hi)
+        return f"{self.ctx.module.helpers.plain('trip_count')}({self.first(symbol)}, {end}, {loop.step})"
+
+    def shape(self) -> tuple[str, str]:
+        """Which elements are wanted, as the function that calls the library takes it."""
+        match self.product.shape:
+            case ProductShape.ALL:
+                return "shape_all", "0"
+            case ProductShape.BEFORE:
+                columns = self.product.columns
+                end = expression(self._in_row(last=False), self.nest[columns].hi)
+                return "shape_before", f"{end} - {self.first(columns)}"
+            case ProductShape.FROM:
+                columns = self.product.columns
+                edge = _moving(self.nest[columns].lo, self.product.rows)
+                return "shape_from", f"{expression(self._in_row(last=False), edge)} - {self.first(columns)}"
+
+    def _in_row(self, *, last: bool) -> FunctionContext:
+        rows = self.nest[self.product.rows]
+        row = f"({expression(self.ctx, rows.hi)} - 1)" if last else f"({expression(self.ctx, rows.lo)})"
+        return replace(self.ctx, renamed={**self.ctx.renamed, rows.var: row})
+
+
+def _moving(bound: Expr, rows: Symbol) -> Expr:
+    """The part of a bound that goes with the rows, without the limit that it has."""
+    match bound:
+        case Binary(op="max", lhs=lhs, rhs=rhs):
+            return lhs if any(isinstance(n, Var) and n.symbol == rows for n in walk(lhs)) else rhs
+        case _:
+            return bound
+
+
 def _matrix(
-    ctx: FunctionContext, operand: Operand, slow: Symbol, fast: Symbol, nest: Mapping[Symbol, For]
+    ctx: FunctionContext, operand: Operand, slow: Symbol, fast: Symbol, edges: _Edges
 ) -> tuple[str, str, str]:
     """A matrix's first element, and how many bytes away the next ones along two loops are."""
-    first = {symbol: f"({expression(ctx, nest[symbol].lo)})" for symbol in (slow, fast)}
+    first = {symbol: edges.first(symbol) for symbol in (slow, fast)}
 
     def place(at: Mapping[Symbol, str]) -> str:
         there = replace(ctx, renamed={**ctx.renamed, **at})
         return f"&{element(there, operand.array, [expression(there, i) for i in operand.index])}"
 
     start = place(first)
-    steps = (place({**first, symbol: f"({first[symbol]} + {nest[symbol].step})"}) for symbol in (slow, fast))
+    steps = (
+        place({**first, symbol: f"({first[symbol]} + {edges.nest[symbol].step})"}) for symbol in (slow, fast)
+    )
     one, other = (f"(const char *){step} - (const char *){start}" for step in steps)
     return start, one, other

@@ -407,6 +407,15 @@ class Operand(Node):
     index: tuple[Expr, ...]
 
 
+class ProductShape(Enum):
+    """Which elements of a product a nest computes: in each row all, those before one that is a column further on
+    in each row (a lower triangle, say), or those from such a one on."""
+
+    ALL = "all"
+    BEFORE = "before"
+    FROM = "from"
+
+
 @dataclass(frozen=True, slots=True)
 class Product(Node):
     """What a nest of loops over `rows`, `columns` and `summed` comes to, in any order of the loops:
@@ -416,7 +425,9 @@ class Product(Node):
     target depends on rows and columns, left on rows and summed, right on summed and columns, each
     index on one of them at most, by a constant factor; no two places of rows and columns have one
     element of the target, and the nest touches its array nowhere else. keep: None where the target
-    is not read, scale: None for 1; both are the same in all iterations.
+    is not read, scale: None for 1; both are the same in all iterations. shape: ALL where no bound moves
+    with the row, else which bound of the columns' loop does, by one in each row: `row + c`, or
+    `min(row + c, n)` for an upper bound, `max(row + c, n)` for a lower one.
     """
 
     rows: Symbol
@@ -427,6 +438,7 @@ class Product(Node):
     right: Operand
     scale: Expr | None = None
     keep: Expr | None = None
+    shape: ProductShape = ProductShape.ALL
 
 
 class LoopMode(Enum):

@@ -28,7 +28,8 @@ is, and finds the sum in memory:
                                                      else:
                                                          ... as it was, in one nest
 
-Sums over triangles are cut into panels of rows (`product_panels`); of products that are added step by step, most is
+A triangle, in which the columns begin or end one further on in each row, is a product too. Sums over triangles with
+more around them are cut into panels of rows (`product_panels`); of products that are added step by step, most is
 done once for many steps (`product_steps`). A loop around whose iterations threads may
 share runs in order in a second version, where each product in it is so large that all threads are busy with it.
 
@@ -49,7 +50,7 @@ from appyc.analysis.product_panels import panels_of
 from appyc.analysis.product_steps import steps_of
 from appyc.analysis.product_sums import pieces_of, sums_in
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import For, Function, If, Stmt
+from appyc.ir.nodes import For, Function, If, ProductShape, Stmt
 from appyc.ir.visit import loops_of
 from appyc.passes.context import PassContext
 from appyc.passes.interchange_loops import has_threads
@@ -99,10 +100,10 @@ class _Search:
         if not self._is_free(loop):
             return replace(loop, body=self.block(loop.body, (*around, loop)))
         product = product_of(loop)
-        if product is not None:
+        if product is not None and (product.shape is ProductShape.ALL or not self.ctx.options.on_gpu):
             self._tell(loop, f"a product of matrices, which {self._library} computes where it is large")
             return replace(loop, product=product)
-        versions = ProductVersions(self.names, self.ctx.copies)
+        versions = ProductVersions(self.names, self.ctx.copies, triangles=not self.ctx.options.on_gpu)
         made = self._in_versions(loop, versions)
         if made is not None:
             self._tell(loop, f"the products in it are computed by {self._library} where they are large")

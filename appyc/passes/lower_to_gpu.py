@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir.kernels import GpuProgram
-from appyc.ir.nodes import For, Function, Node, Workers
+from appyc.ir.nodes import For, Function, Node, ProductShape, Workers
 from appyc.ir.visit import map_loops, rewrite
 from appyc.passes.build import integer
 from appyc.passes.combine_on_gpu import combine_on_gpu
@@ -47,11 +47,15 @@ def scans_of_reals(fn: Function, ctx: PassContext) -> Function:
 
 
 def products_of_reals(fn: Function, ctx: PassContext) -> Function:
-    """Products of complex matrices run in kernels: their parts become arrays that no library takes for one."""
+    """Products of complex matrices run in kernels: their parts become arrays that no library takes for one. So do
+    triangles, of which the library would compute too much."""
 
     def rule(loop: For) -> For:
-        is_complex = loop.product is not None and loop.product.target.array.dtype.is_complex
-        return replace(loop, product=None) if is_complex else loop
+        product = loop.product
+        if product is None:
+            return loop
+        is_for_library = not product.target.array.dtype.is_complex and product.shape is ProductShape.ALL
+        return loop if is_for_library else replace(loop, product=None)
 
     return map_loops(fn, rule)
 

@@ -30,6 +30,10 @@ PANEL = 128
 """Rows of a panel: with fewer a library packs the other matrix too often, with more there is too much beside the
 rectangle. (At 1000 rows each costs about an eighth.)"""
 
+WIDE_PANEL = 512
+"""The same where a panel's products are triangles and nothing is left beside them: what a panel's rows have in memory
+still finds room in a cache."""
+
 WORTH = 2 * PANEL
 """Rows from which on there is more in rectangles than beside them."""
 
@@ -63,7 +67,8 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
     """The nest as it was for small products, and in panels for large ones."""
     cut, loc = panels.cut, panels.outer.loc
     first = versions.names.fresh("first", DType.INT64)
-    end = Binary("min", Binary("+", Var(first, loc=loc), integer(PANEL, loc), loc=loc), cut.hi, loc=loc)
+    size = WIDE_PANEL if panels.leaves_nothing and versions.triangles else PANEL
+    end = Binary("min", Binary("+", Var(first, loc=loc), integer(size, loc), loc=loc), cut.hi, loc=loc)
     last = versions.names.fresh("end", DType.INT64)
     panel = _Panel(panels, first, Var(last, loc=loc))
     body: list[Stmt] = [Assign(last, end, loc=loc)]
@@ -75,7 +80,7 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
         replaced[found.at] = replaced.get(found.at, ()) + instead
     statements = tuple(s for at, stmt in enumerate(inner) for s in replaced.get(at, (stmt,)))
     body.append(versions.copy(_rows_of(panel, panels.outer, panels.inner, statements)))
-    loop = For(first, cut.lo, cut.hi, PANEL, tuple(body), loc=loc)
+    loop = For(first, cut.lo, cut.hi, size, tuple(body), loc=loc)
     return If(_is_large(panels), (loop,), (panels.outer,), loc=loc)
 
 
@@ -112,7 +117,8 @@ def _of_sum(
         Binary("max", trip_count(lo, hi, 1), integer(0, loc), loc=loc),
     )
     whole = replace(panels.cut, lo=first, hi=panel.end)
-    wide = replace(across, lo=lo, hi=hi)
+    alone = panels.is_triangle and versions.triangles
+    wide = across if alone else replace(across, lo=lo, hi=hi)
     common = replace(found, loop=replace(loop, lo=start, hi=stop))
     memory = Operand(array, place, loc=loc)
     apart: list[Stmt] = [Alloc(array, shape, zero=False, loc=loc)]

@@ -5,19 +5,23 @@ for k in range(n):                      for first in range(0, n, STEPS):
     for i in range(k + 1, n):               for k in range(first, end):
         for j in range(k + 1, m):               ...
             A[i, j] -= A[i, k] * A[k, j]  ->    ... columns before end, then rows before end of the others
-                                            T = np.empty((n - end, m - end))
-                                            # a product of matrices: T = -A B, k from first to end
+                                            # a product of matrices
                                             for i in range(end, n):
                                                 for j in range(end, m):
-                                                    A[i, j] += T[i - end, j - end]
+                                                    for k in range(first, end):
+                                                        A[i, j] -= A[i, k] * A[k, j]
+
+Where it is not known that the product reads nothing that it writes, it has memory of its own, and is added then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from appyc.analysis.filled import distance
-from appyc.analysis.product_steps import Steps, last_may_wait
+from appyc.analysis.matrix_products import product_of
+from appyc.analysis.product_steps import Steps, is_apart, last_may_wait
 from appyc.analysis.product_sums import ProductSum
 from appyc.ir.machine import FEWEST
 from appyc.ir.nodes import (
@@ -30,6 +34,7 @@ from appyc.ir.nodes import (
     If,
     Load,
     Operand,
+    ProductShape,
     Stmt,
     Var,
 )
@@ -103,6 +108,12 @@ def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...
     """All steps of a group together, for the rest of the matrix."""
     steps, update, loc = group.steps, group.steps.update, group.steps.update.loc
     rows, columns = (replace(loop, clauses=None) for loop in (group.far_rows, group.far_columns))
+    if is_apart(steps):
+        nests = [versions.copy(nest) for nest in _in_place(steps, rows, columns, step)]
+        products = [product_of(nest, apart=True) for nest in nests]
+        shapes = {product.shape for product in products if product is not None}
+        if all(products) and (versions.triangles or shapes == {ProductShape.ALL}):
+            return tuple(replace(n, product=product) for n, product in zip(nests, products, strict=True))
     last_row = Binary("-", rows.hi, integer(1, loc), loc=loc)
     wide = replace(columns, hi=substitute(columns.hi, {rows.var: last_row}))
     array = versions.names.fresh("total", ArrayType(update.value.dtype, 2, Layout.C))
@@ -114,3 +125,14 @@ def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...
     total = Load(array, place, checked=False, loc=loc)
     added = versions.copy(_nest(steps, rows, columns, replace(update, value=total)))
     return (Alloc(array, shape, zero=False, loc=loc), *versions.computed(rows, wide, found, memory), added)
+
+
+def _in_place(steps: Steps, rows: For, columns: For, step: For) -> Iterator[For]:
+    """A nest for each term, which adds it where it belongs."""
+    update = steps.update
+    for term in steps.terms:
+        value: Expr = Binary("*", term.left, term.right, loc=update.loc)
+        if term.scale is not None:
+            value = Binary("*", term.scale, value, loc=update.loc)
+        summed = replace(step, clauses=None, body=(replace(update, value=value),))
+        yield replace(rows, body=(replace(columns, body=(summed,)),))

@@ -40,7 +40,7 @@ _TYPES: tuple[tuple[str, type[np.generic]], ...] = (
 )  # fmt: skip
 """In the order of the table, with the letter that names of functions have for each."""
 
-_BY_ROWS, _AS_IS, _TRANSPOSED, _LOWER = 101, 111, 112, 122
+_BY_ROWS, _AS_IS, _TRANSPOSED = 101, 111, 112
 
 
 class _Table(ctypes.Structure):
@@ -48,7 +48,6 @@ class _Table(ctypes.Structure):
 
     _fields_ = (
         ("gemm", ctypes.c_void_p * 4),
-        ("syrk", ctypes.c_void_p * 4),
         ("threads", ctypes.c_void_p),
         ("set_threads", ctypes.c_void_p),
         ("longest", ctypes.c_int64),
@@ -79,11 +78,9 @@ def _table() -> _Table | None:
     for spelling, bits in _SPELLINGS:
         table = _Table(longest=(1 << bits) - 1)
         for place, (letter, dtype) in enumerate(_TYPES):
-            gemm, syrk = (_address(library, spelling.format(letter + name)) for name in ("gemm", "syrk"))
+            gemm = _address(library, spelling.format(letter + "gemm"))
             if gemm is not None and _multiplies(gemm, np.dtype(dtype)):
                 table.gemm[place] = gemm
-                if syrk is not None and _squares(syrk, np.dtype(dtype)):
-                    table.syrk[place] = syrk
         if any(table.gemm):
             for names in _THREADS:
                 count, change = (_address(library, names.format(word)) for word in ("get", "set"))
@@ -148,28 +145,3 @@ def _multiplies(address: int, dtype: np.dtype[Any]) -> bool:
     call(_BY_ROWS, _AS_IS, _TRANSPOSED, rows, columns, summed, _given(two), a.ctypes.data, summed,
          b.ctypes.data, summed, _given(three), c.ctypes.data, columns)  # fmt: skip
     return np.array_equal(c, expected, equal_nan=True)
-
-
-def _squares(address: int, dtype: np.dtype[Any]) -> bool:
-    """Whether the lower half of a' a comes out, and no more."""
-    n, summed = 7, 4
-    a, c = _sample(summed, n, dtype), _sample(n, n, dtype)
-    expected = np.where(np.tri(n, dtype=bool), np.sum(a[:, :, None] * a[:, None, :], axis=0), c)
-    one, none = np.array(1, dtype), np.array(0, dtype)
-    size, pointer, factor = ctypes.c_int64, ctypes.c_void_p, _FACTORS[dtype.char]
-    enums = (ctypes.c_int,) * 3
-    call = ctypes.CFUNCTYPE(None, *enums, size, size, factor, pointer, size, factor, pointer, size)(address)
-    call(
-        _BY_ROWS,
-        _LOWER,
-        _TRANSPOSED,
-        n,
-        summed,
-        _given(one),
-        a.ctypes.data,
-        n,
-        _given(none),
-        c.ctypes.data,
-        n,
-    )
-    return np.array_equal(c, expected)

@@ -31,15 +31,17 @@ FAST_THREADS = Machine(vector=100.0, fork=1.0, wake=1.0)
 
 
 @contextmanager
-def calls(dtype: Any = np.float64, then: Callable[[], object] = list) -> Iterator[list[str]]:
-    """The library's functions that are called for a type meanwhile, by name."""
+def calls(
+    dtype: Any = np.float64, then: Callable[[tuple[int, ...]], object] = lambda sides: None
+) -> Iterator[list[str]]:
+    """The library's functions that are called for a type meanwhile, by name. then: is told rows, columns and sums."""
     made: list[str] = []
     table = blas._table()
     assert table is not None
     place = [np.dtype(t) for t in TYPES].index(np.dtype(dtype))
     size, pointer = ctypes.c_int64, ctypes.c_void_p
     factor = {"f": ctypes.c_float, "d": ctypes.c_double}.get(np.dtype(dtype).char, pointer)
-    gemm_type = ctypes.CFUNCTYPE(
+    kind = ctypes.CFUNCTYPE(
         None,
         *(ctypes.c_int,) * 3,
         size,
@@ -54,25 +56,19 @@ def calls(dtype: Any = np.float64, then: Callable[[], object] = list) -> Iterato
         pointer,
         size,
     )
-    syrk_type = ctypes.CFUNCTYPE(
-        None, *(ctypes.c_int,) * 3, size, size, factor, pointer, size, factor, pointer, size
-    )
-    kept = (table.gemm[place], table.syrk[place])
+    kept = table.gemm[place]
 
-    def noting(name: str, address: int, kind: Any) -> Any:
-        def call(*args: Any) -> None:
-            made.append(name)
-            then()
-            kind(address)(*args)
+    def noting(*args: Any) -> None:
+        made.append("gemm")
+        then(args[3:6])
+        kind(kept)(*args)
 
-        return kind(call)
-
-    gemm, syrk = noting("gemm", kept[0], gemm_type), noting("syrk", kept[1], syrk_type)
-    table.gemm[place], table.syrk[place] = (ctypes.cast(f, pointer).value for f in (gemm, syrk))
+    gemm = kind(noting)
+    table.gemm[place] = ctypes.cast(gemm, pointer).value
     try:
         yield made
     finally:
-        table.gemm[place], table.syrk[place] = kept
+        table.gemm[place] = kept
 
 
 def product(a, b):
@@ -95,12 +91,18 @@ def layer(a, b, c):
     return np.maximum(a @ b + c, 0.0)
 
 
-def called(fn: Callable[..., Any], *args: Any, dtype: Any = np.float64, **options: Any) -> list[str]:
+def called(
+    fn: Callable[..., Any],
+    *args: Any,
+    dtype: Any = np.float64,
+    then: Callable[[tuple[int, ...]], object] = lambda sides: None,
+    **options: Any,
+) -> list[str]:
     """What a call asks the library for; its results are those of Python."""
     compiled = appyc.jit(target="cpu", **options)(fn)
     ours, theirs = ([a.copy(order="K") if isinstance(a, np.ndarray) and a.base is None else a for a in args]
                     for _ in range(2))  # fmt: skip
-    with calls(dtype) as made, np.errstate(all="ignore"):
+    with calls(dtype, then) as made, np.errstate(all="ignore"):
         result, expected = compiled(*ours), fn(*theirs)
     rough = np.finfo(dtype).eps * 2000
     if expected is not None:
@@ -127,8 +129,110 @@ def test_a_target_by_columns_is_the_transposed_product() -> None:
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_a_matrix_by_itself_is_computed_by_half(dtype: Any) -> None:
-    for a in (matrix(47, 70, dtype), np.asfortranarray(matrix(47, 70, dtype)), matrix(5, 70, dtype)[:, :0]):
-        assert called(by_itself, a, dtype=dtype) == (["syrk"] if a.size else [])
+    wide = matrix(20, 300, dtype)
+    for a in (wide, np.asfortranarray(wide), matrix(5, 300, dtype)[:, :0]):
+        work = 0
+
+        def add(sides: tuple[int, ...]) -> None:
+            nonlocal work
+            work += int(np.prod(sides))
+
+        assert bool(called(by_itself, a, dtype=dtype, then=add)) == bool(a.size)
+        assert work < 0.6 * a.shape[0] * a.shape[1] ** 2 or not a.size
+
+
+def before_the_diagonal(alpha, beta, c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            c[i, j] *= beta
+            for k in range(a.shape[1]):
+                c[i, j] += alpha * a[i, k] * b[j, k]
+
+
+def before_another(alpha, beta, c, a, b):
+    """The first rows have no columns."""
+    for i in range(c.shape[0]):
+        for j in range(i - 3):
+            for k in range(a.shape[1]):
+                c[i, j] += alpha * a[i, k] * b[j, k]
+
+
+def from_the_diagonal_on(alpha, beta, c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(i, c.shape[1]):
+            c[i, j] = 0.0
+            for k in range(a.shape[1]):
+                c[i, j] += alpha * a[i, k] * b[j, k]
+
+
+def from_another_on(alpha, beta, c, a, b):
+    """The first rows have all columns but one, and from some row on there may be none."""
+    for i in range(4, c.shape[0]):
+        for j in range(i - 3, c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] -= a[i, k] * b[j, k]
+
+
+def rectangle_and_triangle(alpha, beta, c, a, b):
+    """From row 10 on, every row has some columns."""
+    for i in range(10, c.shape[0]):
+        for j in range(1, i):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[j, k]
+
+
+TRIANGLES = (
+    before_the_diagonal,
+    before_another,
+    from_the_diagonal_on,
+    from_another_on,
+    rectangle_and_triangle,
+)
+
+
+@pytest.mark.parametrize("fn", TRIANGLES)
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_of_triangles_nothing_else_is_computed_or_written(
+    fn: Callable[..., Any], dtype: Any, threads: int
+) -> None:
+    """Whole numbers: all results are exact. What must not be touched is no number, and stays none."""
+    compiled = appyc.jit(target="cpu")(fn)
+    with using(FAST_THREADS), threads_of(threads):
+        for rows, columns in ((30, 30), (33, 33), (70, 70), (131, 131), (40, 131), (131, 140)):
+            a, b = (RNG.integers(-4, 5, (side, 40)).astype(dtype) for side in (rows, columns))
+            for target in (np.zeros((rows, columns), dtype), np.zeros((columns, rows), dtype).T):
+                target[:] = RNG.integers(-4, 5, (rows, columns))
+                i, j = np.ogrid[:rows, :columns]
+                wanted = {
+                    before_the_diagonal: j <= i,
+                    before_another: j < i - 3,
+                    from_the_diagonal_on: j >= i,
+                    from_another_on: (i >= 4) & (j >= i - 3),
+                    rectangle_and_triangle: (i >= 10) & (j >= 1) & (j < i),
+                }[fn]
+                target[~wanted] = np.nan
+                expected, got = target.copy(order="K"), target.copy(order="K")
+                scale, keep = dtype(2), dtype(3)
+                added = a @ b.T
+                expected[wanted] = {
+                    before_the_diagonal: keep * target + scale * added,
+                    before_another: target + scale * added,
+                    from_the_diagonal_on: scale * added,
+                    from_another_on: target - added,
+                    rectangle_and_triangle: target + added,
+                }[fn][wanted]
+                work = 0
+
+                def add(sides: tuple[int, ...]) -> None:
+                    nonlocal work
+                    work += sides[0] * sides[1]
+
+                with calls(dtype, add) as made:
+                    compiled(scale, keep, got, a, b)
+                np.testing.assert_array_equal(got, expected)
+                assert made
+                assert np.count_nonzero(wanted) <= work <= np.count_nonzero(wanted) + 16 * (rows + columns)
 
 
 def test_two_matrices_of_one_size_are_not_taken_for_one() -> None:
@@ -228,7 +332,7 @@ def test_each_thread_calls_the_library_for_its_part_and_the_library_uses_no_more
     before = count()
     with using(FAST_THREADS):
         for threads in (1, 2, 5, 6):
-            with threads_of(threads), calls(then=lambda: seen.append(count())) as made:
+            with threads_of(threads), calls(then=lambda sides: seen.append(count())) as made:
                 a, b = matrix(40, 33), matrix(33, 50)
                 np.testing.assert_allclose(appyc.jit(target="cpu")(product)(a, b), a @ b, rtol=1e-12)
             assert made == ["gemm"] * threads

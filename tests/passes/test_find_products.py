@@ -11,7 +11,7 @@ import pytest
 
 from appyc import pipeline
 from appyc.ir.machine import ENOUGH_FOR_ALL
-from appyc.ir.nodes import For, Function, If, LoopMode
+from appyc.ir.nodes import Alloc, For, Function, If, LoopMode, ProductShape
 from appyc.ir.printer import print_expr
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
@@ -46,6 +46,7 @@ def found(fn: Callable[..., Any], *args: object, **options: Any) -> tuple[Functi
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of a few rows are worth panels of 4 rows and steps of 4."""
     monkeypatch.setattr(product_panels, "PANEL", 4)
+    monkeypatch.setattr(product_panels, "WIDE_PANEL", 4)
     monkeypatch.setattr(product_steps, "STEPS", 4)
     for module in (product_panels, product_steps):
         monkeypatch.setattr(module, "WORTH", 8)
@@ -364,6 +365,35 @@ def column_by_column(a, b, c):
         a[k + 1 :, k] /= a[k, k]
 
 
+def lower_alone(a, b, c):
+    """One product, and nothing beside it: no panels are needed."""
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[j, k]
+            c[i, j] = c[i, j] * 0.5 + s
+
+
+def upper_alone(a, b, c):
+    n = c.shape[0]
+    for i in range(n):
+        for j in range(i + 1, n):
+            for k in range(a.shape[0]):
+                c[i, j] -= a[k, i] * b[k, j]
+
+
+@pytest.mark.parametrize(
+    ("fn", "shape"), [(lower_alone, ProductShape.BEFORE), (upper_alone, ProductShape.FROM)]
+)
+def test_a_triangle_is_one_product(fn: Callable[..., Any], shape: ProductShape) -> None:
+    out, (loop,), _ = found(fn, square(), square(), square())
+    assert loop.product is not None
+    assert loop.product.shape is shape
+    assert not any(isinstance(n, If) for n in walk(out))
+    same_as_python(out, fn, square(7), square(7), square(7))
+
+
 PANELS = (lower, upper, symmetric, in_place, in_place_after, lower_rows, in_place_rows, column_by_column)
 
 
@@ -428,6 +458,17 @@ def column_that_changes(a, b, c):
             a[i, 0] *= 0.5
 
 
+def factor_of_all_rows_read_behind(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            f = 0.0
+            for k in range(a.shape[1]):
+                f = 0.5 * a[i, k]
+                s += f * b[j, k]
+            c[i, j] = s + f
+
+
 def factor_that_is_read_behind(a, b, c):
     for i in range(c.shape[0]):
         for j in range(i + 1):
@@ -440,7 +481,15 @@ def factor_that_is_read_behind(a, b, c):
 
 
 @pytest.mark.parametrize(
-    "fn", [row_of_its_own, one_row_on, both_bounds, column_that_changes, factor_that_is_read_behind]
+    "fn",
+    [
+        row_of_its_own,
+        one_row_on,
+        both_bounds,
+        column_that_changes,
+        factor_of_all_rows_read_behind,
+        factor_that_is_read_behind,
+    ],
 )
 def test_panels_that_would_read_their_own_rows_are_not_made(fn: Callable[..., Any]) -> None:
     out, marked, _ = found(fn, square(), square(), square())
@@ -496,11 +545,48 @@ def into_all_rows(a, b, c):
                 a[i, j] += 0.1 * a[i, k] * c[k, j]
 
 
+def of_a_copy(a, b, c):
+    """A factor of a matrix, whose columns are copied to have them side by side."""
+    n = a.shape[0]
+    column = np.empty(n)
+    for k in range(n):
+        a[k, k] = 2.0 + a[k, k] * a[k, k]
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+            column[i] = a[i, k]
+        for i in range(k + 1, n):
+            for j in range(k + 1, i + 1):
+                a[i, j] -= 0.1 * column[i] * column[j]
+
+
+def slanted(a, b, c):
+    """Each row has two columns more: the products of all of them have memory of their own."""
+    n = a.shape[0]
+    for k in range(n):
+        b[k, k] = 0.5 + b[k, k]
+        for i in range(k + 1, n // 2):
+            for j in range(k + 1, 2 * i + 1):
+                c[i, j] += 0.1 * a[i, k] * b[k, j]
+
+
+IN_STEPS = (eliminated, eliminated_slices, lower_half, into_all_rows, of_a_copy)
+
+
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("fn", [eliminated, eliminated_slices, lower_half, into_all_rows])
-@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 13])
+@pytest.mark.parametrize("fn", [*IN_STEPS, slanted])
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 13, 17])
 def test_products_that_are_added_step_by_step_wait_for_each_other(fn: Callable[..., Any], size: int) -> None:
     check_choice(fn, size, products=2 if fn is lower_half else 1)
+
+
+@pytest.mark.parametrize("fn", [*IN_STEPS, slanted])
+def test_steps_are_added_in_their_place_where_that_is_possible(fn: Callable[..., Any]) -> None:
+    out, marked, _ = found(fn, square(), square(), square())
+    targets = {loop.product.target.array.name for loop in marked if loop.product is not None}
+    assert targets == ({"total"} if fn is slanted else {"a"})
+    shape = ProductShape.BEFORE if fn in (lower_half, of_a_copy) else ProductShape.ALL
+    assert {loop.product.shape for loop in marked if loop.product is not None} == {shape}
+    assert any(isinstance(n, Alloc) and n.array.array.ndim == 2 for n in walk(out)) == (fn is slanted)
 
 
 def with_rows_swapped(a, b, c):
@@ -537,6 +623,41 @@ def with_one_column_for_all_steps(a, b, c):
                 a[i, j] -= b[i, 0] * a[k, j]
 
 
+def with_a_copy_of_too_little(a, b, c):
+    n = a.shape[0]
+    column = np.empty(n)
+    for k in range(n):
+        for i in range(k + 2, n):
+            column[i] = a[i, k]
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i, j] -= column[i] * a[k, j]
+
+
+def with_a_copy_that_is_changed(a, b, c):
+    n = a.shape[0]
+    column = np.empty(n)
+    for k in range(n):
+        for i in range(k + 1, n):
+            column[i] = a[i, k]
+        column[n - 1] = 0.5
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i, j] -= column[i] * a[k, j]
+
+
+def with_a_copy_of_what_was_there(a, b, c):
+    n = a.shape[0]
+    column = np.empty(n)
+    for k in range(n):
+        for i in range(k + 1, n):
+            column[i] = a[i, k]
+            a[i, k] *= 0.5
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i, j] -= column[i] * a[k, j]
+
+
 def two_steps_ahead(a, b, c):
     """Of the next row not all is there."""
     n = a.shape[0]
@@ -564,6 +685,9 @@ def into_its_own_factor(a, b, c):
         with_rows_swapped,
         with_the_last_element,
         with_one_column_for_all_steps,
+        with_a_copy_of_too_little,
+        with_a_copy_that_is_changed,
+        with_a_copy_of_what_was_there,
         two_steps_ahead,
         into_its_own_factor,
     ],
@@ -578,3 +702,11 @@ def test_steps_that_need_what_would_wait_keep_their_order(fn: Callable[..., Any]
 def test_the_report_tells_of_the_library() -> None:
     _, _, context = found(gemm, 1.5, 1.25, square(), square(), square())
     assert any("NumPy's BLAS" in remark.text for remark in context.remarks)
+
+
+@pytest.mark.parametrize("fn", [lower_alone, lower, upper, of_a_copy, eliminated])
+def test_triangles_alone_are_for_a_cpu(fn: Callable[..., Any]) -> None:
+    """CuPy's library computes rectangles."""
+    out, marked, _ = found(fn, square(), square(), square(), target="interpret")
+    assert {loop.product.shape for loop in marked if loop.product is not None} <= {ProductShape.ALL}
+    same_as_python(out, fn, square(9), square(9), square(9))
