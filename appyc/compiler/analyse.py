@@ -84,6 +84,22 @@ def analyse(
     return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
 
 
+def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Analysed | None:
+    """The same function for arguments of which these axes, and no others, have length 1.
+
+    None where the usual version is as right for them as for any arguments.
+    """
+    from appyc import pipeline  # noqa: PLC0415  (as above)
+    from appyc.passes.context import PassContext  # noqa: PLC0415
+    from appyc.passes.set_unit_lengths import depends_on_units, set_unit_lengths  # noqa: PLC0415
+
+    if not depends_on_units(analysed.plain, units):
+        return None
+    context = PassContext(analysed.context.options)
+    function = set_unit_lengths(analysed.plain, context, units)
+    return replace(analysed, function=pipeline.run(function, pipeline.ANALYSE, context), context=context)
+
+
 def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
     """The same function for arguments that share memory in this way, its hidden arguments at the end.
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from appyc.compiler.analyse import Analysed, CompiledFor, analyse, analyse_shared
+from appyc.compiler.analyse import Analysed, CompiledFor, analyse, analyse_shared, analyse_units
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_of, fetch, python_function
 from appyc.frontend.source import Source, capture, read_source
@@ -77,6 +77,20 @@ class CpuCompiler:
         analysed = analyse(self.fn, self.source, arguments, objects, self.options)
         shared = analyse_shared(analysed, sharing)
         return None if shared is None else self._build(shared, key, plain=False)
+
+    def unit_version(
+        self,
+        arguments: Mapping[str, ArgType],
+        objects: Mapping[str, object],
+        units: frozenset[tuple[int, int]],
+    ) -> CpuVersion | None:
+        """The variant for arguments of which these axes have length 1, if that makes a difference."""
+        key = self._key(arguments, objects, f"lengths of 1: {sorted(units)}")
+        found = self._find(key, objects) if self.options.cache else None
+        if found is not None:
+            return self._load(found.entry, found.meta, objects)
+        analysed = analyse_units(analyse(self.fn, self.source, arguments, objects, self.options), units)
+        return None if analysed is None else self._build(analysed, key, plain=False)
 
     def _key(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], variant: str) -> str:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")

@@ -13,6 +13,7 @@ import numpy as np
 from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.shared import SharedVersions
+from appyc.compiler.units import UnitVersions
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, python_function
 from appyc.frontend.source import Source
@@ -155,7 +156,17 @@ def _cpu_version(
         found = compiler.version(wanted.types, wanted.objects, plain=True)
         if usual_kernel is not None:
             add(replace(usual_kernel, checked=found.kernel))
+            for one in stretched.made():
+                add(replace(one.kernel, watched=usual_kernel.watched))  # before the usual one, as they were
         return found
+
+    def unit_version(units: frozenset[tuple[int, int]]) -> CpuVersion | None:
+        found = compiler.unit_version(wanted.types, wanted.objects, units)
+        if found is not None and usual_kernel is not None:
+            add(replace(found.kernel, watched=usual_kernel.watched))
+        return found
+
+    stretched = UnitVersions(unit_version)
 
     def shared_version(sharing: Sharing) -> CpuVersion | None:
         found = compiler.shared_version(wanted.types, wanted.objects, sharing)
@@ -184,6 +195,9 @@ def _cpu_version(
             return invoke(plain().kernel, values, get_num_threads())
         with suppress(GuardFailure):
             return invoke(usual.kernel, values, get_num_threads())
+        if (found := stretched.version(flat)) is not None:
+            with suppress(GuardFailure):
+                return invoke(found.kernel, values, get_num_threads())
         return invoke(
             plain().kernel, values, get_num_threads()
         )  # not in a handler: what it raises stands alone

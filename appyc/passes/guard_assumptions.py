@@ -64,7 +64,7 @@ def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
     known, guards, anywhere = _decide(fn)
     # First what is known, as the nodes that were asked about, then what follows from it.
     fn = rewrite(fn, lambda n: Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
-    fn = rewrite(fn, _folded)
+    fn = rewrite(fn, folded)
     # A length that only a branch set anew which is gone now is the one that it was given first.
     values = known_values(fn)
     tests = [rewrite(n.arg, lambda e: values.get(e.symbol, e) if isinstance(e, Var) else e) for n in anywhere]
@@ -187,7 +187,7 @@ def _are_given(test: Compare, given: Collection[Symbol]) -> bool:
     )  # fmt: skip
 
 
-def _folded(node: Node) -> Node | tuple[Node, ...]:
+def folded(node: Node) -> Node | tuple[Node, ...]:
     """What follows from conditions that are constants."""
     match node:
         case Likely(arg=Const() as arg):
