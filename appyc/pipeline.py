@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from appyc.errors import CompileError, InternalError
+from appyc.errors import CompileError, InternalError, UnsupportedError
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
 from appyc.passes.block_deviations import block_deviations
@@ -131,6 +131,12 @@ UNCHECKED: tuple[Pass, ...] = (
 )
 
 
+def too_deep(fn: Function) -> UnsupportedError:
+    """The error for what is nested deeper than Python lets a walk over it go."""
+    return UnsupportedError(f"what {fn.name!r} computes is nested too deeply to be compiled", fn.loc,
+                            hints=("give parts of it names, or make them functions",))  # fmt: skip
+
+
 def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: bool = False) -> Function:
     """The function after the passes.
 
@@ -144,6 +150,8 @@ def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: boo
             fn = transform(fn, ctx)
         except (CompileError, InternalError):
             raise
+        except RecursionError:
+            raise too_deep(fn) from None
         except Exception as error:
             raise InternalError(transform.__name__, f"{type(error).__name__}: {error}") from error
         if verify:

@@ -12,6 +12,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import appyc
@@ -520,6 +521,41 @@ def doubled(a):
     return b[0][1]
 
 doubled(np.ones(4))
+""",
+    "list_that_grows_in_parallel": """
+@appyc.jit
+def positive(a):
+    found = []
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        if a[i] > 0:
+            found.append(i)
+    return found
+
+positive(np.ones(4))
+""",
+    "number_or_none_in_a_tuple": """
+@appyc.jit(strict=True)
+def place(a, limit):
+    found = None
+    for i in range(a.shape[0]):
+        if a[i] > limit:
+            found = i
+    pair = (found, limit)
+    return pair[0]
+
+place(np.ones(4), 0.5)
+""",
+    "none_as_a_number": """
+@appyc.jit
+def place(a, limit):
+    found = None
+    for i in range(a.shape[0]):
+        if a[i] > limit:
+            found = i
+    return found + 1
+
+place(np.ones(4), 2.0)
 """,
     "list_display": """
 @appyc.jit(strict=True)
@@ -1301,6 +1337,7 @@ SPEAKS_FOR_ITSELF = {
     "pragma_number_of_warps",
     "pragma_unknown_name_in_condition",
     "slice_longer_than_promised",
+    "none_as_a_number",
 }
 """Messages without a hint, whose first line is one."""
 
@@ -1389,3 +1426,14 @@ def last(n):
 def test_bad_number_of_threads_in_the_environment(monkeypatch):
     with pytest.raises(ValueError, match=r"^APPYC_NUM_THREADS must be a positive integer, not 'many'$"):
         num_threads({"APPYC_NUM_THREADS": "many"})
+
+
+def test_what_is_nested_too_deeply_says_where(tmp_path):
+    chain = " + ".join(["a[0]"] * 1400)
+    program = f"@appyc.jit(strict=True, cache=False)\ndef f(a):\n    x = 1.0\n    return {chain}\n"
+    module = run(program, tmp_path)
+    with pytest.raises(appyc.UnsupportedError, match="nested too deeply") as raised:
+        module.f(np.ones(3))
+    assert raised.value.loc.line == 8
+    module = run(program.replace("strict=True, ", ""), tmp_path)
+    assert module.f(np.ones(3)) == 1400.0

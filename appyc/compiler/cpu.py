@@ -115,12 +115,16 @@ class CpuCompiler:
         from tempfile import TemporaryDirectory  # noqa: PLC0415  (nor is this)
 
         from appyc.c_gen.generate import generate  # noqa: PLC0415  (not needed on a warm start)
+        from appyc.pipeline import too_deep  # noqa: PLC0415
         from appyc.runtime import machine, toolchain  # noqa: PLC0415
         from appyc.runtime.describe import describe  # noqa: PLC0415
 
         function = analysed.plain if plain else analysed.function
         vector_functions = toolchain.vector_functions(function, self.options)
-        module = generate(function, self.options, sequential=plain, vector_functions=vector_functions)
+        try:
+            module = generate(function, self.options, sequential=plain, vector_functions=vector_functions)
+        except RecursionError:
+            raise too_deep(function) from None
         interface = describe(function, analysed.arguments, module.faults)
         cache_, index = _disk(cache_dir() if self.options.cache else None)
         entry_key = digest(module.text, toolchain.compiler_id(), *toolchain.flags(self.options))

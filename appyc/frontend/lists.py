@@ -259,6 +259,7 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
 
 def extend(scope: Scope, name: str, items: ast.expr, loc: Loc) -> None:
     """`name.extend(items)`, `name += items`."""
+    refuse_out_of_order(scope, name, loc)
     if isinstance(items, ast.List | ast.Tuple):
         values = [settled(scope, expressions.put_together(scope, v, loc))
                   for v in expressions.lower_operands(scope, items.elts)]  # fmt: skip
@@ -295,8 +296,18 @@ def reverse(scope: Scope, name: str, loc: Loc) -> None:
         scope.emit(_stored(scope, column, integer(0, loc), count, backwards, loc))
 
 
+def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
+    """Raises UnsupportedError in a loop that was asked to run in parallel or in lanes."""
+    if any(not frame.in_order for frame in scope.loops):
+        raise UnsupportedError(
+            f"{name!r} grows or shrinks in a loop whose iterations run in any order", loc,
+            hints=("store each item at a place of its own in an array, or drop the pragma",),
+        )  # fmt: skip
+
+
 def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc) -> None:
     """A method that changes the list and gives nothing, as a statement."""
+    refuse_out_of_order(scope, name, loc)
     match method:
         case "append":
             append(scope, name, expressions.lower_expression(scope, args[0]), loc)
@@ -445,6 +456,7 @@ def list_method(scope: Scope, owner: ListValue, node: ast.Call, loc: Loc) -> Val
     assert isinstance(node.func, ast.Attribute)
     assert isinstance(node.func.value, ast.Name)
     if node.func.attr == "pop":
+        refuse_out_of_order(scope, node.func.value.id, loc)
         at = expressions.lower_number(scope, node.args[0]) if node.args else None
         return pop(scope, node.func.value.id, at, loc)
     raise UnsupportedError(f"{node.func.attr} of a list gives no value here", loc,

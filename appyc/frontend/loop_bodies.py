@@ -57,7 +57,7 @@ class LoopBody:
         for _ in range(_MAX_ROUNDS):
             # What a round that comes to nothing has returned says nothing.
             scope.result, scope.options = result, {leaf: list(arrays) for leaf, arrays in options.items()}
-            frame = LoopFrame(dict(head), since, needed=needed)
+            frame = LoopFrame(dict(head), since, needed=needed, in_order=self.in_order)
             if self.node.orelse:
                 frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)
             if exchanged:

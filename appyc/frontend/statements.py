@@ -136,6 +136,14 @@ def _holds_loop_exit(body: list[ast.stmt]) -> bool:
 
 def lower_statement(scope: Scope, node: ast.stmt) -> None:
     """One statement."""
+    try:
+        _lower_any(scope, node)
+    except RecursionError:
+        raise UnsupportedError("this is nested too deeply to be compiled", scope.loc(node),
+                               hints=("give parts of it names, or make them functions",)) from None  # fmt: skip
+
+
+def _lower_any(scope: Scope, node: ast.stmt) -> None:
     loc = scope.loc(node)
     pragma = scope.pragmas.get(node)
     if isinstance(pragma, AtomicPragma):
