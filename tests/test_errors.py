@@ -575,7 +575,8 @@ weight(1)
     "generator": """
 @appyc.jit(strict=True)
 def total(a):
-    return sum(x * y for x in a for y in a)
+    pairs = (x * y for x in a for y in a)
+    return sum(pairs)
 
 total(np.ones(4))
 """,
@@ -1269,7 +1270,10 @@ class Grid:
     pass
 """,
     "jit_of_lambda": """
-double = appyc.jit(lambda x: 2 * x)
+def shifts(k):
+    return appyc.jit(lambda x: x + k), appyc.jit(lambda x: x - k)
+
+double = shifts(1)[0]
 double(1)
 """,
     "jit_of_builtin": """

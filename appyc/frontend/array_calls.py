@@ -42,6 +42,7 @@ from appyc.frontend.reshaping import concatenated, ravelled, repeated, reshaped,
 from appyc.frontend.scope import Scope
 from appyc.frontend.stores import assign
 from appyc.frontend.tensors import as_tensor, as_value, materialise, permuted, with_axis
+from appyc.frontend.tree import is_list, tuple_in_place
 from appyc.frontend.values import (
     ArrayRef,
     ListValue,
@@ -149,6 +150,8 @@ def _bound(
 
 def _listed(node: ast.expr) -> ast.expr:
     """A list of shapes or arrays means what a tuple of them means."""
+    if isinstance(node, ast.BinOp) and is_list(node):
+        return _listed(tuple_in_place(node))
     if not isinstance(node, ast.List | ast.Tuple):
         return node
     return ast.copy_location(ast.Tuple([_listed(n) for n in node.elts], ast.Load()), node)

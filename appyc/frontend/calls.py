@@ -15,7 +15,7 @@ from appyc.frontend import arithmetic, expressions
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.functions import as_dtype, number_method
-from appyc.frontend.generated import generated_extreme, generated_test
+from appyc.frontend.generated import generated_extreme, generated_sum, generated_test
 from appyc.frontend.host_calls import BUILTINS, is_library_function
 from appyc.frontend.local_functions import LocalFunction
 from appyc.frontend.number_functions import ALL_FUNCTIONS
@@ -61,6 +61,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         return found
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
+    if callee.obj is sum and (total := generated_sum(scope, node)) is not None:
+        return total
     with _answered_by_library(loc):
         if (of_arrays := lower_array_call(scope, callee.obj, node, loc)) is not None:
             return of_arrays

@@ -8,7 +8,9 @@ A condition is a mask over the iterations; where it does not hold, the item is n
 Several `for`, and items that need statements (calls of functions with branches, say), are written out as a
 loop that fills a list; but for those over tuples, whose items are taken one by one.
 
-Does not handle: items of those loops that are arrays, and generators with several `for`; they run in Python.
+Lists of lists of one length are rows.
+
+Does not handle: items of those loops that are arrays; they run in Python.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import expressions
 from appyc.frontend.arithmetic import integer
 from appyc.frontend.loops import Range, what_it_runs_over
-from appyc.frontend.scope import Scope
+from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.tensors import as_tensor, is_array, pinned
 from appyc.frontend.values import (
     ArrayRef,
@@ -45,7 +47,8 @@ def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     with scope.collect() as block:
         found = _described(scope, node)
     if found is None:
-        return _in_a_list(scope, node)
+        rows = _rows(scope, node)
+        return rows if rows is not None else _in_a_list(scope, node)
     scope.block += block
     return found
 
@@ -56,7 +59,7 @@ def _described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | N
     first, *others = node.generators
     source = what_it_runs_over(scope, first.iter)
     if others or isinstance(source, TupleValue):
-        if any(generator.ifs for generator in node.generators) or not isinstance(source, TupleValue):
+        if not isinstance(source, TupleValue):
             return None
         items = list(_one_by_one(scope, node, node.generators, source))
         found = [item for item in items if item is not None]
@@ -97,11 +100,54 @@ def _one_by_one(
         with own_names(scope):
             for name, item in _names(scope, first.target, value):
                 scope.locals |= {name}
-                scope.bind(name, item, scope.loc(first.target))
+                if isinstance(item, Number) and item.constant is not None:
+                    scope.env[name] = item  # as if it were written out
+                else:
+                    scope.bind(name, item, scope.loc(first.target))
+            holds = [constant_truth(expressions.lower_condition(scope, test)) for test in first.ifs]
+            if None in holds:
+                yield None
+                return
+            if not all(holds):
+                continue
             if others:
                 yield from _one_by_one(scope, node, others, what_it_runs_over(scope, others[0].iter))
             else:
                 yield _lowered(scope, node.elt)
+
+
+def is_described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> bool:
+    """Whether no loop is needed to say what the items are."""
+    with scope.collect(), own_names(scope):
+        return _described(scope, node) is not None
+
+
+def _rows(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
+    """Lists of one length each, as rows: `[[f(i, j) for j in range(m)] for i in range(n)]`; None for others."""
+    inner = node.elt
+    if not isinstance(inner, ast.ListComp) or isinstance(inner.elt, ast.ListComp | ast.List):
+        return None
+    if len(node.generators) > 1 or len(inner.generators) > 1 or inner.generators[0].ifs:
+        return None
+    loc = scope.loc(node)
+    own = {n.id for n in ast.walk(node.generators[0].target) if isinstance(n, ast.Name)}
+    if own & {n.id for n in ast.walk(inner.generators[0].iter) if isinstance(n, ast.Name)}:
+        return None  # rows of different lengths, as far as can be seen
+    source = what_it_runs_over(scope, inner.generators[0].iter)
+    if isinstance(source, TupleValue):
+        width: Expr = integer(len(source.items), loc)
+    else:
+        width = pinned(scope, "width", _count(scope, source, loc))
+    flat = ast.copy_location(ast.ListComp(inner.elt, [*node.generators, *inner.generators]), node)
+    items = as_tensor(scope, _in_a_list(scope, flat), loc)
+    if items.ndim != 1:
+        return None
+    some = Binary("max", width, integer(1, loc), loc=loc)
+    count = pinned(scope, "rows", Binary("//", items.extents[0], some, loc=loc))
+    row, column = (scope.supply.fresh(name, DType.INT64) for name in "ij")
+    first = Binary("*", Var(row, loc=loc), width, loc=loc)
+    place = Binary("+", first, Var(column, loc=loc), loc=loc)
+    return Tensor((row, column), (count, width), substitute(items.element, {items.axes[0]: place}))
 
 
 def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
@@ -109,9 +155,6 @@ def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     from appyc.frontend.statements import lower_statement  # noqa: PLC0415  (statements hold expressions)
 
     loc = scope.loc(node)
-    if isinstance(node, ast.GeneratorExp) and len(node.generators) > 1:
-        raise UnsupportedError("a generator with several loops is compiled for tuples only", loc,
-                               hints=("write the loops out",))  # fmt: skip
     name = f"items_in_line_{node.lineno}_{node.col_offset}"  # the same each time that this is lowered
 
     def placed(part: ast.AST) -> None:

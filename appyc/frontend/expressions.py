@@ -581,7 +581,13 @@ def _among_list(scope: Scope, wanted: Number, found: ListValue, loc: Loc) -> Num
 
 
 def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
-    owner = lower_expression(scope, base)
+    if isinstance(base, ast.Attribute) and base.attr == "flat":
+        array = lower_expression(scope, base.value)
+        if isinstance(array, ArrayRef | Tensor) and array.ndim:
+            return _flat_item(scope, array, index, loc)
+        owner = attribute(scope, array, base.attr, scope.loc(base))
+    else:
+        owner = lower_expression(scope, base)
     match owner:
         case Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
             return _grid(scope, index, loc, is_open=obj is np.ogrid)
@@ -600,6 +606,15 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
                 else "only arrays and tuples can be"
             )
             raise wrong_kind(owner)(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
+
+
+def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
+    """`a.flat[k]`: of the elements in C order. Several of them are a copy, even where a slice names them."""
+    from appyc.frontend.reshaping import ravelled  # noqa: PLC0415  (it works with slices)
+
+    tensor = tensors.as_tensor(scope, array, loc)
+    out = subscript(scope, ravelled(scope, tensor, loc).copied(), lower_items(scope, index), loc)
+    return out.copied() if isinstance(out, Tensor) else out
 
 
 def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:

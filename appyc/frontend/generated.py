@@ -1,4 +1,4 @@
-"""`any` and `all` of a generator, and the least or greatest of what a generator or a vector has.
+"""`any`, `all` and `sum` of a generator, and the least or greatest of what a generator or a vector has.
 
     any(x > 2 for x in a)        found = False
                          ->      for x in a:
@@ -73,6 +73,37 @@ def _searched(scope: Scope, node: ast.GeneratorExp, is_any: bool, loc: Loc) -> V
         lower_statement(scope, _assigned(name, not is_any, node))
         lower_statement(scope, block)
         return scope.read(name, loc)
+
+
+def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
+    """Python's `sum` of a generator with several loops: these loops, with a total. None for what has no such."""
+    from appyc.frontend.comprehensions import is_described, own_names  # noqa: PLC0415  (as above)
+    from appyc.frontend.statements import lower_statement  # noqa: PLC0415  (as above)
+
+    match node:
+        case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
+            pass
+        case _:
+            return None
+    if len(argument.generators) == 1 or len(start) > 1 or is_described(scope, argument):
+        return None
+    name = unused("total", scope.locals)
+    sum_so_far = ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), argument.elt)
+    block: ast.stmt = ast.Assign([ast.Name(name, ast.Store())], sum_so_far)
+    for generator in reversed(argument.generators):
+        for condition in reversed(generator.ifs):
+            block = ast.If(condition, [block], [])
+        block = ast.For(generator.target, generator.iter, [block], [])
+    first = ast.Assign([ast.Name(name, ast.Store())], start[0] if start else ast.Constant(0))
+    for part in (*ast.walk(first), *ast.walk(block)):
+        if isinstance(part, ast.stmt | ast.expr) and not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    with own_names(scope):
+        targets = (n for g in argument.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
+        scope.locals |= {name, *(n.id for n in targets)}
+        lower_statement(scope, first)
+        lower_statement(scope, block)
+        return scope.read(name, scope.loc(node))
 
 
 def _assigned(name: str, value: bool, at: ast.expr) -> ast.stmt:

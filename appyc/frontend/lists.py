@@ -298,7 +298,7 @@ def reverse(scope: Scope, name: str, loc: Loc) -> None:
 
 def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
     """Raises UnsupportedError in a loop that was asked to run in parallel or in lanes."""
-    if any(not frame.in_order for frame in scope.loops):
+    if any(frame.asked for frame in scope.loops):
         raise UnsupportedError(
             f"{name!r} grows or shrinks in a loop whose iterations run in any order", loc,
             hints=("store each item at a place of its own in an array, or drop the pragma",),

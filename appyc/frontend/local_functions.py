@@ -16,7 +16,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import expressions
 from appyc.frontend.liveness import names_read
 from appyc.frontend.scope import Scope, assigned_names
-from appyc.frontend.source import Part
+from appyc.frontend.source import Part, lambda_definition
 from appyc.frontend.values import Opaque, Value
 
 
@@ -63,7 +63,7 @@ class LocalFunction:
 
 def defined(scope: Scope, node: ast.FunctionDef | ast.Lambda) -> Opaque:
     """The value of a `def` or a `lambda`. Raises UnsupportedError for decorators and `*args`."""
-    tree = node if isinstance(node, ast.FunctionDef) else _as_definition(node)
+    tree = node if isinstance(node, ast.FunctionDef) else lambda_definition(node, "<lambda>")
     if tree.decorator_list:
         raise UnsupportedError("a decorator of a nested function cannot be compiled",
                                scope.loc(tree.decorator_list[0]), hints=("define it outside",))  # fmt: skip
@@ -80,8 +80,3 @@ def defined(scope: Scope, node: ast.FunctionDef | ast.Lambda) -> Opaque:
     ]
     defaults = {a.arg: value for (a, _), value in zip(pairs, values, strict=True)}
     return Opaque(LocalFunction(tree, scope, defaults))
-
-
-def _as_definition(node: ast.Lambda) -> ast.FunctionDef:
-    body = ast.copy_location(ast.Return(node.body), node.body)
-    return ast.copy_location(ast.FunctionDef("<lambda>", node.args, [body], []), node)

@@ -40,7 +40,9 @@ class LoopBody:
     hidden: frozenset[str]
     """Names that the loop binds for its body alone."""
     in_order: bool = True
-    """Whether nobody has asked for its iterations to run in another order."""
+    """Whether its names may exchange arrays from one iteration to the next."""
+    asked: bool = False
+    """Whether somebody has asked for its iterations to run in any order."""
 
     def lower(self, scope: Scope, body: Callable[[LoopFrame], None]) -> tuple[LoopFrame, tuple[Stmt, ...]]:
         """The loop's frame, with the bindings at the top, and its body. Conversions to the former are emitted."""
@@ -57,7 +59,7 @@ class LoopBody:
         for _ in range(_MAX_ROUNDS):
             # What a round that comes to nothing has returned says nothing.
             scope.result, scope.options = result, {leaf: list(arrays) for leaf, arrays in options.items()}
-            frame = LoopFrame(dict(head), since, needed=needed, in_order=self.in_order)
+            frame = LoopFrame(dict(head), since, needed=needed, asked=self.asked)
             if self.node.orelse:
                 frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)
             if exchanged:

@@ -83,7 +83,7 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
     in_order = not source.parallel and (pragma is None or pragma.request not in ("parallel", "simd"))
-    shape = LoopBody(node, loc, hidden, in_order)
+    shape = LoopBody(node, loc, hidden, in_order, asked=not in_order)
     frame, block = shape.lower(scope, body)
     clauses = None
     if pragma is not None:
@@ -292,10 +292,12 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     return Range(integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)))
 
 
-def _reversed(scope: Scope, node: ast.Call, loc: Loc) -> Range:
+def _reversed(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     args = _arguments(scope, node)
     inner = what_it_runs_over(scope, args[0])
-    if isinstance(inner, TupleValue) or inner.step != 1:
+    if isinstance(inner, TupleValue):
+        return TupleValue(inner.items[::-1])
+    if inner.step != 1:
         raise UnsupportedError(
             "reversed of this is not compiled", loc, hints=("use range with a negative step",)
         )

@@ -129,7 +129,8 @@ def _nest(
         assign_to(scope, node.target, places.item(here), scope.loc(node.target))
         lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
-    shape = LoopBody(node, loc, frozenset(), in_order=False)
+    asked = pragma is not None and pragma.request in ("parallel", "simd")
+    shape = LoopBody(node, loc, frozenset(), in_order=False, asked=asked)
     frame, block = shape.lower(scope, body)
     clauses = loop_clauses(scope, pragma, frame.head) if pragma is not None else None
     loop = For(var, integer(0, loc), places.extents[depth], 1, block, clauses=clauses, loc=loc)

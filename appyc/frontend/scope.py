@@ -103,8 +103,8 @@ class LoopFrame:
     """How many stores the program had made, as it is written, before the loop."""
     ends: list[Env] = field(default_factory=list)
     """Bindings at each way back to the top or out: iteration ends, continue, break."""
-    in_order: bool = True
-    """Whether nobody has asked for its iterations to run in another order."""
+    asked: bool = False
+    """Whether somebody has asked for its iterations to run in any order."""
     broke: Symbol | None = None
     """Set by `break` where the loop has an else clause."""
     needed: frozenset[str] | None = None

@@ -21,7 +21,6 @@ from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Protocol, cast
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.match_statements import without_matches
 
 if TYPE_CHECKING:  # a warm start reads no pragmas
     from appyc.frontend.pragma_nodes import Pragma
@@ -85,6 +84,8 @@ class Source:
                                    hints=("write it with def alone",))  # fmt: skip
         if not isinstance(node, FunctionDef) or node.name != self.name:
             raise self._mismatch()
+        from appyc.frontend.match_statements import without_matches  # noqa: PLC0415  (a warm start parses nothing)
+
         return without_matches(node)
 
     def loc(self, node: AST) -> Loc:
@@ -130,6 +131,18 @@ class Part(Source):
         return self.tree
 
 
+@dataclass(frozen=True)
+class LambdaSource(Part):
+    """A lambda as a function."""
+
+    node: ast.Lambda
+
+    @property
+    def text(self) -> str:
+        """Not its lines: others may stand in them."""
+        return ast.unparse(self.node)
+
+
 def parameter_location(snippet: Snippet, name: str) -> Loc:
     """Where a parameter stands in the function's text; the function's place where it has no text."""
     function_at = Loc(snippet.file, snippet.first_line)
@@ -162,9 +175,7 @@ def read_source(fn: FunctionType | MethodType | Snippet) -> Source:
     snippet = fn if isinstance(fn, Snippet) else capture(fn)
     name, file, first = snippet.code.co_name, snippet.file, snippet.first_line
     if name == "<lambda>":
-        raise UnsupportedError(
-            "a lambda cannot be compiled", Loc(file, first), hints=("write it as a function with def",)
-        )
+        return _lambda(snippet)
     if first > len(snippet.lines):
         raise UnsupportedError(
             f"the source of {name!r} cannot be read",
@@ -175,6 +186,44 @@ def read_source(fn: FunctionType | MethodType | Snippet) -> Source:
     lines = tuple(rest[: _block_length(rest)])
     indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
     return Source(name, file, lines, first, indent)
+
+
+def _lambda(snippet: Snippet) -> Source:
+    """The source of a lambda: the only one that starts in its line, or one there that has its code."""
+    code, first = snippet.code, snippet.first_line
+    try:
+        module = ast.parse("".join(snippet.lines))
+    except SyntaxError:
+        module = ast.Module([], [])
+    starting = [n for n in ast.walk(module) if isinstance(n, ast.Lambda) and n.lineno == first]
+    found = [n for n in starting if _alike(_code_of(n, code), code)] if len(starting) > 1 else starting
+    if not found:
+        raise UnsupportedError("the source of this lambda cannot be told from others", Loc(snippet.file, first),
+                               hints=("write it as a function with def",))  # fmt: skip
+    return LambdaSource(
+        "<lambda>", snippet.file, tuple(snippet.lines[first - 1 : found[0].end_lineno]), first, 0,
+        lambda_definition(found[0], "<lambda>"), {}, found[0],
+    )  # fmt: skip
+
+
+def _code_of(node: ast.Lambda, like: CodeType) -> CodeType:
+    """What the lambda compiles to where nothing of it is found outside but globals."""
+    whole = compile(
+        ast.Expression(node), like.co_filename, "eval", like.co_flags & _FUTURE_FLAGS, dont_inherit=True
+    )
+    return next(c for c in whole.co_consts if isinstance(c, CodeType))
+
+
+def _alike(a: CodeType, b: CodeType) -> bool:
+    return all(
+        getattr(a, part) == getattr(b, part) for part in ("co_code", "co_consts", "co_names", "co_varnames")
+    )
+
+
+def lambda_definition(node: ast.Lambda, name: str) -> FunctionDef:
+    """The function with a name that does the same."""
+    value = ast.copy_location(ast.Return(node.body), node.body)
+    return ast.copy_location(FunctionDef(name, node.args, [value], []), node)
 
 
 def _block_length(lines: Sequence[str]) -> int:

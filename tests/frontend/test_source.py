@@ -163,9 +163,18 @@ def test_text_of_exec_is_refused():
     assert "put the function into a file" in str(caught.value)
 
 
-def test_lambda_is_refused():
-    with pytest.raises(UnsupportedError, match="a lambda cannot be compiled"):
-        read_source(lambda x: x)
+def test_lambdas_of_one_line_are_told_apart_by_their_code():
+    alone = lambda x: x + 1  # noqa: E731
+    first, second = lambda x: x * 2, lambda x: x * 3
+    texts = [read_source(fn).text for fn in (alone, first, second)]
+    assert texts == ["lambda x: x + 1", "lambda x: x * 2", "lambda x: x * 3"]
+
+
+def test_lambdas_of_one_line_that_read_names_around_them_are_refused():
+    k = 2
+    pair = lambda x: x + k, lambda x: x - k
+    with pytest.raises(UnsupportedError, match="cannot be told from others"):
+        read_source(pair[0])
 
 
 def test_async_function_is_refused():
