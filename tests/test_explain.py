@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -241,3 +243,23 @@ def test_loop_that_runs_in_another_one_has_a_record_that_says_so():
     assert record.within == line_of(joined_loops, "for i in")
     assert record.reason == f"runs in the loop at line {record.within}"
     assert "2 loops at line" in str(report)
+
+
+def test_bytes_of_loops_that_run_in_blocks():
+    """Three planes of 640 kB, one of them written; what is between the loops is in no memory."""
+
+    def corners(a, b):
+        length = np.sqrt(a * a + b * b)
+        return (
+            length[:-2, :-2] + length[2:, 2:] + length[1:-1, 1:-1] + length[2:, :-2] + length[:-2, 2:]
+        ) / 5.0
+
+    plane = np.ones((402, 202))
+    function = appyc.jit(corners)
+    function(plane, plane.copy())
+    (line,) = [
+        s for s in str(function.explain(plane, plane.copy())).splitlines() if "to and from memory" in s
+    ]
+    moved = float(re.search(r"([0-9.]+) MB to and from memory", line)[1])
+    assert moved == pytest.approx(4 * plane.nbytes / 1e6, rel=0.05)
+    assert "not stored: length" in line

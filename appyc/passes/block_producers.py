@@ -31,7 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
+from appyc.analysis.amounts import NONE, total
 from appyc.analysis.block_chains import (
     Fresh,
     Member,
@@ -44,7 +46,7 @@ from appyc.analysis.block_chains import (
     share_scalars,
     touched_outside,
 )
-from appyc.analysis.costs import operations_of
+from appyc.analysis.costs import operations_of, traffic_of
 from appyc.analysis.filled import filled_by
 from appyc.analysis.joining import EqualExtents, Touched, alone, jumps
 from appyc.analysis.legality import Legality
@@ -72,7 +74,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, rename, rewrite_all, walk
 from appyc.passes.build import apart, integer, shifted, trip_count, zero
 from appyc.passes.check_parallel import rounds_differently
-from appyc.passes.context import PassContext
+from appyc.passes.context import FusionGroup, PassContext
 from appyc.passes.lengths import tested
 from appyc.passes.recognise_reductions import recognise_reductions
 
@@ -273,7 +275,7 @@ class _Rewriting:
             for array in homes:
                 del self.ctx.contracted[array]
             return None
-        self._tell(chain, held)
+        self._tell(chain, held, block)
         return [*chain.before, loop, *chain.behind], frozenset(cleared)
 
     def _cleared(self, chain: _Chain, allocs: dict[Symbol, Alloc], rows: tuple[Expr, Expr]) -> list[Symbol]:
@@ -338,7 +340,12 @@ class _Rewriting:
             found = Binary(op, found, end, loc=end.loc)
         return found
 
-    def _tell(self, chain: _Chain, held: dict[Symbol, Alloc]) -> None:
+    def _tell(self, chain: _Chain, held: dict[Symbol, Alloc], block: Symbol) -> None:
+        groups = [self._group(one.loop) for one in chain.members]
+        parts = tuple(part for group in groups for part in group.parts)
+        places = tuple(place for group in groups for place in group.places)
+        before = reduce(total, (group.before for group in groups))
+        self.ctx.fusions[block] = FusionGroup(block, parts, places, before)
         for one in chain.members:
             for array in sorted(one.writes & chain.fresh.temporary, key=lambda a: a.uid):
                 extra = one.extra if array in one.wanted else 0
@@ -349,9 +356,14 @@ class _Rewriting:
                 )
         lines = sorted({one.loop.loc.line for one in chain.members})
         if len(chain.members) > 2:
-            places = ", ".join(map(str, lines))
-            text = f"{len(chain.members)} loops at line {places} run together in blocks of {chain.rows} rows"
+            where = ", ".join(map(str, lines))
+            text = f"{len(chain.members)} loops at line {where} run together in blocks of {chain.rows} rows"
             self.ctx.remark(chain.members[-1].loop.loc, text)
+
+    def _group(self, loop: For) -> FusionGroup:
+        """The loops that a loop has been made of."""
+        before = reduce(total, traffic_of(loop).values(), NONE)  # type: ignore[arg-type]
+        return self.ctx.fusions.get(loop.var) or FusionGroup(loop.var, (loop.var,), (loop.loc,), before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from tests.ir_makers import (
     load,
     mul,
     store,
+    sub,
     update,
     while_,
 )
@@ -139,6 +140,37 @@ def test_triangle_counts_by_half(p):
     assert value_of(whole.vector) == pytest.approx(125)
     # The bound is `(0 + 100) // 2`, an expression that nobody folds.
     assert value_of(part.vector) is None
+
+
+def blocks_of_rows(p, array, first, last):
+    """Blocks of 32 rows of 50 elements, a hundred times."""
+    block, i, j, s = p.index("block"), p.index("i"), p.index("j"), p.local("s")
+    rows = for_(i, first(block), last(block), [lanes(for_(j, 0, 50, [update(s, (), "+", u(array, i, j))]))])
+    return for_(block, 0, 100, [rows])
+
+
+def test_each_block_of_rows_comes_to_rows_of_its_own(p):
+    a = p.array("a", 2)
+    whole = blocks_of_rows(p, a, lambda b: mul(b, 32), lambda b: binary("min", add(mul(b, 32), 32), 3200))
+    assert value_of(cost_of(whole).bytes) == 0
+    assert value_of(cost_of(whole).bytes_each) == 32 * 50 * 8
+    halo = blocks_of_rows(p, a, lambda b: binary("max", sub(mul(b, 32), 1), 1), lambda b: add(mul(b, 32), 33))
+    assert value_of(cost_of(halo).bytes_each) == 32 * 50 * 8, "its neighbours' rows are in the cache"
+
+
+def test_rows_that_all_blocks_come_to_are_touched_once(p):
+    a = p.array("a", 2)
+    same = blocks_of_rows(p, a, lambda b: expr(0), lambda b: expr(32))
+    assert value_of(cost_of(same).bytes) == 32 * 50 * 8
+    assert value_of(cost_of(same).bytes_each) == 0
+
+
+def test_row_of_which_each_iteration_comes_to_one_place_more(p):
+    """`for i: for j in range(i): s += x[j]` comes to as many places as there are iterations."""
+    x, i, j, s = p.array("x", 1), p.index("i"), p.index("j"), p.local("s")
+    loop = for_(i, 0, 100, [lanes(for_(j, 0, i, [update(s, (), "+", u(x, j))]))])
+    assert value_of(cost_of(loop).bytes_each) == 8
+    assert value_of(cost_of(loop).bytes) == 0
 
 
 def test_lanes_may_be_of_a_loop_around_the_innermost(p):
