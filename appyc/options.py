@@ -142,9 +142,9 @@ def recorded_bounds(environ: Mapping[str, str] | None = None) -> tuple[int, int]
 
 
 def computed_at_once(environ: Mapping[str, str] | None = None) -> int:
-    """Arrays of how many elements are computed at once, instead of being recorded: APPYC_RECORDED_AT_ONCE, else 1024;
+    """Arrays of how many elements are computed at once, instead of being recorded: APPYC_RECORDED_AT_ONCE, else 8192;
     0 for none."""
-    return _number("APPYC_RECORDED_AT_ONCE", 1 << 10, 0, environ)
+    return _number("APPYC_RECORDED_AT_ONCE", 1 << 13, 0, environ)
 
 
 def _number(name: str, usual: int, least: int, environ: Mapping[str, str] | None) -> int:

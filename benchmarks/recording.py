@@ -40,7 +40,7 @@ def best(times: int, run: Callable[[], float]) -> float:
 
 def recording(operation: Callable[[Any, Any], Any]) -> Callable[[], float]:
     """Seconds for one of a few operations, without running them."""
-    a, b = np.array(numpy.ones((40, 50))), np.array(numpy.ones((40, 50)))
+    a, b = np.array(numpy.ones((100, 100))), np.array(numpy.ones((100, 100)))
 
     def run() -> float:
         start = time.perf_counter()
@@ -67,13 +67,13 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "a[1:-1, 2:]": lambda a, b: a[1:-1, 2:],
     "a.T": lambda a, b: a.T,
     "a += b": lambda a, b: a.__iadd__(b),
-    "np.zeros((40, 50))": lambda a, b: np.zeros((40, 50)),
+    "np.zeros((100, 100))": lambda a, b: np.zeros((100, 100)),
 }
 
 
 def known_flush(rounds: int) -> float:
-    """Seconds for a flush of one operation, and six more a round, on 2000 elements whose program has run before."""
-    a, b = np.array(numpy.ones(2000)), np.array(numpy.ones(2000))
+    """Seconds for a flush of one operation, and six more a round, on 10,000 elements whose program has run before."""
+    a, b = np.array(numpy.ones(10_000)), np.array(numpy.ones(10_000))
 
     def run() -> float:
         c, d = a * 2.0, b  # where the program does not come back to: that would run what is recorded

@@ -119,10 +119,10 @@ def test_defer_records_calls_with_recorded_arrays():
             a[i] *= 2.0
 
     flush()
-    a = appyc.numpy.ones(3000)
+    a = appyc.numpy.ones(9000)
     doubled(a)
     assert len(STATE.recording.statements) == 2  # with the array that is created
-    assert a.tolist() == [2] * 3000
+    assert a.tolist() == [2] * 9000
 
 
 def test_every_option_is_tested_above():

@@ -5,7 +5,8 @@
         if a[i] > 1.5:                              as much
             a[i] = 0.0
 
-An operation is recorded where one of its operands is not computed yet, waits for a recorded store, or has more
+Arrays of a few thousand elements stay in a processor's first cache from one operation to the next: fusion saves little
+of them. An operation is recorded where one of its operands is not computed yet, waits for a recorded store, or has more
 than `Recording.at_once` elements; a store, where something recorded is still to read what it overwrites. One element
 that is read or written is a small operation, whatever array it is in. Numbers that are computed at once are NumPy's.
 

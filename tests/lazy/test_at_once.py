@@ -17,7 +17,7 @@ from tests.lazy.test_known import CALLS, arguments
 
 pytestmark = pytest.mark.at_once
 
-MANY = 5000
+MANY = 20_000
 """Elements of an array that is recorded."""
 
 
@@ -272,7 +272,7 @@ def test_the_extension_sees_what_waits_as_python_does(*, to_write: bool) -> None
     flush()
     assert both(x)
     assert both(x[::-2])
-    assert both(x.reshape(50, 100).T[3])
+    assert both(x.reshape(200, 100).T[3])
     z = x + 1.0
     assert both(x) is not to_write
     assert both(y)
@@ -293,7 +293,7 @@ def test_the_extension_sees_what_waits_as_python_does(*, to_write: bool) -> None
 
 
 def test_the_bound_comes_from_the_environment() -> None:
-    assert computed_at_once({}) == 1024
+    assert computed_at_once({}) == 8192
     assert computed_at_once({"APPYC_RECORDED_AT_ONCE": "0"}) == 0
     for text in ("-1", "few"):
         with pytest.raises(ValueError, match="APPYC_RECORDED_AT_ONCE must be a number that is not negative"):
