@@ -7,7 +7,7 @@ suffix of math functions, R a complex type's real one, D the dtype's name.
 
 from __future__ import annotations
 
-from appyc.c_gen import library_products, streams_text, threads_pay
+from appyc.c_gen import library_products, own_products, streams_text, threads_pay
 from appyc.c_gen.inspectors import PLAIN_INSPECTORS, TYPED_INSPECTORS
 from appyc.c_gen.math_functions import IN_LANES, MATH_TEMPLATES, ONE_TOO_FAR, PROTOTYPES
 from appyc.c_gen.scalars import c_type, real_suffix
@@ -20,6 +20,7 @@ PLAIN: dict[str, tuple[tuple[str, ...], str]] = {
     **streams_text.HELPERS,
     **PLAIN_INSPECTORS,
     **library_products.PLAIN_PRODUCTS,
+    **own_products.PLAIN_OWN,
     # The cold path of every check. The first fault of all threads is the one that is kept.
     "raise_fault": (
         (),
@@ -146,6 +147,7 @@ TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     **TYPED_INSPECTORS,
     **MATH_TEMPLATES,
     **library_products.TYPED_PRODUCTS,
+    **own_products.TYPED_OWN,
     # Python's builtins, which keep the left side when a NaN is on either.
     "min": ((), "static inline T min_D(const T a, const T b) { return b < a ? b : a; }"),
     "max": ((), "static inline T max_D(const T a, const T b) { return b > a ? b : a; }"),
@@ -273,7 +275,7 @@ _VECTOR_SUM = """static inline T vector_sum_D(const vector_D lanes) {
 
 def reserved_names() -> set[str]:
     """Every name that this module can put into a C file."""
-    names = {*PLAIN, *threads_pay.NAMES, *library_products.NAMES}
+    names = {*PLAIN, *threads_pay.NAMES, *library_products.NAMES, *own_products.NAMES}
     names |= {f"{operation}_{dtype}" for operation in TEMPLATES for dtype in DType}
     names |= {"vector_bytes"} | {
         f"{prefix}_{dtype}" for prefix in ("vector", "vector_sum") for dtype in DType
@@ -302,9 +304,13 @@ class Helpers:
         """Asks for an operation on a type; returns the function's name."""
         name = f"{operation}_{dtype}"
         if name not in self._texts:
-            needs, text = TEMPLATES[operation]
+            of_complex = f"{operation}_of_complex"
+            chosen = of_complex if dtype.is_complex and of_complex in TEMPLATES else operation
+            needs, text = TEMPLATES[chosen]
             for need in needs:
-                if need in PLAIN:
+                if need == "vector":
+                    self.vector(dtype)
+                elif need in PLAIN:
                     self.plain(need)
                 elif need in TEMPLATES:
                     self.typed(need, dtype)

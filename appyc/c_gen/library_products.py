@@ -8,6 +8,8 @@ the library cannot take. Nor is the library asked where it would not do as the l
 Of triangles, and of a matrix times its own transpose, half is computed, as products of rectangles: what libraries have
 for symmetric matrices is no faster than their product (here, the same to two per cent), and knows fewer cases.
 
+Where what is measured on a machine says so, real numbers are multiplied here (`own_products`).
+
 Threads are OpenMP's, as for all loops: the product is cut into parts, and each thread calls the library for its
 own, which is told to use one thread meanwhile. Threads of the library's would wait for work beside ours,
 and two crowds that wait in turns for the same cores keep each other from them: of PolyBench's covariance, with
@@ -45,24 +47,31 @@ static void mirrored_D(const int64_t threads, T *const c, const int64_t n, const
     }
 }"""
 
-MULTIPLIED = """/* c = start * c + scale * a b, by rows. Integers of libraries that take 32 bits are 64 here, too:
+_FACTORS = """const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
+    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T start, T *const c,
+    const int64_t c_step) {"""
+
+MULTIPLIED = f"""/* c = start * c + scale * a b, by rows. Integers of libraries that take 32 bits are 64 here, too:
    they fit, and travel in a register or a slot of the stack of that size. */
 static void multiplied_D(
-    const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
-    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T start, T *const c,
-    const int64_t c_step) {
-    enum { is_real = sizeof(T) == sizeof(R), place = 2 * !is_real + (sizeof(R) == 8) };
-    const int one = turn_a ? blas_transposed : blas_as_is, other = turn_b ? blas_transposed : blas_as_is;
-    void *const gemm = appyc_blas->gemm[place];
-    if (is_real)
-        ((void (*)(int, int, int, int64_t, int64_t, int64_t, R, const T *, int64_t, const T *, int64_t, R, T *,
-            int64_t))gemm)(
-            blas_by_rows, one, other, m, n, l, (R)scale, a, a_step, b, b_step, (R)start, c, c_step);
-    else
-        ((void (*)(int, int, int, int64_t, int64_t, int64_t, const T *, const T *, int64_t, const T *, int64_t,
-            const T *, T *, int64_t))gemm)(
-            blas_by_rows, one, other, m, n, l, &scale, a, a_step, b, b_step, &start, c, c_step);
-}"""
+    {_FACTORS}
+    const double *const at = appyc_machine;
+    if (at && at[machine_own_product] < at[machine_library_product]
+        && own_D(turn_a, turn_b, m, n, l, scale, a, a_step, b, b_step, start, c, c_step)) return;
+    ((void (*)(int, int, int, int64_t, int64_t, int64_t, T, const T *, int64_t, const T *, int64_t, T, T *,
+        int64_t))appyc_blas->gemm[sizeof(T) == 8])(
+        blas_by_rows, turn_a ? blas_transposed : blas_as_is, turn_b ? blas_transposed : blas_as_is, m, n, l, scale,
+        a, a_step, b, b_step, start, c, c_step);
+}}"""
+
+MULTIPLIED_OF_COMPLEX = f"""/* The same; a library takes the places of complex factors. */
+static void multiplied_D(
+    {_FACTORS}
+    ((void (*)(int, int, int, int64_t, int64_t, int64_t, const T *, const T *, int64_t, const T *, int64_t,
+        const T *, T *, int64_t))appyc_blas->gemm[2 + (sizeof(R) == 8)])(
+        blas_by_rows, turn_a ? blas_transposed : blas_as_is, turn_b ? blas_transposed : blas_as_is, m, n, l, &scale,
+        a, a_step, b, b_step, &start, c, c_step);
+}}"""
 
 TRIANGLE = """/* c = start * c + scale * a b, of which only these elements are wanted, and written: in row r the columns
    before first + r, or those from there on. Rectangles are cut off, and what is left is halved, until small
@@ -196,7 +205,8 @@ PLAIN_PRODUCTS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 TYPED_PRODUCTS: dict[str, tuple[tuple[str, ...], str]] = {
     "mirrored": ((), MIRRORED),
-    "multiplied": (("appyc_blas",), MULTIPLIED),
+    "multiplied": (("appyc_blas", "appyc_machine", "own"), MULTIPLIED),
+    "multiplied_of_complex": (("appyc_blas",), MULTIPLIED_OF_COMPLEX),
     "triangle": (("larger", "smaller", "multiplied"), TRIANGLE),
     "product": (
         ("piece_start", "threads_pay", "threads_used", "wanted", "multiplied", "triangle", "mirrored"),

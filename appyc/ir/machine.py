@@ -35,7 +35,9 @@ class Machine:
     outside of the cache with all threads at it. fork: to start threads that wait for work, and to
     wait for the last of them. wake: the same where they sleep. awake: for how long they wait
     before they do. past_bytes: what a loop touches, from which on its results are written past the
-    caches: they would not be there any more when somebody reads them.
+    caches: they would not be there any more when somebody reads them. library_product, own_product: for a
+    multiplication and an addition in a product of matrices on one thread, by the library and by what is
+    compiled here.
     """
 
     vector: float = 0.05
@@ -50,6 +52,8 @@ class Machine:
     wake: float = 30_000.0
     awake: float = 500_000.0
     past_bytes: float = 1 << 25
+    library_product: float = 0.02
+    own_product: float = 0.03
 
     def alone(self, work: Work) -> float:
         """The time on one thread."""

@@ -33,6 +33,8 @@ def text_of(found: Machine, origin: str) -> str:
         f"{found.wake / 1e3:.3g} us where they sleep",
         f"  idle threads wait for      {found.awake / 1e3:.3g} us",
         f"  past the caches            results of loops that touch {found.past_bytes / _KIB / _KIB:.3g} MiB",
+        f"  products of matrices       {2 / found.library_product:.3g} GFLOP/s by the library, "
+        f"{2 / found.own_product:.3g} by compiled code",
     ]
     return "\n".join(lines)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -68,6 +69,32 @@ def attach(library: ctypes.CDLL) -> None:
 def is_found() -> bool:
     """Whether products of matrices can be left to a library here."""
     return _table() is not None
+
+
+def multiply() -> Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], None] | None:
+    """The library's c = a b on one thread, for square matrices in C's order; None where there is none."""
+    table = _table()
+    if table is None or not table.gemm[1]:
+        return None
+    size, pointer, factor = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
+    enums = (ctypes.c_int,) * 3
+    gemm = ctypes.CFUNCTYPE(
+        None, *enums, size, size, size, factor, pointer, size, pointer, size, factor, pointer, size
+    )(table.gemm[1])
+    count = ctypes.CFUNCTYPE(ctypes.c_int)(table.threads) if table.threads else None
+    change = ctypes.CFUNCTYPE(None, ctypes.c_int)(table.set_threads) if table.set_threads else None
+
+    def call(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> None:
+        n, busy = len(a), count() if count is not None else 0
+        if change is not None:
+            change(1)
+        gemm(
+            _BY_ROWS, _AS_IS, _AS_IS, n, n, n, 1.0, a.ctypes.data, n, b.ctypes.data, n, 0.0, c.ctypes.data, n
+        )
+        if change is not None:
+            change(busy)
+
+    return call
 
 
 @cache

@@ -1,12 +1,13 @@
-"""This machine's speed, for the choice between one thread and several: where it is kept, who knows it.
+"""This machine's speed, for the choice between one thread and several, and of what multiplies matrices: where it is
+kept, who knows it.
 
     <cache>/v1/machine-<key>.json     the fields of `Machine`, sealed with a checksum
 
-The key says on what they were measured: the processor, the cores that may be used, the C compiler,
-and how OpenMP's threads wait. The first function with a parallel loop that is compiled here has the
-numbers measured (0.2 to 0.3 s, half of it compiling; again in the next two processes if this machine is
-busy); `appyc machine` measures at once. A call of compiled code never does. Until the numbers are
-there, where they cannot be had, and under APPYC_MACHINE=default, those of an ordinary machine serve.
+The key says on what they were measured: the processor, the cores that may be used, the C compiler, NumPy's
+version and with it its library's, and how OpenMP's threads wait. The first function with a parallel loop that
+is compiled here has the numbers measured (0.3 to 0.4 s, half of it compiling; again in the next two processes if
+this machine is busy); `appyc machine` measures at once. A call of compiled code never does. Until the numbers
+are there, where they cannot be had, and under APPYC_MACHINE=default, those of an ordinary machine serve.
 
 All compiled code of the process reads one table, so what is measured holds for loaded code too.
 """
@@ -21,6 +22,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from appyc import options
 from appyc.ir.machine import Machine
@@ -160,7 +163,7 @@ def _cache() -> Cache:
 def _file() -> str:
     compiler = binary_fingerprint(options.c_compiler() or "cc") or binary_fingerprint("gcc") or ""
     waiting = [os.environ.get(name, "") for name in _WAITING]
-    key = digest(machine_fingerprint(), str(options.num_threads()), compiler, *waiting)
+    key = digest(machine_fingerprint(), str(options.num_threads()), compiler, np.__version__, *waiting)
     return f"machine-{key[:32]}.json"
 
 

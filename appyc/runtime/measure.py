@@ -1,16 +1,22 @@
-"""Measures the machine: compiles `probe.c`, and runs it once."""
+"""Measures the machine: compiles `probe.c`, and what multiplies matrices, and runs each for a moment."""
 
 from __future__ import annotations
 
 import ctypes
+import time
 from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
+from appyc.c_gen.helpers import Helpers
+from appyc.c_gen.scalars import TYPEDEFS
 from appyc.errors import InternalError, ToolchainError
 from appyc.ir.machine import Machine
+from appyc.ir.types import DType
 from appyc.options import Options
-from appyc.runtime import toolchain
+from appyc.runtime import blas, toolchain
 from appyc.runtime.openmp import load_library
 
 FAR_BYTES = 48 << 20
@@ -23,22 +29,22 @@ DISTURBED = 20
 
 def measure(threads: int) -> tuple[Machine, bool] | None:
     """The machine's numbers with so many threads, and whether it was quiet; None where it cannot be measured."""
-    if threads < 2:
-        return None  # nothing is ever shared
     with TemporaryDirectory(prefix="appyc-") as folder:
         built = Path(folder, "probe.so")
         try:
-            toolchain.build(Path(__file__).with_name("probe.c").read_text(), built, Options())
+            text = Path(__file__).with_name("probe.c").read_text()
+            toolchain.build(f"{text}\n{_own_text()}", built, Options())
             library = load_library(str(built))
         except (InternalError, ToolchainError, OSError):
             return None  # without OpenMP, say: then there are no threads to decide about
         library.appyc_probe.restype = ctypes.c_long
         out = (ctypes.c_double * len(fields(Machine)))()
         lost = library.appyc_probe(out, ctypes.c_int(threads), ctypes.c_int64(FAR_BYTES))
+        by_library, own = _products(library)
     if lost < 0:
         return None
     quiet = lost < DISTURBED
-    found = Machine(*out)
+    found = replace(Machine(*out), library_product=by_library, own_product=own)
     found = replace(found, fork=found.fork * STARTING, wake=max(found.wake, found.fork * STARTING))
     return (found if quiet else _believable(found), quiet)
 
@@ -58,3 +64,42 @@ def _believable(found: Machine) -> Machine:
         wake=min(found.wake, ordinary.wake),
         awake=max(found.awake, ordinary.awake),
     )
+
+
+# ---------------------------------------------------------------- products of matrices
+
+SIDE = 192
+"""Of the matrices that are multiplied: a library is nearly as fast as it gets, and done in a few tenths of a
+millisecond."""
+
+RUNS = 12
+
+
+def _own_text() -> str:
+    """What multiplies matrices in compiled code, where it can be called."""
+    helpers = Helpers()
+    own = helpers.typed("own", DType.FLOAT64)
+    size = "const int64_t n"
+    return f"""{TYPEDEFS}
+{helpers.text()}
+void appyc_own({size}, const double *a, const double *b, double *c) {{
+    {own}(false, false, n, n, n, 1, a, n, b, n, 0, c, n);
+}}"""
+
+
+def _products(library: ctypes.CDLL) -> tuple[float, float]:
+    """Nanoseconds for a multiplication and an addition, by NumPy's library and by our own function; those of an
+    ordinary machine where there is no library to be compared with."""
+    theirs = blas.multiply()
+    if theirs is None:
+        return Machine().library_product, Machine().own_product
+    a, b, c = (np.ones((SIDE, SIDE)) for _ in range(3))
+    size, places = ctypes.c_int64(SIDE), [ctypes.c_void_p(x.ctypes.data) for x in (a, b, c)]
+    by_library, own = float("inf"), float("inf")
+    for _ in range(RUNS):
+        start = time.perf_counter_ns()
+        theirs(a, b, c)
+        middle = time.perf_counter_ns()
+        library.appyc_own(size, *places)
+        by_library, own = min(by_library, middle - start), min(own, time.perf_counter_ns() - middle)
+    return by_library / SIDE**3, own / SIDE**3

@@ -241,8 +241,18 @@ def test_real_measurement_has_numbers_in_order(monkeypatch):
     assert m.fork <= m.wake
 
 
-def test_one_thread_and_no_compiler_measure_nothing(monkeypatch):
-    assert measure.measure(1) is None
+def test_products_are_measured_for_one_thread_too(monkeypatch):
+    found = measure.measure(1)
+    if found is None:
+        pytest.skip("the compiler has no OpenMP")
+    assert all(1e-3 < number < 10 for number in (found[0].library_product, found[0].own_product))
+    monkeypatch.setattr(measure.blas, "multiply", lambda: None)
+    found = measure.measure(1)
+    assert found is not None
+    assert found[0].own_product > found[0].library_product
+
+
+def test_no_compiler_measures_nothing(monkeypatch):
     monkeypatch.setenv("APPYC_CC", "no-such-compiler")
     assert measure.measure(2) is None
 
