@@ -51,10 +51,10 @@ enum { MAKES, UPDATES, STORES };  /* a new array; the first operand; the first a
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *slowly, *plain, *direct, *plans, *attributes, *weak_references;
+    PyObject *slowly, *plain, *backup, *direct, *plans, *attributes, *weak_references;
     PyTypeObject *array_type, *number_type;
     Tally *tally;
-    int operands, what, is_swapped, is_by_value;
+    int operands, what, is_swapped, is_by_value, is_product;
 } Known;
 
 static PyTypeObject KnownType;
@@ -522,12 +522,29 @@ static Py_ssize_t size_of_all(PyObject *const *args, Py_ssize_t count)
     return size;
 }
 
-/* What is computed place by place, at once. NULL without an error where it takes more to tell. */
+/* The elements of a product of two arrays, or a number that is more than any bound. */
+static Py_ssize_t size_of_product(PyObject *const *args, Py_ssize_t count)
+{
+    Py_ssize_t size = 1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyObject_TypeCheck(args[i], &ViewType))
+            return PY_SSIZE_T_MAX;
+        PyObject *shape = ((View *)args[i])->shape;
+        Py_ssize_t rank = PyTuple_GET_SIZE(shape), at = i == 0 || rank < 2 ? rank - 1 : rank - 2;
+        Py_ssize_t summed = rank == 1 || rank == 2 ? PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, at)) : 0;
+        if (!summed)
+            return PY_SSIZE_T_MAX;
+        size *= size_of(shape) / summed;
+    }
+    return size;
+}
+
+/* What is computed place by place, or is a product, at once. NULL without an error where it takes more to tell. */
 static PyObject *compute_directly(const Known *self, PyObject *const *args, Py_ssize_t count)
 {
     PyObject *given[MOST_OPERANDS], *out = NULL;
     Py_ssize_t done = 0;
-    if (count != self->operands || !is_small(self->tally, size_of_all(args, count))
+    if (count != self->operands || !is_small(self->tally, self->is_product ? size_of_product(args, count) : size_of_all(args, count))
         || (self->what == UPDATES && !is_settled(self->tally, ((View *)args[0])->buffer, 1)))
         return NULL;
     while (done < count && (given[self->is_swapped ? count - 1 - done : done] = plain_value(self->tally, args[done])))
@@ -565,7 +582,8 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
     if (keywords && PyTuple_GET_SIZE(keywords) == 0)
         keywords = NULL;
     if (!read_request(self, &request, args, PyVectorcall_NARGS(flags), keywords))
-        return slowly(self, &request, NULL, args, flags, keywords);
+        return self->backup != Py_None && !self->tally->is_learning ? PyObject_Vectorcall(self->backup, args, flags, keywords)
+                                                                    : slowly(self, &request, NULL, args, flags, keywords);
     if (self->plain != Py_None && is_of_numbers(&request) && self->tally->at_once > 0) {
         PyObject *found = PyObject_Vectorcall(self->plain, args, flags, keywords);
         return found && PyArray_Check(found) ? array_with(self->array_type, found, PyArray_DESCR((PyArrayObject *)found)) : found;
@@ -587,14 +605,15 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
 
 static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"slowly", "tally", "array_type", "number_type", "operands", "what", "swapped", "by_value", "plain", "direct", NULL};
+    static char *names[] = {"slowly", "tally", "array_type", "number_type", "operands", "what", "swapped", "by_value", "plain", "backup", "direct", "product",
+                            NULL};
     static const char *const kinds[] = {"makes", "updates", "stores"};
-    PyObject *slowly, *tally, *array_type, *number_type, *plain = Py_None, *direct = Py_None;
+    PyObject *slowly, *tally, *array_type, *number_type, *plain = Py_None, *direct = Py_None, *backup = Py_None;
     const char *what = "makes";
-    int operands, is_swapped = 0, is_by_value = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!i|$sppOO:Known", names, &slowly, &TallyType, &tally,
+    int operands, is_swapped = 0, is_by_value = 0, is_product = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!i|$sppOOOp:Known", names, &slowly, &TallyType, &tally,
                                      &PyType_Type, &array_type, &PyType_Type, &number_type, &operands, &what,
-                                     &is_swapped, &is_by_value, &plain, &direct))
+                                     &is_swapped, &is_by_value, &plain, &backup, &direct, &is_product))
         return NULL;
     int kind = 0;
     while (kind < 3 && strcmp(what, kinds[kind]) != 0)
@@ -609,6 +628,8 @@ static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     self->slowly = Py_NewRef(slowly);
     self->plain = Py_NewRef(plain);
     self->direct = Py_NewRef(direct);
+    self->backup = Py_NewRef(backup);
+    self->is_product = is_product;
     self->tally = (Tally *)Py_NewRef(tally);
     self->array_type = (PyTypeObject *)Py_NewRef(array_type);
     self->number_type = (PyTypeObject *)Py_NewRef(number_type);
@@ -628,12 +649,19 @@ static void known_dealloc(Known *self)
     Py_XDECREF(self->slowly);
     Py_XDECREF(self->plain);
     Py_XDECREF(self->direct);
+    Py_XDECREF(self->backup);
     Py_XDECREF(self->plans);
     Py_XDECREF(self->attributes);
     Py_XDECREF(self->array_type);
     Py_XDECREF(self->number_type);
     Py_XDECREF(self->tally);
     Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+/* A function of NumPy's looks like that. */
+static PyObject *known_repr(Known *self)
+{
+    return self->plain == Py_None ? PyObject_Repr(self->slowly) : PyObject_Repr(self->plain);
 }
 
 static PyObject *known_get(PyObject *self, PyObject *object, PyObject *Py_UNUSED(type))
@@ -661,6 +689,7 @@ static PyTypeObject KnownType = {
     .tp_new = known_new,
     .tp_dealloc = (destructor)known_dealloc,
     .tp_call = PyVectorcall_Call,
+    .tp_repr = (reprfunc)known_repr,
     .tp_vectorcall_offset = offsetof(Known, vectorcall),
     .tp_dictoffset = offsetof(Known, attributes),
     .tp_weaklistoffset = offsetof(Known, weak_references),

@@ -79,7 +79,9 @@ class Known:
         swapped: bool = False,
         by_value: bool = False,
         plain: Callable[..., Any] | None = None,
+        backup: Callable[..., Any] | None = None,
         direct: Callable[..., Any] | None = None,
+        product: bool = False,
     ) -> None: ...
     def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 

@@ -134,6 +134,12 @@ static void plain_dealloc(Plain *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
+/* A function of NumPy's looks like that. */
+static PyObject *plain_repr(Plain *self)
+{
+    return PyObject_Repr(self->of);
+}
+
 static PyMemberDef plain_members[] = {
     {"slowly", T_OBJECT_EX, offsetof(Plain, slowly), READONLY, NULL},
     {NULL},
@@ -153,6 +159,7 @@ static PyTypeObject PlainType = {
     .tp_new = plain_new,
     .tp_dealloc = (destructor)plain_dealloc,
     .tp_call = PyVectorcall_Call,
+    .tp_repr = (reprfunc)plain_repr,
     .tp_vectorcall_offset = offsetof(Plain, vectorcall),
     .tp_dictoffset = offsetof(Plain, attributes),
     .tp_weaklistoffset = offsetof(Plain, weak_references),

@@ -55,9 +55,6 @@ class Array(Shaped):
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
 
-    def dot(self, other: Any, out: Any = None) -> Any:
-        return functions.call(np.dot, (self, other), {} if out is None else {"out": out})
-
     def repeat(self, repeats: Any, axis: Any = None) -> Any:
         return functions.call(np.repeat, (self, repeats, axis), {})
 
@@ -90,7 +87,7 @@ class ndarray(Array):  # noqa: N801  (NumPy's name)
         """A method of NumPy's arrays that is not recorded: on computed values."""
         function = getattr(np.ndarray, name, None)
         if function is None or name.startswith("_"):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         if not callable(function):
             return getattr(self.computed(), name)
         return lambda *args, **keywords: recorder.evaluated(function, (self, *args), keywords)

@@ -29,6 +29,10 @@ _OPERANDS: dict[Any, int] = {
 """Functions that record one statement for arrays in order, and how many of their first arguments are operands."""
 
 
+_GROWING: frozenset[Any] = frozenset((np.zeros, np.ones, np.empty, np.where, np.tile, np.repeat, np.pad))
+"""Those among them that may give far more than they are given."""
+
+
 def _known(class_: type[Known], slowly: Callable[..., Any], operands: int, **more: Any) -> Any:
     return class_(slowly, STATE.recording, arrays.ndarray, arrays.number, operands, **more)
 
@@ -65,12 +69,20 @@ def function(of: Any) -> Any:
         return functions.call(of, args, keywords)
 
     if isinstance(of, np.ufunc):
-        direct = of if of.nout == 1 and of.signature is None else None
-        ufunc = _known(Ufunc, slowly, of.nin, by_value=of is np.power, plain=of, direct=direct)
+        is_product = of is np.matmul
+        direct = of if of.nout == 1 and (of.signature is None or is_product) else None
+        ufunc = _known(
+            Ufunc, slowly, of.nin, by_value=of is np.power, plain=of, direct=direct, product=is_product
+        )
         ufunc._ufunc = of
         return ufunc
     if of in _OPERANDS:
-        return functools.update_wrapper(_known(KnownMethod, slowly, _OPERANDS[of], plain=of), of)
+        is_product = of is np.dot
+        known = _known(
+            KnownMethod, slowly, _OPERANDS[of], plain=of, backup=None if of in _GROWING else _plain(of, slowly),
+            direct=of if is_product else None, product=is_product,
+        )  # fmt: skip
+        return functools.update_wrapper(known, of)
     if of in _AT_ONCE or not functions.is_own(of):
         return functools.update_wrapper(_plain(of, slowly), of)
     return functools.update_wrapper(slowly, of)
@@ -93,11 +105,12 @@ def _binary(ufunc: np.ufunc) -> tuple[Any, Any]:
         return ufuncs.binary(ufunc, one, two)
 
     by_value = ufunc is np.power
-    direct = None if ufunc is np.matmul else ufuncs.OPERATORS[ufunc]
+    is_product = ufunc is np.matmul
+    direct = ufuncs.OPERATORS[ufunc]
     forward = functools.partial(ufuncs.binary, ufunc)
     return (
-        _known(KnownMethod, forward, 2, by_value=by_value, direct=direct),
-        _known(KnownMethod, backward, 2, by_value=by_value, swapped=True, direct=direct),
+        _known(KnownMethod, forward, 2, by_value=by_value, direct=direct, product=is_product),
+        _known(KnownMethod, backward, 2, by_value=by_value, swapped=True, direct=direct, product=is_product),
     )
 
 
@@ -135,6 +148,7 @@ store = _known(Known, ufuncs.store, 1, what="stores")
 
 for _name in (
     "sum", "prod", "mean", "min", "max", "any", "all", "var", "std", "argmin", "argmax", "cumsum", "cumprod",
+    "dot",
 ):  # fmt: skip
     setattr(arrays.Array, _name, function(getattr(np, _name)))
 for _name, _ufunc in {

@@ -175,13 +175,14 @@ class PythonKnown:
     what: whether a call "makes" an array (or is told by `out=` where to store it), "updates" the first operand, or
     "stores" into an argument before the operands. swapped: the operands come the other way round. by_value: the
     values of numbers count. plain: NumPy's function, which is called where all operands are numbers.
-    direct: what NumPy calls for arrays that are small and there, if it is computed place by place.
+    backup: called instead of `slowly` with arguments that are nothing to know a call by. direct: what NumPy calls for
+    arrays that are small and there, if it is computed place by place, or is a product.
     """
 
     def __init__(self, slowly: Callable[..., Any], tally: Tally, array_type: type[Any], number_type: type[Any],
                  operands: int, *, what: str = "makes", swapped: bool = False, by_value: bool = False,
-                 plain: Callable[..., Any] | None = None,
-                 direct: Callable[..., Any] | None = None) -> None:  # fmt: skip
+                 plain: Callable[..., Any] | None = None, backup: Callable[..., Any] | None = None,
+                 direct: Callable[..., Any] | None = None, product: bool = False) -> None:  # fmt: skip
         self.slowly = slowly
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:

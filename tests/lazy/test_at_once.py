@@ -199,12 +199,47 @@ def test_results_lie_in_memory_as_numpys() -> None:
             assert numpy.array_equal(make(ours), make(theirs))
 
 
+def test_products_and_reductions_of_turned_arrays_are_computed_at_once() -> None:
+    theirs = {
+        "a": numpy.arange(6.0).reshape(2, 3),
+        "k": numpy.arange(6).reshape(3, 2),
+        "v": numpy.arange(3.0),
+    }
+    flush()
+    ours = {name: np.array(values) for name, values in theirs.items()}
+    for text in (
+        "a @ k", "a.T.dot(k.T)", "np.dot(a, v)", "v @ v", "a.T @ a", "np.matmul(k, a)", "v @ k", "np.dot(2.0, v)",
+        "a.dot(a.T, out=a[:, :2].copy())", "a.T.sum(axis=0)", "np.mean(a.T, axis=1)", "a.T.max()", "k.T.argmin(axis=1)",
+        "np.var(a.T)", "a.T.cumsum(axis=0)", "np.linalg.norm(a.T)", "np.round(a.T, 1)", "np.sum([a.T, a.T])",
+    ):  # fmt: skip
+        found = eval(text, ours | {"np": np})
+        wanted = eval(text, theirs | {"np": numpy})
+        assert STATE.recording.statements == [], text
+        assert numpy.array_equal(found, wanted), text
+        assert found.dtype == wanted.dtype, text
+        assert isinstance(found, numpy.generic) == isinstance(wanted, numpy.generic), text
+        assert found.strides == wanted.strides, text
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        ours["a"] @ ours["a"]
+
+
+def test_numpys_functions_look_like_themselves() -> None:
+    for name in ("sum", "sort", "add", "where"):
+        assert repr(getattr(np, name)) == repr(getattr(numpy, name))
+        assert getattr(np, name).__name__ == name
+    with pytest.raises(AttributeError, match=r"'numpy\.ndarray' object has no attribute 'rows'"):
+        np.ones(3).rows  # noqa: B018
+
+
 def test_what_is_large_is_recorded() -> None:
     x = large()
     row, column = np.ones((1000, 1)), np.ones((1, 1000))
     assert pending() == 0
-    results = [row + column, np.tile(column, (9, 9)), x.sum(), x[[1, 2]], np.zeros(MANY)]
-    assert pending() == len(results)
+    results = [
+        row + column, row @ column, np.tile(column, (9, 9)), np.where(row > 0, column, 0), x.sum(), x[[1, 2]],
+        np.zeros(MANY),
+    ]  # fmt: skip
+    assert pending() == len(results)  # the condition is computed at once
     flush()
 
 
