@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from appyc.lazy.gathering import Gathered, Line
-from appyc.lazy.nodes import Buffer
+from appyc.lazy.nodes import Buffer, Site
 from appyc.lazy.operations import Call
 
 LEAST_BYTES = 1 << 16
@@ -30,6 +30,10 @@ LEAST_BYTES = 1 << 16
 MOST_HELD = 9 / 8
 """Bytes of what is left that its inputs may have: these are held instead, and go with it. A little more, since what is
 computed from neighbours is a little shorter than they are."""
+
+
+MOST_ALONE = 4096
+"""Places that one knows so of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +98,38 @@ def _bytes_of(found: Gathered, numbers: Collection[int]) -> Iterator[int]:
 
 @dataclass(slots=True)
 class Watch:
-    """Buffers of which one does not know yet whether anybody reads them: whose habit, and the number there."""
+    """Buffers of which one does not know yet whether anybody reads them: whose habit, and the number there.
+
+    beside: numbers that were computed with others (`companions`), and where they were recorded. alone: such places of
+    which a number went unread.
+    """
 
     waiting: dict[weakref.ref[Buffer], tuple[Habit, int]] = field(default_factory=dict)
+    beside: dict[weakref.ref[Buffer], Site] = field(default_factory=dict)
+    alone: set[Site] = field(default_factory=set)
 
     def begin(self, buffer: Buffer, habit: Habit, number: int) -> None:
         if number not in habit.read:
             self.waiting[weakref.ref(buffer, self._gone)] = (habit, number)
             buffer.is_watched = True
 
+    def begin_beside(self, buffer: Buffer, site: Site) -> None:
+        self.beside[weakref.ref(buffer, self._gone_unread)] = site
+        buffer.is_watched = True
+
     def is_read(self, buffer: Buffer) -> None:
-        if buffer.is_watched and (found := self.waiting.pop(weakref.ref(buffer), None)) is not None:
-            buffer.is_watched = False
+        if not buffer.is_watched:
+            return
+        buffer.is_watched = False
+        self.beside.pop(weakref.ref(buffer), None)
+        if (found := self.waiting.pop(weakref.ref(buffer), None)) is not None:
             found[0].was_read(found[1])
+
+    def _gone_unread(self, reference: weakref.ref[Buffer]) -> None:
+        if (site := self.beside.pop(reference, None)) is not None:
+            if len(self.alone) >= MOST_ALONE:
+                self.alone.clear()
+            self.alone.add(site)
 
     def _gone(self, reference: weakref.ref[Buffer]) -> None:
         if (found := self.waiting.pop(reference, None)) is not None:

@@ -235,6 +235,7 @@ class Recording(Tally):
         """Takes out all but what was left before and is not needed."""
         self.prune()
         self.busy = True
+        self.again = frozenset()
         try:
             self.nbytes = 0
             return self._take_needed([buffer for s in self.statements for buffer in s.writes()], ())

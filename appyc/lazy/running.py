@@ -17,6 +17,7 @@ import numpy as np
 from appyc.api import JitFunction
 from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy import residence
+from appyc.lazy.companions import companions
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.leaving import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.nodes import Buffer, Operand, Own, Statement, View
@@ -95,9 +96,20 @@ def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] 
             return
         was_running, recording.running = recording.running, True
         try:
-            _run_all(recording.take(wanted, overwritten), wanted if not overwritten else None)
+            _run_all(_taken(wanted, overwritten), wanted if not overwritten else None)
         finally:
             recording.running = was_running
+
+
+def _taken(wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer]) -> list[Recorded]:
+    """The statements that are to run, with those of numbers that had better be computed with what is wanted."""
+    recording = STATE.recording
+    if wanted is None or overwritten:
+        return recording.take(wanted, overwritten)
+    beside = companions(recording.statements, wanted, STATE.watch.alone, STATE.least_left)
+    for buffer, site in beside:
+        STATE.watch.begin_beside(buffer, site)
+    return recording.take([*wanted, *(buffer for buffer, _ in beside)])
 
 
 def flush_due() -> None:
