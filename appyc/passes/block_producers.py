@@ -72,7 +72,7 @@ from appyc.ir.nodes import (
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, rename, rewrite_all, walk
-from appyc.passes.build import apart, integer, shifted, trip_count, zero
+from appyc.passes.build import apart, combine, integer, shifted, trip_count, zero
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import FusionGroup, PassContext
 from appyc.passes.lengths import tested
@@ -191,7 +191,7 @@ class _Rewriting:
     def _member(self, loop: For) -> Member | None:
         (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
         assert isinstance(combining, For)
-        found = member(combining)
+        found = member(_storing(combining))
         return found if found is not None and self._is_free(combining) else None
 
     def _goes_on(self, members: Sequence[Member], behind: Sequence[Stmt], one: Member) -> bool:
@@ -263,7 +263,9 @@ class _Rewriting:
                              array not in chain.fresh.temporary)  # fmt: skip
                 alloc = held[array]
                 size = integer(chain.rows + far - near, loc)
-                is_whole = filled_by(one.loop, alloc, self.equal) is not None
+                is_whole = (
+                    array not in arrays_read(one.loop) and filled_by(one.loop, alloc, self.equal) is not None
+                )
                 body.append(replace(alloc, array=home.array, shape=(size, *alloc.shape[1:]),
                                     zero=alloc.zero and not is_whole))  # fmt: skip
                 homes[array] = home
@@ -364,6 +366,21 @@ class _Rewriting:
         """The loops that a loop has been made of."""
         before = reduce(total, traffic_of(loop).values(), NONE)  # type: ignore[arg-type]
         return self.ctx.fusions.get(loop.var) or FusionGroup(loop.var, (loop.var,), (loop.loc,), before)
+
+
+def _storing(loop: For) -> For:
+    """The loop with stores in place of updates of elements: rows that are computed twice start anew."""
+
+    def rule(node: Node) -> Node:
+        match node:
+            case Update(mask=None, atomic=False) if node.target.is_array:
+                before = Load(node.target, node.index, checked=node.checked, loc=node.loc)
+                value = combine(node.op, before, node.value)
+                return Store(node.target, node.index, value, checked=node.checked, loc=node.loc)
+            case _:
+                return node
+
+    return replace(loop, body=rewrite_all(loop.body, rule))
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,6 +276,22 @@ def rows_of_others(x):
     return y, (u[1:-1] * t[1:-2]).sum()
 
 
+def added_to(x):
+    """Rows that are computed once more start anew: what is added to them is added once."""
+    n = x.shape[0]
+    t, y = np.zeros(n), np.zeros(n)
+    for i in range(1, n - 1):
+        t[i] += np.exp(x[i]) - x[i - 1]
+    for i in range(n):
+        y[i] = np.exp(t[i])
+        y[i] += 0.5
+        y[i] *= x[i]
+    z = np.zeros(n)
+    for i in range(1, n - 1):
+        z[i] += y[i - 1] * y[i + 1] - t[i]
+    return y, z
+
+
 def first_row_set_apart(x):
     """An array that another statement has come to is not a block's."""
     n = x.shape[0]
@@ -291,7 +307,7 @@ def first_row_set_apart(x):
 
 CHAINS = [
     read_twice, stencils_of_stencils, edges_of_zero, stored_between, total_of_a_producer, rows_of_others,
-    first_row_set_apart,
+    added_to, first_row_set_apart,
 ]  # fmt: skip
 
 
@@ -316,7 +332,7 @@ def test_all_loops_of_a_chain_run_together(monkeypatch):
     monkeypatch.setattr(
         module, "ROWS", {1: 32}
     )  # in shorter blocks, the rows of neighbours would be too many
-    for fn, count in ((stencils_of_stencils, 3), (stored_between, 3), (read_twice, 3)):
+    for fn, count in ((stencils_of_stencils, 3), (stored_between, 3), (read_twice, 3), (added_to, 3)):
         _, context = blocked(fn, LINE)
         assert joined(context) == count, fn.__name__
 

@@ -107,3 +107,23 @@ def one_that_raises_between(x):
     for i in range(n - 4):
         z[i] = y[i] * y[i + 3] + y[i + 1]
     return y, z
+
+
+@PROGRAMS.on(floats(70, 9))
+@PROGRAMS.on(floats(2, 3))
+def wave(now):
+    """What is added to an array after it was filled, and sums of rows that are added up in memory."""
+    n, m = now.shape
+    bent, new = np.zeros((n, m)), np.zeros((n, m))
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
+            bent[i, j] += 4.0 * now[i, j] - now[i - 1, j] - now[i + 1, j] - now[i, j - 1] - now[i, j + 1]
+    for i in range(n):
+        for j in range(m):
+            new[i, j] = np.sqrt(now[i, j] * now[i, j] + 0.1) - 0.1 * bent[i, j]
+            new[i, j] += 0.01
+    rows = np.zeros(n)
+    for i in range(1, n - 1):
+        for j in range(m):
+            rows[i] += new[i - 1, j] * new[i + 1, j] - bent[i, j]
+    return new, rows
