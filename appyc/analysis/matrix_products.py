@@ -22,6 +22,7 @@ from appyc.analysis.product_terms import (
     coefficient,
     depends_on,
     is_fixed,
+    is_matrix,
     is_one_place_each,
     one_of,
     terms_of,
@@ -45,7 +46,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import rewrite, scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written, substitute, walk
 
 MAX_STATEMENTS = 8
 """Statements of a loop that adds up products: the values of some are put into others."""
@@ -62,6 +63,31 @@ def product_of(loop: For, *, apart: bool = False) -> Product | None:
     if len(chain) == 3 and len(updates := added_up(chain[2])) == 1 and updates[0].index:
         return _into_elements((chain[0], chain[1], chain[2]), updates[0], apart)
     return _by_sums(chain[0], chain[1])
+
+
+def stack_of(loop: For) -> Product | None:
+    """The products that a loop around one makes, with matrices at steps of one size each; None for any other loop."""
+    if (
+        len(loop.body) != 1
+        or not isinstance(inner := loop.body[0], For)
+        or loop.step != 1
+        or may_raise(loop.lo)
+    ):
+        return None
+    product = product_of(inner)
+    if product is None or product.shape is not ProductShape.ALL:
+        return None
+    loops = {n.var: n for n in loops_of(inner)}
+    rows, columns, summed = (loops[s] for s in (product.rows, product.columns, product.summed))
+    nest = (loop, rows, columns, summed)
+    bounds = [bound for n in nest for bound in (n.lo, n.hi)]
+    if not is_fixed([*bounds, *(e for e in (product.scale, product.keep) if e is not None)], nest):
+        return None
+    if not all(is_matrix(operand.index, nest) for operand in (product.left, product.right)):
+        return None
+    if not is_one_place_each(product.target.index, (loop, rows, columns), nest):
+        return None
+    return replace(product, stack=loop.var)
 
 
 def chain_of(loop: For) -> tuple[For, ...]:

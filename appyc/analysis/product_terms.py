@@ -89,7 +89,7 @@ def _term(value: Expr, negative: bool, nest: tuple[For, For, For]) -> Term | Non
         return None
     if any(load.mask is not None or load.dtype is not value.dtype for load in loads):
         return None
-    if not all(_is_matrix(load.index, nest) and depends_on(load.index, summed) for load in loads):
+    if not all(is_matrix(load.index, nest) and depends_on(load.index, summed) for load in loads):
         return None
     left = [load for load in loads if depends_on(load.index, rows) and not depends_on(load.index, columns)]
     right = [load for load in loads if depends_on(load.index, columns) and not depends_on(load.index, rows)]
@@ -111,7 +111,7 @@ def _factors(value: Expr) -> list[Expr]:
             return [value]
 
 
-def _is_matrix(index: tuple[Expr, ...], nest: tuple[For, ...]) -> bool:
+def is_matrix(index: tuple[Expr, ...], nest: tuple[For, ...]) -> bool:
     """Whether each index goes along one loop of the nest at most, in steps of one size."""
     written = set().union(*(scalars_written(loop.body) for loop in nest))
     if any(isinstance(n, Load) for n in walk(index)) or scalars_read(index) & written:
@@ -125,7 +125,7 @@ def _is_matrix(index: tuple[Expr, ...], nest: tuple[For, ...]) -> bool:
 
 def is_one_place_each(index: tuple[Expr, ...], along: Sequence[For], nest: tuple[For, ...]) -> bool:
     """Whether two loops walk along an axis each, so that no element is met twice."""
-    if not _is_matrix(index, nest):
+    if not is_matrix(index, nest):
         return False
     axes = [[at for at, part in enumerate(index) if coefficient(part, loop.var)] for loop in along]
     others = [loop for loop in nest if loop not in along]

@@ -199,6 +199,34 @@ static __attribute__((noinline)) bool product_D(
     return true;
 }"""
 
+PRODUCTS = """/* So many products, the matrices of each as many bytes behind those of the one before. */
+static __attribute__((noinline)) bool products_D(
+    const int64_t threads, const int64_t count, const int64_t c_next, const int64_t a_next, const int64_t b_next,
+    const int64_t m, const int64_t n, const int64_t l, const T scale, const bool keeps, const T keep,
+    T *const c, const int64_t c_row, const int64_t c_column, const T *const a, const int64_t a_row,
+    const int64_t a_column, const T *const b, const int64_t b_row, const int64_t b_column) {
+    /* Rows that go on from one matrix to the next, times one matrix: a single product. */
+    if (b_next == 0 && a_next == m * a_row && c_next == m * c_row && product_D(threads, m * count, n, l, shape_all, 0,
+            scale, keeps, keep, c, c_row, c_column, a, a_row, a_column, b, b_row, b_column)) return true;
+    const bool apart = count >= threads; /* threads have products of their own, or share each of them */
+    const int busy = appyc_blas && appyc_blas->threads ? appyc_blas->threads() : 0;
+    const double multiplications = (double)m * n * l, elements = (double)m * n + (double)l * (m + n);
+    const bool share = apart && busy > 0 && threads > 1 && threads_pay(
+        threads, count, (double)sizeof(T) / 8 * multiplications, 0, 0, 0, (double)sizeof(T) * elements);
+    if (busy > 1) appyc_blas->set_threads(1);
+    const bool done = product_D(apart ? 1 : threads, m, n, l, shape_all, 0, scale, keeps, keep, c, c_row, c_column,
+        a, a_row, a_column, b, b_row, b_column);
+    /* If one can be computed so, all can: they differ in nothing but where they lie. */
+#pragma omp parallel for num_threads((int)threads) schedule(dynamic, 1) if (share)
+    for (int64_t i = 1; i < (done ? count : 0); i += 1)
+        product_D(apart ? 1 : threads, m, n, l, shape_all, 0, scale, keeps, keep,
+            (T *)((char *)c + i * c_next), c_row, c_column, (const T *)((const char *)a + i * a_next), a_row, a_column,
+            (const T *)((const char *)b + i * b_next), b_row, b_column);
+    if (share) threads_used();
+    if (busy > 1) appyc_blas->set_threads(busy);
+    return done;
+}"""
+
 PLAIN_PRODUCTS: dict[str, tuple[tuple[str, ...], str]] = {
     "appyc_blas": ((), TABLE),
     "wanted": ((), WANTED),
@@ -212,5 +240,6 @@ TYPED_PRODUCTS: dict[str, tuple[tuple[str, ...], str]] = {
         ("piece_start", "threads_pay", "threads_used", "wanted", "multiplied", "triangle", "mirrored"),
         PRODUCT,
     ),
+    "products": (("product",), PRODUCTS),
 }
 """As in `helpers.PLAIN` and `helpers.TEMPLATES`."""

@@ -26,7 +26,33 @@ def product_call(ctx: FunctionContext, loop: For) -> str:
     assert product is not None
     nest = {n.var: n for n in loops_of(loop)}
     dtype, fresh = product.target.array.dtype, ctx.module.names.fresh
-    edges = _Edges(ctx, product, nest)
+    operands = (
+        (product.target, product.rows, product.columns),
+        (product.left, product.rows, product.summed),
+        (product.right, product.summed, product.columns),
+    )
+    first = ctx
+    stacked: list[str] = []
+    tests: list[str] = []
+    if product.stack is not None:
+        stack, count = nest[product.stack], fresh("count")
+        low = expression(ctx, stack.lo)
+        ctx.writer.line(
+            f"const int64_t {count} = {ctx.module.helpers.plain('trip_count')}({low}, {expression(ctx, stack.hi)}, 1);"
+        )
+        first, second = (
+            replace(ctx, renamed={**ctx.renamed, stack.var: at}) for at in (f"({low})", f"({low} + 1)")
+        )
+        starts = [
+            [_matrix(here, *operand, _Edges(here, product, nest))[0] for operand in operands]
+            for here in (first, second)
+        ]
+        stacked = [
+            count,
+            *(f"(const char *){two} - (const char *){one}" for one, two in zip(*starts, strict=True)),
+        ]
+        tests.append(f"{count} >= 1")
+    edges = _Edges(first, product, nest)
     sides = {
         symbol: fresh(name)
         for symbol, name in ((product.rows, "rows"), (product.columns, "columns"), (product.summed, "summed"))
@@ -35,19 +61,13 @@ def product_call(ctx: FunctionContext, loop: For) -> str:
         ctx.writer.line(f"const int64_t {side} = {edges.count(symbol)};")
     scale = "1" if product.scale is None else expression(ctx, product.scale)
     keep = "false, 0" if product.keep is None else f"true, {expression(ctx, product.keep)}"
-    arguments = [
-        "threads",
-        *sides.values(),
-        *edges.shape(),
-        scale,
-        keep,
-        *_matrix(ctx, product.target, product.rows, product.columns, edges),
-        *_matrix(ctx, product.left, product.rows, product.summed, edges),
-        *_matrix(ctx, product.right, product.summed, product.columns, edges),
-    ]
-    tests = [f"{side} >= {FEWEST}" for side in sides.values()]
+    shape = edges.shape() if product.stack is None else ()
+    matrices = [part for operand in operands for part in _matrix(first, *operand, edges)]
+    arguments = ["threads", *stacked, *sides.values(), *shape, scale, keep, *matrices]
+    tests += [f"{side} >= {FEWEST}" for side in sides.values()]
     tests.append(f"(double){' * (double)'.join(sides.values())} >= {ENOUGH}")
-    call = f"{ctx.module.helpers.typed('product', dtype)}({', '.join(arguments)})"
+    name = "product" if product.stack is None else "products"
+    call = f"{ctx.module.helpers.typed(name, dtype)}({', '.join(arguments)})"
     return " && ".join([*tests, call])
 
 

@@ -427,7 +427,9 @@ class Product(Node):
     element of the target, and the nest touches its array nowhere else. keep: None where the target
     is not read, scale: None for 1; both are the same in all iterations. shape: ALL where no bound moves
     with the row, else which bound of the columns' loop does, by one in each row: `row + c`, or
-    `min(row + c, n)` for an upper bound, `max(row + c, n)` for a lower one.
+    `min(row + c, n)` for an upper bound, `max(row + c, n)` for a lower one. stack: the loop around the others
+    that repeats all that with other matrices of the same shapes, each index on one loop at most; what they add
+    to are different elements.
     """
 
     rows: Symbol
@@ -439,6 +441,7 @@ class Product(Node):
     scale: Expr | None = None
     keep: Expr | None = None
     shape: ProductShape = ProductShape.ALL
+    stack: Symbol | None = None
 
 
 class LoopMode(Enum):

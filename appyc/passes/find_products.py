@@ -30,8 +30,9 @@ is, and finds the sum in memory:
 
 A triangle, in which the columns begin or end one further on in each row, is a product too. Sums over triangles with
 more around them are cut into panels of rows (`product_panels`); of products that are added step by step, most is
-done once for many steps (`product_steps`). A loop around whose iterations threads may
-share runs in order in a second version, where each product in it is so large that all threads are busy with it.
+done once for many steps (`product_steps`). A loop around a product and no more, whose matrices lie at steps of one
+size, is a stack of products, and called for as one. Any other loop around whose iterations threads may share runs in
+order in a second version, where each product in it is so large that all threads are busy with it.
 
 Requires `recognise_reductions` and all passes that move loops; runs before `check_parallel`, so that each
 new nest gets verdicts of its own. Nothing in the nest may raise, and none of its loops may be held to its order by a
@@ -45,7 +46,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.analysis.matrix_products import added_up, product_of
+from appyc.analysis.matrix_products import added_up, product_of, stack_of
 from appyc.analysis.product_panels import panels_of
 from appyc.analysis.product_steps import steps_of
 from appyc.analysis.product_sums import pieces_of, sums_in
@@ -103,6 +104,10 @@ class _Search:
         if product is not None and (product.shape is ProductShape.ALL or not self.ctx.options.on_gpu):
             self._tell(loop, f"a product of matrices, which {self._library} computes where it is large")
             return replace(loop, product=product)
+        stack = None if self.ctx.options.on_gpu or loop.clauses is not None else stack_of(loop)
+        if stack is not None:
+            self._tell(loop, f"products of matrices, which {self._library} computes where they are large")
+            return replace(loop, product=stack)
         versions = ProductVersions(self.names, self.ctx.copies, triangles=not self.ctx.options.on_gpu)
         made = self._in_versions(loop, versions)
         if made is not None:

@@ -17,6 +17,7 @@ from appyc.ir.machine import Machine
 from appyc.ir.types import DType
 from appyc.options import Options
 from appyc.runtime import blas, toolchain
+from appyc.runtime.machine import believable
 from appyc.runtime.openmp import load_library
 
 FAR_BYTES = 48 << 20
@@ -46,24 +47,11 @@ def measure(threads: int) -> tuple[Machine, bool] | None:
     quiet = lost < DISTURBED
     found = replace(Machine(*out), library_product=by_library, own_product=own)
     found = replace(found, fork=found.fork * STARTING, wake=max(found.wake, found.fork * STARTING))
-    return (found if quiet else _believable(found), quiet)
+    return (found if quiet else believable(found), quiet)
 
 
 STARTING = 2.0
 """Times the least that an empty loop takes: a loop that does something has data to come to the other cores."""
-
-
-def _believable(found: Machine) -> Machine:
-    """Measurements of a busy machine. A thread that waits for a core says nothing about the loops of a
-    quiet one: what takes several threads is no worse than on an ordinary machine."""
-    ordinary = Machine()
-    return replace(
-        found,
-        byte_shared=min(found.byte_shared, found.byte_far * ordinary.byte_shared / ordinary.byte_far),
-        fork=min(found.fork, ordinary.fork),
-        wake=min(found.wake, ordinary.wake),
-        awake=max(found.awake, ordinary.awake),
-    )
 
 
 # ---------------------------------------------------------------- products of matrices

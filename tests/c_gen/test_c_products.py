@@ -383,6 +383,36 @@ def test_each_thread_calls_the_library_for_its_part_and_the_library_uses_no_more
     assert count() == before
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex64])
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_stacks_of_products(dtype: Any, threads: int) -> None:
+    """With matrices of their own, or one for all; more of them than threads, and fewer."""
+    rough = np.finfo(dtype).eps * 2000
+    compiled = appyc.jit(target="cpu")(product)
+
+    def stack(count: int, rows: int, columns: int) -> Any:
+        return matrix(count * rows, columns, dtype).reshape(count, rows, columns)
+
+    with using(FAST_THREADS), threads_of(threads):
+        for count in (0, 2, 3, 9):
+            a, b = stack(count, 30, 41), stack(count, 41, 53)
+            for left, right in (
+                (a, b),
+                (a[:, ::2], b),
+                (a, b[0] if count else b),
+                (a[::-1], b),
+                (np.swapaxes(stack(count, 41, 30), 1, 2), b),
+                (a[:, :, :5], b[:, :5]),
+            ):
+                with calls(dtype) as made:
+                    np.testing.assert_allclose(compiled(left, right), left @ right, rtol=rough, atol=rough)
+                one = right.ndim == 2
+                asked = count > 0 and left.shape[2] > 5
+                assert len(made) >= asked * (1 if one else count)
+                assert bool(made) == asked
+                assert len(made) <= asked * (threads if one else max(count, threads * count))
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("threads", [2, 3, 8, 64])
 def test_parts_make_the_whole(dtype: Any, threads: int) -> None:

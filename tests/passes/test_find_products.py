@@ -262,14 +262,59 @@ def test_sums_inside_a_loop_that_a_pragma_shares_stay_there() -> None:
     assert not any(isinstance(n, If) for n in walk(out))
 
 
-@pytest.mark.parametrize("shape", [(0, 3, 3), (1, 1, 1), (3, 9, 9)])
-def test_stacks_are_shared_by_threads_unless_each_product_keeps_all_of_them_busy(
-    shape: tuple[int, int, int],
-) -> None:
-    def stacks(a, b):
-        return a @ b
+def stacks(a, b):
+    return a @ b
 
+
+def with_steps_that_differ(a, b):
+    """Which matrix is next is no matter of steps of one size."""
+    n = a.shape[1]
+    c = np.zeros((3, n, n))
+    for i in range(3):
+        for j in range(n):
+            for k in range(n):
+                for p in range(n):
+                    c[i, j, k] += a[i, j, p] * b[i * i // 4, p, k]
+    return c
+
+
+def into_one(a, b):
+    """All add to the same matrix."""
+    n = a.shape[1]
+    c = np.zeros((n, n))
+    for i in range(a.shape[0]):
+        for j in range(n):
+            for k in range(n):
+                for p in range(n):
+                    c[j, k] += a[i, j, p] * b[i, p, k]
+    return c
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (1, 1, 1), (3, 9, 9)])
+def test_a_stack_of_products_is_one_thing(shape: tuple[int, int, int]) -> None:
     a = RNG.uniform(-1, 1, (2, 3, 3))
+    out, (loop,), _ = found(stacks, a, a)
+    assert loop.product is not None
+    assert loop.product.stack == loop.var
+    assert not any(isinstance(n, If) for n in walk(out))
+    b = RNG.uniform(-1, 1, shape)
+    same_as_python(out, stacks, b, b)
+
+
+@pytest.mark.parametrize("fn", [with_steps_that_differ, into_one])
+def test_what_is_no_stack(fn: Callable[..., Any]) -> None:
+    a = RNG.uniform(-1, 1, (3, 4, 4))
+    out, marked, _ = found(fn, a, a)
+    assert all(loop.product is None or loop.product.stack is None for loop in marked)
+    same_as_python(out, fn, a, a)
+
+
+@pytest.mark.parametrize("shape", [(2, 0, 3, 3), (1, 1, 1, 1), (2, 3, 9, 9)])
+def test_stacks_are_shared_by_threads_unless_each_product_keeps_all_of_them_busy(
+    shape: tuple[int, int, int, int],
+) -> None:
+    """Of stacks, say."""
+    a = RNG.uniform(-1, 1, (2, 2, 3, 3))
     out, (loop,), _ = found(stacks, a, a)
     (choice,) = [n for n in walk(out) if isinstance(n, If)]
     assert str(ENOUGH_FOR_ALL) in print_expr(choice.cond)
