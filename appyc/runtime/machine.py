@@ -41,6 +41,10 @@ FASTEST, SLOWEST = 1e-5, 1e9
 """Numbers outside of this are no measurements."""
 
 
+WAITED = 200_000.0
+"""Nanoseconds to start threads that are awake, from which on one of them has waited for a core, if the loss of cores
+was noticed or not."""
+
 MAX_RUNS = 3
 """Measurements of a busy machine, one in each process that compiles, until the best of them is believed."""
 
@@ -64,6 +68,11 @@ class Record:
         best = replace(best, awake=max(self.machine.awake, other.machine.awake))
         quiet = self.quiet or other.quiet
         return Record(best if quiet else believable(best), self.runs + other.runs, quiet)
+
+
+def has_cores(found: Machine) -> bool:
+    """Whether the threads of a measurement ran at once."""
+    return found.fork < WAITED
 
 
 def believable(found: Machine) -> Machine:
@@ -192,4 +201,5 @@ def _read(cache_: Cache) -> Record | None:
         return None
     if not all(FASTEST <= number <= SLOWEST for number in numbers.values()):
         return None
-    return Record(Machine(**numbers), runs, quiet)
+    found = Machine(**numbers)
+    return Record(found if has_cores(found) else believable(found), runs, quiet and has_cores(found))

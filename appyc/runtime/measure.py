@@ -17,7 +17,7 @@ from appyc.ir.machine import Machine
 from appyc.ir.types import DType
 from appyc.options import Options
 from appyc.runtime import blas, toolchain
-from appyc.runtime.machine import believable
+from appyc.runtime.machine import believable, has_cores
 from appyc.runtime.openmp import load_library
 
 FAR_BYTES = 48 << 20
@@ -44,7 +44,7 @@ def measure(threads: int) -> tuple[Machine, bool] | None:
         by_library, own = _products(library)
     if lost < 0:
         return None
-    quiet = lost < DISTURBED
+    quiet = lost < DISTURBED and has_cores(Machine(*out))
     found = replace(Machine(*out), library_product=by_library, own_product=own)
     found = replace(found, fork=found.fork * STARTING, wake=max(found.wake, found.fork * STARTING))
     return (found if quiet else believable(found), quiet)

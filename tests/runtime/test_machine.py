@@ -221,6 +221,21 @@ def test_streams_of_several_threads_are_believed_beside_those_of_one(fresh, monk
     assert machine.current().byte_shared == 0.1 * ordinary.byte_shared / ordinary.byte_far
 
 
+def test_threads_that_waited_for_cores_are_not_believed(fresh, monkeypatch):
+    """Whoever measured it: an empty loop does not take milliseconds where each thread has a core."""
+    answers, calls = fresh
+    answers[0] = (replace(MACHINE, fork=5e6, wake=5e6, byte_shared=0.1), True)
+    machine.ensure_measured()
+    restart(monkeypatch)
+    found, ordinary = machine.current(), Machine()
+    assert (found.fork, found.wake) == (ordinary.fork, ordinary.wake)
+    assert found.byte_shared < found.byte_far
+    answers[0] = (MACHINE, True)
+    machine.ensure_measured()
+    assert len(calls) == 2
+    assert machine.current().fork == MACHINE.fork
+
+
 def test_machine_that_cannot_be_measured_is_an_ordinary_one(fresh):
     answers, calls = fresh
     answers[0] = None
