@@ -24,6 +24,9 @@ Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 BLOCK = 4
 """Rows and columns of a block: 16 sums and the vectors that they are made of fit 32 registers."""
 
+VECTORS = 2
+"""Vectors of a row that are added at a time: whole lines of memory, for which it pays to come there."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
@@ -35,7 +38,7 @@ class _Tile:
 
 def emit_dots(ctx: FunctionContext, plan: DotPlan, lo: str, hi: str, body: Statements) -> None:
     """Writes the planned loops; `lo` and `hi` bound the outer one of them."""
-    many = BLOCK if plan.sums == 1 else BLOCK // 2
+    many = BLOCK if plan.sums == 1 or (plan.rows is None and plan.sums == 2) else BLOCK // 2
 
     def columns(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
         _emit_columns(ctx, plan, rows, first, last, (1,) if short else (many, 1), body)
@@ -120,11 +123,17 @@ def _emit_dot(tile: _Tile, loop: For) -> None:
     var, hi = first.name(loop.var), expression(first, loop.hi)
     writer.line(f"enum {{ width = sizeof({kind}) / {dtype.itemsize} }};")
     writer.line(f"int64_t {var} = {expression(first, loop.lo)};")
-    with writer.block(f"for (; {var} + width <= {hi}; {var} += width)"):
-        insides = [_with_vectors(inside, loop.private, kind) for inside in insides]
-        vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, "width")
-        for stmt in loop.body:
-            _emit_vectors(vectors, insides, stmt)
+    for count in (VECTORS, 1):
+        step = f"{count} * width" if count > 1 else "width"
+        with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
+            for number in range(count):
+                with writer.block():
+                    at = f"({var} + {number} * width)" if number else var
+                    here = [replace(inside, renamed={**inside.renamed, loop.var: at}) for inside in insides]
+                    here = [_with_vectors(inside, loop.private, kind) for inside in here]
+                    vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, "width")
+                    for stmt in loop.body:
+                        _emit_vectors(vectors, here, stmt)
     add_up = module.helpers.vector_sum(dtype)
     for copy, inside in zip(tile.copies, insides, strict=True):
         for symbol in sums:
