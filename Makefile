@@ -38,7 +38,7 @@ format: $(VENV)/installed-test
 
 gpu: gpu-present $(VENV)/installed-gpu
 	@mkdir -p build
-	$(BIN)/python -m pytest -m gpu
+	$(BIN)/python -m pytest -m gpu -n auto
 	$(BIN)/python -m benchmarks.polybench $(KERNELS) --dataset $(DATASET) --target gpu --json build/polybench-gpu.json
 	$(BIN)/python -m benchmarks.gpu --json build/gpu.json
 	APPYC_TARGET=gpu $(BIN)/python -m benchmarks.lazy --json build/lazy-gpu.json

@@ -39,7 +39,7 @@ def test_launched_programs_do_what_python_does(run: Run, target: str) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(("run", "target"), [p for target in GPU_TARGETS for p in on(target, RUNS)])
+@pytest.mark.parametrize(("run", "target"), [*on("resident", RUNS), *on("gpu", SOME)])
 def test_programs_on_the_gpu_do_what_python_does(run: Run, target: str) -> None:
     pytest.importorskip("cupy")
     run_on_gpu(run, target)
