@@ -148,14 +148,15 @@ def _text(
 
 @dataclass(slots=True)
 class Program:
-    """One structure. compiled: None before it is worth it, and where it failed, which `reason` tells. parts: what it
-    was taken apart into, since the compiler refuses one of its statements."""
+    """One structure. compiled: None before it is worth it, and where it failed, which `reason` tells. on_gpu: it is
+    compiled for one. parts: what it was taken apart into, since the compiler refuses one of its statements."""
 
     text: Text
     sites: tuple[Site, ...]
     work: int = 0
     runs: int = 0
     compiled: JitFunction | None = None
+    on_gpu: bool = False
     reason: str = ""
     parts: list[Program] = field(default_factory=list)
 

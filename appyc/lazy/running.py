@@ -246,8 +246,7 @@ def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: L
             STATE.programs.clear()
         program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites))
     program.work += found.work
-    compiled = _compiled(program)
-    if compiled is not None and compiled.options.target == "gpu":
+    if _compiled(program) is not None and program.on_gpu:
         residence.move(found.inputs)
     lines = () if left is None else tuple(n for n, line in enumerate(found.lines) if line[2] in left.unread)
     return _run(program, found.arguments(), lines)
@@ -257,7 +256,8 @@ def _compiled(program: Program) -> JitFunction | None:
     """The program as a compiled function, once that is worth it."""
     if program.compiled is None and not program.parts and not program.reason and program.work >= STATE.worth:
         given: dict[str, object] = {} if STATE.target is None else {"target": STATE.target}
-        program.compiled = JitFunction(program.text.function, from_environment({"strict": True, **given}))
+        options = from_environment({"strict": True, **given})
+        program.compiled, program.on_gpu = JitFunction(program.text.function, options), options.target == "gpu"
     return program.compiled
 
 
