@@ -30,7 +30,8 @@ def deferred() -> Iterator[None]:
     result is asked for, fused with each other and with the operations between them."""
     before = _DEFERRING.set(True)
     try:
-        yield
+        with STATE.recording.deferred():
+            yield
     finally:
         _DEFERRING.reset(before)
 

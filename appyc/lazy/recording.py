@@ -13,7 +13,8 @@ from __future__ import annotations
 import functools
 import pathlib
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
 from appyc.lazy import nodes
@@ -155,11 +156,18 @@ def drop_needless(statements: list[_Any]) -> None:
             del statements[at]
 
 
+SMALL_FLUSHES = 200
+"""A program that flushes so often what computes small arrays only works on small arrays."""
+
+
 class Recording(Tally):
     """The statements that have not run, and how many there may be, with how many bytes in their results.
 
     Whoever adds to them or takes some out holds the lock of what is recorded. Only known operations add without it,
     in one step, and not while `busy` says that some are taken out.
+
+    at_once: how many elements an array has whose operations are computed at once: one, until SMALL_FLUSHES flushes have
+    computed small arrays only; `most_at_once` from then on. 0: nothing is.
     """
 
     def __init__(self, most_statements: int, most_bytes: int, at_once: int) -> None:
@@ -172,7 +180,10 @@ class Recording(Tally):
         self.nbytes = 0
         self.busy = self.running = False
         self.done = None
-        self.at_once = at_once
+        self.most_at_once = at_once
+        self.at_once = min(at_once, 1)
+        self.small_flushes = 0
+        self.deferring = 0
         self.bound(most_statements, most_bytes)
 
     def bound(self, most_statements: int, most_bytes: int) -> None:
@@ -180,6 +191,25 @@ class Recording(Tally):
         self.most_statements = most_statements
         self.few = min(COME_ROUND, most_statements)
         self.most_bytes = most_bytes
+
+    def has_run(self, statements: int, work: int) -> None:
+        """So many statements have run, which computed so many elements."""
+        if 0 < self.at_once < self.most_at_once and not self.deferring:
+            self.small_flushes += work <= statements * self.most_at_once
+            if self.small_flushes >= SMALL_FLUSHES:
+                self.at_once = self.most_at_once
+
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """While small arrays are recorded, since somebody wants their operations to wait."""
+        before = self.at_once
+        self.at_once = min(before, 1)
+        self.deferring += 1
+        try:
+            yield
+        finally:
+            self.deferring -= 1
+            self.at_once = before
 
     def is_due(self, site: Site) -> bool:
         """Whether what is recorded should run before a statement at this place is added."""

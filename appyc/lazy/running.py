@@ -246,6 +246,7 @@ def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: L
             STATE.programs.clear()
         program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites))
     program.work += found.work
+    STATE.recording.has_run(len(found.lines), found.work)
     if _compiled(program) is not None and program.on_gpu:
         residence.move(found.inputs)
     lines = () if left is None else tuple(n for n, line in enumerate(found.lines) if line[2] in left.unread)
@@ -257,7 +258,10 @@ def _compiled(program: Program) -> JitFunction | None:
     if program.compiled is None and not program.parts and not program.reason and program.work >= STATE.worth:
         given: dict[str, object] = {} if STATE.target is None else {"target": STATE.target}
         options = from_environment({"strict": True, **given})
-        program.compiled, program.on_gpu = JitFunction(program.text.function, options), options.target == "gpu"
+        program.compiled, program.on_gpu = (
+            JitFunction(program.text.function, options),
+            options.target == "gpu",
+        )
     return program.compiled
 
 

@@ -14,7 +14,7 @@ def _small_arrays_are_recorded(request: pytest.FixtureRequest) -> Iterator[None]
     """The arrays of most tests are small, and it is recording that they are about: nothing is computed at once, but
     in tests marked `at_once`."""
     before = STATE.recording.at_once
-    if request.node.get_closest_marker("at_once") is None:
-        STATE.recording.at_once = 0
+    is_marked = request.node.get_closest_marker("at_once") is not None
+    STATE.recording.at_once = STATE.recording.most_at_once if is_marked else 0
     yield
     STATE.recording.at_once = before

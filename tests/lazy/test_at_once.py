@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import warnings
 
 import numpy
@@ -11,6 +13,7 @@ import pytest
 import appyc.numpy as np
 from appyc.lazy import nodes
 from appyc.lazy.extension import EXTENSION
+from appyc.lazy.recording import SMALL_FLUSHES, Recording
 from appyc.lazy.running import STATE, flush
 from appyc.options import computed_at_once
 from tests.lazy.test_known import CALLS, arguments
@@ -325,6 +328,50 @@ def test_the_extension_sees_what_waits_as_python_does(*, to_write: bool) -> None
     x.buffer.is_watched = True
     assert not both(x)
     x.buffer.is_watched = False
+
+
+def test_small_arrays_are_recorded_until_many_were_flushed() -> None:
+    recording = Recording(160, 1 << 30, 8192)
+    for _ in range(SMALL_FLUSHES):
+        assert recording.at_once == 1
+        recording.has_run(1, 100_000)
+        recording.has_run(3, 30)
+    assert recording.at_once == 8192
+    with recording.deferred():
+        recording.has_run(3, 30)
+        assert recording.at_once == 1
+    assert recording.at_once == 8192
+
+
+def test_somebody_who_wants_nothing_at_once_gets_nothing() -> None:
+    recording = Recording(160, 1 << 30, 0)
+    for _ in range(2 * SMALL_FLUSHES):
+        recording.has_run(3, 30)
+    assert recording.at_once == 0
+
+
+TRIED_OUT = """
+import appyc, appyc.numpy as np
+from appyc.lazy.running import STATE
+
+x = np.array([1.0, 2.0, 3.0])
+y = x * 2.0 + 1.0
+assert len(STATE.recording.statements) == 2 and x[0] + 1.0 == 2.0 and len(STATE.recording.statements) == 2
+assert "<svg" in np.graph(y).svg
+print(y)
+print(appyc.explain())
+for _ in range(1000):
+    x = x + 1.0
+    float(x[0])
+assert not STATE.recording.statements and type(x + 1.0) is np.ndarray and not STATE.recording.statements
+"""
+
+
+def test_who_tries_it_out_on_small_arrays_sees_them_recorded() -> None:
+    done = subprocess.run([sys.executable, "-c", TRIED_OUT], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "[3. 5. 7.]" in done.stdout
+    assert "too little to be worth compiling so far" in done.stdout
 
 
 def test_the_bound_comes_from_the_environment() -> None:
