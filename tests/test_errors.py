@@ -1112,9 +1112,9 @@ scale(np.ones(4), "fast")
 @appyc.jit
 def scale(a, settings):
     for i in range(a.shape[0]):
-        a[i] *= settings["factor"]
+        a[i] *= settings[0]
 
-scale(np.ones(4), {"factor": 2.0})
+scale(np.ones(4), {0: 2.0})
 """,
     "list_in_global": """
 WEIGHTS = [1.0, 2.0]

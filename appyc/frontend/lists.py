@@ -30,7 +30,7 @@ from appyc.frontend.numbers import PY_FLOAT, NumberType, promote
 from appyc.frontend.scope import Restart, Scope
 from appyc.frontend.slices import subscript, tested_position
 from appyc.frontend.tensors import as_tensor, materialise, pinned, settled
-from appyc.frontend.values import ListSlots, ListValue, Number, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import ListSlots, ListValue, Masked, Number, Tensor, TupleValue, Value, describe
 from appyc.ir.names import unused
 from appyc.ir.nodes import (
     Alloc,
@@ -153,7 +153,10 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
     if isinstance(node, ast.GeneratorExp):
         node = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
     assert isinstance(node, ast.ListComp), "nothing else makes a new list"
-    found = expressions.put_together(scope, collected(scope, node), loc)
+    items = collected(scope, node)
+    described = items.tensor if isinstance(items, Masked) else items
+    python = isinstance(described, Tensor) and described.python
+    found = expressions.put_together(scope, items, loc)
     if isinstance(found, ListValue):
         return _part(scope, found.slots, ast.Slice(), loc)
     if isinstance(found, TupleValue):
@@ -164,7 +167,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
         raise UnsupportedError("a list of arrays cannot be compiled", loc,
                                hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
     own = materialise(scope, tensor, "items", loc)
-    kind = NumberType(tensor.element.dtype, isinstance(found, Tensor) and found.python)
+    kind = NumberType(tensor.element.dtype, python)
     return _Columns((as_tensor(scope, own, loc),), (kind,), of_tuples=False), own.extents(loc)[0]
 
 

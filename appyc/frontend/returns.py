@@ -23,6 +23,7 @@ from appyc.frontend.tensors import as_tensor, kept, materialise
 from appyc.frontend.tree import statements_in
 from appyc.frontend.values import (
     ArrayRef,
+    DictValue,
     ListValue,
     Masked,
     MaybeNone,
@@ -91,6 +92,13 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
             return kept(scope, value, "result", loc)
         case TupleValue():
             return TupleValue(tuple(_stored(scope, v, loc) for v in value.items))
+        case DictValue() if not scope.is_inlined:
+            raise UnsupportedError("a dict cannot be returned from compiled code", loc,
+                                   hints=("return its values as a tuple",))  # fmt: skip
+        case DictValue(keys, values):
+            inner = _stored(scope, values, loc)
+            assert isinstance(inner, TupleValue)
+            return DictValue(keys, inner)
         case ListValue(slots=slots):
             if scope.is_inlined:
                 raise UnsupportedError("a function that returns a list cannot be built into another one", loc,
@@ -117,6 +125,8 @@ def scalars_of(value: Value) -> list[Number]:
             return list(value.later)
         case ReturnedChoice():
             return [value.which]
+        case DictValue():
+            return scalars_of(value.values)
         case ReturnedList():
             return [value.count]
         case MaybeNone():
@@ -276,6 +286,8 @@ def _shape(value: Value) -> object:
             return value.array.symbol, value.ndim, value.numbers
         case ReturnedChoice():
             return value.leaf
+        case DictValue():
+            return value.keys, _shape(value.values)
         case ReturnedList():
             return value.slots
         case MaybeNone():
@@ -373,6 +385,10 @@ def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
         case ReturnedView():
             later = [_rebuilt(n, homes, loc) for n in value.later]
             return replace(value, later=tuple(n for n in later if isinstance(n, Number)))
+        case DictValue():
+            values = _rebuilt(value.values, homes, loc)
+            assert isinstance(values, TupleValue)
+            return replace(value, values=values)
         case MaybeNone():
             number, is_none = (_rebuilt(n, homes, loc) for n in (value.number, value.is_none))
             assert isinstance(number, Number)

@@ -135,31 +135,40 @@ def breadth_first(graph):
     return order, distance, len(order)
 
 
-@_on(floats(20), 3)
-@_on(floats(40), 17)
+@_on(floats(20), 3, joined=True)  # numbers of NumPy's and Python's meet in a list
+@_on(floats(40), 17, joined=True)
 @_on(floats(3), 30)  # raises IndexError
-def changed_lists(x, k):
+def longer_lists(x, k):
     a = [v * 2 for v in x if v > 0.3]
     b = a[:]
     b.reverse()
     a.extend(v for v in x[:k])
     a += [1.0, 2.0]
-    a += a[:k]
+    taken = a.pop(k)
+    return a, b, taken, -1.0 in a
+
+
+@_on(floats(20), 3)
+@_on(floats(3), 30)
+def parts_of_lists(x, k):
+    a = list(x)
     c = a[2:9:2]
-    c.insert(0, -1.0)
-    c.insert(-1, -2.0)
-    c.insert(k, -3.0)
-    d = list(range(5))
+    c.insert(0, -1.0 * x[0])
+    c.insert(-1, x[1])
+    c.insert(k, x[2])
+    return c
+
+
+@_on(5)
+@_on(9)
+def shorter_lists(n):
+    d = list(range(n))
     d.pop(2)
     d.pop(-1)
     d = [d[j] + 1 for j in range(len(d))]
-    e = b.copy()
+    e = d.copy()
     e.clear()
-    taken = a.pop(k)
-    total = 0.0
-    for v in a:
-        total += v
-    return a, b, c, d, e, taken, total, 3 in d, 77 in d, -1.0 in c
+    return d, e, 3 in d, 77 in d
 
 
 @_on(10, 4)
