@@ -135,6 +135,8 @@ class Scope:
         self.own_dicts = own_dicts(source.ast)
         self.lists: dict[str, ListSlots] = {}
         """The memory of lists, by name."""
+        self.guessed: set[str] = set()
+        """Lists of which it was not known what they hold when they were made."""
         self.narrower: dict[tuple[str, Loc, int], bool] = {}
         """Whether an item that goes into a list is of a narrower type than others."""
         self.own_names = loops_with_own_names(source.ast)

@@ -188,6 +188,24 @@ def rows_of_pascal(n, k):
     return new
 
 
+@_on(ints(12, lo=0))
+@_on(floats(0))
+def largest_rectangle(heights):
+    """An item is read further up than the first one is appended; one list never gets any."""
+    open_ones = []
+    nothing = []
+    if nothing:
+        nothing.pop()
+    best = heights.dtype.type(0)
+    for i in range(heights.shape[0]):
+        while open_ones and heights[open_ones[-1]] > heights[i]:
+            height = heights[open_ones.pop()]
+            width = i if not open_ones else i - open_ones[-1] - 1
+            best = max(best, height * width)
+        open_ones.append(i)
+    return best, open_ones, np.array(nothing)
+
+
 @_on(ints(5, 6))
 def places_above(a):
     """A loop over the places of several axes comes in their order: lists may grow in it."""
