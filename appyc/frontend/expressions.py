@@ -27,6 +27,7 @@ from appyc.frontend.numbers import PY_BOOL, PY_INT
 from appyc.frontend.powers import refuse_negative_powers
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import Item, is_element, lower_items, subscript
+from appyc.frontend.tuple_comparisons import compare_tuples
 from appyc.frontend.values import (
     ArrayRef,
     DictValue,
@@ -519,10 +520,12 @@ def _comparison(
             scope, values, lambda numbers: arithmetic.compare(symbol, numbers[0], numbers[1], loc), loc
         )
     nodes = [left, *comparators]
-    operands = [number(v, scope.loc(n)) for v, n in zip(values, nodes, strict=True)]
     out: Number | None = None
     for k, op in enumerate(ops):
-        part = arithmetic.compare(_COMPARE[type(op)], operands[k], operands[k + 1], loc)
+        part = compare_tuples(values[k], op, values[k + 1], loc)
+        if part is None:
+            one, other = (number(values[n], scope.loc(nodes[n])) for n in (k, k + 1))
+            part = arithmetic.compare(_COMPARE[type(op)], one, other, loc)
         if out is None:
             out = part
         else:
@@ -575,7 +578,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
                                hints=("`x in (1, 2, 3)` can; of an array, np.any(a == x)",))  # fmt: skip
     out = arithmetic.python_number(False, loc)
     for one in found.items:
-        same = _compare_objects([wanted, one], ast.Eq(), loc)
+        same = _compare_objects([wanted, one], ast.Eq(), loc) or compare_tuples(wanted, ast.Eq(), one, loc)
         if same is None and isinstance(wanted, Number) and isinstance(one, Number):
             same = arithmetic.compare("==", wanted, one, loc)
         if same is None and not (isinstance(wanted, Opaque) or isinstance(one, Opaque)):
