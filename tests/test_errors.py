@@ -560,7 +560,7 @@ place(np.ones(4), 2.0)
     "list_display": """
 @appyc.jit(strict=True)
 def first(a):
-    return [a[0], a[1]]
+    return [a[0], 1]
 
 first(np.ones(4))
 """,

@@ -14,8 +14,9 @@ from dataclasses import replace
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const, python_number
 from appyc.frontend.choices import chosen_array
-from appyc.frontend.expressions import lower_or_none
+from appyc.frontend.expressions import lower_operands, lower_or_none
 from appyc.frontend.homes import root
+from appyc.frontend.list_names import is_new_list
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.returned_views import returned_view
 from appyc.frontend.scope import Restart, Result, Scope
@@ -58,7 +59,7 @@ def returns_early(function: ast.FunctionDef) -> bool:
 
 def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     """`return value`: keeps the values, and ends this path."""
-    out = _stored(scope, lower_or_none(scope, value), loc) if value is not None else Opaque(None)
+    out = _stored(scope, _lowered(scope, value), loc) if value is not None else Opaque(None)
     keep(scope, out, loc)
     if scope.returned is not None:
         scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
@@ -68,6 +69,29 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
         end_path(scope, scope.loops[-1], loc)
         scope.emit(Break(loc=loc))
     scope.live = False
+
+
+def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
+    """The value of a return; a list that is made there is one with a name of its own."""
+    from appyc.frontend import lists  # noqa: PLC0415  (it lowers positions)
+
+    if isinstance(node, ast.Tuple) and any(_is_made_here(e) for e in node.elts):
+        elts = node.elts
+        return TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
+    if not _is_made_here(node):
+        return lower_or_none(scope, node)
+    name = f"returned_list_{position}"  # one for all returns
+    scope.locals |= {name}
+    scope.list_names |= {name}
+    lists.bind_list(scope, name, node, scope.loc(node))
+    return scope.read(name, scope.loc(node))
+
+
+def _is_made_here(node: ast.expr) -> bool:
+    is_call = isinstance(node, ast.Call) and isinstance(
+        node.func, ast.Name
+    )  # no method, which an array has too
+    return (is_call or isinstance(node, ast.List | ast.ListComp | ast.BinOp)) and is_new_list(node)
 
 
 def _stored(scope: Scope, value: Value, loc: Loc) -> Value:

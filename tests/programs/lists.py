@@ -214,3 +214,12 @@ def places_above(a):
         if a[i, j] > 2:
             found.append((i, j))
     return found
+
+
+@_on(ints(9), 4)
+@_on(ints(9), 1)
+@_on(ints(0), 2)
+def made_where_they_are_returned(x, n):
+    if n < 2:
+        return [n] * 3, list(x), x[1:], x.copy()
+    return [k * n for k in range(n) if k != 1], [v for v in x if v > 0], x[1:], x.copy()
