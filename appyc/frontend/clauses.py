@@ -12,7 +12,6 @@ from appyc.frontend.values import (
     ArrayRef,
     Binding,
     Conflict,
-    DictSlots,
     ListSlots,
     Number,
     Opaque,
@@ -99,7 +98,7 @@ def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
         case ArrayRef() | Tensor():
             raise PragmaError(f"{name.text!r} in {clause}(...) is an array, where a scalar is needed", name.loc,
                               hints=("name scalar variables",))  # fmt: skip
-        case Opaque() | Conflict() | ListSlots() | DictSlots():
+        case Opaque() | Conflict() | ListSlots():
             raise PragmaError(f"{name.text!r} in {clause}(...) is no scalar variable", name.loc,
                               hints=("drop it from the clause",))  # fmt: skip
 

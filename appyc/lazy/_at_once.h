@@ -35,10 +35,13 @@ static int is_settled(const Tally *tally, const Buffer *buffer, int to_write)
 {
     if (!buffer->memory || buffer->memory == Py_None || buffer->is_watched || tally->busy || tally->running
         || !PyArray_CheckExact(buffer->memory) || !tally->statements || !PyList_CheckExact(tally->statements)
-        || (to_write && (!tally->left || PyList_GET_SIZE(tally->left))))
+        || (to_write && !tally->left))
         return 0;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(tally->statements); i++)
         if (is_touched(PyList_GET_ITEM(tally->statements, i), buffer, to_write))
+            return 0;
+    for (Py_ssize_t i = 0; to_write && i < PyList_GET_SIZE(tally->left); i++)
+        if (is_touched(PyList_GET_ITEM(tally->left, i), buffer, to_write))
             return 0;
     return 1;
 }

@@ -249,9 +249,9 @@ def _settled(tally: Tally, view: View, to_write: bool) -> np.ndarray | None:
     memory = buffer.memory
     if type(memory) is not np.ndarray or buffer.is_watched:
         return None
-    if tally.busy or tally.running or (to_write and tally.left):
+    if tally.busy or tally.running:
         return None
-    for statement in tally.statements:
+    for statement in (*tally.statements, *tally.left) if to_write else tally.statements:
         if any(b is buffer for b in statement.writes()):
             return None
         if to_write and any(b is buffer for b in statement.reads()):
@@ -277,12 +277,6 @@ def _parted(
     return None
 
 
-def _held_alone(statements: list[Any]) -> int:
-    """Bytes of computed arrays that nobody but these statements holds any more. Without the extension, none are told
-    of."""
-    return 0
-
-
 def _add_lines(
     lines: list[Any], sites: list[Site], buffers: list[Any], inputs: list[Buffer], scalars: list[Any],
     numbers: dict[Buffer, int], stretching: tuple[type[Any], ...], created: type[Any], statements: list[Any], at: int,
@@ -303,7 +297,6 @@ if TYPE_CHECKING:
     from appyc.lazy._nodes import View as View  # noqa: PLC0414
     from appyc.lazy._nodes import add_lines as add_lines  # noqa: PLC0414
     from appyc.lazy._nodes import caller as caller  # noqa: PLC0414
-    from appyc.lazy._nodes import held_alone as held_alone  # noqa: PLC0414
     from appyc.lazy._nodes import indexed as indexed  # noqa: PLC0414
     from appyc.lazy._nodes import made as made  # noqa: PLC0414
     from appyc.lazy._nodes import parted as parted  # noqa: PLC0414
@@ -315,12 +308,11 @@ elif EXTENSION is not None:
     Plain = EXTENSION.Plain
     caller, indexed, made, turned = EXTENSION.caller, EXTENSION.indexed, EXTENSION.made, EXTENSION.turned
     settled, parted, add_lines = EXTENSION.settled, EXTENSION.parted, EXTENSION.add_lines
-    held_alone = EXTENSION.held_alone
 else:
     Buffer, View, Own, Statement = PythonBuffer, PythonView, PythonOwn, PythonStatement
     Tally, Known, KnownMethod, Plain = PythonTally, PythonKnown, PythonKnownMethod, PythonPlain
     caller, indexed, made, turned, settled = _caller, _indexed, _made, _turned, _settled
-    parted, add_lines, held_alone = _parted, _add_lines, _held_alone
+    parted, add_lines = _parted, _add_lines
 
 
 Operand: TypeAlias = View | Own | Scalar

@@ -9,11 +9,11 @@ import numpy as np
 
 from appyc.api import copied
 from appyc.lazy import arrays, at_once, held
-from appyc.lazy.nodes import Buffer, Own, Statement, ghost_of, made
+from appyc.lazy.nodes import Buffer, Own, Statement, View, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
-from appyc.lazy.running import STATE, flush, flush_due, make_room, ran_by_numpy
+from appyc.lazy.running import STATE, flush, flush_due, ran_by_numpy
 from appyc.lazy.views import (
     Index,
     address,
@@ -68,7 +68,6 @@ def _owned(values: np.ndarray) -> Any:
 
 def _copy_of(values: np.ndarray) -> Any:
     """An array of its own with these values, whose axes lie in memory in the order of theirs."""
-    make_room(values.nbytes)
     order = memory_order([values], values.ndim)
     memory = copied(values.transpose(order))
     found = whole(memory)
@@ -254,11 +253,8 @@ def record(
 ) -> Any:
     """A new array that the operation will fill, or has filled. is_number: one without axes is NumPy's scalar."""
     is_number = is_number and not shape
-    values = at_once.result(operation, operands, shape, dtype)
-    if values is not at_once.NOT_NOW:
-        now = values if is_number else whole(np.asarray(values))
-        if STATE.recording.is_learning:
-            STATE.recording.done = (operation, operands, shape, now)
+    now = _computed_now(operation, operands, shape, dtype, is_number)
+    if now is not at_once.NOT_NOW:
         return now
     site = caller()
     class_ = arrays.number if is_number else arrays.ndarray
@@ -266,6 +262,9 @@ def record(
         recording = STATE.recording
         if len(recording.statements) >= recording.few and recording.is_due(site):
             flush_due()
+            now = _computed_now(operation, operands, shape, dtype, is_number)  # nothing may wait any more
+            if now is not at_once.NOT_NOW:
+                return now
         out = made(class_, recording.statements, operation, operands, shape, dtype, site, is_number)
         recording.nbytes += out.buffer.nbytes
         if recording.nbytes > recording.most_bytes and recording.is_too_much():
@@ -274,6 +273,19 @@ def record(
             recording.statements.append(last)
             recording.nbytes = out.buffer.nbytes
     return out
+
+
+def _computed_now(
+    operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype, is_number: bool
+) -> Any:
+    """What `record` gives, if it is computed at once; else NOT_NOW."""
+    values = at_once.result(operation, operands, shape, dtype)
+    if values is at_once.NOT_NOW:
+        return values
+    now = values if is_number else whole(np.asarray(values))
+    if STATE.recording.is_learning:
+        STATE.recording.done = (operation, operands, shape, now)
+    return now
 
 
 def record_ordered(
@@ -308,23 +320,42 @@ def record_store(
     operation: Operation, operands: tuple[Any, ...], target: held.Held, shape: tuple[int, ...]
 ) -> None:
     """What the operation gives, stored into the target's place."""
-    if at_once.stored(operation, operands, target, shape):
-        if STATE.recording.is_learning:
-            STATE.recording.done = (operation, operands, shape, target)
+    if _stored_now(operation, operands, target, shape):
         return
     buffer = target.buffer
     if not buffer.shape:  # a single number: compiled code has no arrays of that kind
         value = record(operation, operands, shape, target.dtype, is_number=False)
         changing(target, lambda memory: memory.__setitem__(..., value.computed()))
         return
-    operands = tuple(
-        Own(o.path, o.shape, o.dtype) if getattr(o, "buffer", None) is buffer else o for o in operands
-    )
     site = caller()
     recording = STATE.recording
     with STATE.lock:
         if recording.is_due(site):
             flush_due()
+            if _stored_now(operation, operands, target, shape):  # nothing may wait any more
+                return
+        operands = tuple(
+            Own(o.path, o.shape, o.dtype) if getattr(o, "buffer", None) is buffer else o for o in operands
+        )
         recording.statements.append(Statement(operation, operands, buffer, target.path, shape, site))
     if buffer.lent:
         flush((buffer,))
+
+
+def _stored_now(
+    operation: Operation, operands: tuple[Any, ...], target: held.Held, shape: tuple[int, ...]
+) -> bool:
+    """Whether what `record_store` is to store is stored by now."""
+    if not at_once.stored(operation, operands, target, shape):
+        return False
+    if STATE.recording.is_learning:
+        STATE.recording.done = (operation, operands, shape, target)
+    return True
+
+
+def run_filling(place: View) -> None:
+    """Runs what waits for the array that a loop fills place by place, where each store is computed at once if nothing
+    waits: this place is one of those. The stores that follow find the array there."""
+    recording = STATE.recording
+    if at_once.is_small(place.shape) and recording.is_filling(place.buffer):
+        flush((place.buffer,), overwritten=(place.buffer,))

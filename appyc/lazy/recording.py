@@ -148,6 +148,10 @@ COME_ROUND = 12
 body becomes one program, the same in each iteration."""
 
 
+FILLING = 3
+"""So many stores into an array that wait, recorded at one place of the program: a loop fills it."""
+
+
 def drop_needless(statements: list[_Any]) -> None:
     """Drops statements whose results nobody can reach. From the end, since each one that goes may
     have been the last to hold what an earlier one makes."""
@@ -290,6 +294,14 @@ class Recording(Tally):
     def pending(self) -> list[Waiting]:
         """All that has not run."""
         return [*self.left, *self.statements]
+
+    def is_filling(self, buffer: Buffer) -> bool:
+        """Whether the last of many stores into the buffer, all recorded at one place of the program, was just added."""
+        if not self.statements or self.statements[-1].stored() != (buffer,):
+            return False
+        code, instruction, _ = self.statements[-1].site
+        stores = [s.site for s in self.statements if s.stores and buffer in s.stored()]
+        return sum(site[0] is code and site[1] == instruction for site in stores) >= FILLING
 
     def changes(self, buffer: Buffer) -> bool:
         """Whether a recorded statement changes or makes the buffer."""

@@ -7,6 +7,7 @@ than they do.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from appyc.lazy import residence
 from appyc.lazy.companions import companions
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.leaving import LEAST_BYTES, Habit, Left, Watch
-from appyc.lazy.nodes import Buffer, Operand, Own, Statement, View, held_alone
+from appyc.lazy.nodes import Buffer, Operand, Own, Statement, View
 from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Program, as_function, parts_of, places
 from appyc.lazy.recording import CallStatement, Recorded, Recording, RestingCall, Waiting, drop_needless
@@ -110,18 +111,6 @@ def _taken(wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer]) -> li
     for buffer, site in beside:
         STATE.watch.begin_beside(buffer, site)
     return recording.take([*wanted, *(buffer for buffer, _ in beside)])
-
-
-MOST_HELD = 1 << 25
-"""Bytes of arrays that may be held by what is recorded alone, while memory is taken for others."""
-
-
-def make_room(nbytes: int) -> None:
-    """Runs what is recorded before so much memory is taken for something else, if arrays wait in it to be read that the
-    program has dropped: in NumPy they would be gone."""
-    statements = STATE.recording.statements
-    if nbytes >= LEAST_BYTES and statements and held_alone(statements) > MOST_HELD:
-        flush_due()
 
 
 def flush_due() -> None:
@@ -242,7 +231,8 @@ def _watch(
 ) -> None:
     """Sees to it that one will know whether anybody has read what is reachable and not wanted."""
     for number, buffer in zip(returned, reachable, strict=True):
-        if number not in wanted:
+        is_small = bool(buffer.shape) and math.prod(buffer.shape) <= STATE.recording.at_once
+        if number not in wanted and not is_small:  # what is computed at once may read or change it
             STATE.watch.begin(buffer, habit, number)
     held = (
         frozenset() if left is None else left.numbers - left.unread

@@ -80,12 +80,15 @@ class Shaped(Values):
         view = indexed(self, key)
         if view is not None:
             known.store(view, value)
+            recorder.run_filling(view)
             return
         items = indexing.basic_index(key, self.shape)
         if items is None:
             indexing.fancy_store(self, key, value)
         else:
-            ufuncs.store(self.view_with(Index(items)) if items else self, value)
+            view = self.view_with(Index(items)) if items else self
+            ufuncs.store(view, value)
+            recorder.run_filling(view)
 
     def _wrapped(self, values: np.ndarray) -> Any:
         """An array with values that NumPy has computed."""

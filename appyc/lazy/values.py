@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import applying, functions, kernels, recorder, ufuncs
+from appyc.lazy import applying, functions, kernels, known, recorder, ufuncs
 from appyc.lazy.held import Held
 from appyc.lazy.residence import is_for_gpu, shown, view_there
 from appyc.lazy.running import STATE
@@ -38,6 +38,8 @@ class Values(Held):
         return found
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        if method == "__call__" and not keywords and ufunc in ufuncs.COMPILED_UFUNCS:
+            return known.function(ufunc)(*inputs)  # a NumPy scalar by an array: `x[i] * row`
         return applying.apply_ufunc(ufunc, method, inputs, keywords)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:

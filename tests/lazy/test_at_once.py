@@ -6,12 +6,13 @@ import json
 import subprocess
 import sys
 import warnings
+from typing import Any
 
 import numpy
 import pytest
 
 import appyc.numpy as np
-from appyc.lazy import nodes
+from appyc.lazy import nodes, running
 from appyc.lazy.extension import EXTENSION
 from appyc.lazy.recording import SMALL_FLUSHES, Recording
 from appyc.lazy.running import STATE, flush
@@ -328,6 +329,118 @@ def test_the_extension_sees_what_waits_as_python_does(*, to_write: bool) -> None
     x.buffer.is_watched = True
     assert not both(x)
     x.buffer.is_watched = False
+
+
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows by one with each flush of something."""
+    counts: list[int] = []
+    inner = running._run_all
+
+    def counted(statements: list[Any], wanted: Any) -> None:
+        counts.extend([len(statements)] if statements else [])
+        inner(statements, wanted)
+
+    monkeypatch.setattr(running, "_run_all", counted)
+    return counts
+
+
+@pytest.mark.parametrize("at_once", [1, 8192])
+def test_a_loop_that_fills_an_array_waits_for_it_once(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr(STATE.recording, "at_once", at_once)
+    for make in (np.zeros, np.ones, lambda n: np.sin(np.arange(float(n)))):
+        flush()
+        counts = ran(monkeypatch)
+        x = make(MANY)
+        for i in range(1, 200):
+            x[i] = x[i - 1] * 0.5 + i
+        assert len(counts) <= 2
+        assert pending() == 0
+        wanted = 0.0
+        for i in range(1, 200):
+            wanted = (x.numpy()[0] if i == 1 else wanted) * 0.5 + i
+        assert x[199] == wanted
+
+
+def test_a_loop_that_fills_rows_or_columns_waits_for_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    flush()
+    a = numpy.sin(numpy.arange(40.0 * 300)).reshape(40, 300)
+    for axis in (0, 1):
+        counts = ran(monkeypatch)
+        x, wanted = np.array(a) * 1.0, a.copy()
+        xs, rows = (x, wanted) if axis == 0 else (x.T, wanted.T)
+        for i in range(1, 40):
+            xs[i] = xs[i - 1] * 0.5 + xs[i]
+            rows[i] = rows[i - 1] * 0.5 + rows[i]
+        assert len(counts) <= 2
+        assert numpy.array_equal(x, wanted)
+
+
+def test_a_reader_of_an_array_that_a_loop_fills_sees_what_was_there_before() -> None:
+    x = np.zeros(MANY)
+    y = x * 2.0 + 1.0
+    for i in range(10):
+        x[i] = i
+    assert numpy.array_equal(y, numpy.ones(MANY))
+    assert x[:10].tolist() == list(range(10))
+
+
+def test_elements_that_different_lines_store_wait() -> None:
+    """They are the corners of a grid, say, and no loop that fills it."""
+    flush()
+    x = np.zeros(MANY)
+    x[0] = 1.0
+    x[1] = 2.0
+    x[-1] = 3.0
+    x[-2] = 4.0
+    assert pending() == 5
+    assert x[-2] + x[1] == 6.0
+
+
+@pytest.mark.parametrize("at_once", [0, 1])
+def test_rows_of_arrays_wait_where_only_elements_are_small(
+    monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(STATE.recording, "at_once", at_once)
+    flush()
+    x = np.zeros((100, 300))
+    for i in range(5):
+        x[i] = 2.0
+        if at_once == 0:
+            x[i, 0] = 3.0
+    assert pending() == (6 if at_once else 11)
+    assert float(x.sum()) == 3000.0 + (5.0 if at_once == 0 else 0.0)
+
+
+def test_a_loop_that_came_round_goes_on_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it needs is there then, and waits for nothing, so it is not recorded again."""
+    flush()
+    counts = ran(monkeypatch)
+    x = large()
+    v = x[:100] * 1.0
+    x += 1.0
+    w = x[:100] * 1.0  # which waits
+    for _ in range(100):
+        w = w * 0.5 + v
+    assert len(counts) == 1
+    assert pending() == 0
+    wanted = numpy.arange(1.0, 101.0)
+    for _ in range(100):
+        wanted = wanted * 0.5 + numpy.arange(100.0)
+    assert numpy.array_equal(w, wanted)
+
+
+def test_numpys_numbers_by_arrays_are_known() -> None:
+    """`x[i] * row`, of which NumPy's scalar is asked first."""
+    x = large()
+    small, number = np.array([1.0, 2.0]), numpy.float64(3.0)
+    assert type(number * small) is np.ndarray
+    assert (number - small).tolist() == [2.0, 1.0]
+    y = number * x
+    assert pending() == 1
+    assert float(y[2] - number / y[1]) == 5.0
+    assert (numpy.arange(2.0) / small).tolist() == [0.0, 0.5]
+    masked = numpy.ma.masked_array([1.0, 2.0], [False, True])
+    assert type(masked * small) is numpy.ma.MaskedArray
 
 
 def test_small_arrays_are_recorded_until_many_were_flushed() -> None:
