@@ -58,9 +58,10 @@ def reduce_array(scope: Scope, name: str, value: Value, along: Along, dtype: DTy
     if op in ("minimum", "maximum"):
         for k in reduced:
             test_not_empty(scope, tensor.extents[k], _of_nothing(name), loc)
-    return combined(
-        scope, Tensor(tensor.axes, tensor.extents, element), reduced, along.keepdims, op, start, loc
-    )
+    tensor = Tensor(tensor.axes, tensor.extents, element)
+    if op == "+":
+        return summed(scope, tensor, reduced, along.keepdims, loc)
+    return combined(scope, tensor, reduced, along.keepdims, op, start, loc)
 
 
 def _reduce_chosen(
@@ -82,8 +83,11 @@ def _reduce_chosen(
     if name in ("min", "max"):
         none = Compare("==", count, integer(0, loc), loc=loc)
         scope.emit(If(none, (Fail("ValueError", _of_nothing(name), loc=loc),), loc=loc))
-    element = Select(masked.holds, element, start, loc=loc)
-    total = combined(scope, replace(tensor.copied(), element=element), axes, False, op, start, loc)
+    tensor = replace(tensor.copied(), element=Select(masked.holds, element, start, loc=loc))
+    if op == "+":
+        total = summed(scope, tensor, axes, False, loc)
+    else:
+        total = combined(scope, tensor, axes, False, op, start, loc)
     return _divided(scope, total, count, loc) if name == "mean" else total
 
 
@@ -136,8 +140,7 @@ def _mean(
     element = tensor.element
     kind = dtype or averaged(element.dtype)
     converted = Tensor(tensor.axes, tensor.extents, cast(element, kind))
-    zero = cast(const(0, DType.INT64, loc), kind)
-    total = combined(scope, converted, reduced, keepdims, "+", zero, loc)
+    total = summed(scope, converted, reduced, keepdims, loc)
     return _divided(scope, total, product([tensor.extents[k] for k in reduced], loc), loc)
 
 
@@ -198,6 +201,23 @@ def extreme(name: str, dtype: DType, loc: Loc) -> Const:
     low = -(1 << (dtype.bits - 1)) if dtype.kind == "i" else 0
     high = low + (1 << dtype.bits) - 1
     return Const(high if name == "min" else low, dtype, loc=loc)
+
+
+_WIDER = {DType.FLOAT32: DType.FLOAT64, DType.COMPLEX64: DType.COMPLEX128}
+
+
+def summed(scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool, loc: Loc) -> Value:
+    """The elements added up along some axes. Along the last, single precision is added in double: a long sum, one
+    after the other, would lose most of its digits, which NumPy keeps by adding in pairs. (Rows it adds one after the
+    other, too.)"""
+    kind = tensor.element.dtype
+    wide = _WIDER.get(kind, kind) if tensor.ndim - 1 in reduced else kind
+    zero = cast(const(0, DType.INT64, loc), wide)
+    element = cast(tensor.element, wide)
+    total = combined(scope, replace(tensor, element=element), reduced, keepdims, "+", zero, loc)
+    if wide is kind:
+        return total
+    return elementwise(scope, [total], lambda n: Number(cast(n[0].expr, kind), python=False), loc)
 
 
 def combined(

@@ -17,7 +17,7 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, expressions
 from appyc.frontend.arithmetic import cast, const
-from appyc.frontend.array_reductions import Along, averaged, combined, operation, reduced_axes
+from appyc.frontend.array_reductions import Along, averaged, combined, operation, reduced_axes, summed
 from appyc.frontend.numbers import holds
 from appyc.frontend.scope import Scope
 from appyc.frontend.stores import place_in, stored
@@ -111,9 +111,10 @@ def reduce_where(
         raise UnsupportedError(f"np.{name} with where needs an initial value", loc)
     if chosen is not None:
         element = Select(chosen, element, none, loc=loc)
-    return combined(
-        scope, Tensor(tensor.axes, tensor.extents, element), reduced, along.keepdims, op, start, loc
-    )
+    tensor = Tensor(tensor.axes, tensor.extents, element)
+    if op == "+" and initial is None:
+        return summed(scope, tensor, reduced, along.keepdims, loc)
+    return combined(scope, tensor, reduced, along.keepdims, op, start, loc)
 
 
 def _mean(
@@ -128,7 +129,7 @@ def _mean(
     kind = dtype or averaged(tensor.element.dtype)
     zero = cast(const(0, DType.INT64, loc), kind)
     element = Select(chosen, cast(tensor.element, kind), zero, loc=loc)
-    total = combined(scope, Tensor(tensor.axes, tensor.extents, element), reduced, keepdims, "+", zero, loc)
+    total = summed(scope, Tensor(tensor.axes, tensor.extents, element), reduced, keepdims, loc)
     ones = Tensor(tensor.axes, tensor.extents, cast(chosen, DType.INT64))
     count = combined(scope, ones, reduced, keepdims, "+", const(0, DType.INT64, loc), loc)
 
