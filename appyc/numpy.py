@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from appyc.lazy import known
+from appyc.lazy import generators, known
 from appyc.lazy.arrays import ndarray
 from appyc.lazy.known import array
 from appyc.lazy.recorder import asarray, contiguous
@@ -39,6 +39,8 @@ class _Namespace:
 
 
 def _adapted(value: Any) -> Any:
+    if callable(value) and value in generators.OWN:
+        return generators.OWN[value]
     if isinstance(value, type) or not callable(value):
         inner = type(value).__name__ == "module" and value.__name__.startswith("numpy.")
         return _Namespace(value) if inner else value

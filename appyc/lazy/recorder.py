@@ -151,7 +151,8 @@ def evaluated(function: Callable[..., Any], args: tuple[Any, ...], keywords: dic
     found: list[held.Held] = []
     _arrays_in((args, keywords), found)
     buffers = [a.buffer for a in found]
-    flush(buffers, overwritten=buffers)
+    if buffers:
+        flush(buffers, overwritten=buffers)
     ran_by_numpy(getattr(function, "__name__", str(function)))
     return _finished(function(*plain(args), **plain(keywords)), found)
 

@@ -1,0 +1,99 @@
+"""`numpy.random`'s generators, whose methods take and give appyc's arrays.
+
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(1000, 3))              an array of appyc's, as `np.random.normal` gives
+    rng.shuffle(x)                              its rows change places
+
+NumPy's own generator does not know an array of appyc's for one: it shuffles what says that it is a sequence by
+exchanging items, which are views where there are two axes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy import held, recorder
+
+
+def _method(of: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that runs at once on computed values."""
+
+    @functools.wraps(of)
+    def method(self: Any, *args: Any, **keywords: Any) -> Any:
+        return recorder.evaluated(of.__get__(self), args, keywords)
+
+    return method
+
+
+def _shuffling(of: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that changes its first argument, which may be a list of anything."""
+
+    @functools.wraps(of)
+    def method(self: Any, x: Any, *args: Any, **keywords: Any) -> None:
+        if isinstance(x, held.Held):
+            recorder.evaluated(of.__get__(self), (x, *args), keywords)
+        else:
+            of(self, x, *args, **keywords)
+
+    return method
+
+
+_STATE = frozenset(("seed", "get_state", "set_state", "spawn"))
+"""Methods that have to do with no arrays of values."""
+
+
+def _methods_of(class_: type[Any]) -> dict[str, Callable[..., Any]]:
+    found = {
+        name: getattr(class_, name)
+        for name in dir(class_)
+        if not name.startswith("_") and name not in _STATE and callable(getattr(class_, name))
+    }
+    return {name: _shuffling(of) if name == "shuffle" else _method(of) for name, of in found.items()}
+
+
+class Generator(np.random.Generator):
+    """As NumPy's, with appyc's arrays."""
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.bit_generator,)
+
+
+class RandomState(np.random.RandomState):
+    """As NumPy's, with appyc's arrays."""
+
+    def __reduce__(self) -> Any:
+        _, *rest = super().__reduce__()
+        return type(self), *rest
+
+
+for _class in (Generator, RandomState):
+    for _name, _found in _methods_of(_class.__mro__[1]).items():
+        setattr(_class, _name, _found)
+
+
+@functools.wraps(np.random.default_rng)
+def default_rng(seed: Any = None) -> Generator:
+    if isinstance(seed, Generator):
+        return seed
+    return Generator(np.random.default_rng(recorder.plain(seed)).bit_generator)
+
+
+@functools.wraps(np.random.shuffle)
+def shuffle(x: Any) -> None:
+    if isinstance(x, held.Held):
+        recorder.evaluated(np.random.shuffle, (x,), {})
+    else:
+        np.random.shuffle(x)
+
+
+OWN: dict[Any, Any] = {
+    np.random.Generator: Generator,
+    np.random.RandomState: RandomState,
+    np.random.default_rng: default_rng,
+    np.random.shuffle: shuffle,
+}
+"""What is not NumPy's own in `appyc.numpy.random`."""
