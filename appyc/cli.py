@@ -11,18 +11,29 @@ What a subcommand needs is imported when it is asked for: `appyc --help` is quic
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from appyc.options import TARGETS, from_environment
 
+_NOBODY_READS = 128 + 13
+"""The exit code of a program that SIGPIPE ended, as a shell tells it."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command. Returns its exit code; a script's own SystemExit passes through."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(given)
-    return int(options.command(options))
+    try:
+        return int(options.command(options))
+    except BrokenPipeError:
+        # As in `appyc check f.py | head`. What is still in the buffer would be refused again at exit.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return _NOBODY_READS
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -72,12 +83,12 @@ def _check(given: argparse.Namespace) -> int:
     from appyc.report.check import check_files  # noqa: PLC0415
 
     result = check_files(given.files)
-    print(result.as_json() if given.json else result.as_text())
+    print(result.as_json() if given.json else result.as_text(), flush=True)
     return result.exit_code
 
 
 def _machine(given: argparse.Namespace) -> int:
     from appyc.report.machine import describe_machine  # noqa: PLC0415
 
-    print(describe_machine(again=given.again))
+    print(describe_machine(again=given.again), flush=True)
     return 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import sys
 import traceback
 from collections import Counter
@@ -126,7 +127,9 @@ def run_script(script: str, arguments: Sequence[str], options: Options, *, repor
     except OSError as error:
         print(f"appyc: can't open file {script!r}: {error.strerror}", file=sys.stderr)
         return 2
-    return _run_main(Session(options, folder), data, str(path), None, report=report)
+    # Python names the script by where it is, whatever folder the program goes to; it keeps a "./".
+    file = os.path.join(Path.cwd(), script)
+    return _run_main(Session(options, folder), data, file, None, report=report)
 
 
 def run_module(name: str, arguments: Sequence[str], options: Options, *, report: bool = False) -> int:

@@ -75,6 +75,16 @@ def test_arguments_and_globals_are_the_scripts(tmp_path):
     assert compiled == in_python
 
 
+@pytest.mark.parametrize("typed", ["program.py", "./program.py", "../{0}/program.py"])
+def test_a_script_is_named_by_its_whole_path(tmp_path, typed):
+    write(tmp_path, LOOP + "import os\nos.chdir('/')\nprint(__file__, sys.argv[0])\nopen(__file__)\n1 / 0\n")
+    typed = typed.format(tmp_path.name)
+    in_python = command(typed, cwd=tmp_path)
+    compiled = command("-m", "appyc", "run", typed, cwd=tmp_path)
+    assert compiled == in_python
+    assert str(tmp_path) in compiled[2]
+
+
 @pytest.mark.parametrize(
     ("ending", "code"),
     [("sys.exit(3)", 3), ("sys.exit('no')", 1), ("raise SystemExit", 0), ("1 / 0", 1), ("pass", 0)],
@@ -264,6 +274,18 @@ def test_check_as_json(tmp_path, capsys):
         "severity": "error",
         "message": found[2]["message"],
     }
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_check_ends_quietly_where_nobody_reads_on(tmp_path, options):
+    """As in `appyc check f.py | head`."""
+    words = ["check", *options, str(write(tmp_path, CHECKED))]
+    with subprocess.Popen(
+        [sys.executable, "-m", "appyc", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert (process.returncode, errors) == (141, "")
 
 
 def test_check_is_content_with_the_scripts(capsys):

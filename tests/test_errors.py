@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import appyc
+from appyc.errors import TypeInferenceError
 from appyc.options import num_threads
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -560,7 +561,7 @@ place(np.ones(4), 2.0)
     "list_display": """
 @appyc.jit(strict=True)
 def first(a):
-    return [a[0], a[1]]
+    return [a[0], 1]
 
 first(np.ones(4))
 """,
@@ -1112,9 +1113,9 @@ scale(np.ones(4), "fast")
 @appyc.jit
 def scale(a, settings):
     for i in range(a.shape[0]):
-        a[i] *= settings["factor"]
+        a[i] *= settings[0]
 
-scale(np.ones(4), {"factor": 2.0})
+scale(np.ones(4), {0: 2.0})
 """,
     "list_in_global": """
 WEIGHTS = [1.0, 2.0]
@@ -1441,3 +1442,50 @@ def test_what_is_nested_too_deeply_says_where(tmp_path):
     assert raised.value.loc.line == 8
     module = run(program.replace("strict=True, ", ""), tmp_path)
     assert module.f(np.ones(3)) == 1400.0
+
+
+def axis_that_is_not_there(a, k):
+    return a.sum(axis=2)
+
+
+def index_too_many(a, k):
+    return a[0, 0, 0]
+
+
+def fraction_added_to_integers(a, k):
+    k += 0.5
+
+
+def bits_of_floats(a, k):
+    return a & 1
+
+
+def lengths_unpacked(a, k):
+    x, y, z = a.shape
+    return x + y + z
+
+
+def name_from_nowhere(a, k):
+    return a + from_nowhere  # noqa: F821
+
+
+@pytest.mark.parametrize(
+    ("fn", "of_numpy"),
+    [
+        (axis_that_is_not_there, np.exceptions.AxisError),
+        (index_too_many, IndexError),
+        (fraction_added_to_integers, np._core._exceptions.UFuncTypeError),
+        (bits_of_floats, TypeError),
+        (lengths_unpacked, ValueError),
+        (name_from_nowhere, NameError),
+    ],
+)
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+def test_what_types_tell_is_an_error_of_the_compilers_class(fn, of_numpy, target):
+    """The table in docs/language.md."""
+    arguments = np.ones((2, 2)), np.ones(2, np.int64)
+    with pytest.raises(of_numpy):
+        fn(*arguments)
+    with pytest.raises(TypeInferenceError):
+        appyc.jit(fn, target=target)(*arguments)
+    assert not issubclass(TypeInferenceError, of_numpy)

@@ -217,4 +217,6 @@ def digest_of(value: object) -> str:
         return digest("function", read_source(capture(fn)).text, defaults, repr(sorted(closure_of(fn))))
     if isinstance(value, type):
         return digest("type", value.__module__, value.__qualname__)
+    if isinstance(value, dict):
+        return digest("dict")  # each item that was used is named for itself
     return digest("value", type(value).__qualname__, repr(value))

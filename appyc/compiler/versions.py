@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from types import FunctionType, MethodType
+from typing import cast
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def request(
     types: dict[str, ArgType] = {}
     objects: dict[str, object] = {}
     for name, value in named.items():
-        if isinstance(value, str) or _is_plain_object(value):
+        if isinstance(value, str) or _is_plain_object(value) or _is_table(value):
             objects[name] = value
             types[name] = NoneArg()
         else:
@@ -108,6 +109,11 @@ def request(
                 objects[name] = value
                 types[name] = NoneArg()
     return Request(types, objects, target)
+
+
+def _is_table(value: object) -> bool:
+    """A dict of the kind that parameters are kept in: its items are looked up by text at each call."""
+    return type(value) is dict and all(isinstance(key, str) for key in value)
 
 
 def _is_plain_object(value: object) -> bool:
@@ -229,6 +235,8 @@ def _watched(fn: FunctionType, path: AccessPath, value: object) -> Watched | Non
             return (fn.__globals__, name, value)
         case (("closure", name),):
             return (closure_cells(fn)[name], name, value)
+        case ((("global" | "closure"), _) as place, ("key", key)):
+            return (cast("dict[str, object]", fetch(fn, AccessPath((place,)), {})), key, value)
         case _:
             return None
 

@@ -15,7 +15,7 @@ class AccessPath:
     """How to find a value at a call, from the function on: (kind, name) steps.
 
     Kinds: "param" an argument; "global" and "closure" of the function reached so far;
-    "attr" an attribute; "item" of a tuple.
+    "attr" an attribute; "item" of a tuple; "key" of a dict, a text.
     """
 
     steps: tuple[tuple[str, str], ...] = ()
@@ -59,6 +59,9 @@ def fetch(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obj
             case "item":
                 assert isinstance(value, tuple)
                 value = value[int(name)]
+            case "key":
+                assert isinstance(value, dict)
+                value = value[name]
     return value
 
 

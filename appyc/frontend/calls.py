@@ -26,6 +26,7 @@ from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.tensors import elementwise, is_array
 from appyc.frontend.values import (
     ArrayRef,
+    DictValue,
     ListValue,
     Masked,
     Number,
@@ -207,6 +208,8 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     match value:
         case TupleValue():
             return arithmetic.python_number(len(value.items), loc)
+        case DictValue():
+            return arithmetic.python_number(len(value.keys), loc)
         case ListValue(slots=slots):
             return Number(Var(slots.count, loc=loc), python=True)
         case ArrayRef() | Tensor() if value.ndim > 0:

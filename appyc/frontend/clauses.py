@@ -12,6 +12,7 @@ from appyc.frontend.values import (
     ArrayRef,
     Binding,
     Conflict,
+    DictSlots,
     ListSlots,
     Number,
     Opaque,
@@ -98,7 +99,7 @@ def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
         case ArrayRef() | Tensor():
             raise PragmaError(f"{name.text!r} in {clause}(...) is an array, where a scalar is needed", name.loc,
                               hints=("name scalar variables",))  # fmt: skip
-        case Opaque() | Conflict() | ListSlots():
+        case Opaque() | Conflict() | ListSlots() | DictSlots():
             raise PragmaError(f"{name.text!r} in {clause}(...) is no scalar variable", name.loc,
                               hints=("drop it from the clause",))  # fmt: skip
 

@@ -27,8 +27,10 @@ from appyc.frontend.numbers import PY_BOOL, PY_INT
 from appyc.frontend.powers import refuse_negative_powers
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import Item, is_element, lower_items, subscript
+from appyc.frontend.tuple_comparisons import compare_tuples
 from appyc.frontend.values import (
     ArrayRef,
+    DictValue,
     ListValue,
     Masked,
     MaybeNone,
@@ -74,7 +76,6 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
     ast.DictComp: ("a dict comprehension", "write a loop"),
     ast.GeneratorExp: ("a generator expression", "write a loop"),
     ast.List: ("a list", "use a tuple or an array"),
-    ast.Dict: ("a dict", "pass its values as arguments of their own"),
     ast.Set: ("a set", "use an array"),
     ast.JoinedStr: ("an f-string", "build text outside the compiled function"),
     ast.Await: ("await", "compiled functions are synchronous"),
@@ -135,6 +136,8 @@ def lower_lazily(scope: Scope, node: ast.expr) -> Value:
             elts = unstarred(scope, elts)
             items = zip(lower_operands(scope, elts, lower_or_none), elts, strict=True)
             return TupleValue(tuple(put_together(scope, value, scope.loc(e)) for value, e in items))
+        case ast.Dict(keys=keys, values=values):
+            return _dict(scope, keys, values, loc)
         case ast.Call():
             return lower_call(scope, node)
         case ast.Lambda():
@@ -145,6 +148,24 @@ def lower_lazily(scope: Scope, node: ast.expr) -> Value:
         case _:
             what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
             raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
+
+
+def _dict(scope: Scope, keys: list[ast.expr | None], nodes: list[ast.expr], loc: Loc) -> Value:
+    """`{"a": x, "b": y}`: keys that are written out, each once."""
+    names = [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str | int)]
+    if len(names) != len(nodes) or len(set(names)) != len(names) or not names:
+        raise UnsupportedError("a dict cannot be compiled unless its keys are texts or integers written out", loc,
+                               hints=("use arrays, or names",))  # fmt: skip
+    values = [put_together(scope, value, loc) for value in lower_operands(scope, nodes, lower_or_none)]
+    return DictValue(tuple(names), TupleValue(tuple(values)))
+
+
+def dict_item(owner: DictValue, index: ast.expr, loc: Loc) -> int:
+    """The position of `owner[index]` among the values. Raises UnsupportedError for a key that is not there."""
+    if not isinstance(index, ast.Constant) or index.value not in owner.keys:
+        raise UnsupportedError("a dict is indexed in compiled code by keys that it was written with", loc,
+                               hints=("use an array, or if and elif",))  # fmt: skip
+    return owner.keys.index(index.value)
 
 
 def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
@@ -206,6 +227,10 @@ def _kept(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             return TupleValue(tuple(_kept(scope, v, block) for v in value.items))
         case MaybeNone():
             return tensors.settled(scope, value)
+        case DictValue(keys, values):
+            kept = _kept(scope, values, block)
+            assert isinstance(kept, TupleValue)
+            return DictValue(keys, kept)
         case ListValue(slots=slots) if slots.count in scalars_written(block):
             raise UnsupportedError("a list changes before it is looked at", block[0].loc,
                                    hints=("take its length or its items in a statement before this one",))  # fmt: skip
@@ -221,7 +246,7 @@ def _changes(read: Sequence[Expr], block: list[Stmt]) -> bool:
 
 def wrong_kind(value: Value) -> type[CompileError]:
     """The error for a value that does not fit: what Python may do with an object is Python's to say."""
-    return UnsupportedError if isinstance(value, Opaque) else TypeInferenceError
+    return UnsupportedError if isinstance(value, Opaque | DictValue | MaybeNone) else TypeInferenceError
 
 
 def number(value: Value, loc: Loc, what: str = "this") -> Number:
@@ -275,6 +300,8 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
         case MaybeNone(number=inner_number, is_none=is_none):
             there = arithmetic.logical_not(is_none, loc).expr
             return Logical("and", there, truth_of(inner_number.expr), loc=loc)
+        case DictValue():
+            return arithmetic.const(True, DType.BOOL, loc)
         case TupleValue():
             return arithmetic.const(bool(value.items), DType.BOOL, loc)
         case ListValue(slots=slots):
@@ -493,10 +520,12 @@ def _comparison(
             scope, values, lambda numbers: arithmetic.compare(symbol, numbers[0], numbers[1], loc), loc
         )
     nodes = [left, *comparators]
-    operands = [number(v, scope.loc(n)) for v, n in zip(values, nodes, strict=True)]
     out: Number | None = None
     for k, op in enumerate(ops):
-        part = arithmetic.compare(_COMPARE[type(op)], operands[k], operands[k + 1], loc)
+        part = compare_tuples(values[k], op, values[k + 1], loc)
+        if part is None:
+            one, other = (number(values[n], scope.loc(nodes[n])) for n in (k, k + 1))
+            part = arithmetic.compare(_COMPARE[type(op)], one, other, loc)
         if out is None:
             out = part
         else:
@@ -549,7 +578,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
                                hints=("`x in (1, 2, 3)` can; of an array, np.any(a == x)",))  # fmt: skip
     out = arithmetic.python_number(False, loc)
     for one in found.items:
-        same = _compare_objects([wanted, one], ast.Eq(), loc)
+        same = _compare_objects([wanted, one], ast.Eq(), loc) or compare_tuples(wanted, ast.Eq(), one, loc)
         if same is None and isinstance(wanted, Number) and isinstance(one, Number):
             same = arithmetic.compare("==", wanted, one, loc)
         if same is None and not (isinstance(wanted, Opaque) or isinstance(one, Opaque)):
@@ -593,6 +622,10 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
             return _grid(scope, index, loc, is_open=obj is np.ogrid)
         case TupleValue():
             return _tuple_item(scope, owner, index, loc)
+        case DictValue():
+            return owner.values.items[dict_item(owner, index, loc)]
+        case Opaque(obj=dict()) if isinstance(index, ast.Constant):
+            return scope.names.item(owner, index.value, loc)
         case ListValue():
             from appyc.frontend.lists import list_item  # noqa: PLC0415  (it lowers positions)
 
@@ -724,6 +757,9 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
             return _array_attribute(scope, owner, name, loc)
         case Number():
             return _number_attribute(owner, name, loc)
+        case DictValue():
+            raise UnsupportedError(f"the attribute {name!r} of a dict cannot be compiled", loc,
+                                   hints=("d[key] can",))  # fmt: skip
         case MaybeNone():
             raise UnsupportedError("this may be None", loc, hints=("ask whether it is None first",))
         case ReturnedView() | ReturnedChoice() | ReturnedList():

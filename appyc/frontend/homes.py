@@ -24,7 +24,17 @@ from dataclasses import dataclass
 from appyc.errors import Loc
 from appyc.frontend.arithmetic import integer
 from appyc.frontend.memory import Bound, Memory
-from appyc.frontend.values import ArrayRef, Binding, Conflict, Tensor, TupleSlots, TupleValue, Value
+from appyc.frontend.values import (
+    ArrayRef,
+    Binding,
+    Conflict,
+    DictSlots,
+    DictValue,
+    Tensor,
+    TupleSlots,
+    TupleValue,
+    Value,
+)
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -69,6 +79,8 @@ def arrays_of(values: Iterable[Value]) -> frozenset[Symbol]:
     """The arrays whose memory values stand for."""
     out: set[Symbol] = set()
     for value in values:
+        if isinstance(value, DictValue):
+            value = value.values
         if isinstance(value, TupleValue):
             out |= arrays_of(value.items)
         elif (array := root(value)) is not None:
@@ -78,6 +90,8 @@ def arrays_of(values: Iterable[Value]) -> frozenset[Symbol]:
 
 def leaves(name: str, binding: Binding) -> Iterator[tuple[str, Binding]]:
     """The name with its binding, or the items of its tuple with theirs."""
+    if isinstance(binding, DictSlots):
+        binding = binding.values
     if isinstance(binding, TupleSlots):
         for number, item in enumerate(binding.items):
             yield from leaves(f"{name}_{number}", item)

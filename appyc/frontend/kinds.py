@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from appyc.ir.arguments import ArgType, ScalarArg
 from appyc.ir.types import ArrayType, DType
@@ -33,6 +34,8 @@ class Kinds:
 
     def type_of(self, name: str, annotation: ast.expr | None = None) -> ArgType:
         """The type of a variable of this name."""
+        if annotation_fault(annotation) is not None:
+            annotation = None
         declared = _declared(annotation)
         if isinstance(declared, DType) and name not in self.rank and _is_scalar(annotation):
             return ScalarArg(declared, python=True)
@@ -171,6 +174,25 @@ def _is_integer(node: ast.expr, out: Kinds) -> None:
 
 
 # ---------------------------------------------------------------- annotations
+
+
+def annotation_fault(annotation: ast.expr | None) -> str | None:
+    """What is wrong with a quoted annotation: of `"float32[:"` and `"float23[:]"`; None of one that may be right."""
+    if not isinstance(annotation, ast.Constant) or not isinstance(annotation.value, str):
+        return None
+    text = annotation.value
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return f"the annotation {text!r} cannot be read, and is left out: an array's is like 'float32[:, :]'"
+    match tree:
+        case ast.Subscript(value=ast.Name(id=name), slice=index):
+            parts = index.elts if isinstance(index, ast.Tuple) else [index]
+            if name not in {*_DTYPES, *_SCALARS} and all(isinstance(part, ast.Slice) for part in parts):
+                close = get_close_matches(name, _DTYPES, 1, 0.6)
+                meant = f"did you mean {close[0]!r}?" if close else f"types are {', '.join(_DTYPES)}"
+                return f"the annotation {text!r} is left out, as {name!r} is no type of elements: {meant}"
+    return None
 
 
 def _words(annotation: ast.expr | None) -> Iterable[str]:

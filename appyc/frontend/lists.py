@@ -26,11 +26,11 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import expressions
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.list_names import is_new_list
-from appyc.frontend.numbers import PY_FLOAT, NumberType, promote
+from appyc.frontend.numbers import PY_FLOAT, PY_INT, NumberType, promote
 from appyc.frontend.scope import Restart, Scope
 from appyc.frontend.slices import subscript, tested_position
 from appyc.frontend.tensors import as_tensor, materialise, pinned, settled
-from appyc.frontend.values import ListSlots, ListValue, Number, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import ListSlots, ListValue, Masked, Number, Tensor, TupleValue, Value, describe
 from appyc.ir.names import unused
 from appyc.ir.nodes import (
     Alloc,
@@ -153,7 +153,10 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
     if isinstance(node, ast.GeneratorExp):
         node = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
     assert isinstance(node, ast.ListComp), "nothing else makes a new list"
-    found = expressions.put_together(scope, collected(scope, node), loc)
+    items = collected(scope, node)
+    described = items.tensor if isinstance(items, Masked) else items
+    python = isinstance(described, Tensor) and described.python
+    found = expressions.put_together(scope, items, loc)
     if isinstance(found, ListValue):
         return _part(scope, found.slots, ast.Slice(), loc)
     if isinstance(found, TupleValue):
@@ -164,7 +167,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
         raise UnsupportedError("a list of arrays cannot be compiled", loc,
                                hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
     own = materialise(scope, tensor, "items", loc)
-    kind = NumberType(tensor.element.dtype, isinstance(found, Tensor) and found.python)
+    kind = NumberType(tensor.element.dtype, python)
     return _Columns((as_tensor(scope, own, loc),), (kind,), of_tuples=False), own.extents(loc)[0]
 
 
@@ -397,7 +400,11 @@ def _learn(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> N
 
 
 def refuse_mixed(scope: Scope) -> None:
-    """Raises UnsupportedError for a list that gets numbers of different types, which it would keep apart."""
+    """Raises UnsupportedError for a list that gets numbers of different types, which it would keep apart.
+    Raises Restart for one that never gets any: NumPy makes floats of it."""
+    if empty := scope.guessed - scope.facts.lists.keys():
+        scope.facts.lists |= dict.fromkeys(empty, (False, (PY_FLOAT,)))
+        raise Restart
     for (name, loc, _), is_narrower in scope.narrower.items():
         if is_narrower:
             raise UnsupportedError(f"{name!r} gets numbers of different types, which a list keeps apart", loc,
@@ -418,7 +425,9 @@ def _slots(scope: Scope, name: str) -> ListSlots:
     """The memory of a list, one for all that the name is bound to."""
     found = scope.lists.get(name)
     if found is None:
-        of_tuples, kinds = scope.facts.lists.get(name, (False, (PY_FLOAT,)))
+        if name not in scope.facts.lists:
+            scope.guessed.add(name)  # integers can stand wherever numbers can
+        of_tuples, kinds = scope.facts.lists.get(name, (False, (PY_INT,)))
         columns = tuple(scope.supply.fresh(name, ArrayType(kind.dtype, 1)) for kind in kinds)
         scope.memory.made |= set(columns)
         count, room = (scope.supply.fresh(f"{name}_{what}", DType.INT64) for what in ("n", "room"))

@@ -21,6 +21,7 @@ from appyc.frontend.statements import lower_block
 from appyc.frontend.tensors import held
 from appyc.frontend.values import (
     ArrayRef,
+    DictValue,
     ListValue,
     Masked,
     MaybeNone,
@@ -215,6 +216,8 @@ class _Results:
                 )  # fmt: skip
             case MaybeNone():
                 return NoneOr(self._scalar(value.is_none), self._scalar(value.number))
+            case DictValue():
+                raise AssertionError("a dict is not returned")
             case ListValue():
                 raise AssertionError("a returned list has its length at that time")
             case Tensor() | Masked():
@@ -268,7 +271,7 @@ def lower_inline(
         try:
             for name, given in arguments.items():
                 value = held(scope, given, name, loc)
-                if isinstance(value, Number | TupleValue | MaybeNone):
+                if isinstance(value, Number | TupleValue | DictValue | MaybeNone):
                     scope.bind(name, value, loc)
                 else:
                     assert not isinstance(

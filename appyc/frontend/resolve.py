@@ -137,6 +137,22 @@ class Names:
             path = None  # np.pi is not expected to change
         return self.constant(value, path, loc)
 
+    def item(self, owner: Opaque, key: object, loc: Loc) -> Value:
+        """`owner[key]` of a dict: what an argument holds may differ at each call, what else holds is built in."""
+        table = owner.obj
+        assert isinstance(table, dict)
+        if owner.root is None or not isinstance(key, str):
+            raise UnsupportedError("a dict from outside can be indexed by text that is written out", loc,
+                                   hints=("read its items into variables before the loop",))  # fmt: skip
+        if key not in table:
+            label = _did_you_mean(key, [k for k in table if isinstance(k, str)])
+            raise UnsupportedError(f"this dict has no key {key!r}", loc, label=label)
+        path, value = owner.root.step("key", key), table[key]
+        is_given = path.steps[0][0] == "param"
+        if is_given and isinstance(value, np.ndarray | np.generic | bool | int | float | complex):
+            return self.environment.capture(path, value, loc)
+        return self.constant(value, path, loc)
+
     def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
         """A Python object as a value of the program."""
         if isinstance(value, np.ndarray):

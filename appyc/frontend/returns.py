@@ -14,8 +14,9 @@ from dataclasses import replace
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const, python_number
 from appyc.frontend.choices import chosen_array
-from appyc.frontend.expressions import lower_or_none
+from appyc.frontend.expressions import lower_operands, lower_or_none
 from appyc.frontend.homes import root
+from appyc.frontend.list_names import is_new_list
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.returned_views import returned_view
 from appyc.frontend.scope import Restart, Result, Scope
@@ -23,6 +24,7 @@ from appyc.frontend.tensors import as_tensor, kept, materialise
 from appyc.frontend.tree import statements_in
 from appyc.frontend.values import (
     ArrayRef,
+    DictValue,
     ListValue,
     Masked,
     MaybeNone,
@@ -57,7 +59,7 @@ def returns_early(function: ast.FunctionDef) -> bool:
 
 def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     """`return value`: keeps the values, and ends this path."""
-    out = _stored(scope, lower_or_none(scope, value), loc) if value is not None else Opaque(None)
+    out = _stored(scope, _lowered(scope, value), loc) if value is not None else Opaque(None)
     keep(scope, out, loc)
     if scope.returned is not None:
         scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
@@ -67,6 +69,29 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
         end_path(scope, scope.loops[-1], loc)
         scope.emit(Break(loc=loc))
     scope.live = False
+
+
+def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
+    """The value of a return; a list that is made there is one with a name of its own."""
+    from appyc.frontend import lists  # noqa: PLC0415  (it lowers positions)
+
+    if isinstance(node, ast.Tuple) and any(_is_made_here(e) for e in node.elts):
+        elts = node.elts
+        return TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
+    if not _is_made_here(node):
+        return lower_or_none(scope, node)
+    name = f"returned_list_{position}"  # one for all returns
+    scope.locals |= {name}
+    scope.list_names |= {name}
+    lists.bind_list(scope, name, node, scope.loc(node))
+    return scope.read(name, scope.loc(node))
+
+
+def _is_made_here(node: ast.expr) -> bool:
+    is_call = isinstance(node, ast.Call) and isinstance(
+        node.func, ast.Name
+    )  # no method, which an array has too
+    return (is_call or isinstance(node, ast.List | ast.ListComp | ast.BinOp)) and is_new_list(node)
 
 
 def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
@@ -91,6 +116,13 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
             return kept(scope, value, "result", loc)
         case TupleValue():
             return TupleValue(tuple(_stored(scope, v, loc) for v in value.items))
+        case DictValue() if not scope.is_inlined:
+            raise UnsupportedError("a dict cannot be returned from compiled code", loc,
+                                   hints=("return its values as a tuple",))  # fmt: skip
+        case DictValue(keys, values):
+            inner = _stored(scope, values, loc)
+            assert isinstance(inner, TupleValue)
+            return DictValue(keys, inner)
         case ListValue(slots=slots):
             if scope.is_inlined:
                 raise UnsupportedError("a function that returns a list cannot be built into another one", loc,
@@ -117,6 +149,8 @@ def scalars_of(value: Value) -> list[Number]:
             return list(value.later)
         case ReturnedChoice():
             return [value.which]
+        case DictValue():
+            return scalars_of(value.values)
         case ReturnedList():
             return [value.count]
         case MaybeNone():
@@ -276,6 +310,8 @@ def _shape(value: Value) -> object:
             return value.array.symbol, value.ndim, value.numbers
         case ReturnedChoice():
             return value.leaf
+        case DictValue():
+            return value.keys, _shape(value.values)
         case ReturnedList():
             return value.slots
         case MaybeNone():
@@ -373,6 +409,10 @@ def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
         case ReturnedView():
             later = [_rebuilt(n, homes, loc) for n in value.later]
             return replace(value, later=tuple(n for n in later if isinstance(n, Number)))
+        case DictValue():
+            values = _rebuilt(value.values, homes, loc)
+            assert isinstance(values, TupleValue)
+            return replace(value, values=values)
         case MaybeNone():
             number, is_none = (_rebuilt(n, homes, loc) for n in (value.number, value.is_none))
             assert isinstance(number, Number)

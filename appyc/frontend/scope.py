@@ -17,6 +17,7 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, const, holding, to_type
 from appyc.frontend.arrangements import Exchange
 from appyc.frontend.axis_requests import AxisRequests
+from appyc.frontend.dict_names import own_dicts
 from appyc.frontend.homes import copies, has_other_names, moves_of, new_home, note, without_elements
 from appyc.frontend.list_names import list_names
 from appyc.frontend.liveness import names_behind
@@ -31,6 +32,8 @@ from appyc.frontend.values import (
     ArrayRef,
     Binding,
     Conflict,
+    DictSlots,
+    DictValue,
     ListSlots,
     ListValue,
     Masked,
@@ -129,8 +132,11 @@ class Scope:
         self.indexed = names_indexed(source.ast)
         self.read_lists = read_lists(source.ast, names.is_of_library)
         self.list_names = list_names(source.ast, names.is_of_library) - self.read_lists
+        self.own_dicts = own_dicts(source.ast)
         self.lists: dict[str, ListSlots] = {}
         """The memory of lists, by name."""
+        self.guessed: set[str] = set()
+        """Lists of which it was not known what they hold when they were made."""
         self.narrower: dict[tuple[str, Loc, int], bool] = {}
         """Whether an item that goes into a list is of a narrower type than others."""
         self.own_names = loops_with_own_names(source.ast)
@@ -248,6 +254,10 @@ class Scope:
                             hints=("use two names, so that each has one meaning",))  # fmt: skip
             case Number():
                 return Number(replace(binding.expr, loc=loc), binding.python)
+            case DictSlots():
+                values = self._value(name, binding.values, loc)
+                assert isinstance(values, TupleValue)
+                return DictValue(binding.keys, values)
             case ListSlots():
                 return ListValue(replace(binding, maybe=False))
             case ArrayRef() | Tensor() | Opaque():
@@ -343,6 +353,11 @@ class Scope:
                 raise AssertionError("a list has one name, and that is bound where it is made")
             case Masked():
                 raise AssertionError("what a mask chooses is put together before it gets a name")
+            case DictValue():
+                same = isinstance(old, DictSlots) and old.keys == value.keys
+                values = self._store(name, old.values if same else None, value.values, loc)  # type: ignore[union-attr]
+                assert isinstance(values, TupleSlots)
+                return DictSlots(value.keys, values)
             case MaybeNone():
                 raise UnsupportedError("a number that may be None cannot be kept in a tuple", loc,
                                        hints=("give it a name of its own",))  # fmt: skip
@@ -392,6 +407,8 @@ class Scope:
                     self.emit(Assign(target.symbol, value.expr, loc=loc))
             case Slot(), Number():
                 self.emit(Assign(target.symbol, cast(source.expr, target.symbol.dtype), loc=loc))
+            case DictSlots(), DictSlots():
+                self.copy_into(target.values, source.values, loc)
             case TupleSlots(), TupleSlots() if len(target.items) == len(source.items):
                 for t, s in zip(target.items, source.items, strict=True):
                     self.copy_into(t, s, loc)
@@ -438,6 +455,10 @@ class Scope:
                         for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
                     )
                 )
+            case DictSlots(), DictSlots() if a.keys == b.keys:
+                values = self.join(name, a.values, b.values, needed, start, loc)
+                assert isinstance(values, TupleSlots)
+                return DictSlots(a.keys, values)
             case ListSlots(), ListSlots():
                 return replace(a, maybe=a.maybe or b.maybe)  # a name has one list's memory
             case Conflict(), _:
@@ -447,7 +468,7 @@ class Scope:
             case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
                 return self._join_arrays(name, a, b, name in needed, start, loc)
             case _:
-                whole = ArrayRef | Tensor | TupleSlots
+                whole = ArrayRef | Tensor | TupleSlots | DictSlots
                 return Conflict(
                     f"{describe(a)} on one path and {describe(b)} on another",
                     unsupported=isinstance(a, whole) or isinstance(b, whole),
@@ -484,6 +505,10 @@ class Scope:
             case ArrayRef() | Tensor():
                 kind = dtype_of(binding), binding.ndim
                 return Conflict("assigned on one path only", unsupported=True, array=kind)
+            case DictSlots():
+                values = self._as_maybe(name, binding.values)
+                assert isinstance(values, TupleSlots)
+                return replace(binding, values=values)
             case ListSlots():
                 return replace(binding, maybe=True)
             case Opaque():
@@ -540,6 +565,8 @@ def _maybe(binding: Binding) -> bool:
     match binding:
         case Slot() | ListSlots():
             return binding.maybe
+        case DictSlots():
+            return _maybe(binding.values)
         case TupleSlots():
             return any(_maybe(b) for b in binding.items)
         case _:

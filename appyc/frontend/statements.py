@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from appyc.frontend.expressions import (
     array_operation,
     as_index,
     binary_symbol,
+    dict_item,
     element,
     lower_condition,
     lower_expression,
@@ -45,7 +47,17 @@ from appyc.frontend.slices import is_element, lower_items, subscript
 from appyc.frontend.stores import assign, without_leading_ones
 from appyc.frontend.tensors import as_tensor, as_value, element_type, held, is_array, settled
 from appyc.frontend.tree import is_list, statements_in, tuple_in_place
-from appyc.frontend.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import (
+    ArrayRef,
+    DictValue,
+    Masked,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
 from appyc.ir.nodes import Const, Expr, Fail, If, Likely, Load, Store, Unary, Update, Var
 from appyc.ir.types import DType
 
@@ -348,6 +360,9 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
         item = settled(scope, put_together(scope, value, loc))
         lists.store_item(scope, target.value.id, lower_number(scope, target.slice), item, loc)
         return
+    if isinstance(target.value, ast.Name) and target.value.id in scope.own_dicts:
+        _store_in_dict(scope, target.value.id, target.slice, value, loc)
+        return
     with scope.collect() as block:
         ref = _target(scope, target)
     if isinstance(ref, Tensor | Masked) or ref.ndim:
@@ -368,6 +383,21 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
     scope.emit(Store(ref.symbol, ref.index, converted(stored, ref, loc), loc=loc))
 
 
+def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: Value, loc: Loc) -> None:
+    """`name[index] = value`, where no other name has the dict."""
+    owner = scope.read(name, loc)
+    assert isinstance(owner, DictValue), "the name is bound to dicts alone"
+    items = list(owner.values.items)
+    key = index.value if isinstance(index, ast.Constant) else None
+    if isinstance(key, str | int) and key not in owner.keys:
+        owner = replace(owner, keys=(*owner.keys, key))
+        items.append(value)
+    else:
+        items[dict_item(owner, index, loc)] = value
+    stored = held(scope, replace(owner, values=TupleValue(tuple(items))), name, loc)
+    scope.bind(name, stored, loc)
+
+
 def converted(value: Number, ref: ArrayRef, loc: Loc) -> Expr:
     """The value in the array's element type, as NumPy's assignment converts it."""
     dtype = ref.symbol.dtype
@@ -386,6 +416,11 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
         return
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         name = target.value.id
+        if name in scope.own_dicts:
+            old_item = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+            total = ast.copy_location(ast.BinOp(old_item, op, value), value)
+            _store_in_dict(scope, name, target.slice, _fresh_sum(scope, total, loc), loc)
+            return
         if name in scope.list_names:
             at = Number(scope.temp("at", as_index(lower_number(scope, target.slice), loc)), python=True)
             item = number(lists.list_item(scope, lists.list_named(scope, name, loc), at, loc), loc)
@@ -438,6 +473,15 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
         # NumPy scalars divide to a float, which the element's store then truncates.
         out = Number(cast(out.expr, ref.symbol.dtype), python=False)
     scope.emit(Store(ref.symbol, ref.index, converted(out, ref, loc), loc=loc))
+
+
+def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> Value:
+    """The new value of a dict's item; an array would be changed in place, and other names might have it."""
+    out = lower_expression(scope, node)
+    if is_array(out):
+        raise UnsupportedError("an array in a dict cannot be updated through it", loc,
+                               hints=("give the array a name",))  # fmt: skip
+    return out
 
 
 def _update_array(

@@ -25,6 +25,7 @@ from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Scope
 from appyc.frontend.values import (
     ArrayRef,
+    DictValue,
     ListSlots,
     ListValue,
     Masked,
@@ -304,6 +305,10 @@ def held(scope: Scope, value: Value, name: str, loc: Loc) -> Value:
             return kept(scope, value, name, loc)
         case TupleValue():
             return TupleValue(tuple(held(scope, v, f"{name}_{k}", loc) for k, v in enumerate(value.items)))
+        case DictValue(keys, values):
+            inner = held(scope, values, name, loc)
+            assert isinstance(inner, TupleValue)
+            return DictValue(keys, inner)
         case _:
             return value
 
@@ -319,6 +324,10 @@ def settled(scope: Scope, value: Value) -> Value:
             return kept(scope, value, "value", value.element.loc)
         case TupleValue():
             return TupleValue(tuple(settled(scope, v) for v in value.items))
+        case DictValue(keys, values):
+            inner = settled(scope, values)
+            assert isinstance(inner, TupleValue)
+            return DictValue(keys, inner)
         case MaybeNone():
             parts = [Number(scope.temp("value", n.expr), n.python) for n in (value.number, value.is_none)]
             return MaybeNone(*parts)

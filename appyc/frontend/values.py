@@ -183,6 +183,17 @@ class ReturnedList:
     count: Number
 
 
+Key: TypeAlias = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class DictValue:
+    """A dict whose keys stand in the program: its values by position."""
+
+    keys: tuple[Key, ...]
+    values: TupleValue
+
+
 @dataclass(frozen=True, slots=True)
 class MaybeNone:
     """A number, or None where `is_none` holds."""
@@ -193,6 +204,7 @@ class MaybeNone:
 
 Value: TypeAlias = (
     ListValue
+    | DictValue
     | MaybeNone
     | ReturnedList
     | Number
@@ -234,6 +246,14 @@ class TupleSlots:
 
 
 @dataclass(frozen=True, slots=True)
+class DictSlots:
+    """A variable that holds such a dict."""
+
+    keys: tuple[Key, ...]
+    values: TupleSlots
+
+
+@dataclass(frozen=True, slots=True)
 class Conflict:
     """A name whose meaning depends on the path taken; it may not be read.
 
@@ -246,7 +266,9 @@ class Conflict:
     array: tuple[DType, int] | None = None
 
 
-Binding: TypeAlias = ListSlots | Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
+Binding: TypeAlias = (
+    ListSlots | DictSlots | Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
+)
 
 
 def dtype_of(value: ArrayRef | Tensor) -> DType:
@@ -275,6 +297,8 @@ def describe(value: Value | Binding) -> str:
             return f"a {value.ndim}-dimensional array"
         case ReturnedList():
             return describe(value.slots)
+        case DictValue() | DictSlots():
+            return "a dict"
         case MaybeNone():
             return f"{describe(value.number)} or None"
         case ListValue() | ListSlots():

@@ -60,6 +60,50 @@ static PyObject *parted(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
     return out;
 }
 
+/* ------------------------------------------------------------------ what they hold */
+
+static int count_one(PyObject *counts, PyObject *key)
+{
+    PyObject *before = PyDict_GetItemWithError(counts, key);
+    PyObject *after = PyErr_Occurred() ? NULL : PyLong_FromSsize_t(before ? PyLong_AsSsize_t(before) + 1 : 1);
+    int failed = !after || PyDict_SetItem(counts, key, after) < 0;
+    Py_XDECREF(after);
+    return failed ? -1 : 0;
+}
+
+/* held_alone(statements): bytes of computed arrays that nobody but these statements holds any more. */
+static PyObject *held_alone(PyObject *Py_UNUSED(module), PyObject *statements)
+{
+    if (!PyList_CheckExact(statements))
+        return PyErr_Format(PyExc_TypeError, "held_alone(statements)");
+    PyObject *views = PyDict_New(), *buffers = PyDict_New(), *key, *times;  /* how often each is held */
+    int failed = !views || !buffers;
+    long long bytes = 0;
+    for (Py_ssize_t i = 0; !failed && i < PyList_GET_SIZE(statements); i++) {
+        Statement *statement = (Statement *)PyList_GET_ITEM(statements, i);
+        if (Py_TYPE(statement) != &StatementType)
+            continue;
+        for (Py_ssize_t k = 0; !failed && k < PyTuple_GET_SIZE(statement->operands); k++) {
+            PyObject *operand = PyTuple_GET_ITEM(statement->operands, k), *address;
+            if (!PyObject_TypeCheck(operand, &ViewType) || ((View *)operand)->buffer->memory == Py_None)
+                continue;
+            failed = !(address = PyLong_FromVoidPtr(operand)) || count_one(views, address) < 0;
+            Py_XDECREF(address);
+        }
+    }
+    for (Py_ssize_t at = 0; !failed && PyDict_Next(views, &at, &key, &times);) {
+        View *view = PyLong_AsVoidPtr(key);
+        if (Py_REFCNT(view) == PyLong_AsSsize_t(times))
+            failed = count_one(buffers, (PyObject *)view->buffer) < 0;
+    }
+    for (Py_ssize_t at = 0; !failed && PyDict_Next(buffers, &at, &key, &times);)
+        if (Py_REFCNT(key) == PyLong_AsSsize_t(times) + 1 && PyArray_Check(((Buffer *)key)->memory))
+            bytes += PyArray_NBYTES((PyArrayObject *)((Buffer *)key)->memory);
+    Py_XDECREF(views);
+    Py_XDECREF(buffers);
+    return failed ? NULL : PyLong_FromLongLong(bytes);
+}
+
 /* ------------------------------------------------------------------ what they are */
 
 /* Lists of a `Gathered`, the numbers of buffers, and the operations whose operands may be stretched. */

@@ -22,7 +22,7 @@
 #include "_flushing.h"
 
 /* As in appyc/lazy/nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 8 };
+enum { NODES_FORMAT = 9 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
@@ -30,6 +30,7 @@ static PyMethodDef module_methods[] = {
     {"caller", caller, METH_O, "Code and instruction of the innermost frame whose file is not below a folder."},
     {"follows", (PyCFunction)(void (*)(void))follows, METH_FASTCALL, "Whether a call's operands are those of the last, moved."},
     {"parted", (PyCFunction)(void (*)(void))parted, METH_FASTCALL, "The statements that must run, and the others."},
+    {"held_alone", held_alone, METH_O, "Bytes of computed arrays that only these statements hold."},
     {"add_lines", (PyCFunction)(void (*)(void))add_lines, METH_FASTCALL, "Statements without what they hold."},
     {"settled", (PyCFunction)(void (*)(void))settled, METH_FASTCALL, "NumPy's view of an array's memory, if it is settled."},
     {"made", (PyCFunction)(void (*)(void))made, METH_FASTCALL, "A new array, whose statement is appended."},

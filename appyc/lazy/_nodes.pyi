@@ -132,6 +132,7 @@ def settled(tally: Tally, view: View, to_write: bool, /) -> np.ndarray | None: .
 def parted(
     statements: list[Any], needed: set[Buffer], changed: set[Buffer], /
 ) -> tuple[list[Any], list[Any]] | None: ...
+def held_alone(statements: list[Any], /) -> int: ...
 def add_lines(
     lines: list[Any],
     sites: list[Site],

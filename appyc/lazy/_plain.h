@@ -14,10 +14,12 @@ typedef struct {
     Tally *tally;
 } Plain;
 
-static int is_simple(PyObject *value)
+static int is_simple(const Tally *tally, PyObject *value)
 {
+    if (PyArray_CheckExact(value))
+        return is_small(tally, PyArray_SIZE((PyArrayObject *)value));
     return is_python_number(value) || value == Py_None || PyUnicode_CheckExact(value) || PyArray_IsScalar(value, Generic)
-        || PyArray_DescrCheck(value) || PyType_Check(value) || PyArray_CheckExact(value);
+        || PyArray_DescrCheck(value) || PyType_Check(value);
 }
 
 static PyObject *plain_argument(const Tally *tally, PyObject *value, int depth);
@@ -53,7 +55,7 @@ static PyObject *plain_argument(const Tally *tally, PyObject *value, int depth)
         return is_settled(tally, ((View *)value)->buffer, 1) ? plain_value(tally, value) : NULL;
     if (PyTuple_CheckExact(value) || PyList_CheckExact(value))
         return depth ? plain_items(tally, value, depth - 1) : NULL;
-    return is_simple(value) ? Py_NewRef(value) : NULL;
+    return is_simple(tally, value) ? Py_NewRef(value) : NULL;
 }
 
 static int is_value_of_python(PyObject *value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-FORMAT = 8
+FORMAT = 9
 """Of what `_nodes.c` offers. The same number stands there."""
 
 

@@ -277,6 +277,12 @@ def _parted(
     return None
 
 
+def _held_alone(statements: list[Any]) -> int:
+    """Bytes of computed arrays that nobody but these statements holds any more. Without the extension, none are told
+    of."""
+    return 0
+
+
 def _add_lines(
     lines: list[Any], sites: list[Site], buffers: list[Any], inputs: list[Buffer], scalars: list[Any],
     numbers: dict[Buffer, int], stretching: tuple[type[Any], ...], created: type[Any], statements: list[Any], at: int,
@@ -297,6 +303,7 @@ if TYPE_CHECKING:
     from appyc.lazy._nodes import View as View  # noqa: PLC0414
     from appyc.lazy._nodes import add_lines as add_lines  # noqa: PLC0414
     from appyc.lazy._nodes import caller as caller  # noqa: PLC0414
+    from appyc.lazy._nodes import held_alone as held_alone  # noqa: PLC0414
     from appyc.lazy._nodes import indexed as indexed  # noqa: PLC0414
     from appyc.lazy._nodes import made as made  # noqa: PLC0414
     from appyc.lazy._nodes import parted as parted  # noqa: PLC0414
@@ -308,11 +315,12 @@ elif EXTENSION is not None:
     Plain = EXTENSION.Plain
     caller, indexed, made, turned = EXTENSION.caller, EXTENSION.indexed, EXTENSION.made, EXTENSION.turned
     settled, parted, add_lines = EXTENSION.settled, EXTENSION.parted, EXTENSION.add_lines
+    held_alone = EXTENSION.held_alone
 else:
     Buffer, View, Own, Statement = PythonBuffer, PythonView, PythonOwn, PythonStatement
     Tally, Known, KnownMethod, Plain = PythonTally, PythonKnown, PythonKnownMethod, PythonPlain
     caller, indexed, made, turned, settled = _caller, _indexed, _made, _turned, _settled
-    parted, add_lines = _parted, _add_lines
+    parted, add_lines, held_alone = _parted, _add_lines, _held_alone
 
 
 Operand: TypeAlias = View | Own | Scalar

@@ -13,7 +13,7 @@ from appyc.lazy.nodes import Buffer, Own, Statement, View, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
-from appyc.lazy.running import STATE, flush, flush_due, ran_by_numpy
+from appyc.lazy.running import STATE, flush, flush_due, make_room, ran_by_numpy
 from appyc.lazy.views import (
     Index,
     address,
@@ -68,6 +68,7 @@ def _owned(values: np.ndarray) -> Any:
 
 def _copy_of(values: np.ndarray) -> Any:
     """An array of its own with these values, whose axes lie in memory in the order of theirs."""
+    make_room(values.nbytes)
     order = memory_order([values], values.ndim)
     memory = copied(values.transpose(order))
     found = whole(memory)

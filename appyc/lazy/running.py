@@ -21,7 +21,7 @@ from appyc.lazy import residence
 from appyc.lazy.companions import companions
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.leaving import LEAST_BYTES, Habit, Left, Watch
-from appyc.lazy.nodes import Buffer, Operand, Own, Statement, View
+from appyc.lazy.nodes import Buffer, Operand, Own, Statement, View, held_alone
 from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Program, as_function, parts_of, places
 from appyc.lazy.recording import CallStatement, Recorded, Recording, RestingCall, Waiting, drop_needless
@@ -111,6 +111,18 @@ def _taken(wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer]) -> li
     for buffer, site in beside:
         STATE.watch.begin_beside(buffer, site)
     return recording.take([*wanted, *(buffer for buffer, _ in beside)])
+
+
+MOST_HELD = 1 << 25
+"""Bytes of arrays that may be held by what is recorded alone, while memory is taken for others."""
+
+
+def make_room(nbytes: int) -> None:
+    """Runs what is recorded before so much memory is taken for something else, if arrays wait in it to be read that the
+    program has dropped: in NumPy they would be gone."""
+    statements = STATE.recording.statements
+    if nbytes >= LEAST_BYTES and statements and held_alone(statements) > MOST_HELD:
+        flush_due()
 
 
 def flush_due() -> None:

@@ -143,12 +143,16 @@ class AssumedModule:
             return np.zeros((1,) * type_.ndim, type_.dtype.numpy)
         return 1 if name in kinds.integers else 1.0
 
+    def arrays(self, subject: Subject) -> frozenset[str]:
+        """The parameters that are taken for arrays."""
+        found = ((arg.arg, subject.kinds.type_of(arg.arg, arg.annotation)) for arg in parameters(subject))
+        return frozenset(name for name, type_ in found if isinstance(type_, ArrayType))
+
     def analyse(self, subject: Subject, options: Options) -> Analysed:
         """The function's IR for arguments of its parameters' kinds. Raises CompileError."""
-        node = subject.source.ast
         types: dict[str, ArgType] = {}
         objects: dict[str, object] = {}
-        for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+        for arg in parameters(subject):
             fields = _fields(subject.kinds, arg.arg)
             if fields:
                 types[arg.arg] = NoneArg()
@@ -158,6 +162,11 @@ class AssumedModule:
             else:
                 types[arg.arg] = subject.kinds.type_of(arg.arg, arg.annotation)
         return analyse(subject.function, subject.source, types, objects, options)
+
+
+def parameters(subject: Subject) -> tuple[ast.arg, ...]:
+    arguments = subject.source.ast.args
+    return *arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs
 
 
 def _fields(kinds: Kinds, name: str) -> set[str]:

@@ -16,15 +16,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from appyc.compiler.analyse import Analysed
 from appyc.errors import CompileError, DependenceError, Loc, PragmaError, TypeInferenceError, UnsupportedError
+from appyc.frontend.axis_requests import slice_text
+from appyc.frontend.kinds import annotation_fault
 from appyc.frontend.outline import Region, annotation_around, split
-from appyc.frontend.pragma_nodes import LoopPragma, Pragma
+from appyc.frontend.pragma_nodes import Dim, DimsPragma, LoopPragma, Pragma
 from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.script import module_text
 from appyc.frontend.source import Source
-from appyc.frontend.trip_counts import has_own_loop
+from appyc.ir.visit import loops_of
 from appyc.options import Options
-from appyc.report.assumed import AssumedModule, Subject
+from appyc.report.assumed import AssumedModule, Subject, parameters
 from appyc.report.explain import LoopRecord, report
 
 VERDICT_CODES = {
@@ -39,6 +42,7 @@ OTHER_LOOP = "I107"
 PRAGMA_HOLDS = "I100"
 NOT_TYPED = "W001"
 SYNTAX = "S001"
+Loop = ast.For | ast.While
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +98,15 @@ def check_file(file: Path) -> list[Finding]:
     found, text = _pragma_errors(tree, text, name)
     module = AssumedModule(tree, text, name)
     for subject in module.subjects():
-        if has_own_loop(subject.source.ast):
-            found += _Check(subject, module, read_pragmas(subject.source)).run()
-    found += _check_module_loops(tree, module)
+        pragmas = read_pragmas(subject.source)
+        if any(stmt in pragmas or isinstance(stmt, Loop) for stmt in own_statements(subject.source.ast.body)):
+            found += _Check(subject, module, pragmas).run()
+    found += _check_module_statements(tree, text, module)
     return sorted(set(found), key=lambda f: (f.line, f.column, f.code))
 
 
-def _check_module_loops(tree: ast.Module, module: AssumedModule) -> list[Finding]:
-    """The loops outside all functions: they are compiled by `appyc run`."""
+def _check_module_statements(tree: ast.Module, text: str, module: AssumedModule) -> list[Finding]:
+    """What is outside all functions: the loops are compiled by `appyc run`, other pragmas change nothing."""
     found: list[Finding] = []
     judged: set[int] = set()
     for subject in module.module_loops():
@@ -112,6 +117,13 @@ def _check_module_loops(tree: ast.Module, module: AssumedModule) -> list[Finding
         if not any(f.line == loop.lineno for f in found) and loop.lineno not in judged:
             message = f"{_head(loop)}: runs in Python: put it into a function"
             found.append(Finding(module.file, loop.lineno, loop.col_offset + 1, IN_PYTHON, "info", message))
+    pragmas = read_pragmas(module_text(tree, text, module.file))
+    for stmt in own_statements(tree.body):
+        pragma = pragmas.get(stmt)
+        if pragma is None or isinstance(pragma, LoopPragma) or any(f.line == pragma.loc.line for f in found):
+            continue
+        message = "the statement runs in Python: put it into a function"
+        found.append(Finding(module.file, pragma.loc.line, pragma.loc.col + 1, IN_PYTHON, "info", message))
     return found
 
 
@@ -143,9 +155,18 @@ class _Check:
         self.pragmas = pragmas
         self.found: list[Finding] = []
         self.judged: set[int] = set()
+        """Lines of loops, and of pragmas on other statements, of which all has been said."""
 
     def run(self) -> list[Finding]:
+        for arg in parameters(self.subject):
+            fault = annotation_fault(arg.annotation)
+            if arg.annotation is not None and fault is not None:
+                loc = self.subject.source.loc(arg.annotation)
+                self._add(Finding(loc.file, loc.line, loc.col + 1, NOT_TYPED, "warning", fault))
         self._analyse(self.subject, self.pragmas)
+        for pragma in self._statement_pragmas(self.subject, self.pragmas).values():
+            if pragma.loc.line not in self.judged:
+                self._info(pragma.loc, IN_PYTHON, "the statement runs in Python")
         for loop in _loops(self.subject.source.ast):
             if loop.lineno not in self.judged:
                 self._info(self.subject.source.loc(loop), IN_PYTHON, f"{_head(loop)}: runs in Python")
@@ -158,9 +179,20 @@ class _Check:
             self._without_the_uncompilable(subject, pragmas, error)
         except (DependenceError, PragmaError) as error:
             self._add(_of_error(error))
-            self.judged.update(loop.lineno for loop in _loops(subject.source.ast))
+            self._nothing_more(subject, pragmas)
         else:
             self._report(subject.source, pragmas, report(analysed, subject.source, "cpu").loops)
+            self._report_statements(self._statement_pragmas(subject, pragmas), analysed)
+
+    def _statement_pragmas(self, subject: Subject, pragmas: dict[ast.stmt, Pragma]) -> dict[ast.stmt, Pragma]:
+        """The pragmas on statements that are no loops."""
+        own = own_statements(subject.source.ast.body)
+        return {stmt: pragmas[stmt] for stmt in own if not isinstance(pragmas.get(stmt), LoopPragma | None)}
+
+    def _nothing_more(self, subject: Subject, pragmas: dict[ast.stmt, Pragma]) -> None:
+        """An error ends what can be said of a function."""
+        self.judged.update(loop.lineno for loop in _loops(subject.source.ast))
+        self.judged.update(pragma.loc.line for pragma in self._statement_pragmas(subject, pragmas).values())
 
     def _without_the_uncompilable(
         self, subject: Subject, pragmas: dict[ast.stmt, Pragma], error: CompileError
@@ -168,7 +200,7 @@ class _Check:
         if annotation_around(subject.source, pragmas, error) is not None:
             # Types are assumed: only what no type would help is surely an error.
             self._add(_of_error(error) if isinstance(error, UnsupportedError) else self._untyped(error))
-            self.judged.update(loop.lineno for loop in _loops(subject.source.ast))
+            self._nothing_more(subject, pragmas)
             return
         regions: list[Region] = []
 
@@ -176,7 +208,7 @@ class _Check:
             regions.append(region)
             return region.function
 
-        split(subject.function, subject.source, pragmas, error, taken)
+        split(subject.function, subject.source, pragmas, error, taken, arrays=self.module.arrays(subject))
         for region in regions:
             inner = self.module.region(subject, region)
             self._analyse(inner, read_pragmas(inner.source))
@@ -187,6 +219,15 @@ class _Check:
                 self.judged.add(loop.lineno)
                 message = f"{_head(loop)}: runs in Python: line {error.loc.line}: {known}{error.summary}"
                 self._info(subject.source.loc(loop), IN_PYTHON, message)
+        for stmt, pragma in self._statement_pragmas(subject, pragmas).items():
+            inside = stmt.lineno <= error.loc.line <= (stmt.end_lineno or stmt.lineno)
+            if pragma.loc.line not in self.judged and inside:
+                self.judged.add(pragma.loc.line)
+                if known:
+                    self._add(self._untyped(error))
+                else:
+                    message = f"the statement runs in Python: line {error.loc.line}: {error.summary}"
+                    self._info(pragma.loc, IN_PYTHON, message)
 
     def _untyped(self, error: CompileError) -> Finding:
         text = f"'{self.subject.name}' could not be judged without a call: {error.summary}"
@@ -212,6 +253,23 @@ class _Check:
                 what = "runs in order" if isinstance(loop, ast.While) else "unrolled"
                 self._info(source.loc(loop), OTHER_LOOP, f"{_head(loop)}: compiled, {what}")
 
+    def _report_statements(self, pragmas: dict[ast.stmt, Pragma], analysed: Analysed) -> None:
+        """One line for each slice of a pragma that spoke of slices, one for any other pragma."""
+        verdicts = {
+            loop.clauses.loc: analysed.context.verdicts[loop.var].verdict.value
+            for loop in loops_of(analysed.function)
+            if loop.clauses is not None and loop.var in analysed.context.verdicts
+        }
+        for pragma in pragmas.values():
+            self.judged.add(pragma.loc.line)
+            if not isinstance(pragma, DimsPragma):
+                self._info(pragma.loc, PRAGMA_HOLDS, f"'{pragma.directive}' holds")
+                continue
+            for dim in pragma.dims:
+                verdict = f": {verdicts[dim.loc]}" if dim.loc in verdicts else ""
+                tested = f"; each call tests le({dim.le})" if dim.le is not None else ""
+                self._info(dim.loc, PRAGMA_HOLDS, f"'{_asked(dim)}' holds{verdict}{tested}")
+
     def _info(self, loc: Loc, code: str, message: str) -> None:
         self._add(Finding(loc.file, loc.line, loc.col + 1, code, "info", message))
 
@@ -235,22 +293,36 @@ def _of_error(error: CompileError) -> Finding:
     return Finding(loc.file, loc.line, loc.col + 1, error.code, "error", f"{error.summary}{notes}")
 
 
+def _asked(dim: Dim) -> str:
+    """`1:N=>parallel,simd`: what a pragma says of a slice."""
+    said = [word for word, holds in (("parallel", dim.parallel), ("simd", dim.simd)) if holds]
+    said += [f"block({dim.block})"] if dim.block is not None else []
+    said += [f"reduce({dim.reduce})"] if dim.reduce is not None else []
+    said += [f"le({dim.le})"] if dim.le is not None else []
+    return f"{slice_text(dim)}=>{','.join(said)}"
+
+
 def _loops(function: ast.FunctionDef) -> list[ast.For | ast.While]:
     return loops_of_body(function.body)
 
 
 def loops_of_body(body: Iterable[ast.stmt]) -> list[ast.For | ast.While]:
     """The loops of some statements, but not those of functions that they define."""
-    out: list[ast.For | ast.While] = []
+    return [stmt for stmt in own_statements(body) if isinstance(stmt, Loop)]
+
+
+def own_statements(body: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """Some statements and those inside them, in order, but not those of functions and classes that they define."""
+    out: list[ast.stmt] = []
     stack: list[ast.AST] = [*body]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue
-        if isinstance(node, ast.For | ast.While):
+        if isinstance(node, ast.stmt):
             out.append(node)
         stack += ast.iter_child_nodes(node)
-    return sorted(out, key=lambda loop: (loop.lineno, loop.col_offset))
+    return sorted(out, key=lambda stmt: (stmt.lineno, stmt.col_offset))
 
 
 def _head(loop: ast.For | ast.While) -> str:

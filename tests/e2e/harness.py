@@ -255,7 +255,12 @@ def compare_values(
         expected = _widened(expected, found)
     if type(expected) is not type(found):
         raise Mismatch(f"{what}: expected {_typed(expected)}, found {_typed(found)}")
-    if isinstance(expected, tuple):
+    if isinstance(expected, dict):
+        compare_values(list(expected), list(found), f"{what}: keys", tolerance=tolerance)
+        for key, one in expected.items():
+            compare_values(one, found[key], f"{what}[{key!r}]", joined=joined, tolerance=tolerance)
+        return
+    if isinstance(expected, tuple | list):
         if len(expected) != len(found):
             raise Mismatch(f"{what}: expected {len(expected)} items, found {len(found)}")
         for k, (one, two) in enumerate(zip(expected, found, strict=True)):

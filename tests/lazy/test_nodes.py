@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appyc.numpy as np
-from appyc.lazy import gathering, indexing, nodes, recording, views
+from appyc.lazy import gathering, indexing, nodes, recording, running, views
 from appyc.lazy.extension import EXTENSION
 from appyc.lazy.operations import Choose
 from appyc.lazy.running import STATE, flush
@@ -163,6 +163,33 @@ def test_other_indices_are_left_to_others(key) -> None:
 def test_zero_steps_are_refused() -> None:
     with pytest.raises(ValueError, match="slice step cannot be zero"):
         np.zeros(3)[::0]
+
+
+@needs_extension
+def test_arrays_that_only_recorded_statements_hold_run_before_others_are_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flush()
+    a, b = (np.array(numpy.ones(20_000)) for _ in "ab")
+    half = b[:10_000]
+    waits = [a * 2.0, a[1:] + a[:-1], half * 3.0, b + 1.0]
+    recorded = STATE.recording.statements
+    assert nodes.held_alone(recorded) == 0
+    del a
+    assert nodes.held_alone(recorded) == 160_000
+    del b
+    assert nodes.held_alone(recorded) == 160_000  # there is a view of it
+    monkeypatch.setattr(running, "MOST_HELD", 300_000)
+    values = numpy.ones(20_000)
+    np.array(values)
+    assert len(recorded) == 4
+    del half
+    assert nodes.held_alone(recorded) == 320_000
+    np.array(numpy.ones(10))
+    assert len(STATE.recording.statements) == 4
+    np.array(values)
+    assert STATE.recording.statements == []
+    assert [float(w[0]) for w in waits] == [2.0, 2.0, 3.0, 2.0]
 
 
 def statements() -> tuple[list[nodes.Statement], list[object]]:

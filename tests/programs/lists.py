@@ -135,31 +135,40 @@ def breadth_first(graph):
     return order, distance, len(order)
 
 
-@_on(floats(20), 3)
-@_on(floats(40), 17)
+@_on(floats(20), 3, joined=True)  # numbers of NumPy's and Python's meet in a list
+@_on(floats(40), 17, joined=True)
 @_on(floats(3), 30)  # raises IndexError
-def changed_lists(x, k):
+def longer_lists(x, k):
     a = [v * 2 for v in x if v > 0.3]
     b = a[:]
     b.reverse()
     a.extend(v for v in x[:k])
     a += [1.0, 2.0]
-    a += a[:k]
+    taken = a.pop(k)
+    return a, b, taken, -1.0 in a
+
+
+@_on(floats(20), 3)
+@_on(floats(3), 30)
+def parts_of_lists(x, k):
+    a = list(x)
     c = a[2:9:2]
-    c.insert(0, -1.0)
-    c.insert(-1, -2.0)
-    c.insert(k, -3.0)
-    d = list(range(5))
+    c.insert(0, -1.0 * x[0])
+    c.insert(-1, x[1])
+    c.insert(k, x[2])
+    return c
+
+
+@_on(5)
+@_on(9)
+def shorter_lists(n):
+    d = list(range(n))
     d.pop(2)
     d.pop(-1)
     d = [d[j] + 1 for j in range(len(d))]
-    e = b.copy()
+    e = d.copy()
     e.clear()
-    taken = a.pop(k)
-    total = 0.0
-    for v in a:
-        total += v
-    return a, b, c, d, e, taken, total, 3 in d, 77 in d, -1.0 in c
+    return d, e, 3 in d, 77 in d
 
 
 @_on(10, 4)
@@ -179,6 +188,24 @@ def rows_of_pascal(n, k):
     return new
 
 
+@_on(ints(12, lo=0))
+@_on(floats(0))
+def largest_rectangle(heights):
+    """An item is read further up than the first one is appended; one list never gets any."""
+    open_ones = []
+    nothing = []
+    if nothing:
+        nothing.pop()
+    best = heights.dtype.type(0)
+    for i in range(heights.shape[0]):
+        while open_ones and heights[open_ones[-1]] > heights[i]:
+            height = heights[open_ones.pop()]
+            width = i if not open_ones else i - open_ones[-1] - 1
+            best = max(best, height * width)
+        open_ones.append(i)
+    return best, open_ones, np.array(nothing)
+
+
 @_on(ints(5, 6))
 def places_above(a):
     """A loop over the places of several axes comes in their order: lists may grow in it."""
@@ -187,3 +214,12 @@ def places_above(a):
         if a[i, j] > 2:
             found.append((i, j))
     return found
+
+
+@_on(ints(9), 4)
+@_on(ints(9), 1)
+@_on(ints(0), 2)
+def made_where_they_are_returned(x, n):
+    if n < 2:
+        return [n] * 3, list(x), x[1:], x.copy()
+    return [k * n for k in range(n) if k != 1], [v for v in x if v > 0], x[1:], x.copy()

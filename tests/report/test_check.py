@@ -7,6 +7,13 @@ import pytest
 from appyc.report.check import check_file
 
 
+def messages(tmp_path, text):
+    """(line, column, code, message) of every finding in a program."""
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    return [(f.line, f.column, f.code, f.message) for f in check_file(file)]
+
+
 def codes(tmp_path, text):
     """(line, code) of every finding in a program."""
     file = tmp_path / "program.py"
@@ -129,3 +136,82 @@ def test_a_loop_of_the_module_itself(tmp_path):
 @pytest.mark.parametrize("text", ["", "x = 1\n", "def f():\n    return 1\n"])
 def test_nothing_to_say(tmp_path, text):
     assert codes(tmp_path, text) == []
+
+
+def test_a_pragma_on_slices_has_a_line_for_each_slice(tmp_path):
+    text = (
+        "def f(a, b, M, N):\n"
+        "    #pragma :M=>parallel :N=>simd,le(8)\n"
+        "    a[:M, :N] = b[:M, :N] * 2.0\n"
+        "def g(a, idx, x, N):\n"
+        "    #pragma :N=>parallel,block(4)\n"
+        "    a[idx[:N]] = x[:N]\n"
+    )
+    assert messages(tmp_path, text) == [
+        (2, 13, "I100", "':M=>parallel' holds: independent"),
+        (2, 26, "I100", "':N=>simd,le(8)' holds: independent; each call tests le(8)"),
+        (5, 13, "I100", "':N=>parallel,block(4)' holds: independent-if"),
+    ]
+
+
+def test_pragmas_on_slices_that_do_not_fit(tmp_path):
+    text = (
+        "def lacks(a, b, M, N):\n"
+        "    #pragma 1:M=>parallel\n"
+        "    b[1:N] = a[1:N]\n"
+        "def sums(a, b, M, N):\n"
+        "    log = set()\n"
+        "    #pragma :N=>reduce(max)\n"
+        "    b[:M] = a[:M, :N].sum(axis=1)\n"
+        "    return log\n"
+    )
+    assert messages(tmp_path, text) == [
+        (2, 13, "P001", "the statement has no slice '1:M'"),
+        (6, 13, "P001", "the slice ':N' is reduced with 'sum', not with 'max'"),
+    ]
+
+
+def test_a_statement_with_a_pragma_that_runs_in_python(tmp_path):
+    text = (
+        "import numpy as np\n"
+        "def library(a, N):\n"
+        "    #pragma :N=>parallel\n"
+        "    a[:N] = sorted(a[:N])\n"
+        "def unknown(a, N):\n"
+        "    #pragma :N=>parallel\n"
+        "    a[:N] = nowhere(a[:N])\n"
+        "a = np.zeros(4)\n"
+        "#pragma :2=>parallel\n"
+        "a[:2] = 1.0\n"
+    )
+    assert messages(tmp_path, text) == [
+        (3, 5, "I106", "the statement runs in Python: line 4: sorted is called in Python only"),
+        (7, 13, "W001", "'unknown' could not be judged without a call: name 'nowhere' is not defined"),
+        (9, 1, "I106", "the statement runs in Python: put it into a function"),
+    ]
+
+
+def test_atomic_has_a_line(tmp_path):
+    text = "def f(a, at, n):\n    for i in range(n):\n        #pragma atomic\n        a[at[i]] += 1.0\n"
+    assert codes(tmp_path, text) == [(2, "I101"), (3, "I100")]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "message"),
+    [
+        ("float32[:", "the annotation 'float32[:' cannot be read, and is left out"),
+        ("float23[:]", "'float23' is no type of elements: did you mean 'float32'?"),
+    ],
+)
+def test_annotations_that_cannot_be_read(tmp_path, annotation, message):
+    text = f"def f(a: '{annotation}', n: int):\n    for i in range(n):\n        a[i] = 1.0\n"
+    (line, column, code, said), loop = messages(tmp_path, text)
+    assert (line, column, code) == (1, 10, "W001")
+    assert message in said
+    assert loop[2] == "I101"
+
+
+@pytest.mark.parametrize("annotation", ["float32[:, :]", "list[int]", "Grid", "np.ndarray", "float[:]"])
+def test_annotations_of_all_kinds_are_taken(tmp_path, annotation):
+    text = f"def f(a: '{annotation}', b, n: int):\n    for i in range(n):\n        b[i] = 1.0\n"
+    assert codes(tmp_path, text) == [(2, "I101")]

@@ -1,0 +1,61 @@
+"""Tuples are compared item by item."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.programs.registry import Programs, floats, ints
+
+PROGRAMS = Programs(strict=True)
+
+
+@PROGRAMS.on(floats(4), floats(4))
+@PROGRAMS.on(floats(4), floats(5))
+@PROGRAMS.on(floats(0), floats(0))
+def refused_unless_alike(a, b):
+    if a.shape != b.shape:
+        raise ValueError("shape")
+    return a + b
+
+
+@PROGRAMS.on(floats(3, 3), floats(3, 2))
+@PROGRAMS.on(floats(2, 4), floats(2, 4))
+def shapes(a, b):
+    return a.shape == b.shape, a.shape == (3, 3), a.shape[:1] == b.shape[:1], a.shape == (), a.shape != (2, 4, 1)
+
+
+@PROGRAMS.on(ints(6, 6, lo=0, hi=2))
+def neighbours(cells):
+    """A step of life: all of the nine but the middle."""
+    new = np.zeros_like(cells)
+    for i in range(1, cells.shape[0] - 1):
+        for j in range(1, cells.shape[1] - 1):
+            total = 0
+            for di in range(-1, 2):
+                for dj in range(-1, 2):
+                    if (di, dj) != (0, 0):
+                        total += cells[i + di, j + dj]
+            new[i, j] = total == 3 or (total == 2 and cells[i, j] == 1)
+    return new
+
+
+@PROGRAMS.on(1, 2, 1.0, 3)
+@PROGRAMS.on(2, 2, 2.0, 2)
+@PROGRAMS.on(3, 0, 2.5, 9)
+def in_order(a, b, c, d):
+    one, other = (a, b), (c, d)
+    orders = one < other, one <= other, one > other, one >= other
+    longer = (a, b) < (a, b, c), (a, b, c) <= (a, b), (a,) > (c, d), (a,) > ()
+    nested = ((a, b), c) < ((c, d), a), ((a, b), 1) == ((c, d), 1)
+    return orders, longer, nested, one == other, (0, 0) <= one < (9, 9)
+
+
+@PROGRAMS.on(1, 2)
+@PROGRAMS.on(4, 2)
+def among(a, b):
+    return (a, b) in ((3, 2), (4, 2)), (a, b) not in ((1, 2),), a in ((1, 2), 1)
+
+
+@PROGRAMS.on(3, 2.0)
+def with_others(a, b):
+    return (a, b) == a, (a, "x") == (a, "x"), (a, None) != (a, b), (a, "x") == (b, "y"), (a, b) != "ab"
