@@ -28,6 +28,12 @@ def many_loops(count: int) -> str:
     return "".join(loop.format(number) for number in range(count))
 
 
+def temporaries(count: int) -> str:
+    """So many statements about whole arrays, each with the one before it, as a recorded time loop has them."""
+    lines = [f"    t{i} = t{i - 1} * b + a / t{i - 1}" for i in range(1, count + 1)]
+    return "\n".join(["    t0 = a + c", *lines, f"    return t{count}", ""])
+
+
 def visits(folder: Path, name: str, body: str) -> int:
     """How often compiling to C calls what walks IR: a measure that no other load disturbs."""
     path = folder / f"{name}.py"
@@ -57,3 +63,10 @@ def test_compiling_walks_a_long_program_no_more_often_than_a_short_one(
     short = visits(tmp_path, "short", program(25))
     long = visits(tmp_path, "long", program(100))
     assert long < 4.5 * short
+
+
+def test_statements_about_arrays_that_become_one_loop_are_not_read_for_each_other(tmp_path: Path) -> None:
+    """Each is tried with the loop that those before it have become: what is known of that one is not found again."""
+    short = visits(tmp_path, "few", temporaries(10))
+    long = visits(tmp_path, "many", temporaries(40))
+    assert long < 5.5 * short

@@ -189,6 +189,22 @@ class Affine:
         facts = [self._facts[name] for name in self.sets.names(points) if name in self._facts]
         return points.intersect(reduce(lambda a, b: a.intersect(b), facts)) if facts else points
 
+    def context_of(self, *things: isl.Set) -> isl.Set:
+        """What is known of the names that some sets speak of, and of those that this speaks of.
+
+        The whole context speaks of every length in the function, and isl works on all names of a set at once.
+        """
+        out = self.sets.everything
+        todo = [name for thing in things for name in self.sets.names(thing)]
+        seen: set[str] = set()
+        while todo:
+            name = todo.pop()
+            if name not in seen and name in self._facts:
+                out = out.intersect(self._facts[name])
+                todo += self.sets.names(self._facts[name])
+            seen.add(name)
+        return out
+
     def roots(self, names: Iterable[str]) -> set[str]:
         """The names, with those that bound the loop variables among them."""
         out: set[str] = set()

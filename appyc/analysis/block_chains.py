@@ -10,14 +10,16 @@ them have to make some rows more, at each end of the block: `Member.near` (0 or 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from appyc.analysis.costs import traffic_of
-from appyc.analysis.filled import distance, touches
-from appyc.analysis.joining import Touched, alone, has_effects
+from appyc.analysis.filled import accesses_in, distance
+from appyc.analysis.joining import alone, has_effects
 from appyc.analysis.scalars import scalars_of
-from appyc.analysis.sharing_pays import is_worthwhile, matrix_of_all_iterations
+from appyc.analysis.sharing_pays import Traffic, is_worthwhile, matrix_of_all_iterations
+from appyc.analysis.texts import Texts
 from appyc.ir.nodes import Alloc, Expr, Extent, For, If, Load, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk
@@ -37,14 +39,15 @@ class Member:
     """A loop of a chain.
 
     row: what is added to its variable to name its row. writes: arrays that it stores into. totals: scalars that its
-    iterations combine into. near, far: how many rows before a block (as a number below 0) and behind it are needed of
-    what it writes. wanted: the arrays of which these are.
+    iterations combine into. traffic: the bytes of each array that it moves. near, far: how many rows before a block
+    (as a number below 0) and behind it are needed of what it writes. wanted: the arrays of which these are.
     """
 
     loop: For
     row: int
     writes: frozenset[Symbol]
     totals: frozenset[Symbol]
+    traffic: Traffic
     near: int = 0
     far: int = 0
     wanted: frozenset[Symbol] = frozenset()
@@ -85,7 +88,9 @@ def member(loop: For) -> Member | None:
     (row,) = rows or {0}
     if row is None or not (writes or found.reductions):
         return None
-    return Member(loop, row, frozenset(writes), frozenset(r.symbol for r in found.reductions))
+    return Member(
+        loop, row, frozenset(writes), frozenset(r.symbol for r in found.reductions), traffic_of(loop)
+    )
 
 
 def reaching(members: Sequence[Member], fresh: Fresh) -> tuple[Member, ...] | None:
@@ -166,15 +171,20 @@ def is_fixed(exprs: Sequence[Expr], members: Sequence[Member]) -> bool:
 
 def share_scalars(members: Sequence[Member], last: Member) -> bool:
     """Whether the last loop needs what another one leaves in a scalar, or the other way round."""
+    second = scalars_written(last.loop)
+    touched = scalars_read(last.loop) | second
+    shared: dict[Symbol, set[Symbol]] = {}
+    for one in members:
+        both = scalars_written(one.loop) & touched
+        if second:
+            both |= second & scalars_read(one.loop)
+        if both:
+            shared[one.loop.var] = both
+    if not shared:
+        return False
     found = scalars_of(alone(*(one.loop for one in (*members, last))))
     mine = set(found[last.loop.var].private)
-    for one in members:
-        both = set(found[one.loop.var].private) & mine
-        first, second = scalars_written(one.loop), scalars_written(last.loop)
-        shared = (first & (scalars_read(last.loop) | second)) | (second & scalars_read(one.loop))
-        if shared - both:
-            return True
-    return False
+    return any(both - (set(found[var].private) & mine) for var, both in shared.items())
 
 
 SAVED = 1 / 16
@@ -185,26 +195,29 @@ for each other, and those that follow save as much again."""
 def saves_traffic(members: Sequence[Member], last: Member) -> bool:
     """Whether much of what the last loop moves is there already, if it comes to the rows that the others have just
     come to. Something of it must be written by one of them."""
-    two = traffic_of(last.loop)
     for one in members:
         apart = dict(last.reads(one.writes | arrays_read(one.loop)))
         there = {array for array, rows in apart.items() if rows is not None}
-        if there & one.writes and is_worthwhile(traffic_of(one.loop), two, there, SAVED):
+        if there & one.writes and is_worthwhile(one.traffic, last.traffic, there, SAVED):
             return True
     return False
 
 
-def passes_by(stmt: Stmt, members: Sequence[Member], behind: Sequence[Stmt], made: frozenset[Symbol]) -> bool:
+def passes_by(
+    stmt: Stmt, members: Sequence[Member], behind: Sequence[Stmt], made: frozenset[Symbol], texts: Texts
+) -> bool:
     """Whether a statement that stands behind the members may come before them. Where it may raise, nobody must be
     able to see what they have written by then."""
     if may_raise(stmt) and not all(one.writes <= made for one in members):
         return False
-    mine = Touched.by(stmt)
-    return all(mine.is_free_of(Touched.by(other)) for other in (*(one.loop for one in members), *behind))
+    mine = texts.of(stmt).touched
+    others = (*(one.loop for one in members), *behind)
+    return all(mine.is_free_of(texts.of(other).touched) for other in others)
 
 
-def touched_outside(array: Symbol, whole: Collection[Stmt], members: Sequence[Member]) -> bool:
-    """Whether anything but the members comes to an array."""
-
-    inside = sum(touches(n, array) for n in walk([one.loop for one in members]))
-    return sum(touches(n, array) for n in walk(whole)) > inside
+def touched_outside(
+    arrays: Collection[Symbol], whole: Counter[Symbol], members: Sequence[Member]
+) -> set[Symbol]:
+    """The arrays that anything but the members comes to. whole: how often all are accessed in the function."""
+    inside = accesses_in([one.loop for one in members])
+    return {array for array in arrays if whole[array] > inside[array]}

@@ -111,8 +111,10 @@ def traffic_of(loop: For) -> dict[Symbol, Expr]:
     counter.body(loop.body, (loop,))
     trips = trips_of(loop, {})
     out: dict[Symbol, Expr] = {}
-    for array in dict.fromkeys(t.array for t in counter.touched):
-        touched = [t for t in counter.touched if t.array == array]
+    places: dict[Symbol, list[Touched]] = {}
+    for one in counter.touched:
+        places.setdefault(one.array, []).append(one)
+    for array, touched in places.items():
         once, each = footprint(loop, touched, counter.trips, counter.strides)
         out[array] = total(once, product(trips, each))
     return out

@@ -281,11 +281,12 @@ class Dependences:
         other, _ = self.element(conflict.sink)
         other = self.meetings.second(conflict.loop, other)
         first, second = self.sets.parameter(var), self.sets.parameter(var + SECOND)
-        both = domain.intersect(other).intersect(first.ne_set(second)).intersect(self.found.affine.context)
-        worth, met = self.meetings.settled(both), self.meetings.settled(conflict.instances)
+        both = domain.intersect(other).intersect(first.ne_set(second))
+        context = self.found.affine.context_of(both, conflict.instances)
+        worth, met = self.meetings.settled(both.intersect(context)), self.meetings.settled(conflict.instances)
         if worth.is_subset(met):
             return None
-        return met.gist(worth).complement().gist(self.found.affine.context).coalesce()
+        return met.gist(worth).complement().gist(context).coalesce()
 
 
 def _both_atomic(first: Access, second: Access) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from appyc.analysis.joining import EqualExtents
 from appyc.ir.nodes import Alloc, Binary, Const, Expr, For, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
+from appyc.ir.visit import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,20 @@ def touches(node: Node, array: Symbol) -> bool:
             return node.target == array
         case _:
             return False
+
+
+def accesses_in(nodes: Node | Iterable[Node]) -> Counter[Symbol]:
+    """How many accesses there are to each array, or scalar that is combined into."""
+    out: Counter[Symbol] = Counter()
+    for node in walk(nodes):
+        match node:
+            case Load() | Store():
+                out[node.array] += 1
+            case Update():
+                out[node.target] += 1
+            case _:
+                pass
+    return out
 
 
 def distance(place: Expr, var: Symbol) -> int | None:

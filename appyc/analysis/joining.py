@@ -8,13 +8,13 @@ loop leaves behind is not what the second one starts from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from appyc.analysis.scalars import scalars_of
 from appyc.analysis.sums import are_equal
+from appyc.analysis.texts import Texts, Touched, has_effect_itself
 from appyc.ir.nodes import (
-    Alloc,
     Binary,
     Break,
     Clauses,
@@ -27,16 +27,12 @@ from appyc.ir.nodes import (
     Guard,
     If,
     Logical,
-    Node,
     Stmt,
     Symbol,
     Var,
-    While,
 )
-from appyc.ir.raising import may_raise, raises_itself
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
-    arrays_read,
-    arrays_written,
     rewrite,
     scalars_read,
     scalars_written,
@@ -47,35 +43,6 @@ from appyc.ir.visit import (
 
 MAX_NODES = 2000
 """A joined loop does not grow beyond this."""
-
-
-@dataclass(frozen=True, slots=True)
-class Touched:
-    """What a statement reads and writes, arrays and scalars together.
-
-    made: arrays that it makes, which it also writes. sizes: arrays whose lengths it asks for, which
-    writing their elements does not change.
-    """
-
-    reads: frozenset[Symbol]
-    writes: frozenset[Symbol]
-    made: frozenset[Symbol]
-    sizes: frozenset[Symbol]
-
-    @classmethod
-    def by(cls, node: Node | Iterable[Node]) -> Touched:
-        made = frozenset(n.array for n in walk(node) if isinstance(n, Alloc))
-        return cls(
-            frozenset(arrays_read(node) | scalars_read(node)),
-            frozenset(arrays_written(node) | scalars_written(node)) | made,
-            made,
-            frozenset(n.array for n in walk(node) if isinstance(n, Extent)),
-        )
-
-    def is_free_of(self, other: Touched) -> bool:
-        """Whether the two may change places."""
-        data = self.writes & (other.reads | other.writes) or self.reads & other.writes
-        return not (data or self.made & other.sizes or self.sizes & other.made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +90,18 @@ def _conjuncts(holds: Expr) -> list[Expr]:
             return [holds]
 
 
-def why_not_joined(first: For, second: For, equal: EqualExtents) -> str | None:
+def why_not_joined(first: For, second: For, equal: EqualExtents, texts: Texts) -> str | None:
     """What the text of two loops has against joining them; None for nothing."""
     if first.step != second.step or not (equal.same(first.lo, second.lo) and equal.same(first.hi, second.hi)):
         return "they run over different ranges"
     if not do_clauses_agree(first, second):
         return "they have different pragmas"
-    if any(has_effects(loop.body) for loop in (first, second)):
+    body = texts.by(first.body)
+    if body.has_effects or texts.by(second.body).has_effects:
         return "one of them may raise, or end early"
-    if sum(1 for _ in walk((first, second))) > MAX_NODES:
+    if texts.by((first, second)).nodes > MAX_NODES:
         return "the loop would be too long"
-    one, two, bounds = (Touched.by(part) for part in (first.body, second, (second.lo, second.hi)))
+    one, two, bounds = body.touched, texts.of(second).touched, Touched.by((second.lo, second.hi))
     if not one.is_free_of(bounds):
         return "the first decides how often the second runs"
     if one.made & (two.reads | two.writes | two.sizes):
@@ -147,11 +115,14 @@ def left_behind(first: For, second: For) -> Symbol | None:
     Both may combine into one by the same operator. Whether the first waits for what the second
     does to a scalar shows in the joined loop, which then carries it.
     """
+    both = scalars_written(first.body)
+    if both:
+        both &= scalars_read(second.body) | scalars_written(second.body)
+    if not both:
+        return None
     found = scalars_of(alone(first, second))
     one, two = found[first.var], found[second.var]
-    for symbol in sorted(scalars_written(first.body), key=lambda s: s.uid):
-        if symbol not in scalars_read(second.body) | scalars_written(second.body):
-            continue
+    for symbol in sorted(both, key=lambda s: s.uid):
         both_combine = any(r.symbol == symbol and r in two.reductions for r in one.reductions)
         if not (both_combine or symbol in two.private):
             return symbol
@@ -160,7 +131,7 @@ def left_behind(first: For, second: For) -> Symbol | None:
 
 def has_effects(body: tuple[Stmt, ...]) -> bool:
     """Whether it matters how far a loop has come when something else happens."""
-    return any(isinstance(n, Break | Continue | While) or raises_itself(n) for n in walk(body))
+    return any(has_effect_itself(n) for n in walk(body))
 
 
 def do_clauses_agree(first: For, second: For) -> bool:
@@ -211,15 +182,17 @@ def one_loop(first: For, second: For) -> For:
     return replace(first, body=(*first.body, *body), clauses=joined_clauses(first, second))
 
 
-def placed(first: For, second: For, between: Sequence[Stmt]) -> tuple[list[Stmt], list[Stmt]] | None:
+def placed(
+    first: For, second: For, between: Sequence[Stmt], texts: Texts
+) -> tuple[list[Stmt], list[Stmt]] | None:
     """What stands between the loops, before and behind them; None where a statement fits neither."""
-    one, two = Touched.by(first), Touched.by(second)
+    one, two = texts.of(first).touched, texts.of(second).touched
     before: list[Stmt] = []
     behind: list[Stmt] = []
     for stmt in between:
-        mine = Touched.by(stmt)
+        mine = texts.of(stmt).touched
         stays = not may_raise(stmt) and not jumps(stmt)
-        if stays and mine.is_free_of(one) and all(mine.is_free_of(Touched.by(s)) for s in behind):
+        if stays and mine.is_free_of(one) and all(mine.is_free_of(texts.of(s).touched) for s in behind):
             before.append(stmt)
         elif stays and mine.is_free_of(two):
             behind.append(stmt)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from appyc.ir.nodes import Alloc, Expr, For, Function, Load, Node, Store, Symbol, Update, While
+from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Store, Symbol, Update, While
 from appyc.ir.visit import children
 
 Loop: TypeAlias = For | While
@@ -21,23 +21,44 @@ class Use:
 
 
 def uses_of(fn: Function, array: Symbol) -> list[Use]:
-    out = []
-    for node, around in _with_loops(fn, ()):
-        match node:
-            case Load() | Store() if node.array == array:
-                out.append(Use(node.index, around))
-            case Update() if node.target == array:
-                out.append(Use(node.index, around))
-            case _:
-                pass
-    return out
+    return Uses.of(fn).by_array.get(array, [])
 
 
-def loops_within(fn: Function, alloc: Alloc, uses: list[Use]) -> tuple[Loop, ...]:
-    """The loops that are around every use of an array, and that the array is made outside of."""
-    common = [loop for loop in uses[0].around if all(any(loop is x for x in use.around) for use in uses)]
-    outside = next(loops for node, loops in _with_loops(fn, ()) if node is alloc)
-    return tuple(loop for loop in common if not any(loop is x for x in outside))
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Those of all arrays of a function, found in one walk.
+
+    sized: arrays whose lengths are asked for. outside: the loops around each `Alloc`, by its identity.
+    """
+
+    by_array: dict[Symbol, list[Use]]
+    sized: frozenset[Symbol]
+    outside: dict[int, tuple[Loop, ...]]
+
+    @classmethod
+    def of(cls, fn: Function) -> Uses:
+        by_array: dict[Symbol, list[Use]] = {}
+        sized: set[Symbol] = set()
+        outside: dict[int, tuple[Loop, ...]] = {}
+        for node, around in _with_loops(fn, ()):
+            match node:
+                case Load() | Store():
+                    by_array.setdefault(node.array, []).append(Use(node.index, around))
+                case Update():
+                    by_array.setdefault(node.target, []).append(Use(node.index, around))
+                case Extent():
+                    sized.add(node.array)
+                case Alloc():
+                    outside.setdefault(id(node), around)
+                case _:
+                    pass
+        return cls(by_array, frozenset(sized), outside)
+
+    def loops_within(self, alloc: Alloc, uses: list[Use]) -> tuple[Loop, ...]:
+        """The loops that are around every use of an array, and that the array is made outside of."""
+        common = [loop for loop in uses[0].around if all(any(loop is x for x in use.around) for use in uses)]
+        outside = self.outside[id(alloc)]
+        return tuple(loop for loop in common if not any(loop is x for x in outside))
 
 
 def _with_loops(node: Node, loops: tuple[Loop, ...]) -> Iterator[tuple[Node, tuple[Loop, ...]]]:

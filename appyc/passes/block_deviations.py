@@ -41,8 +41,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from appyc.analysis.deviations import Nest, SumOfProducts, has_only_scalars, nest_of, sums_of_products
-from appyc.analysis.joining import EqualExtents, Touched
+from appyc.analysis.joining import EqualExtents
 from appyc.analysis.sharing_pays import why_not_worthwhile
+from appyc.analysis.texts import Touched
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, For, Function, If, Stmt, Store, Symbol, Var
 from appyc.passes.block_moments import Blocks

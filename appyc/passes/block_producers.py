@@ -29,8 +29,9 @@ the other matrix would come from memory for each of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from appyc.analysis.amounts import NONE, total
@@ -47,9 +48,11 @@ from appyc.analysis.block_chains import (
     touched_outside,
 )
 from appyc.analysis.costs import operations_of, traffic_of
-from appyc.analysis.filled import filled_by
-from appyc.analysis.joining import EqualExtents, Touched, alone, jumps
+from appyc.analysis.filled import accesses_in, filled_by
+from appyc.analysis.free_loops import is_free
+from appyc.analysis.joining import EqualExtents, alone, jumps
 from appyc.analysis.legality import Legality
+from appyc.analysis.texts import Texts
 from appyc.ir.machine import Machine
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -71,7 +74,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, rename, rewrite_all, walk
+from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, rewrite_all, walk
 from appyc.passes.build import apart, combine, integer, shifted, trip_count, zero
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import FusionGroup, PassContext
@@ -93,7 +96,9 @@ def block_producers(fn: Function, ctx: PassContext) -> Function:
     allocs = [n.array for n in walk(fn) if isinstance(n, Alloc)]
     once = frozenset(array for array in allocs if allocs.count(array) == 1 and array.array.ndim in ROWS)
     taken = {r.value for r in fn.results} | {n.array for n in walk(fn) if isinstance(n, Extent)}
-    rewriting = _Rewriting(fn, once, once - taken, NameSupply.after(fn), EqualExtents.of(fn.guards), ctx)
+    rewriting = _Rewriting(
+        accesses_in(fn.body), once, once - taken, NameSupply.after(fn), EqualExtents.of(fn.guards), ctx
+    )
     body = rewriting.block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
 
@@ -133,15 +138,17 @@ class _Chain:
 
 @dataclass(frozen=True, slots=True)
 class _Rewriting:
-    """once: arrays that are made in one place. private: those that nobody gets, and of whose lengths nothing is
-    asked."""
+    """accesses: how many there are to each array. once: arrays that are made in one place. private: those that
+    nobody gets, and of whose lengths nothing is asked. members: what loops are, by their identity."""
 
-    fn: Function
+    accesses: Counter[Symbol]
     once: frozenset[Symbol]
     private: frozenset[Symbol]
     names: NameSupply
     equal: EqualExtents
     ctx: PassContext
+    texts: Texts = field(default_factory=Texts)
+    members: dict[int, tuple[For, Member | None]] = field(default_factory=dict)
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
@@ -164,7 +171,8 @@ class _Rewriting:
 
     def _chain(self, body: tuple[Stmt, ...], at: int) -> _Chain | None:
         """The loops from a place on that are to run in blocks; None where there are no two."""
-        touched = _touched(body[:at])
+        text = self.texts.by(body[:at])
+        touched = text.loaded | text.stored
         allocs = frozenset(s.array for s in body if isinstance(s, Alloc)) & self.once - touched
         members: list[Member] = []
         before: list[Stmt] = []
@@ -180,7 +188,7 @@ class _Rewriting:
                 members.append(one)
                 chain = self._reaching(members, allocs, before, behind, end)
                 found = chain or found
-            elif passes_by(stmt, members, behind, allocs):
+            elif passes_by(stmt, members, behind, allocs, self.texts):
                 before.append(stmt)
             elif jumps(stmt) or may_raise(stmt):
                 break
@@ -189,16 +197,23 @@ class _Rewriting:
         return found
 
     def _member(self, loop: For) -> Member | None:
+        """The loop as a member of a chain; a chain that ends too soon is tried again from its second loop on."""
+        known = self.members.get(id(loop))
+        if known is None:
+            known = self.members[id(loop)] = loop, self._found_member(loop)
+        return known[1]
+
+    def _found_member(self, loop: For) -> Member | None:
         (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
         assert isinstance(combining, For)
         found = member(_storing(combining))
         return found if found is not None and self._is_free(combining) else None
 
     def _goes_on(self, members: Sequence[Member], behind: Sequence[Stmt], one: Member) -> bool:
-        mine = Touched.by(one.loop)
+        mine = self.texts.of(one.loop).touched
         return (
             saves_traffic(members, one)
-            and all(mine.is_free_of(Touched.by(stmt)) for stmt in behind)
+            and all(mine.is_free_of(self.texts.of(stmt).touched) for stmt in behind)
             and not share_scalars(members, one)
         )
 
@@ -208,10 +223,10 @@ class _Rewriting:
     ) -> _Chain | None:  # fmt: skip
         """The chain of these loops, if blocks of them are possible, and pay."""
         written = frozenset[Symbol]().union(*(one.writes for one in members))
-        temporary = frozenset(
-            a for a in written & allocs & self.private if not touched_outside(a, self.fn.body, members)
-        )
-        fresh = Fresh(allocs - _touched(before), temporary)
+        private = written & allocs & self.private
+        temporary = private - touched_outside(private, self.accesses, members)
+        text = self.texts.by(before)
+        fresh = Fresh(allocs - text.loaded - text.stored, temporary)
         found = reaching(members, fresh)
         if found is None:
             return None
@@ -223,8 +238,11 @@ class _Rewriting:
     def _is_free(self, loop: For) -> bool:
         (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
         assert isinstance(combining, For)
-        verdict = Legality.of(alone(combining)).judge(combining)
-        return verdict.may_run_in_any_order and not (self.ctx.options.exact and rounds_differently(verdict))
+        if not is_free(combining):
+            return False
+        return not self.ctx.options.exact or not rounds_differently(
+            Legality.of(alone(combining)).judge(combining)
+        )
 
     # ------------------------------------------------------------ their blocks
 
@@ -442,7 +460,3 @@ def _made(stmt: Stmt, gone: frozenset[Symbol], cleared: frozenset[Symbol]) -> tu
     if isinstance(stmt, Alloc) and stmt.array in gone:
         return tested(stmt)
     return (replace(stmt, zero=False),) if isinstance(stmt, Alloc) and stmt.array in cleared else (stmt,)
-
-
-def _touched(stmts: Sequence[Stmt]) -> set[Symbol]:
-    return arrays_read(stmts) | arrays_written(stmts)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.analysis.uses import loops_within, uses_of
+from appyc.analysis.uses import Uses
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -46,25 +46,29 @@ def contract_arrays(fn: Function, ctx: PassContext) -> Function:
     allocs = [n for n in walk(fn) if isinstance(n, Alloc)]
     times = {a.array: sum(1 for b in allocs if b.array == a.array) for a in allocs}
     names = NameSupply.after(fn)
+    uses = Uses.of(fn)
+    scalars: dict[Symbol, Symbol] = {}
+    starts: dict[Symbol, list[Stmt]] = {}
     for alloc in allocs:
-        if times[alloc.array] == 1 and (home := _home(fn, alloc)) is not None:
-            fn = _contracted(fn, alloc, home, names.fresh(alloc.array.name, alloc.array.dtype))
+        if times[alloc.array] == 1 and (home := _home(fn, alloc, uses)) is not None:
+            scalar = scalars[alloc.array] = names.fresh(alloc.array.name, alloc.array.dtype)
+            if not _starts_with_store(home.body, alloc.array):
+                start = Assign(scalar, zero(scalar.dtype, alloc.loc), loc=alloc.loc)
+                starts.setdefault(home.var, []).insert(0, start)
             ctx.contracted[alloc.array] = home.var
             ctx.remark(alloc.loc, f"'{alloc.array.name}' is never stored: its elements stay in registers")
-    return fn
+    return _contracted(fn, scalars, starts) if scalars else fn
 
 
-def _home(fn: Function, alloc: Alloc) -> For | None:
+def _home(fn: Function, alloc: Alloc, known: Uses) -> For | None:
     """The innermost loop around all uses, whose iterations have an element each; None if there is none."""
     array = alloc.array
-    if any(r.value == array for r in fn.results) or any(
-        isinstance(n, Extent) and n.array == array for n in walk(fn)
-    ):
+    if any(r.value == array for r in fn.results) or array in known.sized:
         return None
-    uses = uses_of(fn, array)
+    uses = known.by_array.get(array, [])
     if not uses or any(use.index != uses[0].index for use in uses):
         return None
-    inside = loops_within(fn, alloc, uses)
+    inside = known.loops_within(alloc, uses)
     while inside and isinstance(inside[-1], While):
         inside = inside[:-1]  # its iterations go on with the element
     loops = [loop for loop in inside if isinstance(loop, For)]
@@ -79,23 +83,21 @@ def _home(fn: Function, alloc: Alloc) -> For | None:
     return loops[-1]
 
 
-def _contracted(fn: Function, alloc: Alloc, home: For, scalar: Symbol) -> Function:
-    array = alloc.array
-    starts_first = _starts_with_store(home.body, array)
+def _contracted(fn: Function, scalars: dict[Symbol, Symbol], starts: dict[Symbol, list[Stmt]]) -> Function:
+    """The function with scalars for arrays. starts: what the iterations of loops, by their variables, begin with."""
 
     def rule(node: Node) -> Node | tuple[Node, ...]:
         match node:
-            case Alloc() if node.array == array:
+            case Alloc() if node.array in scalars:
                 return tested(node)
-            case Load() if node.array == array:
-                return Var(scalar, loc=node.loc)
-            case Store() if node.array == array:
-                return Assign(scalar, node.value, loc=node.loc)
-            case Update() if node.target == array:
-                return replace(node, target=scalar, index=(), checked=True)
-            case For() if node.var == home.var and not starts_first:
-                start = Assign(scalar, zero(scalar.dtype, alloc.loc), loc=alloc.loc)
-                return replace(node, body=(start, *node.body))
+            case Load() if node.array in scalars:
+                return Var(scalars[node.array], loc=node.loc)
+            case Store() if node.array in scalars:
+                return Assign(scalars[node.array], node.value, loc=node.loc)
+            case Update() if node.target in scalars:
+                return replace(node, target=scalars[node.target], index=(), checked=True)
+            case For() if node.var in starts:
+                return replace(node, body=(*starts[node.var], *node.body))
             case _:
                 return node
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from appyc.analysis.uses import Use, loops_within, uses_of
+from appyc.analysis.uses import Use, Uses
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
@@ -44,14 +44,16 @@ def contract_rows(fn: Function, ctx: PassContext) -> Function:
     allocs = [n for n in walk(fn) if isinstance(n, Alloc)]
     made = [alloc.array for alloc in allocs]
     names = NameSupply.after(fn)
+    uses = Uses.of(fn)
     for alloc in allocs:
-        plan = _plan(fn, alloc) if made.count(alloc.array) == 1 else None
+        plan = _plan(fn, alloc, uses) if made.count(alloc.array) == 1 else None
         if plan is None:
             continue
         old = alloc.array
         kept = old.array.ndim - len(plan.axes)
         row = names.fresh(old.name, ArrayType(old.dtype, kept))
         fn = _contracted(fn, alloc, plan, row)
+        uses = Uses.of(fn)
         ctx.contracted[old] = plan.home
         ctx.remark(alloc.loc, f"'{old.name}' is never stored whole: an iteration has a row of it at a time")
     return fn
@@ -65,19 +67,19 @@ class _Plan:
     axes: frozenset[int]
 
 
-def _plan(fn: Function, alloc: Alloc) -> _Plan | None:
+def _plan(fn: Function, alloc: Alloc, known: Uses) -> _Plan | None:
     array = alloc.array
     if any(r.value == array for r in fn.results):
         return None
-    if any(isinstance(n, Extent) and n.array == array for n in walk(fn)):
+    if array in known.sized:
         return None
-    uses = uses_of(fn, array)
+    uses = known.by_array.get(array, [])
     if not uses:
         return None
     axes: set[int] = set()
     home: For | None = None
     outermost: For | None = None
-    for loop in loops_within(fn, alloc, uses):
+    for loop in known.loops_within(alloc, uses):
         axis = _axis(loop, uses, axes) if isinstance(loop, For) else None
         if axis is None or not isinstance(loop, For):
             break  # several iterations of this one share what they touch

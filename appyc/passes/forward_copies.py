@@ -56,6 +56,15 @@ class _Copies:
             for symbol in set(_named(node)):
                 self.uses[symbol] = self.uses.get(symbol, 0) + 1
 
+        self._known: dict[int, tuple[Stmt, frozenset[Symbol]]] = {}
+
+    def _symbols(self, stmt: Stmt) -> frozenset[Symbol]:
+        """The symbols of a statement, which each copy asks for."""
+        known = self._known.get(id(stmt))
+        if known is None:
+            known = self._known[id(stmt)] = stmt, frozenset(symbols_of(stmt))
+        return known[1]
+
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         body = tuple(self._inside(stmt) for stmt in body)
         for stmt in body:
@@ -75,7 +84,7 @@ class _Copies:
     def _without(self, alloc: Alloc, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The block without the array, where that is a copy."""
         copy = alloc.array
-        touching = [k for k, stmt in enumerate(body) if copy in symbols_of(stmt) and stmt is not alloc]
+        touching = [k for k, stmt in enumerate(body) if copy in self._symbols(stmt) and stmt is not alloc]
         if not touching:
             return body
         filled, *readers = touching

@@ -31,10 +31,11 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.filled import distance
-from appyc.analysis.joining import EqualExtents, Touched, alone, has_effects, placed
+from appyc.analysis.joining import EqualExtents, alone, has_effects, placed
 from appyc.analysis.legality import Legality
 from appyc.analysis.scalars import scalars_of
 from appyc.analysis.sharing_pays import is_worthwhile
+from appyc.analysis.texts import Texts, Touched
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -100,7 +101,7 @@ class _Rewriting:
         ):  # one loop, which was distributed
             out.append(second)
             return
-        places = placed(first, second, out[at + 1 :])
+        places = placed(first, second, out[at + 1 :], Texts())
         reach = _reach(first, second)
         if places is None or reach is None or not self._may_be_cut(first, second, reach):
             out.append(second)

@@ -49,14 +49,15 @@ from functools import reduce
 
 from appyc.analysis.amounts import total
 from appyc.analysis.costs import traffic_of
+from appyc.analysis.free_loops import is_free
 from appyc.analysis.joining import EqualExtents, alone, left_behind, one_loop, placed, why_not_joined
 from appyc.analysis.legality import Legality
 from appyc.analysis.product_terms import is_fixed
 from appyc.analysis.sharing_pays import ends_lanes, matrix_of_all_iterations, why_not_worthwhile
-from appyc.analysis.verdicts import LoopVerdict
+from appyc.analysis.texts import Texts
 from appyc.errors import Loc
 from appyc.ir.nodes import Alloc, Expr, For, Function, If, Stmt, Symbol, While
-from appyc.ir.visit import arrays_read, arrays_written, walk
+from appyc.ir.visit import walk
 from appyc.passes.check_parallel import rounds_differently
 from appyc.passes.context import FusionGroup, PassContext
 from appyc.passes.recognise_reductions import recognise_reductions
@@ -98,7 +99,7 @@ class _Refusal:
 @dataclass(slots=True)
 class _Fusion:
     """own: arrays made in the function. loops: as they were. parts: the loops that one was made of, by
-    its variable. refusals: each one once, in order."""
+    its variable. refusals: each one once, in order. texts: what is known of statements."""
 
     own: frozenset[Symbol]
     equal: EqualExtents
@@ -106,6 +107,7 @@ class _Fusion:
     loops: dict[Symbol, For] = field(default_factory=dict)
     parts: dict[Symbol, tuple[Symbol, ...]] = field(default_factory=dict)
     refusals: dict[_Refusal, None] = field(default_factory=dict)
+    texts: Texts = field(default_factory=Texts)
 
     def are_together(self, one: Symbol, other: Symbol) -> bool:
         return any(one in parts and other in parts for parts in self.parts.values())
@@ -140,7 +142,7 @@ class _Fusion:
         trial = replace(self, refusals={}, parts={})
         new = replace(loop, body=trial.block(loop.body))
         is_nest = len(new.body) == 1 and isinstance(new.body[0], For) and len(loop.body) > 1
-        if is_nest and not _verdict(new).may_run_in_any_order:
+        if is_nest and not is_free(new):
             return loop
         self.refusals |= trial.refusals
         self.parts |= trial.parts
@@ -167,17 +169,16 @@ class _Fusion:
         is_full = len(self._parts(first)) + len(self._parts(second)) > MAX_TOGETHER
         if is_full and not self.own:
             return None
-        filled = arrays_written(first.body) & arrays_read(second.body)
-        touched = (arrays_read(first.body) | arrays_written(first.body)) & (
-            arrays_read(second.body) | arrays_written(second.body)
-        )
+        one, two = self.texts.by(first.body), self.texts.by(second.body)
+        filled = one.stored & two.loaded
+        touched = (one.loaded | one.stored) & (two.loaded | two.stored)
         is_producer = bool(filled & self.own)
         if not touched or not (is_producer or self.ctx.options.auto):
             return None
         if is_full and not is_producer:
             return None
         inner = replace(self, refusals={}, parts={})
-        never = why_not_joined(first, second, self.equal)
+        never = why_not_joined(first, second, self.equal, self.texts)
         found = inner._attempt(first, second, between, is_producer) if never is None else never
         if isinstance(found, str) and not self.ctx.options.on_gpu:
             inner = replace(self, refusals={}, parts={})
@@ -201,7 +202,7 @@ class _Fusion:
     def _turned(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
         """The joined loop, where a nest goes with one that comes to the same rows inside its columns."""
         turned = self._columns_first(first, second)
-        if turned is None or why_not_joined(turned, second, self.equal) is not None:
+        if turned is None or why_not_joined(turned, second, self.equal, self.texts) is not None:
             return None
         if why_not_worthwhile(turned, second) is not None:
             return None
@@ -235,7 +236,7 @@ class _Fusion:
 
     def _attempt(self, first: For, second: For, between: list[Stmt], is_producer: bool) -> _Joined | str:
         """The joined loop with what goes before and behind it, or why there is none."""
-        places = placed(first, second, between)
+        places = placed(first, second, between, self.texts)
         if places is None:
             return BETWEEN
         one, two = recognise_reductions(alone(first, second), PassContext(self.ctx.options)).body
@@ -247,10 +248,10 @@ class _Fusion:
             return reason
         if not self.ctx.options.on_gpu and not self.ctx.options.exact and ends_lanes(one, two):
             return "its functions are computed in lanes, which a loop inside would end"
-        verdict = _verdict(one_loop(one, two))
-        if not verdict.may_run_in_any_order:
+        both = one_loop(one, two)
+        if not is_free(both):
             return "an iteration of the second needs other iterations of the first"
-        if self.ctx.options.exact and rounds_differently(verdict):
+        if self.ctx.options.exact and rounds_differently(Legality.of(alone(both)).judge(both)):
             return "with exact=True its sums keep their order"
         loop = one_loop(first, second)
         loop = replace(loop, body=self.block(loop.body))
@@ -265,11 +266,6 @@ class _Fusion:
 
 
 _Joined = tuple[list[Stmt], For, list[Stmt]]
-
-
-def _verdict(loop: For) -> LoopVerdict:
-    """Whether the loop's iterations may run in any order, whatever is around it."""
-    return Legality.of(alone(loop)).judge(loop)
 
 
 def _perfect_depth(loop: For) -> int:

@@ -25,19 +25,20 @@ further loops around that would compute an element over and over.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from appyc.analysis.costs import operations_of
-from appyc.analysis.filled import filled_by, is_whole, touches
-from appyc.analysis.joining import EqualExtents, Touched
+from appyc.analysis.filled import accesses_in, filled_by, is_whole
+from appyc.analysis.joining import EqualExtents
+from appyc.analysis.texts import Texts, Touched
 from appyc.ir.machine import Machine
 from appyc.ir.nodes import (
     Alloc,
     Binary,
     Const,
     Expr,
-    Extent,
     For,
     Function,
     If,
@@ -48,7 +49,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.visit import children, rewrite, substitute, walk
+from appyc.ir.visit import children, extents_read, rewrite, substitute, walk
 from appyc.passes.context import PassContext
 from appyc.passes.lengths import tested
 
@@ -60,10 +61,12 @@ def recompute_producers(fn: Function, ctx: PassContext) -> Function:
     times = [a.array for a in allocs]
     left = [a for a in allocs if times.count(a.array) == 1 and a.array not in returned]
     equal = EqualExtents.of(fn.guards)
+    texts = Texts()
+    known = _Known.of(fn, texts)
     while left:
         # The last one first: what it is computed from is then read where it was read itself.
         alloc = left.pop()
-        producer = _producer(fn, alloc, equal)
+        producer = _producer(fn, alloc, equal, known)
         if producer is None or not producer.reads:
             continue
         name, reads = alloc.array.name, len(producer.reads)
@@ -74,6 +77,7 @@ def recompute_producers(fn: Function, ctx: PassContext) -> Function:
             continue
         if any(read.is_elsewhere for read in producer.reads):
             fn = _without(fn, producer)
+            known = _Known.of(fn, texts)
             ctx.recomputed[alloc.array] = alloc.loc
             ctx.remark(alloc.loc, f"'{name}' is never stored: it is computed at each of {reads} reads")
             left = [a for a in left if a.array != alloc.array]
@@ -115,10 +119,24 @@ class _Producer:
         return (kept - read_again) * machine.byte_far - computing
 
 
-def _producer(fn: Function, alloc: Alloc, equal: EqualExtents) -> _Producer | None:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Of a function as it is: how often its arrays are accessed, and of which the lengths are asked for."""
+
+    accesses: Counter[Symbol]
+    sized: frozenset[Symbol]
+    texts: Texts
+
+    @classmethod
+    def of(cls, fn: Function, texts: Texts) -> _Known:
+        sized = frozenset(array for array, _ in extents_read(fn))
+        return cls(accesses_in(fn), sized, texts)
+
+
+def _producer(fn: Function, alloc: Alloc, equal: EqualExtents, known: _Known) -> _Producer | None:
     """What fills the array, if an element may be computed anew wherever it is read."""
     array = alloc.array
-    if any(isinstance(n, Extent) and n.array == array for n in walk(fn)):
+    if array in known.sized:
         return None
     for body in _blocks(fn.body):
         for at, stmt in enumerate(body):
@@ -126,13 +144,12 @@ def _producer(fn: Function, alloc: Alloc, equal: EqualExtents) -> _Producer | No
             if filled is None:
                 continue
             nest, axes, value = filled.loop, filled.axes, filled.store.value
-            reads = _reads(body[at + 1 :], alloc, axes, equal)
-            touched = sum(touches(n, array) for n in walk(fn))
-            if reads is None or touched != len(reads) + 1:
+            reads = _reads(body[at + 1 :], alloc, axes, equal, known.texts)
+            if reads is None or known.accesses[array] != len(reads) + 1:
                 return None
             last = max((read.nest for read in reads), default=-1)
             needed = Touched.by(value)
-            changed = Touched.by(body[at + 1 : at + 2 + last])
+            changed = known.texts.by(body[at + 1 : at + 2 + last]).touched
             if changed.writes & needed.reads or changed.made & needed.sizes:
                 return None
             return _Producer(alloc, nest, axes, value, reads)
@@ -153,11 +170,13 @@ def _blocks(body: tuple[Stmt, ...]) -> Iterator[tuple[Stmt, ...]]:
 
 
 def _reads(
-    later: tuple[Stmt, ...], alloc: Alloc, axes: tuple[Symbol, ...], equal: EqualExtents
+    later: tuple[Stmt, ...], alloc: Alloc, axes: tuple[Symbol, ...], equal: EqualExtents, texts: Texts
 ) -> tuple[_Read, ...] | None:
     """The reads behind the nest; None where one comes to an element over and over."""
     out: list[_Read] = []
     for number, stmt in enumerate(later):
+        if alloc.array not in texts.of(stmt).loaded:
+            continue
         for load, around in _loads(stmt, alloc.array, ()):
             named = {_variable(place) for place in load.index}
             if len(around) != len(axes) or named != {loop.var for loop in around}:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from appyc.analysis.joining import Touched
+from appyc.analysis.texts import Touched
 from appyc.ir.nodes import Assign, Const, Expr, For, Function, If, Stmt, Symbol, Update, Var, While
 from appyc.ir.visit import scalars_written, symbols_of, walk
 from appyc.passes.context import PassContext

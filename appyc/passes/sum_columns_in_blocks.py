@@ -41,9 +41,10 @@ from typing import TypeGuard
 from appyc.analysis.column_sums import column_sums
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.filled import touches
-from appyc.analysis.joining import EqualExtents, Touched, alone, asks_for_no_more_than_threads, has_effects
+from appyc.analysis.joining import EqualExtents, alone, asks_for_no_more_than_threads, has_effects
 from appyc.analysis.legality import Legality
 from appyc.analysis.sharing_pays import is_worthwhile
+from appyc.analysis.texts import Touched
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,

@@ -1,0 +1,120 @@
+"""What statements touch and how long they are, each of them read once however often that is asked.
+
+Passes that try loops beside each other ask about the same statements for every try. Statements never change, and a
+rewritten loop has most of the old ones in it: so the answer for a block is put together from its statements' own.
+
+    texts = Texts()
+    texts.by(first.body)      reads every statement of it
+    texts.by(second.body)     the same
+    texts.by(joined.body)     first.body and second.body again, in one loop: nothing is read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from appyc.ir.nodes import Alloc, Break, Continue, Extent, For, If, Node, Stmt, Symbol, While
+from appyc.ir.raising import raises_itself
+from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What a statement reads and writes, arrays and scalars together.
+
+    made: arrays that it makes, which it also writes. sizes: arrays whose lengths it asks for, which
+    writing their elements does not change.
+    """
+
+    reads: frozenset[Symbol]
+    writes: frozenset[Symbol]
+    made: frozenset[Symbol]
+    sizes: frozenset[Symbol]
+
+    @classmethod
+    def by(cls, node: Node | Iterable[Node]) -> Touched:
+        made = frozenset(n.array for n in walk(node) if isinstance(n, Alloc))
+        return cls(
+            frozenset(arrays_read(node) | scalars_read(node)),
+            frozenset(arrays_written(node) | scalars_written(node)) | made,
+            made,
+            frozenset(n.array for n in walk(node) if isinstance(n, Extent)),
+        )
+
+    def is_free_of(self, other: Touched) -> bool:
+        """Whether the two may change places."""
+        data = self.writes & (other.reads | other.writes) or self.reads & other.writes
+        return not (data or self.made & other.sizes or self.sizes & other.made)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Of some statements: what they touch; the arrays that they read and store into; how many nodes they have;
+    whether it matters how far they have come when something else happens."""
+
+    touched: Touched
+    loaded: frozenset[Symbol]
+    stored: frozenset[Symbol]
+    nodes: int
+    has_effects: bool
+
+
+@dataclass(slots=True)
+class Texts:
+    """The answers so far, by the identity of statements, which are kept for that."""
+
+    known: dict[int, tuple[Stmt, Text]] = field(default_factory=dict)
+
+    def by(self, stmts: Iterable[Stmt]) -> Text:
+        """About some statements together."""
+        return _together([self.of(stmt) for stmt in stmts])
+
+    def of(self, stmt: Stmt) -> Text:
+        """About one statement."""
+        found = self.known.get(id(stmt))
+        if found is None:
+            found = self.known[id(stmt)] = stmt, self._read(stmt)
+        return found[1]
+
+    def _read(self, stmt: Stmt) -> Text:
+        match stmt:
+            case For() | While():
+                return _together([_text(replace(stmt, body=())), self.by(stmt.body)])
+            case If():
+                return _together(
+                    [_text(replace(stmt, then=(), orelse=())), self.by(stmt.then), self.by(stmt.orelse)]
+                )
+            case _:
+                return _text(stmt)
+
+
+def _text(node: Node) -> Text:
+    return Text(
+        Touched.by(node),
+        frozenset(arrays_read(node)),
+        frozenset(arrays_written(node)),
+        sum(1 for _ in walk(node)),
+        any(has_effect_itself(n) for n in walk(node)),
+    )
+
+
+def _together(texts: list[Text]) -> Text:
+    nothing = frozenset[Symbol]()
+    return Text(
+        Touched(
+            nothing.union(*(t.touched.reads for t in texts)),
+            nothing.union(*(t.touched.writes for t in texts)),
+            nothing.union(*(t.touched.made for t in texts)),
+            nothing.union(*(t.touched.sizes for t in texts)),
+        ),
+        nothing.union(*(t.loaded for t in texts)),
+        nothing.union(*(t.stored for t in texts)),
+        sum(t.nodes for t in texts),
+        any(t.has_effects for t in texts),
+    )
+
+
+def has_effect_itself(node: Node) -> bool:
+    """Whether a node makes it matter, be its parts what they may."""
+    return isinstance(node, Break | Continue | While) or raises_itself(node)
