@@ -369,6 +369,11 @@ class JitFunction(Entry):
     def _wanted(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> Request:
         if args or keywords or (self._last is None and not self._signature.parameters):
             return self._request(self._bind(args, keywords))
+        if self._last is None and self.options.target == "python":
+            raise ValueError(
+                f"{self.__qualname__} runs in Python, as target='python' says: pass arguments here to see what would "
+                "become of it"
+            )
         if self._last is None:
             raise ValueError(
                 f"{self.__qualname__} has not been compiled yet: call it, or pass arguments here"

@@ -150,6 +150,17 @@ def test_guards_are_listed():
     assert "tested once at each call: " in str(report)
 
 
+def test_a_function_that_runs_in_python_says_so():
+    @appyc.jit(target="python")
+    def first(a):
+        return a.sum()
+
+    first(np.ones(3))
+    with pytest.raises(ValueError, match=r"first runs in Python, as target='python' says: pass arguments"):
+        first.explain()
+    assert "target='python' runs it as it is; compiled, it would be" in str(first.explain(np.ones(3)))
+
+
 def test_latest_types_are_explained():
     @appyc.jit
     def first(a):
@@ -187,16 +198,16 @@ def test_function_without_loops():
 def test_what_runs_in_python_is_said():
     @appyc.jit
     def mixed(a):
-        names = {"first": 0}
+        names = {"first", "last"}
         for i in range(a.shape[0]):
             a[i] *= 2.0
-        return names["first"]
+        return len(names)
 
     a = np.ones(3)
-    assert mixed(a) == 0
+    assert mixed(a) == 2
     report = mixed.explain()
     assert [line for line, _ in report.python_parts] == [line_of(mixed, "names = ")]
-    assert "runs in Python: a dict cannot be compiled" in str(report)
+    assert "runs in Python: a set cannot be compiled" in str(report)
     assert record_of(report, "i").mode in ("simd", "parallel")
 
 

@@ -17,12 +17,14 @@ from appyc.options import Options
 class Remark:
     """Something worth telling the user that is no error.
 
-    kind: "note" (what was done), "missed" (what was not, and why not), "warning".
+    kind: "note" (what was done), "missed" (what was not, and why not), "warning". stored: of a miss, the arrays
+    that go through memory for it; where a later pass sees to it that none of them does, it is none.
     """
 
     loc: Loc
     text: str
     kind: str = "note"
+    stored: frozenset[Symbol] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,10 @@ class PassContext:
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
     allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
 
-    def remark(self, loc: Loc, text: str, kind: str = "note") -> None:
-        self.remarks.append(Remark(loc, text, kind))
+    def remark(
+        self, loc: Loc, text: str, kind: str = "note", stored: frozenset[Symbol] = frozenset()
+    ) -> None:
+        self.remarks.append(Remark(loc, text, kind, stored))
 
     def legality(self, fn: Function) -> Legality:
         """The facts about the loops of a function.

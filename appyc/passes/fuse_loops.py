@@ -81,17 +81,21 @@ def fuse_loops(fn: Function, ctx: PassContext) -> Function:
     body = fusion.block(fn.body)
     ctx.fusions.update((var, fusion.group(var)) for var in fusion.parts)
     for refusal in fusion.refusals:
-        if not fusion.are_together(refusal.first, refusal.second):
-            ctx.remark(refusal.loc, refusal.text, "missed")
+        if not fusion.are_together(refusal.loops):
+            ctx.remark(refusal.loc, refusal.text, "missed", refusal.filled)
     return replace(fn, body=body) if fusion.parts else fn
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Two loops, by their variables, that were not joined at that time; another way may have been found."""
+    """Two loops that were not joined at that time; another way may have been found.
 
-    first: Symbol
-    second: Symbol
+    loops: those that the two were made of by then, by their variables. filled: what the one fills and the other
+    reads.
+    """
+
+    loops: tuple[Symbol, ...]
+    filled: frozenset[Symbol]
     loc: Loc
     text: str
 
@@ -109,8 +113,8 @@ class _Fusion:
     refusals: dict[_Refusal, None] = field(default_factory=dict)
     texts: Texts = field(default_factory=Texts)
 
-    def are_together(self, one: Symbol, other: Symbol) -> bool:
-        return any(one in parts and other in parts for parts in self.parts.values())
+    def are_together(self, loops: tuple[Symbol, ...]) -> bool:
+        return any(set(loops) <= set(parts) for parts in self.parts.values())
 
     def group(self, var: Symbol) -> FusionGroup:
         loops = [self.loops[part] for part in self.parts[var]]
@@ -193,7 +197,8 @@ class _Fusion:
         if filled or (never is None and found != BETWEEN):
             what = "that fills an array it reads" if filled else "that walks the same memory"
             text = f"not joined with the loop at line {first.loc.line} {what}: {found}"
-            self.refusals[_Refusal(first.var, second.var, second.loc, text)] = None
+            loops = (*self._parts(first), *self._parts(second))
+            self.refusals[_Refusal(loops, frozenset(filled), second.loc, text)] = None
         return None
 
     def _parts(self, loop: For) -> tuple[Symbol, ...]:

@@ -7,10 +7,12 @@ last of them, so that there are no circles.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from appyc.compiler.analyse import Analysed
+from appyc.errors import Loc
 from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Node, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.printer import print_expr
 from appyc.ir.types import ScalarType
@@ -25,8 +27,11 @@ from appyc.ir.visit import (
 )
 from appyc.report.fusion import FusionRecord, fusion_records, known_sizes
 
-LONGEST = 38
+LONGEST = 90
 """Letters of an expression in a box."""
+
+LONGEST_SLICE = 24
+"""Letters of a slice in it; of a longer one the array's name is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,28 +236,58 @@ def _in_order(
 
 
 def _label(loop: For) -> str:
-    """What the innermost statements of a nest compute, without indices."""
+    """What the innermost statements of a nest compute: `e = np.exp(x - total)`, `t = u[1:] - u[:-1]`."""
     for node in walk(loop):
         match node:
             case Store():
-                return _shortened(f"{node.array.name} = {_bare(node.value)}")
+                return _shortened(f"{_target(node.array, node.loc)} = {_text(node.value)}")
             case Update(op="+" | "*" | "&" | "|" | "^" as op):
-                return _shortened(f"{node.target.name} {op}= {_bare(node.value)}")
+                return _shortened(f"{_target(node.target, node.loc)} {op}= {_text(node.value)}")
             case Update():
-                return _shortened(f"{node.target.name} = {node.op}({_bare(node.value)})")
+                return _shortened(f"{_target(node.target, node.loc)} = {node.op}({_text(node.value)})")
             case _:
                 pass
     names = ", ".join(sorted(s.name for s in scalars_written(loop)))
     return _shortened(names or f"for {loop.var.name}")
 
 
-def _bare(value: Expr) -> str:
+def _text(value: Expr) -> str:
+    """An expression with its arrays as the program has them, without the brackets that say nothing."""
+
     def rule(node: Node) -> Node:
         if isinstance(node, Load):
-            return Var(Symbol(node.array.name, node.array.uid, ScalarType(node.array.dtype)), loc=node.loc)
+            name = _as_written(node.loc, (ast.Expr,)) or node.array.name
+            return Var(Symbol(name, node.array.uid, ScalarType(node.array.dtype)), loc=node.loc)
         return node
 
-    return print_expr(rewrite(value, rule))
+    return ast.unparse(ast.parse(print_expr(rewrite(value, rule)), mode="eval"))
+
+
+def _target(symbol: Symbol, loc: Loc) -> str:
+    """What a statement stores into; it may stand for one that stores a temporary first."""
+    written = _as_written(loc, (ast.Assign, ast.AugAssign))
+    return written if written is not None and written.startswith(f"{symbol.name}[") else symbol.name
+
+
+def _as_written(loc: Loc, kinds: tuple[type[ast.stmt], ...]) -> str | None:
+    """The element or slice that stands at a place of the source, `u[1:-1]`, or that the statement there sets."""
+    line = loc.source_line()
+    if line is None or not loc.end_col:
+        return None
+    try:
+        tree = ast.parse(line[loc.col : loc.end_col].strip())
+    except SyntaxError:
+        return None
+    match tree.body:
+        case [
+            ast.Expr(ast.Subscript() as found)
+            | ast.Assign([ast.Subscript() as found])
+            | ast.AugAssign(ast.Subscript() as found) as stmt
+        ] if isinstance(stmt, kinds):
+            text = ast.unparse(found)
+            return text if len(text) <= LONGEST_SLICE else None
+        case _:
+            return None
 
 
 def _shortened(text: str) -> str:

@@ -73,7 +73,7 @@ def _caption(record: FusionRecord) -> str:
     loops = f"{len(record.lines)} operations, one loop"
     if record.before is None or record.after is None:
         return loops
-    return f"{loops}: {amount(record.before)} → {amount(record.after)}"
+    return f"{loops}: {amount(record.before)} → {amount(record.after)}, writes counted twice"
 
 
 def _size(value: Value) -> str:

@@ -14,7 +14,7 @@ from appyc.ir.nodes import For, LoopMode
 from appyc.ir.printer import print_expr
 from appyc.ir.visit import loops_of
 from appyc.passes.context import Remark
-from appyc.report.fusion import FusionRecord, fusion_records, known_sizes
+from appyc.report.fusion import HOW_COUNTED, FusionRecord, fusion_records, known_sizes
 from appyc.report.times import LoopTime, time_text
 
 
@@ -58,7 +58,12 @@ class Report:
     """Where the call had the choice between the processor and a GPU."""
 
     def __str__(self) -> str:
-        lines = [f"{self.function}({self.signature})", f"  {self.file}, compiled for {self.target}"]
+        where = (
+            "target='python' runs it as it is; compiled, it would be"
+            if self.target == "python"
+            else (f"compiled for {self.target}")
+        )
+        lines = [f"{self.function}({self.signature})", f"  {self.file}, {where}"]
         if not self.loops:
             lines.append("  no loops")
         width = max((len(f"{'  ' * r.depth}for {r.index}") for r in self.loops), default=0)
@@ -68,6 +73,8 @@ class Report:
                 f"  line {record.line:<4} {name:<{width}}  {record.mode:<10} {record.verdict}: {record.reason}"
             )
         lines += [f"  joined: {fusion}" for fusion in self.fusions]
+        if any(fusion.after is not None for fusion in self.fusions):
+            lines.append(f"  of these bytes: {HOW_COUNTED}")
         for guard in self.guards:
             lines.append(f"  tested once at each call: {guard}")
         for line, reason in self.python_parts:
@@ -110,10 +117,17 @@ def report(
             ],
             analysed,
         ),
-        remarks=tuple(analysed.context.remarks),
+        remarks=_remarks(analysed),
         guards=tuple(f"{print_expr(g.holds)} ({g.reason})" for g in function.guards),
         fusions=fusion_records(analysed, known_sizes(analysed, values or {})),
     )
+
+
+def _remarks(analysed: Analysed) -> tuple[Remark, ...]:
+    """Each remark once, without misses of what another pass keeps out of memory after all."""
+    elsewhere = analysed.context.contracted.keys() | analysed.context.recomputed.keys()
+    left = [r for r in analysed.context.remarks if not r.stored or not r.stored <= elsewhere]
+    return tuple({(r.loc.line, r.kind, r.text): r for r in left}.values())
 
 
 def joined(source: Source, wanted: Request, inner: list[Report], parts: tuple[PythonPart, ...]) -> Report:

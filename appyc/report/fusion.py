@@ -13,6 +13,9 @@ from appyc.compiler.analyse import Analysed
 from appyc.ir.nodes import Alloc, Expr, For, Symbol
 from appyc.ir.visit import loops_of, walk
 
+HOW_COUNTED = "a place that is written counts twice, as memory is read before it is written"
+"""What a reader must know of the bytes in a `FusionRecord`."""
+
 
 @dataclass(frozen=True, slots=True)
 class FusionRecord:

@@ -36,3 +36,19 @@ def in_a_time_loop(a, b):
 @appyc.jit(target="cpu")
 def nothing(x):
     return x
+
+
+@appyc.jit(target="cpu")
+def laplacian(u, out):
+    out[1:-1, 1:-1] = u[2:, 1:-1] + u[:-2, 1:-1] - 2.0 * u[1:-1, 1:-1]
+
+
+@appyc.jit(target="cpu")
+def gathered(a, b, at):
+    for i in range(1, b.shape[0]):
+        b[i] += a[at[i]] * a[i - 1]
+
+
+@appyc.jit(target="cpu")
+def of_what_is_computed(a, b, out):
+    out[:] = (a + b)[1:] * np.ones(a.shape[0] - 1)[: a.shape[0] - 1]

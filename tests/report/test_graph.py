@@ -10,8 +10,11 @@ import pytest
 from appyc.report.dataflow import Dataflow
 from appyc.report.layout import laid_out
 from tests.report.graph_programs import (
+    gathered,
     in_a_time_loop,
+    laplacian,
     nothing,
+    of_what_is_computed,
     softmax,
     stencil_of_a_temporary,
     two_groups,
@@ -94,6 +97,27 @@ def test_arrays_have_their_sizes_and_places():
     assert group.before > group.after
 
 
+@pytest.mark.parametrize(
+    ("fn", "args", "label"),
+    [
+        (
+            laplacian,
+            (PLANE, PLANE.copy()),
+            "new = u[2:, 1:-1] + u[:-2, 1:-1] - 2.0 * u[1:-1, 1:-1]",
+        ),
+        (stencil_of_a_temporary, (ROW, ROW.copy()), "b[1:] = t[1:] - t[:-1]"),
+        (gathered, (ROW, ROW.copy(), np.arange(6)), "b[i] = b[i] + a[at[i]] * a[i - 1]"),
+    ],
+)
+def test_operations_keep_their_slices(fn, args, label):
+    assert label in [op.label for op in fn.graph(*args).flow.operations]
+
+
+def test_a_slice_of_what_is_computed_is_no_slice_of_an_array():
+    labels = [op.label for op in of_what_is_computed.graph(ROW, ROW.copy(), np.ones(5)).flow.operations]
+    assert labels == ["new = (a + b) * 1.0", "out[:] = new"]
+
+
 def test_operation_that_is_computed_where_it_is_read():
     flow = stencil_of_a_temporary.graph(ROW, ROW.copy()).flow
     assert [op.is_copied for op in flow.operations] == [True, False]
@@ -135,6 +159,24 @@ def test_saving(tmp_path):
 def test_explain_tells_of_joined_loops_and_bytes():
     text = str(softmax.explain(PLANE, PLANE.copy()))
     assert "run as one; not stored: total, total, e; 1.15 kB to and from memory, not" in text
+    assert "a place that is written counts twice" in text  # 384 B are read, and as many written
+
+
+def test_explain_tells_how_bytes_are_counted_only_where_there_are_some():
+    softmax.compile(PLANE, PLANE.copy())
+    assert "counts twice" not in str(softmax.explain())
+    assert "counts twice" not in str(gathered.explain(ROW, ROW.copy(), np.arange(6)))
+
+
+def test_what_is_in_no_memory_is_not_missed():
+    """The loops inside the joined rows stay apart, and hand each other a row that is in no memory."""
+    report = softmax.explain(PLANE, PLANE.copy())
+    assert [r.text for r in report.remarks if r.kind == "missed"] == []
+
+
+def test_what_stays_in_memory_is_missed():
+    report = two_groups.explain(PLANE, np.ones((6, 6)))
+    assert any(r.text.startswith("not joined with the loop") for r in report.remarks if r.kind == "missed")
 
 
 def test_layout_of_a_long_edge_leaves_room():
