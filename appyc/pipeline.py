@@ -59,6 +59,7 @@ from appyc.passes.rename_arrays import rename_arrays
 from appyc.passes.search_in_blocks import search_in_blocks
 from appyc.passes.share_totals import share_totals
 from appyc.passes.skew_loops import skew_loops
+from appyc.passes.split_at_conditions import split_at_conditions
 from appyc.passes.split_positions import split_positions
 from appyc.passes.split_ranges import split_ranges
 from appyc.passes.straighten_loops import straighten_loops
@@ -113,6 +114,7 @@ ANALYSE: tuple[Pass, ...] = (
     carry_in_scalars,  # for what these have left: an element that iterations hand on may be a scan
     straighten_loops,  # before products, which are told by their indices
     find_products,  # once no pass moves loops any more, and before verdicts, which its new nests need
+    split_at_conditions,  # after them: it cuts no product in two; before verdicts, for each part gets its own
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen

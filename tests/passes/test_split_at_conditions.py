@@ -1,0 +1,122 @@
+"""Loops are cut where a choice between elements turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from appyc import pipeline
+from appyc.ir.nodes import Function, Select
+from appyc.ir.printer import print_function
+from appyc.ir.visit import loops_of, walk
+from appyc.options import Options
+from appyc.passes.context import PassContext
+from appyc.passes.split_at_conditions import split_at_conditions
+from tests.lowering import after, lowered
+from tests.printed import run_printed
+
+UP_TO = (*pipeline.SIMPLIFY, *pipeline.ANALYSE[: pipeline.ANALYSE.index(split_at_conditions)])
+
+
+def joined(x, y):
+    return np.concatenate([x, y])
+
+
+def joined_with_itself(x, y):
+    return np.concatenate([x, y, x * 2.0])
+
+
+def rolled(x, y):
+    return np.roll(x, 2) + x
+
+
+def neighbour(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        out[i] = x[i - 1] + 1.0 if i > 0 else x[i]
+    return out
+
+
+def from_the_other_side(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        out[i] = x[i] if i + 1 >= 2 and not i >= x.shape[0] - 1 else y[0] + i
+    return out
+
+
+def triangle(x, y):
+    return np.tril(np.outer(x, y))
+
+
+def chosen_by_values(x, y):
+    return np.where(x > 0.5, x, y[0])
+
+
+def in_steps_of_two(x, y):
+    out = np.zeros_like(x)
+    for i in range(0, x.shape[0], 2):
+        out[i] = x[i] if i < 4 else y[0]
+    return out
+
+
+def bound_that_moves(x, y):
+    out = np.zeros_like(x)
+    n = 3
+    for i in range(x.shape[0]):
+        out[i] = x[i] if i < n else y[0]
+        n = n * 2 % 7
+    return out
+
+
+CUT = (joined, joined_with_itself, rolled, neighbour, from_the_other_side, triangle)
+LEFT = (chosen_by_values, in_steps_of_two, bound_that_moves)
+
+
+def prepared(fn: Callable[..., Any], size: int = 5, **options: Any) -> tuple[Function, PassContext]:
+    context = PassContext(Options(**{"target": "cpu", **options}))
+    return after(lowered(fn, np.ones(size), np.ones(size)), *UP_TO, context=context), context
+
+
+def choices(fn: Function) -> int:
+    return sum(isinstance(n, Select) for loop in loops_of(fn.body) for n in walk(loop.body))
+
+
+@pytest.mark.parametrize("fn", CUT, ids=lambda fn: fn.__name__)
+def test_no_loop_has_a_choice(fn: Callable[..., Any]) -> None:
+    before, context = prepared(fn)
+    assert choices(before)
+    assert not choices(after(before, split_at_conditions, context=context))
+
+
+@pytest.mark.parametrize("fn", LEFT, ids=lambda fn: fn.__name__)
+def test_what_turns_somewhere_else_stays(fn: Callable[..., Any]) -> None:
+    before, context = prepared(fn)
+    assert choices(before)
+    assert split_at_conditions(before, context) is before
+
+
+@pytest.mark.parametrize("options", [{"target": "interpret"}, {"auto": False}])
+def test_lanes_of_a_gpu_have_masks(options: dict[str, Any]) -> None:
+    before, context = prepared(joined, **options)
+    assert split_at_conditions(before, context) is before
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("fn", [*CUT, *LEFT], ids=lambda fn: fn.__name__)
+def test_results_stay(fn: Callable[..., Any], size: int) -> None:
+    if not size and fn is not joined:
+        return
+    before, context = prepared(fn, max(size, 1))
+    out = replace(after(before, split_at_conditions, context=context), guards=())
+    x, y = np.linspace(0.1, 1.0, size), np.linspace(2.0, 3.0, size)
+    np.testing.assert_array_equal(run_printed(out, x.copy(), y.copy()), fn(x, y))
+
+
+def test_golden(golden: Callable[[str, str], None]) -> None:
+    before, context = prepared(joined)
+    found = after(before, split_at_conditions, context=context)
+    golden("tensors/joined_arrays.txt", f"{print_function(before)}\n# after\n\n{print_function(found)}")
