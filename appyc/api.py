@@ -93,10 +93,9 @@ class JitFunction(Entry):
 
     def _call(self, *args: object, **keywords: object) -> object:
         """A call that no compiled version was found for."""
-        for value in (*args, *keywords.values()) if keywords else args:
-            taker = getattr(type(value), "__appyc_call__", None)
-            if taker is not None:  # an array that may not have been computed yet
-                return taker(value, self, args, keywords)
+        recorded = _recorded_in((*args, *keywords.values()) if keywords else args)
+        if recorded is not None:  # an array that may not have been computed yet
+            return type(recorded).__appyc_call__(recorded, self, args, keywords)
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
         if self._takes_positional and len(args) < len(self._signature.parameters):
@@ -110,7 +109,10 @@ class JitFunction(Entry):
             # The user's fault, at the place that the message shows: our own frames tell nothing.
             raise error.with_traceback(None) from None
         try:
-            return version.run(named)
+            result = version.run(named)
+            if version.outside.captures:
+                return version.given_back(self.py_func, named, result)
+            return result
         except DependenceError as error:
             if wanted.key in self._regions:
                 raise  # a region's, which has explained it
@@ -391,6 +393,15 @@ class _Hosted:
         self.part = part
         self.left = left
         """Loops that stay in Python."""
+
+
+def _recorded_in(values: Iterable[object]) -> Any:
+    """The first recorded array among arguments, and in tuples among them; None if there is none."""
+    for value in values:
+        found = _recorded_in(value) if type(value) is tuple else value
+        if hasattr(type(found), "__appyc_call__"):
+            return found
+    return None
 
 
 def _run(fn: FunctionType, named: Mapping[str, object]) -> object:

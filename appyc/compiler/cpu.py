@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse, analyse_shared, analyse_units
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError
-from appyc.frontend.access import AccessPath, closure_of, fetch, python_function
+from appyc.frontend.access import AccessPath, closure_of, find, plain_form, python_function
 from appyc.frontend.source import Source, capture, read_source
 from appyc.ir.arguments import ArgType, writeable
 from appyc.ir.sharing import Sharing
@@ -104,8 +104,8 @@ class CpuCompiler:
         def current(dependency: Dependency) -> str | None:
             path = AccessPath(tuple((k, n) for k, n in json.loads(dependency.name)))
             try:
-                value = fetch(self.fn, path, objects)
-                return digest_of(value) if dependency.kind == "value" else _type_digest(value)
+                value = find(self.fn, path, objects)
+                return digest_of(value) if dependency.kind == "value" else _type_digest(plain_form(value))
             except (LookupError, AttributeError):
                 return None
 
@@ -162,7 +162,7 @@ class CpuCompiler:
         given = stored["given"]
         captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["captures"])
         paths = [AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["watched"]]
-        watched = tuple((path, fetch(self.fn, path, objects)) for path in paths)
+        watched = tuple((path, find(self.fn, path, objects)) for path in paths)
         return CpuVersion(
             _kernel(entry, stored["entry"], interface),
             CompiledFor(captures, interface.arguments[given - len(captures) : given], watched),

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from types import FunctionType, MethodType
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.shared import SharedVersions
 from appyc.compiler.units import UnitVersions
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, python_function
+from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, find, python_function
 from appyc.frontend.source import Source
 from appyc.ir.arguments import ArgType, NoneArg, writeable
 from appyc.ir.sharing import Sharing
@@ -60,7 +60,7 @@ class Version:
         """Whether what was built into the code is what it was, and captures have their types."""
         try:
             for path, value in self.outside.watched:
-                if not _same(fetch(fn, path, named), value):
+                if not _same(find(fn, path, named), value):
                     return False
             for path, type_ in zip(self.outside.captures, self.outside.capture_types, strict=True):
                 if writeable(typeof(fetch(fn, path, named), str(path), _NOWHERE)) != type_:
@@ -68,6 +68,15 @@ class Version:
         except (LookupError, AttributeError):
             return False
         return True
+
+    def given_back(self, fn: FunctionType, named: Mapping[str, object], result: object) -> object:
+        """The result of a call as those make it whose memory the function has taken from outside, if they say so."""
+        for path in self.outside.captures:
+            owner: Any = find(fn, path, named)
+            if hasattr(type(owner), "__appyc_result__"):
+                taken = [find(fn, other, named) for other in self.outside.captures]
+                return type(owner).__appyc_result__(result, taken, tuple(named.values()))
+        return result
 
 
 _NOWHERE = Loc("<closure>", 0)

@@ -44,7 +44,20 @@ def closure_of(fn: FunctionType) -> Mapping[str, object]:
 
 
 def fetch(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> object:
-    """The value at a path, now. Raises LookupError or AttributeError where it is gone."""
+    """The value at a path, now, as compiled code takes it. Raises LookupError or AttributeError where it is gone."""
+    return plain_form(find(fn, path, args))
+
+
+def plain_form(value: object) -> object:
+    """NumPy's form of a value that has one: an array of `appyc.numpy` computes it."""
+    if hasattr(type(value), "__appyc_plain__"):
+        found: object = value.__appyc_plain__  # type: ignore[attr-defined]
+        return found
+    return value
+
+
+def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> object:
+    """What stands at a path, now. Raises as `fetch` does."""
     value: object = fn
     for kind, name in path.steps:
         match kind:

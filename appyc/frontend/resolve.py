@@ -20,7 +20,7 @@ from types import FunctionType, ModuleType
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.access import AccessPath, closure_of
+from appyc.frontend.access import AccessPath, closure_of, plain_form
 from appyc.frontend.arithmetic import const, python_number
 from appyc.frontend.numbers import dtype_named
 from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value
@@ -129,6 +129,7 @@ class Names:
         if isinstance(owner.obj, np.iinfo | np.finfo):
             return self.constant(value, None, loc)  # what a type can hold does not change
         is_field = path is not None and not isinstance(owner.obj, ModuleType | type | FunctionType)
+        value = plain_form(value) if is_field else value
         if is_field and isinstance(value, np.ndarray | np.generic | int | float | complex):
             # An object's fields may change between calls; its class's methods are code.
             assert path is not None
@@ -155,10 +156,11 @@ class Names:
 
     def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
         """A Python object as a value of the program."""
-        if isinstance(value, np.ndarray):
+        array = plain_form(value)
+        if isinstance(array, np.ndarray):
             if path is None:
                 raise UnsupportedError("this array cannot be found again at the next call", loc)
-            return self.environment.capture(path, value, loc)
+            return self.environment.capture(path, array, loc)
         out = self._frozen(value, path, loc)
         if path is not None and not is_library(value, path):
             self.environment.depend(path, value)

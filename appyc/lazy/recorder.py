@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -171,6 +171,24 @@ def _finished(result: Any, found: list[held.Held]) -> Any:
         for array in given:
             array.buffer.lent = True
     return _mapped(result, lambda values: _traced(values, given))
+
+
+def given_back(result: Any, taken: Iterable[Any], args: tuple[Any, ...]) -> Any:
+    """What is given for the result of a compiled function that has taken arrays from outside, and NumPy's arguments: of
+    these, it may give a view."""
+    arrays_taken: list[held.Held] = []
+    memories: list[np.ndarray] = []
+    for value in taken:
+        _arrays_in(value, arrays_taken)
+    for value in (*args, *taken):
+        if isinstance(value, np.ndarray):
+            memories.append(value)
+    given = [a for a in arrays_taken if isinstance(a, arrays.ndarray)]
+
+    def change(values: np.ndarray) -> Any:
+        return values if any(np.may_share_memory(values, m) for m in memories) else _traced(values, given)
+
+    return _mapped(result, change)
 
 
 def _is_value(result: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from appyc.lazy.extension import EXTENSION
+from appyc.lazy.nodes import View
 from appyc.lazy.views import Index
 
 
@@ -41,7 +42,7 @@ def moves_between(one: Sequence[Any], two: Sequence[Any]) -> Moves | None:
             if type(a) is not type(b) or a != b or (a == 0 and str(a) != str(b)):  # -0.0 is another number
                 return None
             continue
-        if issubclass(type(b), _NUMBERS):
+        if not isinstance(a, View) or not isinstance(b, View):
             return None
         if a.buffer is not b.buffer or len(a.path) != len(b.path):
             return None

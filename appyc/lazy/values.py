@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from appyc.lazy import applying, functions, kernels, known, recorder, ufuncs
 from appyc.lazy.held import Held
 from appyc.lazy.residence import is_for_gpu, shown, view_there
-from appyc.lazy.running import STATE
+from appyc.lazy.running import STATE, flush
 
 _CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarray_chkfinite, np.require})
 """By which other libraries make NumPy's arrays of what they are given, for code that takes nothing else."""
@@ -50,6 +50,18 @@ class Values(Held):
     def __appyc_call__(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call of a jitted function with this array among its arguments."""
         return kernels.call(function, args, keywords)
+
+    @property
+    def __appyc_plain__(self) -> Any:
+        """For a compiled function that finds this outside its arguments: NumPy's, which it may write to."""
+        if not self.buffer.is_number:
+            flush((self.buffer,), overwritten=(self.buffer,))
+        return recorder.plain(self)
+
+    @staticmethod
+    def __appyc_result__(result: Any, taken: Sequence[Any], args: tuple[Any, ...]) -> Any:
+        """The result of a compiled function that has found arrays outside its arguments."""
+        return recorder.given_back(result, taken, args)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         version: Any = api_version
