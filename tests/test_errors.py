@@ -42,6 +42,14 @@ def shown(error: BaseException, folder: Path) -> str:
 
 
 PRAGMAS = {
+    "pragma_unknown_property_of_a_slice": """
+@appyc.jit
+def clear(a, n):
+    #pragma :n=>quickly
+    a[:n] = 0.0
+
+clear(np.ones(4), 2)
+""",
     "pragma_at_end_of_block": """
 @appyc.jit
 def scale(a):
@@ -716,6 +724,27 @@ def table(n):
     return np.zeros((n, 2.0))
 
 table(4)
+""",
+    "array_method_of_a_number": """
+@appyc.jit(strict=True)
+def largest(x):
+    return x.max(axis=0, keepdims=True)
+
+largest(3.0)
+""",
+    "einsum_output_without_operand": """
+@appyc.jit
+def product(a, b):
+    return np.einsum("ij,jk->iz", a, b)
+
+product(np.ones((2, 2)), np.ones((2, 2)))
+""",
+    "einsum_output_that_repeats": """
+@appyc.jit
+def product(a, b):
+    return np.einsum("ij,jk->ii", a, b)
+
+product(np.ones((2, 2)), np.ones((2, 2)))
 """,
     "method_of_array": """
 @appyc.jit

@@ -16,7 +16,7 @@ from appyc.analysis.packing import packed_arrays
 from appyc.analysis.presburger import Presburger
 from appyc.analysis.scalars import CarriedScalar, LoopScalars, scalars_of
 from appyc.analysis.scans import LINEAR, scans_of
-from appyc.analysis.verdicts import LoopVerdict, Verdict
+from appyc.analysis.verdicts import LoopVerdict, Verdict, iteration_text, loop_text
 from appyc.errors import Note
 from appyc.ir.nodes import Assign, Binary, Extent, For, Function, Symbol, Var
 from appyc.ir.visit import walk
@@ -77,7 +77,8 @@ class Legality:
         return self._answer(
             loop,
             Verdict.CARRIED,
-            f"loop over '{loop.var.name}' may end early: whether an iteration runs depends on those before it{why}",
+            f"{loop_text(loop.var, loop.clauses)} may end early: whether an iteration runs depends on those before "
+            f"it{why}",
             notes=notes,
             hints=("let every iteration run, and skip its work with `if`",),
         )
@@ -123,13 +124,12 @@ class Legality:
         return replace(rest, verdict=Verdict.SCAN, reason=reason, scans=scans)
 
     def _scalar_carried(self, loop: For, scalar: CarriedScalar) -> LoopVerdict:
-        name, var = scalar.symbol.name, loop.var.name
+        name, which = scalar.symbol.name, loop_text(loop.var, loop.clauses)
         if scalar.read is None:
             return self._answer(
                 loop,
                 Verdict.CARRIED,
-                f"loop over '{var}' assigns '{name}' in some iterations only, and its value is used "
-                "after the loop",
+                f"{which} assigns '{name}' in some iterations only, and its value is used after the loop",
                 notes=(Note(scalar.write, f"'{name}' is assigned here"),),
                 hints=(f"assign '{name}' in every iteration, or compute it in a loop of its own",),
             )
@@ -143,7 +143,7 @@ class Legality:
         return self._answer(
             loop,
             Verdict.CARRIED,
-            f"loop over '{var}' carries a dependence: an iteration reads the value of '{name}' that "
+            f"{which} carries a dependence: an iteration reads the value of '{name}' that "
             "an earlier one assigned",
             notes=(
                 Note(scalar.write, f"'{name}' is assigned here"),
@@ -224,7 +224,7 @@ class Legality:
 
     def _carried(self, loop: For, conflict: Conflict) -> LoopVerdict:
         low, high = self.dependences.distances(conflict)
-        reason = f"loop over '{loop.var.name}' carries a dependence: {self._meeting(conflict)}"
+        reason = f"{loop_text(loop.var, loop.clauses)} carries a dependence: {self._meeting(conflict)}"
         if low is not None and low == high:
             reason += f" ({low} iteration{'s' if low != 1 else ''} later)"
         hints: tuple[str, ...] = (OTHER_LOOP,)
@@ -233,15 +233,15 @@ class Legality:
         return self._answer(loop, Verdict.CARRIED, reason, notes_of(conflict), hints, distance=low)
 
     def _unknown(self, loop: For, conflict: Conflict) -> LoopVerdict:
-        name, var = conflict.source.array.name, loop.var.name
+        name, which = conflict.source.array.name, loop_text(loop.var, loop.clauses)
         if conflict.instances is None:
             reason = (
-                f"loop over '{var}': it could not be proven in reasonable time that no two iterations touch "
+                f"{which}: it could not be proven in reasonable time that no two iterations touch "
                 f"one element of '{name}'"
             )
         else:
             reason = (
-                f"loop over '{var}': it cannot be told from the source whether two iterations touch "
+                f"{which}: it cannot be told from the source whether two iterations touch "
                 f"one element of '{name}'"
             )
         hints: tuple[str, ...] = (OATH,)
@@ -259,7 +259,7 @@ class Legality:
             return self._carried(loop, conflicts[0])
         cases = None if clear is None else self._cases(clear, loop)
         condition = None if cases is None else text_of(cases)
-        reason = f"loop over '{loop.var.name}' may carry a dependence: {self._meeting(conflicts[0])}"
+        reason = f"{loop_text(loop.var, loop.clauses)} may carry a dependence: {self._meeting(conflicts[0])}"
         if condition is not None:
             reason += f"; the iterations are independent if {condition}"
         hints = ("if the arguments always rule that out, say `independent` in the pragma", OTHER_LOOP)
@@ -293,13 +293,13 @@ class Legality:
 
 def meeting_text(conflict: Conflict, witness: Witness | None) -> str:
     """Which iterations touch which element, in words."""
-    var, name = conflict.loop.var.name, conflict.source.array.name
+    loop, name = conflict.loop, conflict.source.array.name
     if witness is None:
         return f"two iterations may touch one element of '{name}'"
     element = f"{name}[{', '.join(map(str, witness.element))}]"
     return (
-        f"iteration {var}={witness.first} {_deed(conflict.source)} {element}, "
-        f"iteration {var}={witness.second} {_deed(conflict.sink)} {element}"
+        f"{iteration_text(loop, witness.first)} {_deed(conflict.source)} {element}, "
+        f"{iteration_text(loop, witness.second)} {_deed(conflict.sink)} {element}"
     )
 
 

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from enum import Enum
 
 from appyc.errors import Loc, Note
-from appyc.ir.nodes import Expr, Reduction, Scan, Symbol
+from appyc.ir.nodes import Clauses, Expr, For, Reduction, Scan, Symbol
+
+
+def loop_text(var: Symbol, clauses: Clauses | None) -> str:
+    """What messages call a loop: "loop over 'i'", and by its slice where a pragma spoke of that: the program has no
+    name for the variable then."""
+    return f"loop over '{clauses.over if clauses is not None and clauses.over else var.name}'"
+
+
+def iteration_text(loop: For, number: object) -> str:
+    """`iteration i=3`, and `iteration 3` of a loop over a slice."""
+    has_name = loop.clauses is None or not loop.clauses.over
+    return f"iteration {loop.var.name}={number}" if has_name else f"iteration {number}"
 
 
 class Verdict(Enum):

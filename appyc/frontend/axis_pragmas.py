@@ -55,7 +55,8 @@ def _clauses(dims: tuple[Dim, ...], loc: Loc) -> Clauses:
     dim = dims[0]
     request = "parallel" if dim.parallel else "simd" if dim.simd else "auto"
     block = (dim.block,) if dim.block is not None else ()
-    return Clauses(request, simd=dim.parallel and dim.simd, block=block, loc=dim.loc)
+    both = dim.parallel and dim.simd
+    return Clauses(request, simd=both, block=block, over=slice_text(dim), loc=dim.loc)
 
 
 # ---------------------------------------------------------------- what does not fit

@@ -191,6 +191,9 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
             hints=("write it as a loop, or call it outside the compiled function",),
         )  # fmt: skip
+    if owner.python and not hasattr(owner.type.dtype.numpy.type(0).item(), name):
+        hints = ("an array has one",) if hasattr(np.ndarray, name) else ()
+        raise UnsupportedError(f"{describe(owner)} has no method {name!r}", loc, hints=hints)
     with (
         nullcontext() if owner.python else _answered_by_library(loc)
     ):  # a NumPy scalar has an array's methods

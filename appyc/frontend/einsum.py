@@ -41,11 +41,16 @@ def _parsed(text: str, loc: Loc) -> tuple[list[str], str]:
     letters = "".join(inputs)
     if not arrow:
         output = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
-    if (
-        (letters and not letters.isalpha())
-        or not set(output) <= set(letters)
-        or len(set(output)) != len(output)
-    ):
+    foreign = [c for c in output if c.isalpha() and c not in letters]
+    if foreign and (not letters or letters.isalpha()):
+        raise TypeInferenceError(f"einsum's output {output!r} names {foreign[0]!r}, an axis that no operand has", loc,
+                                 hints=(f"the operands have {', '.join(map(repr, dict.fromkeys(letters)))}",)
+                                 if letters else ())  # fmt: skip
+    twice = [c for c in output if c.isalpha() and output.count(c) > 1]
+    if twice:
+        raise TypeInferenceError(f"einsum's output {output!r} names {twice[0]!r} twice", loc,
+                                 hints=("every axis of the result has a letter of its own",))  # fmt: skip
+    if (letters and not letters.isalpha()) or not set(output) <= set(letters):
         raise TypeInferenceError(f"einsum cannot read the subscripts {text!r}", loc,
                                  hints=("they are letters, commas and ->, as in 'ij,jk->ik'",))  # fmt: skip
     return inputs, output

@@ -114,7 +114,8 @@ class Reader:
         known = tuple(known)
         close = get_close_matches(word.text, known, 1, 0.6)
         label = f"did you mean {close[0]!r}?" if close else ""
-        listed = () if close else (f"{what}s are {', '.join(known)}",)
+        plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+        listed = () if close else (f"{plural} are {', '.join(known)}",)
         self.fail(f"unknown {what} {word.text!r}", word, label=label, hints=(*hints, *listed))
 
     def open(self, clause: Word, form: str) -> None:

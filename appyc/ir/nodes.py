@@ -364,7 +364,10 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Clauses(Node):
-    """What a pragma (or `prange`) asked of the loop it stands on."""
+    """What a pragma (or `prange`) asked of the loop it stands on.
+
+    over: the slice that a pragma on a statement about whole arrays spoke of, as messages name it; else "".
+    """
 
     request: str  # "parallel", "sequential", "simd", "auto"
     simd: bool = False
@@ -380,6 +383,7 @@ class Clauses(Node):
     chunk: int | None = None
     condition: Expr | None = None  # if(...): run in parallel only where it holds
     independent: bool = False  # the user's oath: nothing is checked
+    over: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

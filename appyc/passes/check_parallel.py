@@ -8,7 +8,7 @@ from functools import reduce
 from appyc.analysis.inspector import Look, condition_text, inspections
 from appyc.analysis.legality import Legality
 from appyc.analysis.scans import LINEAR
-from appyc.analysis.verdicts import LoopVerdict, Verdict
+from appyc.analysis.verdicts import LoopVerdict, Verdict, loop_text
 from appyc.errors import DependenceError, Note, PragmaError
 from appyc.ir.nodes import (
     Alloc,
@@ -155,7 +155,7 @@ def may_get_lanes(loop: For, verdict: LoopVerdict) -> bool:
 
 def refusal(clauses: Clauses, verdict: LoopVerdict) -> DependenceError:
     return DependenceError(
-        _sentence(verdict),
+        _sentence(clauses, verdict),
         clauses.loc,
         label="asked for here",
         related=verdict.notes,
@@ -194,7 +194,9 @@ def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bo
     guard = reduce(lambda a, b: Logical("and", a, b, loc=loop.loc), others, first)
     targets = ", ".join(f"'{name}'" for name in sorted(a.name for a in needed))
     condition = condition_text(needed)
-    reason = f"loop over '{loop.var.name}': iterations touch one element of {targets}, unless {condition}"
+    reason = (
+        f"{loop_text(loop.var, loop.clauses)}: iterations touch one element of {targets}, unless {condition}"
+    )
     return replace(
         free,
         verdict=Verdict.CONDITIONAL,
@@ -210,9 +212,9 @@ def _is_free_without(loop: For, legality: Legality, looks: dict[Symbol, Look], a
     return legality.judge(loop, frozenset(looks) - {array}).may_run_in_any_order
 
 
-def _sentence(verdict: LoopVerdict) -> str:
+def _sentence(clauses: Clauses, verdict: LoopVerdict) -> str:
     if verdict.verdict is Verdict.REDUCTION:
-        return f"loop over '{verdict.var.name}' cannot run in parallel as it stands: {verdict.reason}"
+        return f"{loop_text(verdict.var, clauses)} cannot run in parallel as it stands: {verdict.reason}"
     return verdict.reason
 
 
@@ -256,7 +258,7 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
     mode = LoopMode.SEQUENTIAL
     if verdict.combined and ctx.options.exact and rounds_differently(verdict):
         if clauses is not None and clauses.request in _ASKED:
-            text = f"loop over '{loop.var.name}' runs in order: with exact=True its sums keep theirs"
+            text = f"{loop_text(loop.var, loop.clauses)} runs in order: with exact=True its sums keep theirs"
             ctx.remark(clauses.loc, text, "missed")
         return loop
     if verdict.verdict is Verdict.SCAN:

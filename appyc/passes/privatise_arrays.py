@@ -9,6 +9,7 @@ from appyc.analysis.boxes import box_of
 from appyc.analysis.dependences import Conflict
 from appyc.analysis.iteration_flow import IterationFlow, Sees
 from appyc.analysis.legality import Legality
+from appyc.analysis.verdicts import loop_text
 from appyc.errors import DependenceError, Loc, Note
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
@@ -201,4 +202,6 @@ def _say(loop: For, plan: _Plan, ctx: PassContext) -> None:
     else:
         size = plan.part.array.dtype.itemsize
         text = f"each iteration has its own part of '{name}' ({size} bytes for each element)"
-    ctx.remark(loop.loc, f"loop over '{loop.var.name}': {text}", "note" if _is_scalar(plan) else "warning")
+    ctx.remark(
+        loop.loc, f"{loop_text(loop.var, loop.clauses)}: {text}", "note" if _is_scalar(plan) else "warning"
+    )

@@ -9,6 +9,7 @@ from appyc.analysis.boxes import box_of
 from appyc.analysis.dependences import Conflict
 from appyc.analysis.iteration_flow import IterationFlow, Sees
 from appyc.analysis.legality import Legality
+from appyc.analysis.verdicts import loop_text
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
@@ -81,7 +82,9 @@ def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
     if new is not fn:
         loop = loop_over(new, loop.var)
         if _are_free(new, loop, fn, ctx):
-            ctx.remark(loop.loc, f"loop over '{loop.var.name}': only what is not overwritten is stored")
+            ctx.remark(
+                loop.loc, f"{loop_text(loop.var, loop.clauses)}: only what is not overwritten is stored"
+            )
             return new
     legality, names = Legality.of(new, ctx.allowance), NameSupply.after(new)
     parts = _copies(loop, legality, names)
@@ -216,6 +219,6 @@ def _depth(loop: For) -> int:
 def _cost(loop: For, part: Part) -> str:
     size = part.array.dtype.itemsize
     return (
-        f"loop over '{loop.var.name}': what it reads of '{part.array.name}' is copied before it "
+        f"{loop_text(loop.var, loop.clauses)}: what it reads of '{part.array.name}' is copied before it "
         f"({size} bytes for each element), since later iterations overwrite it"
     )

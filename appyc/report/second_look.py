@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from appyc.analysis.dependences import Conflict
 from appyc.analysis.evaluate import NOWHERE, element_of, evaluate, places_of
 from appyc.analysis.legality import Legality, gravity, meeting_text, notes_of
-from appyc.analysis.verdicts import LoopVerdict
+from appyc.analysis.verdicts import LoopVerdict, iteration_text, loop_text
 from appyc.compiler.analyse import Analysed
 from appyc.errors import DependenceError
 from appyc.ir.nodes import Apart, Ascending, Extent, Fail, For, Function, If, Node, Places, Symbol
@@ -83,7 +83,7 @@ def _meeting(
             used = [n for n in dependences.sets.names(conflict.instances) if n in numbers]
             values = [f"{print_expr(origins[n])} = {numbers[n]}" for n in used]
             return DependenceError(
-                f"loop over '{loop.var.name}' carries a dependence{_where(values)}: "
+                f"{loop_text(loop.var, loop.clauses)} carries a dependence{_where(values)}: "
                 f"{meeting_text(conflict, witness)}",
                 loop.loc,
                 related=notes_of(conflict),
@@ -174,9 +174,9 @@ def _twice(loop: For, look: Apart, known: Mapping[Symbol, Any]) -> str | None:
                 other = next(w for w in writes if w.places[first] == place)
                 element = ", ".join(str(place) if n == axis else ":" for n in range(array.array.ndim))
                 return (
-                    f"loop over '{loop.var.name}' carries a dependence: {_both(other, first, touch, second)}"
-                    f"iteration {loop.var.name}={at[first]} writes {array.name}[{element}], "
-                    f"iteration {loop.var.name}={at[second]} {deed} {array.name}[{element}]"
+                    f"{loop_text(loop.var, loop.clauses)} carries a dependence: {_both(other, first, touch, second)}"
+                    f"{iteration_text(loop, at[first])} writes {array.name}[{element}], "
+                    f"{iteration_text(loop, at[second])} {deed} {array.name}[{element}]"
                 )
     return None
 
@@ -207,8 +207,8 @@ def _both(first: _Touch, k: int, second: _Touch, m: int) -> str:
 
 def _descent(loop: For, look: Ascending, known: Mapping[Symbol, Any]) -> str | None:
     lo, hi = (int(evaluate(bound, known)) for bound in (look.lo, look.hi))
-    name, var = look.array.name, loop.var.name
-    said = f"loop over '{var}' may carry a dependence: its segments overlap where "
+    name = look.array.name
+    said = f"{loop_text(loop.var, loop.clauses)} may carry a dependence: its segments overlap where "
     if lo < 0:
         return f"{said}'{name}' is read from its end"
     values = np.asarray(element_of(known[look.array], [np.arange(lo, hi + 1)]))

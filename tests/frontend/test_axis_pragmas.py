@@ -168,5 +168,30 @@ def test_stores_through_an_index_array_are_looked_at_when_they_are_asked_to_be_p
     a = np.zeros(4)
     compiled(a, np.array([2, 0]), np.ones(2), 2)
     assert a.tolist() == [1.0, 0.0, 1.0, 0.0]
-    with pytest.raises(DependenceError, match=r"places\[0\] and places\[1\] are both 2"):
+    expected = (
+        r"^loop over ':N' carries a dependence: places\[0\] and places\[1\] are both 2, "
+        r"so iteration 0 writes a\[2\], iteration 1 writes a\[2\]"
+    )
+    with pytest.raises(DependenceError, match=expected):
         compiled(a, np.array([2, 2]), np.ones(2), 2)
+
+
+def stored_at(a, places, x, N):
+    # pragma :N=>parallel
+    a[places[:N]] = x[:N]
+
+
+def stored_at_in_a_loop(a, places, x, N):
+    # pragma parallel for
+    for i in range(N):
+        a[places[i]] = x[i]
+
+
+def test_a_loop_is_named_by_its_slice_where_the_program_has_no_variable():
+    arguments = np.zeros(4), np.array([3, 3]), np.ones(2), 2
+    with pytest.raises(DependenceError, match=r"^loop over ':N' .* so iteration 0 writes a\[3\]"):
+        appyc.jit(stored_at, target="cpu")(*arguments)
+    with pytest.raises(DependenceError, match=r"^loop over 'i' .* so iteration i=0 writes a\[3\]"):
+        appyc.jit(stored_at_in_a_loop, target="cpu")(*arguments)
+    (remark,) = {loop.reason for loop in appyc.jit(stored_at, target="cpu").explain(*arguments).loops}
+    assert remark.startswith("loop over ':N': iterations touch one element of 'a', unless")
