@@ -69,4 +69,4 @@ def test_statements_about_arrays_that_become_one_loop_are_not_read_for_each_othe
     """Each is tried with the loop that those before it have become: what is known of that one is not found again."""
     short = visits(tmp_path, "few", temporaries(10))
     long = visits(tmp_path, "many", temporaries(40))
-    assert long < 5.5 * short
+    assert long < 5.0 * short

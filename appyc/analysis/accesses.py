@@ -147,12 +147,14 @@ class FunctionAccesses:
         return len(loops) > depth and isinstance(at := loops[depth], For) and at.var == loop.var
 
 
-def accesses_of(fn: Function, sets: Presburger, wary: bool = False) -> FunctionAccesses:
+def accesses_of(
+    fn: Function, sets: Presburger, wary: bool = False, skip: frozenset[Symbol] = frozenset()
+) -> FunctionAccesses:
     """All accesses of a function, those in bounds, conditions and results included.
 
-    wary: as for `Affine`; and what the function's guards say is known.
+    wary: as for `Affine`; and what the function's guards say is known. skip: arrays that nobody will ask about.
     """
-    return _collected(_Collector(FunctionAccesses(Affine(sets, arrays_written(fn), wary))), fn)
+    return _collected(_Collector(FunctionAccesses(Affine(sets, arrays_written(fn), wary)), skip), fn)
 
 
 def assumptions_of(fn: Function, sets: Presburger, refused: frozenset[int]) -> FunctionAccesses:
@@ -193,8 +195,9 @@ def _collected(collector: _Collector, fn: Function) -> FunctionAccesses:
 class _Collector:
     """The walk. `domain` is passed down; the state of scalars moves along the program."""
 
-    def __init__(self, found: FunctionAccesses) -> None:
+    def __init__(self, found: FunctionAccesses, skip: frozenset[Symbol] = frozenset()) -> None:
         self.found = found
+        self.skip = skip
         self.affine = found.affine
         self.sets = found.affine.sets
         self.state = State()
@@ -282,6 +285,10 @@ class _Collector:
             self.expression(part, domain)
         if not isinstance(node, Load):
             self.expression(node.value, domain)
+        if array in self.skip:
+            if node.mask is not None:
+                self.expression(node.mask, domain)
+            return
         doubts = self.doubts
         if node.mask is not None:
             self.expression(node.mask, domain)

@@ -103,7 +103,8 @@ class _Refusal:
 @dataclass(slots=True)
 class _Fusion:
     """own: arrays made in the function. loops: as they were. parts: the loops that one was made of, by
-    its variable. refusals: each one once, in order. texts: what is known of statements."""
+    its variable. refusals: each one once, in order. texts: what is known of
+    statements. updates: what `recognise_reductions` makes of them, by their identity."""
 
     own: frozenset[Symbol]
     equal: EqualExtents
@@ -112,6 +113,7 @@ class _Fusion:
     parts: dict[Symbol, tuple[Symbol, ...]] = field(default_factory=dict)
     refusals: dict[_Refusal, None] = field(default_factory=dict)
     texts: Texts = field(default_factory=Texts)
+    updates: dict[int, tuple[Stmt, tuple[Stmt, ...]]] = field(default_factory=dict)
 
     def are_together(self, loops: tuple[Symbol, ...]) -> bool:
         return any(set(loops) <= set(parts) for parts in self.parts.values())
@@ -201,6 +203,17 @@ class _Fusion:
             self.refusals[_Refusal(loops, frozenset(filled), second.loc, text)] = None
         return None
 
+    def _combining(self, loop: For) -> For:
+        """The loop with updates for what they are; what it was joined from has been rewritten before."""
+        body: list[Stmt] = []
+        for stmt in loop.body:
+            known = self.updates.get(id(stmt))
+            if known is None:
+                new = (self._combining(stmt),) if isinstance(stmt, For) else _as_updates(stmt, self.ctx)
+                known = self.updates[id(stmt)] = stmt, new
+            body += known[1]
+        return replace(loop, body=tuple(body))
+
     def _parts(self, loop: For) -> tuple[Symbol, ...]:
         return self.parts.get(loop.var, (loop.var,))
 
@@ -244,9 +257,7 @@ class _Fusion:
         places = placed(first, second, between, self.texts)
         if places is None:
             return BETWEEN
-        one, two = recognise_reductions(alone(first, second), PassContext(self.ctx.options)).body
-        assert isinstance(one, For)
-        assert isinstance(two, For)
+        one, two = self._combining(first), self._combining(second)
         if (symbol := left_behind(one, two)) is not None:
             return f"the second starts from the value of '{symbol.name}' that the first leaves"
         if not is_producer and (reason := why_not_worthwhile(one, two)) is not None:
@@ -268,6 +279,11 @@ class _Fusion:
                 return f"each iteration would come to all of '{matrix.name}', which tiles share"
         before, behind = places
         return before, loop, behind
+
+
+def _as_updates(stmt: Stmt, ctx: PassContext) -> tuple[Stmt, ...]:
+    fn = Function("part", (), (stmt,), loc=stmt.loc)
+    return recognise_reductions(fn, PassContext(ctx.options)).body
 
 
 _Joined = tuple[list[Stmt], For, list[Stmt]]

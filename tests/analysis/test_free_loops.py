@@ -113,3 +113,11 @@ def test_parameters_that_free_a_loop_are_asked_for_without_the_lengths_of_other_
         free.append(dependences.clear_of(conflict))
     assert free
     assert all(points is not None and not points.is_empty() for points in free)
+
+
+def test_arrays_that_nobody_asks_about_are_not_made_sets_of() -> None:
+    loop = over_i(to_a(I, a(add(I, 1))), store(B, [I], a(K), checked=False))
+    found = accesses_of(alone(loop), Presburger(), skip=frozenset({B}))
+    assert [access.array for access in found.accesses] == [A, A, A]
+    asked, every = Dependences(found), Dependences(accesses_of(alone(loop), Presburger()))
+    assert [c.kind for c in asked.conflicts(loop)] == [c.kind for c in every.conflicts(loop)] != []
