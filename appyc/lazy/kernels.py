@@ -38,6 +38,9 @@ def deferred() -> Iterator[None]:
 
 def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A call of a jitted function: recorded where that was asked for and can be, else run now."""
+    why = "as calls do outside of appyc.deferred()"
+    if function.options.defer or _DEFERRING.get():
+        why = "since it has arguments by keyword"
     if not keywords and (function.options.defer or _DEFERRING.get()):
         with STATE.lock:
             statements = STATE.recording.statements
@@ -45,28 +48,37 @@ def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any])
             if type(last) is CallStatement and last.goes_on(function, args):
                 return None
         recorded = _record(function, args)
-        if recorded is not NotImplemented:
+        if type(recorded) is not _Refused:
             return recorded
-    return recorder.evaluated(function, args, keywords)
+        why = f"since {recorded}"
+    return recorder.evaluated(function, args, keywords, why)
+
+
+class _Refused(str):
+    """Why a call is not recorded."""
+
+    __slots__ = ()
 
 
 def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
+    """What a call gives that is recorded, or why it is not."""
     key = (function, *(_kind(a) for a in args))
     operation = _OPERATIONS.get(key)
     if operation is None:
-        operation = _operation(function, args)
-        if operation is None:
-            return NotImplemented
+        found = _operation(function, args)
+        if isinstance(found, _Refused):
+            return found
+        operation = found
         if len(_OPERATIONS) >= _MOST_OPERATIONS:
             _OPERATIONS.clear()
         _OPERATIONS[key] = operation
     if any(isinstance(a, arrays.Array) and a.is_window for a in args):
-        return NotImplemented
+        return _Refused("an argument is a view that is no slice, transpose or new shape")
     if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
-        return NotImplemented
+        return _Refused("it stores into an array that another library looks at, or into a number")
     shapes = _shapes(operation, args)
     if shapes is None:
-        return NotImplemented
+        return _Refused("only values tell the shapes of what it returns, or it raises")
     made = [Buffer(shape, dtype) for shape, dtype in zip(shapes, operation.results, strict=True)]
     for buffer in made:
         buffer.is_number = not buffer.shape
@@ -112,15 +124,16 @@ def _kind(value: Any) -> object:
     return (value.dtype, len(value.shape)) if isinstance(value, arrays.Array) else type(value)
 
 
-def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call | None:
-    """What is recorded for a call; None for one that must run now."""
+def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call | _Refused:
+    """What is recorded for a call, or why it must run now."""
     kinds = (arrays.Array, bool, int, float, complex, np.generic)
     if not all(isinstance(a, kinds) for a in args):
-        return None  # a NumPy array that the function may write to, or what has no type
+        # it may write to a NumPy array, and other things have no type
+        return _Refused("an argument is neither a recorded array nor a number")
     try:
         effects = function.effects(*(a.ghost() if isinstance(a, arrays.Array) else a for a in args))
     except CompileError:
-        return None  # the call itself will raise it
+        return _Refused("it is not compiled as a whole")  # what is wrong, the call itself will raise
     if not effects.closed:
-        return None
+        return _Refused("it takes arrays from outside its arguments, or returns views")
     return Call(function, effects.written, effects.results, effects.single, effects.shapes)

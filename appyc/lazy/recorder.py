@@ -13,7 +13,7 @@ from appyc.lazy.nodes import Buffer, Own, Statement, View, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
-from appyc.lazy.running import STATE, flush, flush_due, make_room, ran_by_numpy
+from appyc.lazy.running import STATE, flush, flush_due, make_room, ran_at_once, ran_by_numpy
 from appyc.lazy.views import (
     Index,
     address,
@@ -144,17 +144,23 @@ def _arrays_in(value: Any, found: list[held.Held]) -> None:
             _arrays_in(item, found)
 
 
-def evaluated(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def evaluated(
+    function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any], why: str = ""
+) -> Any:
     """NumPy's function on computed values. It may write to its arguments: what reads them runs before.
 
-    What it gives that is a view of an argument is a view here, too.
+    What it gives that is a view of an argument is a view here, too. why: of a compiled function, for the report.
     """
     found: list[held.Held] = []
     _arrays_in((args, keywords), found)
     buffers = [a.buffer for a in found]
     if buffers:
         flush(buffers, overwritten=buffers)
-    ran_by_numpy(getattr(function, "__name__", str(function)))
+    name = getattr(function, "__name__", str(function))
+    if why:
+        ran_at_once(name, why)
+    else:
+        ran_by_numpy(name)
     return _finished(function(*plain(args), **plain(keywords)), found)
 
 

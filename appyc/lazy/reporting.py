@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 import weakref
+from pathlib import PurePath
 
 from appyc.api import JitFunction
-from appyc.lazy.arrays import ndarray
+from appyc.lazy.arrays import Array
 from appyc.lazy.gathering import gather
 from appyc.lazy.nodes import Buffer
 from appyc.lazy.programs import as_function
 from appyc.lazy.recording import line_of, parted
 from appyc.lazy.running import STATE, Ran
 from appyc.options import from_environment
-from appyc.report.draw import Drawing
+from appyc.report.draw import Drawing, with_places
 
 
 def explain() -> str:
@@ -24,9 +25,16 @@ def explain() -> str:
     return "\n".join(_described(ran) for ran in STATE.last)
 
 
-def graph(*wanted: ndarray) -> Drawing:
+def graph(*wanted: Array) -> Drawing:
     """The picture of what these arrays need that has not run yet: operations, arrays between them, and
-    which run as one loop. Raises ValueError where nothing is pending."""
+    which run as one loop. Raises ValueError where nothing is pending, TypeError for what is not recorded."""
+    for value in wanted:
+        if not isinstance(value, Array):
+            given = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+            raise TypeError(
+                f"np.graph draws arrays and numbers of appyc.numpy that are recorded, not a {given}: "
+                "give each of them as an argument of its own, np.graph(x, y)"
+            )
     buffers = [array.buffer for array in wanted]
     with STATE.lock:
         STATE.recording.prune()
@@ -35,9 +43,17 @@ def graph(*wanted: ndarray) -> Drawing:
             raise ValueError("nothing is pending: the values have been computed")
         found = gather(statements)
         numbers = [n for n, buffer in enumerate(found.buffers) if _is_one_of(buffer, buffers)]
-        function = as_function(found, numbers).function
-        arguments = found.arguments()
-    return JitFunction(function, from_environment({"strict": True, "target": "cpu"})).graph(*arguments)
+        text = as_function(found, numbers)
+        arguments, sites = found.arguments(), found.sites
+    options = from_environment({"strict": True, "target": "cpu"})
+
+    def place(file: str, line: int) -> str:
+        """Where the operation was recorded; of what a compiled function does, where it is written."""
+        number = text.statement_at(line) if file == text.file else None
+        file, line = (file, line) if number is None else line_of(sites[number])
+        return f"{PurePath(file).name}:{line}"
+
+    return with_places(JitFunction(text.function, options).graph(*arguments), place)
 
 
 def _is_one_of(buffer: Buffer | weakref.ref[Buffer], wanted: list[Buffer]) -> bool:
@@ -46,6 +62,8 @@ def _is_one_of(buffer: Buffer | weakref.ref[Buffer], wanted: list[Buffer]) -> bo
 
 def _described(ran: Ran) -> str:
     program = ran.program
+    if program is None and ran.why:
+        return f"at once: {ran.what}, {ran.why}"
     if program is None:
         return f"by NumPy: {ran.what}"
     lines = []

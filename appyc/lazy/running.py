@@ -49,13 +49,14 @@ class Ran:
     """What a flush ran at once: a program, or one statement in NumPy.
 
     arguments: numbers, and shape and dtype of arrays, which are not to be kept alive for a report. left: lines of
-    results that were not stored, and are recorded still.
+    results that were not stored, and are recorded still. why: a call of a compiled function ran at once.
     """
 
     what: str
     program: Program | None = None
     arguments: tuple[object, ...] = ()
     left: tuple[int, ...] = ()
+    why: str = ""
 
     def arguments_like(self) -> tuple[object, ...]:
         """What the program ran on, with arrays of zeros for its arrays."""
@@ -159,6 +160,12 @@ def ran_by_numpy(what: str) -> None:
     """For the report: a call that is not recorded."""
     if len(STATE.last) < MOST_REPORTED:
         STATE.last.append(Ran(f"{what}, which is not recorded"))
+
+
+def ran_at_once(what: str, why: str) -> None:
+    """For the report: a call of a compiled function that was not recorded."""
+    if len(STATE.last) < MOST_REPORTED:
+        STATE.last.append(Ran(what, why=why))
 
 
 def reasons() -> list[str]:

@@ -37,13 +37,15 @@ LONGEST_SLICE = 24
 @dataclass(frozen=True, slots=True)
 class Operation:
     """number: counted through with the arrays. group: of those that run as one loop, or None. is_copied:
-    it is computed wherever it is read, and has no loop of its own."""
+    it is computed wherever it is read, and has no loop of its own. place: what is shown for file and line."""
 
     number: int
     label: str
+    file: str
     line: int
     group: int | None
     is_copied: bool = False
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ class _Builder:
         copied = bool(written) and written <= context.recomputed.keys()
         number = self._next()
         place = None if group is None else group.uid
-        self.operations.append(Operation(number, _label(loop), loop.loc.line, place, copied))
+        self.operations.append(Operation(number, _label(loop), loop.loc.file, loop.loc.line, place, copied))
         self._read(loop, number)
         for symbol in sorted(written | self._totals(loop), key=lambda s: s.uid):
             self._written(symbol, number)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -66,6 +66,13 @@ def drawing(analysed: Analysed, arguments: Mapping[str, object]) -> Drawing:
     return Drawing(flow, _svg(flow), _mermaid(flow))
 
 
+def with_places(drawn: Drawing, place: Callable[[str, int], str]) -> Drawing:
+    """The drawing with other words for the places of operations: what `place` says of a file and a line in it."""
+    operations = tuple(replace(op, place=place(op.file, op.line)) for op in drawn.flow.operations)
+    flow = replace(drawn.flow, operations=operations)
+    return Drawing(flow, _svg(flow), _mermaid(flow))
+
+
 # ---------------------------------------------------------------- words
 
 
@@ -85,7 +92,9 @@ def _size(value: Value) -> str:
 
 
 def _place(operation: Operation) -> str:
-    return f"line {operation.line}" + (", where it is read" if operation.is_copied else "")
+    return (operation.place or f"line {operation.line}") + (
+        ", where it is read" if operation.is_copied else ""
+    )
 
 
 # ---------------------------------------------------------------- Mermaid

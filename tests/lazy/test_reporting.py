@@ -107,3 +107,83 @@ def test_the_report_names_what_numpy_ran() -> None:
     a = np.arange(4.0) + 1
     np.sort(a)
     assert "by NumPy: sort, which is not recorded" in appyc.explain()
+
+
+def test_a_picture_names_the_lines_of_the_program() -> None:
+    a = np.ones(50)
+    b = np.exp(a) * 2.0 + np.sin(a)  # the recorded line
+    c = b - 1.0
+    first = test_a_picture_names_the_lines_of_the_program.__code__.co_firstlineno
+    found = np.graph(c)
+    places = [operation.place for operation in found.flow.operations]
+    assert places == [f"test_reporting.py:{first + k}" for k in (1, 2, 2, 2, 2, 3)]
+    for text in (found.mermaid, found.svg):
+        assert f"test_reporting.py:{first + 2}" in text
+        assert "line 2" not in text
+
+
+@appyc.jit
+def filled(x, s):
+    for i in range(x.shape[0]):
+        x[i] = s
+
+
+def test_a_picture_names_the_lines_of_functions_that_are_called() -> None:
+    a = np.ones(50)
+    with appyc.deferred():
+        filled(a, 2.0)
+        found = np.graph(a)
+    line = filled.py_func.__code__.co_firstlineno + 2
+    assert f"test_reporting.py:{line}" in [operation.place for operation in found.flow.operations]
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        (3, "int"),
+        (None, "NoneType"),
+        ([1], "list"),
+        (numpy.ones(3), "numpy.ndarray"),
+        (numpy.float64(1), "numpy.float64"),
+    ],
+)
+def test_a_picture_of_what_is_not_recorded_is_refused(given: Any, name: str) -> None:
+    with pytest.raises(
+        TypeError, match=rf"arrays and numbers of appyc.numpy that are recorded, not a {name}:"
+    ):
+        np.graph(np.ones(3), given)
+
+
+OFFSET = numpy.ones(3)
+
+
+@appyc.jit
+def plus_offset(x):
+    return x + OFFSET
+
+
+@appyc.jit
+def chosen(x):
+    return x[x > 0.0]
+
+
+def test_calls_that_ran_at_once_are_told_with_the_reason() -> None:
+    def told(call: Any) -> str:
+        running.flush()
+        running.STATE.last = []
+        call()
+        return appyc.explain()
+
+    a = np.ones(3) * 1.0
+    assert told(lambda: filled(a, 2.0)) == "at once: filled, as calls do outside of appyc.deferred()"
+    with appyc.deferred():
+        assert told(lambda: filled(a, s=2.0)) == "at once: filled, since it has arguments by keyword"
+        assert told(lambda: filled(numpy.ones(3), a.sum())).endswith(
+            "at once: filled, since an argument is neither a recorded array nor a number"
+        )
+        assert told(lambda: plus_offset(a)).endswith(
+            "at once: plus_offset, since it takes arrays from outside its arguments, or returns views"
+        )
+        assert told(lambda: chosen(a)).endswith(
+            "at once: chosen, since only values tell the shapes of what it returns, or it raises"
+        )
