@@ -1518,3 +1518,42 @@ def test_what_types_tell_is_an_error_of_the_compilers_class(fn, of_numpy, target
     with pytest.raises(TypeInferenceError):
         appyc.jit(fn, target=target)(*arguments)
     assert not issubclass(TypeInferenceError, of_numpy)
+
+
+def added(a, b):
+    return a + b
+
+
+def stored(a, b):
+    a[:] = b
+
+
+def multiplied(a, b):
+    return a @ b
+
+
+def in_another_shape(a, b):
+    return a.reshape(b.shape[0], 5) + 1.0
+
+
+def chosen(a, b):
+    return a[b[:, 0] > 0.0]
+
+
+@pytest.mark.parametrize(
+    ("fn", "message"),
+    [
+        (added, "an axis has length 2 in one, 3 in another"),
+        (stored, "an axis of it has length 3, and of the target 2"),
+        (multiplied, "the axes that are summed over have lengths 4 and 3"),
+        (in_another_shape, "cannot reshape array of 8 elements into 15"),
+        (chosen, "an axis has length 2, and the mask 3"),
+    ],
+)
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+def test_lengths_that_do_not_fit_are_told(fn, message, target):
+    a, b = np.ones((2, 4)), np.ones((3, 4))
+    with pytest.raises((ValueError, IndexError)) as of_numpy:
+        fn(a, b)
+    with pytest.raises(type(of_numpy.value), match=message):
+        appyc.jit(fn, target=target, strict=True)(a, b)

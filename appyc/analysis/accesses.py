@@ -348,8 +348,9 @@ class _Collector:
             case Alloc():
                 self._alloc(stmt, domain)
             case Fail():
-                if stmt.value is not None:
-                    self.expression(stmt.value, domain)
+                for number in (stmt.value, stmt.extent):
+                    if number is not None:
+                        self.expression(number, domain)
             case Break() | Continue():
                 pass
             case ForAll():

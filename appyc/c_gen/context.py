@@ -99,11 +99,13 @@ class FunctionContext:
         self.leaves = True
         self.writer.line("if (failed) goto leave;")
 
-    def fail(self, error: str, message: str, loc: Loc, value: str = "0") -> None:
+    def fail(self, error: str, message: str, loc: Loc, value: str = "0", extent: str = "0") -> None:
         """Raises here: the statement that follows is the function's end."""
         self.leaves = True
         raise_fault = self.module.helpers.plain("raise_fault")
-        self.writer.line(f"{raise_fault}(fault, {self.module.fault(error, message, loc)}, {value}, 0);")
+        self.writer.line(
+            f"{raise_fault}(fault, {self.module.fault(error, message, loc)}, {value}, {extent});"
+        )
         self.writer.line("goto leave;")
 
 

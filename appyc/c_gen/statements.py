@@ -63,8 +63,10 @@ def emit_statement(ctx: FunctionContext, stmt: Stmt) -> None:
         case ForAll():
             raise InternalError("c_gen", "a tensor statement is left")
         case Fail():
-            value = "0" if stmt.value is None else expression(ctx, stmt.value)
-            ctx.fail(stmt.error, stmt.template, stmt.loc, value)
+            value, extent = (
+                "0" if number is None else expression(ctx, number) for number in (stmt.value, stmt.extent)
+            )
+            ctx.fail(stmt.error, stmt.template, stmt.loc, value, extent)
         case _:
             assert_never(stmt)
 

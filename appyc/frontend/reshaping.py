@@ -34,7 +34,8 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
     if count != total:
         same = Compare("==", count, total, loc=loc)
         usual = Likely(_same_size(lengths, tensor.extents, loc), loc=loc)
-        fail_unless(scope, usual, same, "cannot reshape array: the sizes differ", loc)
+        message = "cannot reshape array of {value} elements into {extent}"
+        fail_unless(scope, usual, same, message, loc, lengths=(total, count))
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
     position = _position([Var(axis, loc=loc) for axis in axes], lengths, loc)
     places = dict(zip(tensor.axes, _places(position, tensor.extents, loc), strict=True))

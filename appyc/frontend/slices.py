@@ -252,8 +252,10 @@ def _test_lengths(scope: Scope, lengths: Sequence[Expr], wanted: Sequence[Expr],
                 hints=("a mask has the lengths of the axes that it is for",),
             )  # fmt: skip
         same = Likely(Compare("==", length, own, loc=loc), loc=loc)
-        message = "boolean index did not match indexed array: the lengths of an axis differ"
-        fail_unless(scope, same, equals(own, 0, loc), message, loc, "IndexError")
+        message = (
+            "boolean index did not match indexed array: an axis has length {extent}, and the mask {value}"
+        )
+        fail_unless(scope, same, equals(own, 0, loc), message, loc, "IndexError", (own, length))
 
 
 def _without_masks(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> list[_Part]:

@@ -148,8 +148,8 @@ def _stretched_place(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc
     if is_one(extent):
         return integer(0, loc)
     same = Likely(Compare("==", extent, wanted, loc=loc), loc=loc)
-    message = "could not broadcast input array: the lengths of an axis differ"
-    fail_unless(scope, same, equals(extent, 1, loc), message, loc)
+    message = "could not broadcast input array: an axis of it has length {value}, and of the target {extent}"
+    fail_unless(scope, same, equals(extent, 1, loc), message, loc, lengths=(extent, wanted))
     return Select(same, here, integer(0, loc), loc=loc)
 
 

@@ -186,7 +186,7 @@ def _common(
             )  # fmt: skip
         same[extent] = Likely(Compare("==", extent, longest, loc=loc), loc=loc)
         ones = Logical("or", equals(whole, 1, loc), equals(extent, 1, loc), loc=loc)
-        fail_unless(scope, same[extent], ones, _MISMATCH, loc, error)
+        fail_unless(scope, same[extent], ones, _MISMATCH, loc, error, (whole, extent))
         longer = Select(equals(whole, 1, loc), extent, whole, loc=loc)
         whole = scope.temp("n", Select(same[extent], whole, longer, loc=loc))
     here = Var(axis, loc=loc)
@@ -210,14 +210,20 @@ def stretched(here: Expr, extent: Expr, tests: Sequence[Expr], loc: Loc) -> Expr
     return Select(moves, here, integer(0, loc), loc=loc)
 
 
-_MISMATCH = "operands could not be broadcast together: the lengths of an axis differ"
+_MISMATCH = "operands could not be broadcast together: an axis has length {value} in one, {extent} in another"
 
 
 def fail_unless(
-    scope: Scope, usual: Likely, otherwise: Expr, message: str, loc: Loc, error: str = "ValueError"
+    scope: Scope,
+    usual: Likely,
+    otherwise: Expr,
+    message: str,
+    loc: Loc,
+    error: str = "ValueError",
+    lengths: tuple[Expr | None, Expr | None] = (None, None),
 ) -> None:
-    """Emits the test that raises `error` where neither condition holds."""
-    fail = If(negation(otherwise), (Fail(error, message, loc=loc),), loc=loc)
+    """Emits the test that raises `error` where neither condition holds. lengths: the message's value and extent."""
+    fail = If(negation(otherwise), (Fail(error, message, *lengths, loc=loc),), loc=loc)
     scope.emit(If(negation(usual), (fail,), loc=loc))
 
 

@@ -608,12 +608,14 @@ OWN_ERRORS = ("DependenceError",)
 class Fail(Node):
     """Raises `error` (the name of a builtin exception, or one of OWN_ERRORS) with `message`.
 
-    value: an integer that the message has in place of its `{value}`. Without one, braces mean themselves.
+    value, extent: integers that the message has in place of its `{value}` and `{extent}`. Without value, braces
+    mean themselves.
     """
 
     error: str
     message: str
     value: Expr | None = None
+    extent: Expr | None = None
 
     @property
     def template(self) -> str:

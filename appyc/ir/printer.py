@@ -324,7 +324,8 @@ class _Printer:
             case Fail():
                 if stmt.value is None:
                     return [f"raise {stmt.error}({stmt.message!r})"]
-                return [f"raise {stmt.error}({stmt.message!r}.format(value={self.bare(stmt.value)}))"]
+                extent = "" if stmt.extent is None else f", extent={self.bare(stmt.extent)}"
+                return [f"raise {stmt.error}({stmt.message!r}.format(value={self.bare(stmt.value)}{extent}))"]
             case _:
                 assert_never(stmt)
 

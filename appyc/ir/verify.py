@@ -274,8 +274,9 @@ class _Verifier:
                     isinstance(known, type) and issubclass(known, Exception)
                 ) or stmt.error in OWN_ERRORS
                 self.expect(is_error, stmt, f"{stmt.error!r} is no exception of Python's own")
-                if stmt.value is not None:
-                    self.expr(stmt.value, DType.INT64)
+                for number in (stmt.value, stmt.extent):
+                    if number is not None:
+                        self.expr(number, DType.INT64)
             case _:
                 assert_never(stmt)
 

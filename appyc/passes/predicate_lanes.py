@@ -107,8 +107,8 @@ class KernelLowering(ExpressionLowering):
             case Fail():
                 site = self.sites.add(s.error, s.template, s.loc)
                 none = integer(0, s.loc)
-                value = none if s.value is None else s.value
-                self.fault(site, where.mask or truth(True, s.loc), value, none, out)
+                value, extent = (none if number is None else number for number in (s.value, s.extent))
+                self.fault(site, where.mask or truth(True, s.loc), value, extent, out)
             case Alloc():
                 self.allocate(s, out)
             case ForAll():

@@ -216,11 +216,14 @@ class _Splitter:
                 out.append(Alloc(array, sizes, zero, loc=stmt.loc))
             case Fail(error):
                 none = integer(0, stmt.loc)
-                value = none if stmt.value is None else self.on_host(stmt.value, out)
+                value, extent = (
+                    none if number is None else self.on_host(number, out)
+                    for number in (stmt.value, stmt.extent)
+                )
                 site = self.sites.add(error, stmt.template, stmt.loc)
                 out += [
                     CheckFaults(loc=stmt.loc),
-                    Fault(site, truth(True, stmt.loc), value, none, loc=stmt.loc),
+                    Fault(site, truth(True, stmt.loc), value, extent, loc=stmt.loc),
                 ]
             case ForAll():
                 raise InternalError("split_kernels", "a tensor statement is left")

@@ -105,8 +105,8 @@ class _InterpreterDevice:
         if not holds:
             raise GuardFailed(reason)
 
-    def fail(self, site: int, value: int) -> None:
-        raise located_error(self.sites[site], value, 0)
+    def fail(self, site: int, value: int, extent: int) -> None:
+        raise located_error(self.sites[site], value, extent)
 
     def check(self) -> None:
         raise_fault(self.sites, self.faults)

@@ -233,8 +233,8 @@ class _GpuDevice:
         if not holds:
             raise GuardFailed(reason)
 
-    def fail(self, site: int, value: int) -> None:
-        raise located_error(self.sites[site], value, 0)
+    def fail(self, site: int, value: int, extent: int) -> None:
+        raise located_error(self.sites[site], value, extent)
 
     def check(self) -> None:
         if self.faults is not None:

@@ -109,8 +109,9 @@ class _HostEmitter:
                 self.w.line(f"{self.name(target)} = rt.read({self.name(cell)})")
             case CheckFaults():
                 self.w.line("rt.check()")
-            case Fault(site, _, value):
-                self.w.line(f"rt.fail({site}, {self.expr(value)})  # {self.program.sites[site].error}")
+            case Fault(site, _, value, extent):
+                numbers = f"{self.expr(value)}, {self.expr(extent)}"
+                self.w.line(f"rt.fail({site}, {numbers})  # {self.program.sites[site].error}")
             case Multiply():
                 self.block(f"if not {self._multiplied(s)}:", s.orelse)
             case Launch(kernel, programs):
