@@ -160,8 +160,8 @@ def drop_needless(statements: list[_Any]) -> None:
             del statements[at]
 
 
-SMALL_FLUSHES = 200
-"""A program that flushes so often what computes small arrays only works on small arrays."""
+SMALL_STATEMENTS = 1000
+"""A program that has run so many on small arrays works on such."""
 
 
 class Recording(Tally):
@@ -170,8 +170,8 @@ class Recording(Tally):
     Whoever adds to them or takes some out holds the lock of what is recorded. Only known operations add without it,
     in one step, and not while `busy` says that some are taken out.
 
-    at_once: how many elements an array has whose operations are computed at once: one, until SMALL_FLUSHES flushes have
-    computed small arrays only; `most_at_once` from then on. 0: nothing is.
+    at_once: how many elements an array has whose operations are computed at once: one, until SMALL_STATEMENTS have run
+    in flushes that computed small arrays only; `most_at_once` from then on. 0: nothing is.
     """
 
     def __init__(self, most_statements: int, most_bytes: int, at_once: int) -> None:
@@ -186,7 +186,7 @@ class Recording(Tally):
         self.done = None
         self.most_at_once = at_once
         self.at_once = min(at_once, 1)
-        self.small_flushes = 0
+        self.small_statements = 0
         self.deferring = 0
         self.bound(most_statements, most_bytes)
 
@@ -199,8 +199,9 @@ class Recording(Tally):
     def has_run(self, statements: int, work: int) -> None:
         """So many statements have run, which computed so many elements."""
         if 0 < self.at_once < self.most_at_once and not self.deferring:
-            self.small_flushes += work <= statements * self.most_at_once
-            if self.small_flushes >= SMALL_FLUSHES:
+            if work <= statements * self.most_at_once:
+                self.small_statements += statements
+            if self.small_statements >= SMALL_STATEMENTS:
                 self.at_once = self.most_at_once
 
     @contextmanager

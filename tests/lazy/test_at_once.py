@@ -14,7 +14,7 @@ import pytest
 import appyc.numpy as np
 from appyc.lazy import nodes, running
 from appyc.lazy.extension import EXTENSION
-from appyc.lazy.recording import SMALL_FLUSHES, Recording
+from appyc.lazy.recording import SMALL_STATEMENTS, Recording
 from appyc.lazy.running import STATE, flush
 from appyc.options import computed_at_once
 from tests.lazy.test_known import CALLS, arguments
@@ -445,10 +445,10 @@ def test_numpys_numbers_by_arrays_are_known() -> None:
 
 def test_small_arrays_are_recorded_until_many_were_flushed() -> None:
     recording = Recording(160, 1 << 30, 8192)
-    for _ in range(SMALL_FLUSHES):
+    for _ in range(SMALL_STATEMENTS // 4):
         assert recording.at_once == 1
         recording.has_run(1, 100_000)
-        recording.has_run(3, 30)
+        recording.has_run(4, 40)
     assert recording.at_once == 8192
     with recording.deferred():
         recording.has_run(3, 30)
@@ -458,7 +458,7 @@ def test_small_arrays_are_recorded_until_many_were_flushed() -> None:
 
 def test_somebody_who_wants_nothing_at_once_gets_nothing() -> None:
     recording = Recording(160, 1 << 30, 0)
-    for _ in range(2 * SMALL_FLUSHES):
+    for _ in range(2 * SMALL_STATEMENTS):
         recording.has_run(3, 30)
     assert recording.at_once == 0
 
