@@ -18,6 +18,7 @@ SIZES = {
     "floyd_warshall": ["60"],
     "heat": ["60", "40"],
     "kmeans": ["1200"],
+    "life": ["120", "24"],
     "mandelbrot": ["64"],
 }
 """Arguments that make a script large enough for something to be compiled."""

@@ -116,9 +116,13 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
         return cupy.ndarray(value.shape, value.dtype, memory, value.strides)
 
     def back(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(back(v) for v in value)
-        return cupy.asnumpy(value) if isinstance(value, cupy.ndarray) else value
+        if isinstance(value, tuple | list):
+            return type(value)(back(v) for v in value)
+        if isinstance(value, dict):
+            return {key: back(v) for key, v in value.items()}
+        if isinstance(value, cupy.ndarray):  # CuPy has arrays without axes where NumPy has numbers
+            return cupy.asnumpy(value) if value.ndim else cupy.asnumpy(value)[()]
+        return value
 
     def call_there(*args: Any) -> Any:
         known: dict[int, Any] = {}
