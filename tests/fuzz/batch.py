@@ -40,7 +40,6 @@ def run_batch(
     iterations; "tensors": statements about whole arrays; "pipelines": stages on larger ones.
     current: where the program that runs is written, for the case that it ends the process.
     """
-    quiet()
     found = Findings()
     last: list[Program | Marked] = []
     large = "interpret" not in targets  # the interpreter takes its time
@@ -71,7 +70,8 @@ def run_batch(
             found.outcomes[outcome] += 1
 
     try:
-        go()
+        with quiet():
+            go()
     except Exception as error:  # noqa: BLE001  (whatever it is, it is what we look for)
         found.outcomes["failed"] += 1
         found.failure = (f"{type(error).__name__}: {error}", str(last[0]) if last else "")

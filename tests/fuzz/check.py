@@ -62,6 +62,6 @@ def is_refusal(error: CompileError) -> bool:
     return any(text in error.summary for text in REFUSALS)
 
 
-def quiet() -> None:
-    """NumPy warns of every overflow, which programs here mean."""
-    np.seterr(all="ignore")
+def quiet() -> np.errstate:
+    """While it lasts: NumPy would warn of every overflow, which programs here mean."""
+    return np.errstate(all="ignore")
