@@ -10,7 +10,6 @@ takes less than a few microseconds are dominated by the call itself.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import time
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import appyc
-from benchmarks.machine import describe
+from benchmarks.machine import describe, write_results
 from benchmarks.polybench.kernel import DATASETS, Kernel
 from benchmarks.polybench.measure import copied
 from benchmarks.polybench.suite import KERNELS
@@ -84,8 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "geometric_mean": mean,
             "rows": rows,
         }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        write_results(options.json, content)
     return 0
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -39,7 +38,7 @@ from appyc.ir.nodes import Alloc
 from appyc.ir.visit import walk
 from appyc.options import Options
 from appyc.runtime.signature import typeof
-from benchmarks.machine import describe, peaks
+from benchmarks.machine import describe, peaks, write_results
 
 
 def chain(a, x, y, z):
@@ -333,8 +332,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "triad": triad,
             "rows": [asdict(row) for row in rows],
         }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        write_results(options.json, content)
     return 0
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -29,7 +28,7 @@ from rich.table import Table
 
 import appyc
 from benchmarks.fusion import PROGRAMS, arguments_of, compare, normal
-from benchmarks.machine import describe
+from benchmarks.machine import describe, write_results
 
 Call = Callable[..., Any]
 
@@ -202,8 +201,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "copy": copy,
             "rows": [asdict(row) for row in rows],
         }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        write_results(options.json, content)
     return 0
 
 

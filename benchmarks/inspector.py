@@ -11,7 +11,6 @@ The smallest times are compared, as what else the machine does only ever adds.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import appyc
-from benchmarks.machine import describe
+from benchmarks.machine import describe, write_results
 
 
 def product(y, ptr, col, val, x):
@@ -183,8 +182,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "load": os.getloadavg()[0],
             "rows": rows,
         }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        write_results(options.json, content)
     return 0
 
 

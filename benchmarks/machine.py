@@ -88,6 +88,12 @@ def describe(device: str) -> Machine:
     )
 
 
+def write_results(file: Path, content: Mapping[str, object]) -> None:
+    """What a benchmark has measured, as JSON."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(content, indent=1) + "\n")
+
+
 def peaks(machine: Machine, remeasure: bool = False) -> Peaks:
     """The peaks of the machine, or of its GPU where it names one: from the cache, or measured now."""
     file = options.cache_dir() / "benchmark-peaks.json"

@@ -281,18 +281,18 @@ static int add_items(Indexing *at, PyObject *const *items, Py_ssize_t count, PyO
     return PyList_GET_SIZE(at->shape) || dots;
 }
 
-static PyObject *view_after(View *view, PyObject *items, PyObject *shape_list)
+/* The view after one more step, an index with these items, which leads to this shape. */
+static PyObject *view_after(View *view, PyObject *items, PyObject *shape)
 {
-    PyObject *inside = PyList_AsTuple(items), *shape = PyList_AsTuple(shape_list), *step = NULL, *path = NULL, *out = NULL;
+    PyObject *step = (PyObject *)new_index(items), *out = NULL;
     Py_ssize_t depth = PyTuple_GET_SIZE(view->path);
-    if (inside && shape && (step = (PyObject *)new_index(inside)) && (path = PyTuple_New(depth + 1))) {
+    PyObject *path = step ? PyTuple_New(depth + 1) : NULL;
+    if (path) {
         for (Py_ssize_t i = 0; i < depth; i++)
             PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
         PyTuple_SET_ITEM(path, depth, Py_NewRef(step));
         out = (PyObject *)new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
     }
-    Py_XDECREF(inside);
-    Py_XDECREF(shape);
     Py_XDECREF(step);
     Py_XDECREF(path);
     return out;
@@ -301,7 +301,7 @@ static PyObject *view_after(View *view, PyObject *items, PyObject *shape_list)
 /* `view[key]` for an integer and a view of two axes and more. NULL without an error where it takes more to tell. */
 static PyObject *view_at(View *view, PyObject *key)
 {
-    Py_ssize_t rank = PyTuple_GET_SIZE(view->shape), depth = PyTuple_GET_SIZE(view->path);
+    Py_ssize_t rank = PyTuple_GET_SIZE(view->shape);
     if (!view->is_straight || rank < 2)
         return NULL;
     Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, 0)), value = PyLong_AsSsize_t(key);
@@ -309,19 +309,11 @@ static PyObject *view_at(View *view, PyObject *key)
         PyErr_Clear();  /* too large */
     else if (-extent <= value && value < extent) {
         PyObject *item = near_bound(value < 0 ? value + extent : value, extent);
-        PyObject *items = item ? PyTuple_Pack(1, item) : NULL, *step = items ? (PyObject *)new_index(items) : NULL;
-        PyObject *shape = PyTuple_GetSlice(view->shape, 1, rank), *path = step ? PyTuple_New(depth + 1) : NULL, *out = NULL;
-        if (path && shape) {
-            for (Py_ssize_t i = 0; i < depth; i++)
-                PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
-            PyTuple_SET_ITEM(path, depth, Py_NewRef(step));
-            out = (PyObject *)new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
-        }
+        PyObject *items = item ? PyTuple_Pack(1, item) : NULL, *shape = PyTuple_GetSlice(view->shape, 1, rank);
+        PyObject *out = items && shape ? view_after(view, items, shape) : NULL;
         Py_XDECREF(item);
         Py_XDECREF(items);
-        Py_XDECREF(step);
         Py_XDECREF(shape);
-        Py_XDECREF(path);
         return out;
     }
     return NULL;
@@ -344,10 +336,14 @@ static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
                           is_tuple ? PyTuple_GET_SIZE(args[1]) : 1, whole_slice);
     if (added == 0)
         out = Py_NewRef(Py_None);
-    else if (added > 0)
-        out = PyList_GET_SIZE(at.items)
-            ? view_after(view, at.items, at.shape)
-            : (PyObject *)new_view(Py_TYPE(view), view->buffer, view->path, view->shape, view->dtype);
+    else if (added > 0 && PyList_GET_SIZE(at.items) == 0)
+        out = (PyObject *)new_view(Py_TYPE(view), view->buffer, view->path, view->shape, view->dtype);
+    else if (added > 0) {
+        PyObject *items = PyList_AsTuple(at.items), *shape = PyList_AsTuple(at.shape);
+        out = items && shape ? view_after(view, items, shape) : NULL;
+        Py_XDECREF(items);
+        Py_XDECREF(shape);
+    }
     Py_XDECREF(whole_slice);
     Py_XDECREF(at.items);
     Py_XDECREF(at.shape);

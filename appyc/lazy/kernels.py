@@ -38,10 +38,11 @@ def deferred() -> Iterator[None]:
 
 def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A call of a jitted function: recorded where that was asked for and can be, else run now."""
-    why = "as calls do outside of appyc.deferred()"
-    if function.options.defer or _DEFERRING.get():
+    if not (function.options.defer or _DEFERRING.get()):
+        why = "as calls do outside of appyc.deferred()"
+    elif keywords:
         why = "since it has arguments by keyword"
-    if not keywords and (function.options.defer or _DEFERRING.get()):
+    else:
         with STATE.lock:
             statements = STATE.recording.statements
             last = statements[-1] if statements else None

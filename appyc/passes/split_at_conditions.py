@@ -129,10 +129,19 @@ def _place(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bool]
 
 def _is_fixed(expr: Expr, moving: Set[Symbol]) -> bool:
     """Whether an expression is the same in all iterations, and cheap."""
-    return all(
-        isinstance(n, Const | Extent | Binary | Var) and not (isinstance(n, Var) and n.symbol in moving)
-        for n in walk(expr)
-    ) and not any(isinstance(n, Binary) and n.op not in ("+", "-", "*", "min", "max") for n in walk(expr))
+
+    def is_plain(node: Node) -> bool:
+        match node:
+            case Const() | Extent():
+                return True
+            case Var(symbol=symbol):
+                return symbol not in moving
+            case Binary(op=op):
+                return op in ("+", "-", "*", "min", "max")
+            case _:
+                return False
+
+    return all(map(is_plain, walk(expr)))
 
 
 def _knowing(body: tuple[Stmt, ...], cond: Compare, holds: bool) -> tuple[Stmt, ...]:

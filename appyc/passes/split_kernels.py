@@ -276,7 +276,9 @@ def _has_parallel(stmt: Stmt) -> bool:
     """Whether the host has to run a statement's control flow."""
     return any(
         isinstance(n, Alloc)
-        or (isinstance(n, For) and n.product is not None)
-        or (isinstance(n, For) and n.mode is LoopMode.PARALLEL and why_not_parallel(n) is None)
+        or (
+            isinstance(n, For)
+            and (n.product is not None or (n.mode is LoopMode.PARALLEL and why_not_parallel(n) is None))
+        )
         for n in walk(stmt)
     )
