@@ -24,7 +24,7 @@ from appyc.options import TARGETS
 from benchmarks import machine
 from benchmarks.polybench import report
 from benchmarks.polybench.kernel import DATASETS, FORMS, Kernel
-from benchmarks.polybench.measure import Result, Settings, run_kernel
+from benchmarks.polybench.measure import References, Result, Settings, run_kernel
 from benchmarks.polybench.suite import KERNELS
 
 BUSY = 0.5
@@ -73,7 +73,7 @@ def _run_all(
     runs: Sequence[tuple[Kernel, Settings]], peaks: machine.Peaks, console: Console
 ) -> list[Result]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    results = []
+    results, references = [], References()
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=len(runs))
         for kernel, settings in runs:
@@ -82,7 +82,7 @@ def _run_all(
             def show(step: str, name: str = name) -> None:
                 progress.update(task, description=f"{name}: {step}")
 
-            result = run_kernel(kernel, settings, peaks, show)
+            result = run_kernel(kernel, settings, peaks, show, references)
             results.append(result)
             progress.advance(task)
             outcome = (

@@ -14,8 +14,9 @@ import appyc
 from benchmarks import machine
 from benchmarks.machine import Machine, Peaks
 from benchmarks.polybench import __main__ as runner
+from benchmarks.polybench import measure
 from benchmarks.polybench.kernel import Kernel, relative_error
-from benchmarks.polybench.measure import Settings, run_kernel
+from benchmarks.polybench.measure import References, Settings, run_kernel
 from benchmarks.polybench.suite import KERNELS
 
 PEAKS = Peaks(dgemm_gflops=100.0, triad_gbytes=40.0)
@@ -38,7 +39,7 @@ def mvt_of_nothing(A, x1, x2, y1, y2):
 
 
 def run(kernel: Kernel, settings: Settings = SETTINGS):
-    return run_kernel(kernel, settings, PEAKS, lambda step: None)
+    return run_kernel(kernel, settings, PEAKS, lambda step: None, References())
 
 
 @pytest.fixture
@@ -73,6 +74,19 @@ def test_a_valid_run_has_times_and_rates() -> None:
     assert result.dgemm_share == pytest.approx(result.gflops / 100)
     assert result.triad_share == pytest.approx(result.gbytes / 40)
     assert result.speedup == pytest.approx(result.numpy_median / result.median)
+
+
+def test_forms_of_one_kernel_share_what_numpy_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    once = measure._numpy_once
+    monkeypatch.setattr(measure, "_numpy_once", lambda *of: made.append(of[0].name) or once(*of))
+    references = References()
+    for name in ("gemm", "mvt"):
+        for form in ("loops", "tensors"):
+            of = replace(SETTINGS, form=form, repeat=1)
+            assert run_kernel(KERNELS[name], of, PEAKS, lambda step: None, references).failure is None
+    assert set(made[: made.index("mvt")]) == {"gemm"}
+    assert made.count("gemm") == made.count("mvt") == 2  # the one that warms up, and the one that counts
 
 
 def test_only_double_precision_is_compared_with_dgemm() -> None:
