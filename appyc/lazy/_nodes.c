@@ -22,13 +22,14 @@
 #include "_flushing.h"
 
 /* As in appyc/lazy/nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 9 };
+enum { NODES_FORMAT = 10 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
     {"turned", (PyCFunction)(void (*)(void))turned, METH_FASTCALL, "The view with its axes the other way round, or None."},
     {"caller", caller, METH_O, "Code and instruction of the innermost frame whose file is not below a folder."},
     {"follows", (PyCFunction)(void (*)(void))follows, METH_FASTCALL, "Whether a call's operands are those of the last, moved."},
+    {"goes_on", (PyCFunction)(void (*)(void))goes_on, METH_FASTCALL, "Whether a call is the next one of the last run, and added."},
     {"parted", (PyCFunction)(void (*)(void))parted, METH_FASTCALL, "The statements that must run, and the others."},
     {"held_alone", held_alone, METH_O, "Bytes of computed arrays that only these statements hold."},
     {"add_lines", (PyCFunction)(void (*)(void))add_lines, METH_FASTCALL, "Statements without what they hold."},
@@ -50,7 +51,7 @@ PyMODINIT_FUNC PyInit__nodes(void)
     import_array();
     import_umath();
     PyTypeObject *types[] = {&BufferType, &ViewType, &IndexType, &OwnType,
-                             &StatementType, &TallyType, &PlanType, &KnownType, &KnownMethodType, &PlainType};
+                             &StatementType, &TallyType, &RunType, &PlanType, &KnownType, &KnownMethodType, &PlainType};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (PyType_Ready(types[i]) < 0)
             return NULL;
@@ -62,7 +63,7 @@ PyMODINIT_FUNC PyInit__nodes(void)
         const char *name;
         PyTypeObject *type;
     } offered[] = {{"Buffer", &BufferType}, {"View", &ViewType}, {"Index", &IndexType}, {"Own", &OwnType},
-                   {"Statement", &StatementType}, {"Tally", &TallyType}, {"Known", &KnownType},
+                   {"Statement", &StatementType}, {"Tally", &TallyType}, {"Run", &RunType}, {"Known", &KnownType},
                    {"KnownMethod", &KnownMethodType}, {"Plain", &PlainType}};
     for (size_t i = 0; module && i < sizeof offered / sizeof *offered; i++)
         if (PyModule_AddObjectRef(module, offered[i].name, (PyObject *)offered[i].type) < 0)

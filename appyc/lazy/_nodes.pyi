@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, TypeVar
 from weakref import ref
 
@@ -63,6 +64,13 @@ class Tally:
     running: bool
     @property
     def is_learning(self) -> bool: ...
+
+class Run:
+    function: object
+    last: tuple[Any, ...]
+    moves: tuple[Any, ...]
+    count: int
+    always_waits: bool
 
 class Known:
     slowly: Callable[..., Any]
@@ -129,6 +137,7 @@ def follows(last: tuple[Operand, ...], operands: tuple[Operand, ...], moves: Mov
 def indexed(view: _V, key: object, /) -> _V | None: ...
 def turned(view: _V, step: Transpose, /) -> _V | None: ...
 def settled(tally: Tally, view: View, to_write: bool, /) -> np.ndarray | None: ...
+def goes_on(tally: Tally, waiting: ContextVar[bool], function: object, /, *operands: object) -> bool: ...
 def parted(
     statements: list[Any], needed: set[Buffer], changed: set[Buffer], /
 ) -> tuple[list[Any], list[Any]] | None: ...

@@ -73,26 +73,119 @@ static int is_moved_view(const View *from, const View *to, Py_ssize_t operand, P
     return 1;
 }
 
+/* Whether the operands of a call are those of the last one, moved so. -1: an error. */
+static int is_moved_call(PyObject *last, PyObject *const *operands, Py_ssize_t count, PyObject *moves)
+{
+    Py_ssize_t at = 0;
+    int same = PyTuple_GET_SIZE(last) == count;
+    for (Py_ssize_t i = 0; same && i < count; i++) {
+        PyObject *one = PyTuple_GET_ITEM(last, i), *two = operands[i];
+        if (one == two)
+            continue;
+        if (PyObject_TypeCheck(one, &ViewType) && PyObject_TypeCheck(two, &ViewType))
+            same = is_moved_view((View *)one, (View *)two, i, moves, &at);
+        else
+            same = is_same_number(one, two);
+    }
+    return PyErr_Occurred() ? -1 : same && at == PyTuple_GET_SIZE(moves);
+}
+
 /* follows(last, operands, moves): whether the operands of a call are those of the last one, moved so. It may be
  * that they are and the answer is no. */
 static PyObject *follows(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     if (count != 3 || !PyTuple_Check(args[0]) || !PyTuple_Check(args[1]) || !PyTuple_Check(args[2]))
         return PyErr_Format(PyExc_TypeError, "follows(last, operands, moves)");
-    Py_ssize_t at = 0;
-    int same = PyTuple_GET_SIZE(args[0]) == PyTuple_GET_SIZE(args[1]);
-    for (Py_ssize_t i = 0; same && i < PyTuple_GET_SIZE(args[0]); i++) {
-        PyObject *one = PyTuple_GET_ITEM(args[0], i), *two = PyTuple_GET_ITEM(args[1], i);
-        if (one == two)
-            continue;
-        if (PyObject_TypeCheck(one, &ViewType) && PyObject_TypeCheck(two, &ViewType))
-            same = is_moved_view((View *)one, (View *)two, i, args[2], &at);
-        else
-            same = is_same_number(one, two);
-    }
-    if (PyErr_Occurred())
+    int same = is_moved_call(args[0], &PyTuple_GET_ITEM(args[1], 0), PyTuple_GET_SIZE(args[1]), args[2]);
+    return same < 0 ? NULL : PyBool_FromLong(same);
+}
+
+/* ------------------------------------------------------------------ the next call of a run */
+
+/* What a run of calls is told by; the class of recorded calls adds the rest. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *function, *last, *moves;
+    Py_ssize_t count;
+    char always_waits;
+} Run;
+
+static void run_dealloc(Run *self)
+{
+    Py_XDECREF(self->function);
+    Py_XDECREF(self->last);
+    Py_XDECREF(self->moves);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMemberDef run_members[] = {
+    {"function", T_OBJECT_EX, offsetof(Run, function), 0, NULL},
+    {"last", T_OBJECT_EX, offsetof(Run, last), 0, NULL},
+    {"moves", T_OBJECT_EX, offsetof(Run, moves), 0, NULL},
+    {"count", T_PYSSIZET, offsetof(Run, count), 0, NULL},
+    {"always_waits", T_BOOL, offsetof(Run, always_waits), 0, NULL},
+    {NULL},
+};
+
+static PyTypeObject RunType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "appyc.lazy._nodes.Run",
+    .tp_doc = "Calls of one function whose arguments move evenly.",
+    .tp_basicsize = sizeof(Run),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_new = tally_new,  /* fields are set, as those of a tally are */
+    .tp_dealloc = (destructor)run_dealloc,
+    .tp_members = run_members,
+};
+
+/* The run that a call of the function may go on with, or NULL. Borrowed. */
+static Run *last_run(const Tally *tally, const PyObject *function)
+{
+    PyObject *statements = tally->statements;
+    if (tally->busy || !statements || !PyList_CheckExact(statements) || !PyList_GET_SIZE(statements))
         return NULL;
-    return PyBool_FromLong(same && at == PyTuple_GET_SIZE(args[2]));
+    Run *last = (Run *)PyList_GET_ITEM(statements, PyList_GET_SIZE(statements) - 1);
+    int is_run = PyObject_TypeCheck(last, &RunType) && last->function == function && last->count > 1 && last->last
+        && PyTuple_CheckExact(last->last) && last->moves && PyTuple_Check(last->moves);
+    return is_run ? last : NULL;
+}
+
+/* Whether the variable of the context is True. -1: an error. */
+static int is_set(PyObject *variable)
+{
+    PyObject *value;
+    if (PyContextVar_Get(variable, Py_False, &value) < 0)
+        return -1;
+    Py_DECREF(value);
+    return value == Py_True;
+}
+
+/* goes_on(tally, waiting, function, *operands): whether the call is the next one of the run that was recorded last, to which
+ * it is added if so. waiting: the variable that says whether calls are recorded. It may be the next one and the
+ * answer is no. */
+static PyObject *goes_on(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count < 3 || !PyObject_TypeCheck(args[0], &TallyType) || !PyContextVar_CheckExact(args[1]))
+        return PyErr_Format(PyExc_TypeError, "goes_on(tally, waiting, function, *operands)");
+    Tally *tally = (Tally *)args[0];
+    Run *run = (Run *)Py_XNewRef((PyObject *)last_run(tally, args[2]));
+    PyObject *last = run ? Py_NewRef(run->last) : NULL, *moves = run ? Py_NewRef(run->moves) : NULL, *next = NULL;
+    int same = !run ? 0 : run->always_waits ? 1 : is_set(args[1]);
+    if (same > 0)
+        same = is_moved_call(last, args + 3, count - 3, moves);
+    /* Comparing may run anything, and so may making a tuple. */
+    if (same > 0 && (next = PyTuple_New(count - 3)) && last_run(tally, args[2]) == run && run->last == last) {
+        for (Py_ssize_t i = 3; i < count; i++)
+            PyTuple_SET_ITEM(next, i - 3, Py_NewRef(args[i]));
+        run->count++;
+        Py_SETREF(run->last, Py_NewRef(next));
+    } else if (same > 0)
+        same = next ? 0 : -1;
+    Py_XDECREF(next);
+    Py_XDECREF(last);
+    Py_XDECREF(moves);
+    Py_XDECREF(run);
+    return same < 0 ? NULL : PyBool_FromLong(same);
 }
 
 #endif

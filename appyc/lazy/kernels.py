@@ -6,6 +6,7 @@ callee's body: its loops are then fused, contracted and parallelised with the re
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,12 +17,15 @@ import numpy as np
 from appyc.api import JitFunction
 from appyc.errors import CompileError
 from appyc.lazy import arrays, recorder
-from appyc.lazy.nodes import Buffer
+from appyc.lazy.nodes import Buffer, goes_on
 from appyc.lazy.operations import Call
 from appyc.lazy.recording import CallStatement, caller
 from appyc.lazy.running import STATE, flush_due
 
 _DEFERRING: ContextVar[bool] = ContextVar("deferring", default=False)
+
+
+_GOES_ON = functools.partial(goes_on, STATE.recording, _DEFERRING)
 
 
 @contextmanager
@@ -83,11 +87,12 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
     made = [Buffer(shape, dtype) for shape, dtype in zip(shapes, operation.results, strict=True)]
     for buffer in made:
         buffer.is_number = not buffer.shape
-    site = caller()
+    recorded = CallStatement(operation, args, made, caller())
+    recorded.always_waits = function.options.defer
     with STATE.lock:
-        if STATE.recording.is_due(site):
+        if STATE.recording.is_due(recorded.site):
             flush_due()
-        STATE.recording.statements.append(CallStatement(operation, args, made, site))
+        STATE.recording.statements.append(recorded)
     kinds = [arrays.ndarray if buffer.shape else arrays.number for buffer in made]
     results = tuple(
         kind(buffer, (), buffer.shape, buffer.dtype) for kind, buffer in zip(kinds, made, strict=True)
@@ -137,4 +142,5 @@ def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call | _Refused:
         return _Refused("it is not compiled as a whole")  # what is wrong, the call itself will raise
     if not effects.closed:
         return _Refused("it takes arrays from outside its arguments, or returns views")
+    function.before = _GOES_ON  # from now on, the next call of a run takes no Python
     return Call(function, effects.written, effects.results, effects.single, effects.shapes)

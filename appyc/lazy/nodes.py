@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -168,6 +169,22 @@ class PythonTally:
     is_learning = False
 
 
+class PythonRun:
+    """What a run of calls is told by, of which the class of recorded calls is one.
+
+    last: operands of the last call. moves: from one to the next. always_waits: the function's calls are recorded
+    wherever they are.
+    """
+
+    __slots__ = ("always_waits", "count", "function", "last", "moves")
+
+    function: object
+    last: tuple[Any, ...]
+    moves: tuple[Any, ...]
+    count: int
+    always_waits: bool
+
+
 class PythonKnown:
     """A function that records; where it was built, the one in C records again what it has recorded before.
 
@@ -283,6 +300,12 @@ def _held_alone(statements: list[Any]) -> int:
     return 0
 
 
+def _goes_on(tally: Tally, waiting: ContextVar[bool], function: object, /, *operands: object) -> bool:
+    """Whether a call is the next one of the run that was recorded last, to which it is added if so; False where that
+    takes more to tell: without the extension, always."""
+    return False
+
+
 def _add_lines(
     lines: list[Any], sites: list[Site], buffers: list[Any], inputs: list[Buffer], scalars: list[Any],
     numbers: dict[Buffer, int], stretching: tuple[type[Any], ...], created: type[Any], statements: list[Any], at: int,
@@ -298,11 +321,13 @@ if TYPE_CHECKING:
     from appyc.lazy._nodes import KnownMethod as KnownMethod  # noqa: PLC0414
     from appyc.lazy._nodes import Own as Own  # noqa: PLC0414
     from appyc.lazy._nodes import Plain as Plain  # noqa: PLC0414
+    from appyc.lazy._nodes import Run as Run  # noqa: PLC0414
     from appyc.lazy._nodes import Statement as Statement  # noqa: PLC0414
     from appyc.lazy._nodes import Tally as Tally  # noqa: PLC0414
     from appyc.lazy._nodes import View as View  # noqa: PLC0414
     from appyc.lazy._nodes import add_lines as add_lines  # noqa: PLC0414
     from appyc.lazy._nodes import caller as caller  # noqa: PLC0414
+    from appyc.lazy._nodes import goes_on as goes_on  # noqa: PLC0414
     from appyc.lazy._nodes import held_alone as held_alone  # noqa: PLC0414
     from appyc.lazy._nodes import indexed as indexed  # noqa: PLC0414
     from appyc.lazy._nodes import made as made  # noqa: PLC0414
@@ -315,12 +340,12 @@ elif EXTENSION is not None:
     Plain = EXTENSION.Plain
     caller, indexed, made, turned = EXTENSION.caller, EXTENSION.indexed, EXTENSION.made, EXTENSION.turned
     settled, parted, add_lines = EXTENSION.settled, EXTENSION.parted, EXTENSION.add_lines
-    held_alone = EXTENSION.held_alone
+    held_alone, goes_on, Run = EXTENSION.held_alone, EXTENSION.goes_on, EXTENSION.Run
 else:
     Buffer, View, Own, Statement = PythonBuffer, PythonView, PythonOwn, PythonStatement
     Tally, Known, KnownMethod, Plain = PythonTally, PythonKnown, PythonKnownMethod, PythonPlain
     caller, indexed, made, turned, settled = _caller, _indexed, _made, _turned, _settled
-    parted, add_lines, held_alone = _parted, _add_lines, _held_alone
+    parted, add_lines, held_alone, goes_on, Run = _parted, _add_lines, _held_alone, _goes_on, PythonRun
 
 
 Operand: TypeAlias = View | Own | Scalar

@@ -18,19 +18,19 @@ from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
 from appyc.lazy import nodes
-from appyc.lazy.nodes import Buffer, Operand, Own, Site, Statement, Tally, View, buffers_of
+from appyc.lazy.nodes import Buffer, Operand, Own, Run, Site, Statement, Tally, View, buffers_of
 from appyc.lazy.operations import Call
-from appyc.lazy.runs import Moves, follows, moves_between
+from appyc.lazy.runs import follows, moves_between
 
 
-class CallStatement:
+class CallStatement(Run):
     """A recorded call of a compiled function, or a run of calls whose arguments move evenly.
 
-    operands: of the first. count: of calls. moves: from one to the next.
+    operands: of the first. count: of calls.
     It holds the arrays that it writes to: what it does to one of them may depend on all others.
     """
 
-    __slots__ = ("count", "last", "made", "moves", "operands", "operation", "site")
+    __slots__ = ("made", "operands", "operation", "site")
 
     shape: tuple[int, ...] = ()
 
@@ -44,7 +44,9 @@ class CallStatement:
         self.site = site
         self.count = 1
         self.last = operands
-        self.moves: Moves = ()
+        self.moves = ()
+        self.function = operation.function
+        self.always_waits = False
 
     def goes_on(self, function: object, operands: tuple[Operand, ...]) -> bool:
         """Whether a call is the next one of the run, to which it is added if so.
@@ -52,11 +54,10 @@ class CallStatement:
         Operands of a run are views of the same buffers, by paths of the same form: what was found
         out about the first call holds for all.
         """
-        operation = self.operation
-        if function is not operation.function:
+        if function is not self.function:
             return False
         if self.count == 1 or not follows(self.last, operands, self.moves):
-            if operation.results:
+            if self.operation.results:
                 return False
             found = moves_between(self.last, operands) if len(operands) == len(self.last) else None
             if found is None or (self.count > 1 and found != self.moves):

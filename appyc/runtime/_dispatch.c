@@ -16,13 +16,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <structmember.h>
 
 #include "_memory.h"
 
 #include "_frame.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 7 };
+enum { RECORD_FORMAT = 8 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -172,6 +173,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *fallback, *on_fault;
+    PyObject *before;           /* asked before the fallback, or None */
     PyObject *specialisations;  /* a tuple, replaced and never changed, so that a call in flight is safe */
     PyObject *weak_references;
 } Entry;
@@ -245,6 +247,22 @@ static int try_call(const Entry *self, const Specialisation *s, PyObject *const 
     return called;
 }
 
+enum { MOST_ASKED = 16 };
+
+/* Whether what is asked before the fallback has done the call, which gives None. -1: an error. */
+static int is_done_before(Entry *self, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *given[MOST_ASKED + 1] = {(PyObject *)self};
+    if (self->before == Py_None || count > MOST_ASKED)
+        return 0;
+    memcpy(given + 1, args, (size_t)count * sizeof *args);
+    PyObject *before = Py_NewRef(self->before), *out = PyObject_Vectorcall(before, given, (size_t)count + 1, NULL);
+    int is_done = out ? out == Py_True : -1;
+    Py_XDECREF(out);
+    Py_DECREF(before);
+    return is_done;
+}
+
 static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Entry *self = (Entry *)callable;
@@ -252,8 +270,8 @@ static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t fl
     if (!self->specialisations)  /* a finalizer calls what the garbage collector has cleared */
         return PyErr_Format(PyExc_ReferenceError, "a compiled function was called after its end");
     PyObject *out = NULL, *table = Py_NewRef(self->specialisations);
-    int called = 0;
-    if (!keywords || PyTuple_GET_SIZE(keywords) == 0) {
+    int called = 0, is_positional = !keywords || PyTuple_GET_SIZE(keywords) == 0;
+    if (is_positional) {
         for (Py_ssize_t i = 0; !called && i < PyTuple_GET_SIZE(table); i++) {
             const Specialisation *s = (Specialisation *)PyTuple_GET_ITEM(table, i);
             called = s->parameters == count && is_current(s) && try_call(self, s, args, count, &out);
@@ -262,6 +280,9 @@ static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t fl
     Py_DECREF(table);
     if (called)
         return out;
+    int is_done = is_positional ? is_done_before(self, args, count) : 0;
+    if (is_done)
+        return is_done < 0 ? NULL : Py_NewRef(Py_None);
     PyObject *fallback = Py_NewRef(self->fallback);
     out = PyObject_Vectorcall(fallback, args, flags, keywords);
     Py_DECREF(fallback);
@@ -314,6 +335,7 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObje
     self->vectorcall = entry_call;
     self->fallback = Py_NewRef(Py_None);
     self->on_fault = Py_NewRef(Py_None);
+    self->before = Py_NewRef(Py_None);
     self->specialisations = PyTuple_New(0);
     if (!self->specialisations)
         Py_CLEAR(self);
@@ -335,6 +357,7 @@ static int entry_traverse(Entry *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->fallback);
     Py_VISIT(self->on_fault);
+    Py_VISIT(self->before);
     Py_VISIT(self->specialisations);
     return 0;
 }
@@ -343,6 +366,7 @@ static int entry_clear(Entry *self)
 {
     Py_CLEAR(self->fallback);
     Py_CLEAR(self->on_fault);
+    Py_CLEAR(self->before);
     Py_CLEAR(self->specialisations);
     return 0;
 }
@@ -368,6 +392,11 @@ static PyMethodDef entry_methods[] = {
     {NULL},
 };
 
+static PyMemberDef entry_members[] = {
+    {"before", T_OBJECT, offsetof(Entry, before), 0, "Asked before the fallback: True for a call that is done."},
+    {NULL},
+};
+
 static PyGetSetDef entry_properties[] = {
     {"kernels", (getter)entry_kernels, NULL, "The kernels, in the order in which they are tried."},
     {NULL},
@@ -390,6 +419,7 @@ static PyTypeObject EntryType = {
     .tp_weaklistoffset = offsetof(Entry, weak_references),
     .tp_descr_get = entry_bind,
     .tp_methods = entry_methods,
+    .tp_members = entry_members,
     .tp_getset = entry_properties,
 };
 

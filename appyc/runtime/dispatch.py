@@ -22,13 +22,19 @@ from appyc.runtime.sharing import are_one
 from appyc.runtime.signature import layout_of
 from appyc.runtime.threads import get_num_threads
 
-FORMAT = 7
+FORMAT = 8
 """Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
 number stands in `_dispatch.c`."""
 
 
 class PythonEntry:
-    """The compiled dispatcher's double, for installations without it."""
+    """The compiled dispatcher's double, for installations without it.
+
+    before: asked before the fallback, with the entry and the arguments of a call by position; where the answer is
+    True, the call is done, and gives None.
+    """
+
+    before: Callable[..., bool] | None = None
 
     def __init__(self, fallback: Callable[..., object], on_fault: OnFault) -> None:
         self._fallback = fallback
@@ -44,6 +50,8 @@ class PythonEntry:
                     return invoke(kernel, args, get_num_threads(), self._on_fault)
                 except GuardFailure:
                     continue
+            if self.before is not None and self.before(self, *args):
+                return None
         return self._fallback(*args, **keywords)
 
     def __get__(self, instance: object, owner: type | None = None) -> object:

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 import appyc
 import appyc.numpy as np
+from appyc.lazy.extension import EXTENSION
+from appyc.lazy.kernels import _DEFERRING
+from appyc.lazy.nodes import goes_on
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.runs import _follows, follows, moves_between
 from tests.lazy.test_random_programs import compiling
@@ -115,3 +118,66 @@ def test_the_extension_and_python_tell_the_same_runs(changes, single: bool, numb
         assert follows(one, two, moves[1:]) is (not moves and _follows(one, two, ()))
     assert follows(two, three, ()) or number is True
     assert not follows(one, (*two, 1), moves or ())
+
+
+@appyc.jit
+def halved(part):
+    for i in range(part.shape[0]):
+        part[i] *= 0.5
+
+
+def test_a_run_ends_where_calls_no_longer_wait() -> None:
+    rows = np.ones((12, 3))
+    with appyc.deferred():
+        for k in range(3, 8):
+            halved(rows[k])
+        assert STATE.recording.statements[-1].count == 5
+        halved(part=rows[8])  # by keyword: at once, after what it needs
+        assert not STATE.recording.changes(rows.buffer)
+        halved(rows[9])
+        halved(rows[10])
+    halved(rows[11])
+    assert not STATE.recording.changes(rows.buffer)
+    assert rows.numpy()[:, 0].tolist() == [1.0] * 3 + [0.5] * 9
+
+
+def test_a_run_does_not_go_on_with_another_function_or_number_of_arguments() -> None:
+    rows = np.ones((12, 3))
+    for k in range(3, 8):
+        scaled(rows[k], 2.0)
+    filled(rows[8], 2.0)
+    scaled(rows[9], 2.0)
+    with pytest.raises(TypeError):
+        scaled(rows[10])
+    assert rows.numpy()[:, 0].tolist() == [1.0] * 3 + [3.0] * 5 + [2.0, 3.0, 1.0, 1.0]
+
+
+@pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
+def test_the_next_call_of_a_run_takes_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.ones((40, 3))
+    scaled(rows[3], 2.0)
+    scaled(rows[4], 2.0)
+    monkeypatch.setattr("appyc.lazy.recording.CallStatement.goes_on", None)
+    for k in range(5, 30):
+        scaled(rows[k], 2.0)
+    monkeypatch.undo()
+    assert rows.numpy()[:, 0].tolist() == [1.0] * 3 + [3.0] * 27 + [1.0] * 10
+
+
+@pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
+def test_nothing_is_added_to_a_run_that_is_being_taken_out() -> None:
+    rows = np.ones((40, 3))
+    scaled(rows[3], 2.0)
+    scaled(rows[4], 2.0)
+    recording = STATE.recording
+    recording.busy = True
+    try:
+        assert not goes_on(recording, _DEFERRING, scaled, rows[5], 2.0)
+    finally:
+        recording.busy = False
+    assert not goes_on(recording, _DEFERRING, scaled, rows[6], 2.0)
+    assert not goes_on(recording, _DEFERRING, scaled, rows[5])
+    assert goes_on(recording, _DEFERRING, scaled, rows[5], 2.0)
+    with pytest.raises(TypeError):
+        goes_on(recording, None, scaled)
+    assert rows.numpy()[:, 0].tolist() == [1.0] * 3 + [3.0] * 3 + [1.0] * 34

@@ -468,3 +468,28 @@ def test_both_entries_take_the_same_calls(address, views):
         kernel = make_kernel(address("nothing"), types, written={1})
         entries = [make_entry(kind, kernel) for kind in (dispatch.Entry, dispatch.PythonEntry)]
         assert is_miss(entries[0](*args)) == is_miss(entries[1](*args))
+
+
+def test_what_is_asked_before_the_fallback_may_have_done_the_call(entry_type, address):
+    asked = []
+
+    def before(entry, *args):
+        asked.append((entry, args))
+        if args == (0,):
+            raise ValueError("zero")
+        return args == (2,)
+
+    entry = make_entry(entry_type, make_kernel(address("nothing"), (F64,)))
+    assert entry.before is None
+    entry.before = before
+    assert entry(2) is None
+    assert entry(3) == missed(3)
+    assert entry(x=2) == missed(x=2)
+    assert entry(*range(30)) == missed(*range(30))
+    with pytest.raises(ValueError, match="zero"):
+        entry(0)
+    assert entry(np.ones(3)) is None  # the kernel's, which gives nothing
+    assert [args for _, args in asked if len(args) == 1] == [(2,), (3,), (0,)]
+    assert all(e is entry for e, _ in asked)
+    entry.before = None
+    assert entry(2) == missed(2)
