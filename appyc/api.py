@@ -17,6 +17,7 @@ from appyc.compiler.versions import Request, Version, call_values, make_version,
 from appyc.errors import (
     CompileError,
     DependenceError,
+    LeftToPython,
     LibraryCallError,
     ToolchainError,
     TypeInferenceError,
@@ -64,7 +65,7 @@ class JitFunction(Entry):
     """Whether an argument of a type that cannot be compiled may be passed on to a part in Python."""
 
     def __init__(self, fn: FunctionType, options: Options, source: Source | None = None) -> None:
-        super().__init__(self._call, self._raise_fault)
+        super().__init__(self._call, self._on_fault)
         functools.update_wrapper(self, fn)
         self.py_func = fn
         self.options = options
@@ -113,17 +114,19 @@ class JitFunction(Entry):
             if version.outside.captures:
                 return version.given_back(self.py_func, named, result)
             return result
+        except LeftToPython:
+            return _run(self.py_func, named)
         except DependenceError as error:
             if wanted.key in self._regions:
                 raise  # a region's, which has explained it
             raise self._explained(error, named) from None
 
-    def _raise_fault(
-        self, kernel: Kernel, site: int, value: int, extent: int, args: Sequence[object]
-    ) -> None:
-        """For the dispatcher: a kernel has raised."""
+    def _on_fault(self, kernel: Kernel, site: int, value: int, extent: int, args: Sequence[object]) -> object:
+        """For the dispatcher: a kernel has raised. What the call returns, where Python can run it."""
         try:
             raise_fault(kernel, site, value, extent)
+        except LeftToPython:
+            return self.py_func(*args)
         except DependenceError as error:
             raise self._explained(error, self._bind(tuple(args), {})) from None
 

@@ -112,6 +112,10 @@ class DependenceError(CompileError):
     code = "D001"
 
 
+class LeftToPython(Exception):  # noqa: N818  (a signal to the caller, who then runs the Python function)
+    """What a call meets was not compiled. Nothing that others can see has been written."""
+
+
 class ToolchainError(RuntimeError):
     """A tool that appyc needs is missing or broken: no C compiler, no Triton, no GPU."""
 

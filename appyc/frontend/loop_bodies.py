@@ -17,7 +17,7 @@ from appyc.frontend.arithmetic import const, integer
 from appyc.frontend.arrangements import Exchange, exchanged_names
 from appyc.frontend.liveness import live_before
 from appyc.frontend.scope import Env, LoopFrame, Scope
-from appyc.frontend.values import Number, Slot
+from appyc.frontend.values import Binding, Conflict, DictSlots, Number, Slot, TupleSlots
 from appyc.ir.nodes import Assign, Break, Continue, For, If, Stmt, Unary, Var, While
 from appyc.ir.types import DType
 
@@ -43,6 +43,8 @@ class LoopBody:
     """Whether its names may exchange arrays from one iteration to the next."""
     asked: bool = False
     """Whether somebody has asked for its iterations to run in any order."""
+    may_peel: bool = False
+    """Whether iterations may stand before it."""
 
     def lower(self, scope: Scope, body: Callable[[LoopFrame], None]) -> tuple[LoopFrame, tuple[Stmt, ...]]:
         """The loop's frame, with the bindings at the top, and its body. Conversions to the former are emitted."""
@@ -147,7 +149,8 @@ class LoopBody:
             for name, binding in end.items():
                 if name in self.hidden or name in exchanged:
                     continue
-                out[name] = scope.join(name, out.get(name), binding, needed, start, self.loc)
+                joined = scope.join(name, before := out.get(name), binding, needed, start, self.loc)
+                out[name] = _marked(joined, before, self.loc) if self.may_peel else joined
         return out
 
     def finish(self, scope: Scope, frame: LoopFrame, loop: For | While) -> None:
@@ -175,6 +178,22 @@ def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True) -> 
     scope.end_path(head, scope.env, loc, since=frame.stores, first=False, needed=frame.needed)
     if frame.exchange is not None:
         scope.emit(frame.exchange.leave(scope.env, loc))
+
+
+def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:
+    """A name, or what is in its tuple, of which a loop's iterations have different ideas: that loop noted."""
+    match joined, before:
+        case Conflict(), _ if joined != before:
+            return replace(joined, loop=joined.loop or loop)
+        case TupleSlots(), TupleSlots():
+            pairs = zip(joined.items, before.items, strict=True)
+            return replace(joined, items=tuple(_marked(item, old, loop) for item, old in pairs))
+        case DictSlots(), DictSlots():
+            values = _marked(joined.values, before.values, loop)
+            assert isinstance(values, TupleSlots)
+            return replace(joined, values=values)
+        case _:
+            return joined
 
 
 def _exchange(scope: Scope, start: Env, names: frozenset[str]) -> Exchange:

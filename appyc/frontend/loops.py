@@ -15,6 +15,7 @@ from appyc.frontend.expressions import lower_condition, lower_expression, lower_
 from appyc.frontend.lists import item_at
 from appyc.frontend.loop_bodies import LoopBody, end_path, lower_statements
 from appyc.frontend.none_tests import known_as_numbers, proven
+from appyc.frontend.peeling import Peeled, can_peel, lower_peeled
 from appyc.frontend.place_loops import lower_place_loop, places_of
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
@@ -52,7 +53,7 @@ class Range:
     lo: Expr
     hi: Expr
     step: int
-    item: Callable[[Var], Value]
+    item: Callable[[Var | Const], Value]
     parallel: bool = False
 
 
@@ -75,15 +76,48 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         _check_collapse(scope, node, pragma)
     if (pragma is not None and pragma.request in ("parallel", "simd")) or source.parallel:
         _check_jumps(scope, node)
-    var = scope.supply.fresh(_variable_name(node.target), DType.INT64)
     hidden = _local_target(scope, node)
+    in_order = not source.parallel and (pragma is None or pragma.request not in ("parallel", "simd"))
+    may_peel = in_order and can_peel(node)
+    times = scope.facts.peeled.get(loc, 0) if may_peel else 0
+
+    def rest(source: Range) -> None:
+        shape = LoopBody(node, loc, hidden, in_order, asked=not in_order, may_peel=may_peel)
+        _loop(scope, node, source, pragma, shape)
+
+    if not times:
+        rest(source)
+        return
+    stays = replace(source, lo=scope.unchanging(source.lo), hi=scope.unchanging(source.hi))
+
+    def first(number: int) -> Expr:
+        ahead = arithmetic.python_number(number * stays.step, loc)
+        return arithmetic.binary("+", Number(stays.lo, True), ahead, loc).expr if number else stays.lo
+
+    def start(number: int) -> None:
+        place = first(number)
+        if not isinstance(place, Const):
+            place = scope.temp(_variable_name(node.target), place)
+        _bind_target(scope, node.target, stays.item(place), hidden)
+
+    def runs(number: int) -> Expr:
+        op = "<" if stays.step > 0 else ">"
+        return arithmetic.compare(op, Number(first(number), True), Number(stays.hi, True), loc).expr
+
+    lower_peeled(
+        scope, Peeled(node, loc, hidden, runs, start, lambda: rest(replace(stays, lo=first(times)))), times
+    )
+
+
+def _loop(scope: Scope, node: ast.For, source: Range, pragma: LoopPragma | None, shape: LoopBody) -> None:
+    """The loop over a range."""
+    loc, hidden = shape.loc, shape.hidden
+    var = scope.supply.fresh(_variable_name(node.target), DType.INT64)
 
     def body(frame: LoopFrame) -> None:
         _bind_target(scope, node.target, source.item(Var(var, loc=scope.loc(node.target))), hidden)
         lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
-    in_order = not source.parallel and (pragma is None or pragma.request not in ("parallel", "simd"))
-    shape = LoopBody(node, loc, hidden, in_order, asked=not in_order)
     frame, block = shape.lower(scope, body)
     clauses = None
     if pragma is not None:
@@ -97,6 +131,26 @@ def lower_for(scope: Scope, node: ast.For) -> None:
 def lower_while(scope: Scope, node: ast.While) -> None:
     """A `while` loop; where its condition needs statements, they run at the top of the body."""
     loc = scope.loc(node)
+    may_peel = can_peel(node)
+    times = scope.facts.peeled.get(loc, 0) if may_peel else 0
+    shape = LoopBody(node, loc, frozenset(), may_peel=may_peel)
+    if not times:
+        _while(scope, node, shape)
+        return
+
+    def runs(_number: int) -> Expr:
+        return lower_condition(scope, node.test)
+
+    def start(_number: int) -> None:
+        known_as_numbers(scope, proven(node.test, True))
+
+    lower_peeled(
+        scope, Peeled(node, loc, frozenset(), runs, start, lambda: _while(scope, node, shape)), times
+    )
+
+
+def _while(scope: Scope, node: ast.While, shape: LoopBody) -> None:
+    loc = shape.loc
     test: list[Expr] = []
     assigns = any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test))
 
@@ -114,7 +168,6 @@ def lower_while(scope: Scope, node: ast.While) -> None:
         known_as_numbers(scope, proven(node.test, True))
         lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
-    shape = LoopBody(node, loc, frozenset())
     frame, block = shape.lower(scope, body)
     if constant_truth(test[0]) is False and frame.broke is None:
         return
@@ -160,7 +213,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
 
 
 def _over_array(value: ArrayRef, loc: Loc) -> Range:
-    def item(var: Var) -> Value:
+    def item(var: Var | Const) -> Value:
         index = (*value.index, var)
         if len(index) == value.symbol.array.ndim:
             return Number(Load(value.symbol, index, loc=loc), python=False)
@@ -178,7 +231,7 @@ def _over_list(scope: Scope, value: ListValue, loc: Loc) -> Range:
 def _over_view(tensor: Tensor, loc: Loc) -> Range:
     """The items of a view, along its first axis."""
 
-    def item(var: Var) -> Value:
+    def item(var: Var | Const) -> Value:
         element = substitute(tensor.element, {tensor.axes[0]: var})
         return as_value(replace(tensor, axes=tensor.axes[1:], extents=tensor.extents[1:], element=element))
 
@@ -203,7 +256,7 @@ def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
     hi = parts[1] if len(parts) > 1 else parts[0]
     step = parts[2] if len(parts) > 2 else integer(1, loc)
 
-    def item(var: Var) -> Value:
+    def item(var: Var | Const) -> Value:
         return Number(var, python=True)
 
     if isinstance(step, Const):
@@ -240,7 +293,7 @@ def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, pa
     some = cast(Binary("+", whole, unit, loc=loc), DType.INT64)
     count = scope.temp("count", Select(Compare("<", low, high, loc=loc), some, zero, loc=loc))
 
-    def item(var: Var) -> Value:
+    def item(var: Var | Const) -> Value:
         return Number(Binary("+", first, Binary("*", var, stride, loc=loc), loc=loc), python=True)
 
     return Range(zero, count, 1, item, parallel)
@@ -263,7 +316,7 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     if (inner.lo, inner.step) != (integer(0, loc), 1):
         raise UnsupportedError("enumerate of this is not compiled", loc, hints=("count in a variable",))
 
-    def item(var: Var) -> Value:
+    def item(var: Var | Const) -> Value:
         count = (
             arithmetic.binary("+", Number(var, python=True), start, loc)
             if start.constant != 0
@@ -331,7 +384,7 @@ def _local_target(scope: Scope, node: ast.For) -> frozenset[str]:
 def _bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset[str]) -> None:
     from appyc.frontend.statements import assign_to  # noqa: PLC0415  (statements hold loops)
 
-    direct = isinstance(value, Number) and isinstance(value.expr, Var)
+    direct = isinstance(value, Number) and isinstance(value.expr, Var | Const)
     if direct and isinstance(target, ast.Name) and target.id in hidden:
         assert isinstance(value, Number)
         scope.env[target.id] = value

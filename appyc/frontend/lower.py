@@ -14,6 +14,7 @@ from appyc.frontend.arithmetic import cast, const
 from appyc.frontend.homes import arrays_of
 from appyc.frontend.joined_returns import with_joined_returns
 from appyc.frontend.lists import refuse_mixed
+from appyc.frontend.peeling import refuse_stores_before
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
 from appyc.frontend.source import Source
@@ -118,6 +119,8 @@ def _lower(
     tree = _Results(scope, results, scope.result.loc if scope.result is not None else loc).tree(value)
     captures = tuple(environment.captures.values())
     scope.block[:0] = [*scope.first, *returns.without_elements(scope, loc)]
+    given = frozenset((*params, *(c.symbol for c in captures)))
+    refuse_stores_before(tuple(scope.block), given)
     function = Function(
         fn.__name__,
         (*params, *(c.symbol for c in captures)),

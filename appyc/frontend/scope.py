@@ -52,10 +52,14 @@ from appyc.frontend.values import (
     dtype_of,
 )
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Const, Expr, Fail, If, Stmt, Symbol, Unary, Var
+from appyc.ir.nodes import Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var
 from appyc.ir.types import DType
 
 Env = dict[str, Binding]
+
+MAX_PEELED = 3
+"""Iterations that go before a loop (`frontend/peeling.py`). Types widen, as from integers to floats to complex
+numbers; names that take their types from one another need an iteration each."""
 
 
 class Restart(Exception):  # noqa: N818  (no error: lowering starts anew with what it has learnt)
@@ -84,6 +88,8 @@ class Facts:
     """Items of the returned value that are different arrays on different paths."""
     copies_exchanged: bool = False
     """What follows a loop whose names exchange arrays cannot stand once for each arrangement of them."""
+    peeled: dict[Loc, int] = field(default_factory=dict)
+    """Loops whose first iterations give names other types than they had, and how many of those."""
     joins_returns: bool = False
     """The returns are of different arrays, and have to become one (`frontend/joined_returns.py`)."""
 
@@ -214,13 +220,23 @@ class Scope:
         self.emit(Assign(symbol, expr, loc=expr.loc))
         return Var(symbol, loc=expr.loc)
 
+    def unchanging(self, expr: Expr) -> Expr:
+        """The value of an expression now, whatever is assigned later."""
+        if isinstance(expr, Const) or (isinstance(expr, Var) and expr.symbol in self.fixed):
+            return expr
+        if isinstance(expr, Extent) and expr.array not in self.memory.made:
+            return expr
+        return self.temp("bound", expr)
+
     def read(self, name: str, loc: Loc) -> Value:
         binding = self.env.get(name)
         if binding is None:
             if self.loops and name in self.locals and name not in self.facts.early:
                 self.facts.early.add(name)
                 raise Restart
-            raise TypeInferenceError(f"{name!r} is read before it is assigned", loc,
+            # In an iteration that stands before its loop, this may be where no iteration comes by at first.
+            error = UnsupportedError if self.facts.peeled else TypeInferenceError
+            raise error(f"{name!r} is read before it is assigned", loc,
                                      hints=("assign it first, before the loop if this is in one",))  # fmt: skip
         if isinstance(binding, Conflict) and binding.array is not None and name not in self.facts.late:
             self.facts.late[name] = binding.array
@@ -248,6 +264,9 @@ class Scope:
                 return Number(Var(binding.symbol, loc=loc), binding.python)
             case TupleSlots():
                 return TupleValue(tuple(self._value(name, b, loc) for b in binding.items), binding.table)
+            case Conflict(loop=loop) if loop is not None and self.facts.peeled.get(loop, 0) < MAX_PEELED:
+                self.facts.peeled[loop] = self.facts.peeled.get(loop, 0) + 1
+                raise Restart
             case Conflict():
                 error = UnsupportedError if binding.unsupported else TypeInferenceError
                 raise error(f"{name!r} is {binding.reason}", loc,

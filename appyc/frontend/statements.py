@@ -443,6 +443,11 @@ def _augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr
             scope.bind(target.id, joined, loc)
             return
         refuse_text(symbol, old, operand, loc)
+        if isinstance(old, Number) and is_array(operand):
+            scope.bind(
+                target.id, held(scope, array_operation(scope, symbol, old, operand, loc), target.id, loc), loc
+            )
+            return
         out = arithmetic.binary(symbol, number(old, loc), number(operand, scope.loc(value)), loc)
         scope.bind(target.id, out, loc)
         return

@@ -258,12 +258,14 @@ class Conflict:
     """A name whose meaning depends on the path taken; it may not be read.
 
     unsupported: Python may do with it what compiled code cannot. array: the type and the number of axes of
-    the array that one path binds it to, where the others leave it unbound.
+    the array that one path binds it to, where the others leave it unbound. loop: the place of a loop whose
+    iterations would agree, were the first of them not among them.
     """
 
     reason: str
     unsupported: bool = False
     array: tuple[DType, int] | None = None
+    loop: Loc | None = None
 
 
 Binding: TypeAlias = (

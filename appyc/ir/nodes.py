@@ -600,8 +600,8 @@ class ForAll(Node):
     clauses: tuple[Clauses, ...] = ()
 
 
-OWN_ERRORS = ("DependenceError",)
-"""Exceptions of appyc's that a program may raise at run time."""
+OWN_ERRORS = ("DependenceError", "LeftToPython")
+"""Exceptions of appyc's that a program may raise at run time. For the last, the call runs in Python."""
 
 
 @dataclass(frozen=True, slots=True)

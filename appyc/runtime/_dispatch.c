@@ -194,6 +194,7 @@ static int32_t run(const Specialisation *s, int64_t *frame, PyObject **ran)
     return status;
 }
 
+/* What the call comes to: an exception, or what on_fault has found in another way. */
 static PyObject *fault(const Entry *self, PyObject *kernel, const int64_t *at, PyObject *const *args,
                        Py_ssize_t count)
 {
@@ -202,13 +203,8 @@ static PyObject *fault(const Entry *self, PyObject *kernel, const int64_t *at, P
         PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
     if (!given)
         return NULL;
-    PyObject *out = PyObject_CallFunction(self->on_fault, "OLLLN", kernel, (long long)at[0], (long long)at[1],
-                                          (long long)at[2], given);
-    if (out) {
-        Py_DECREF(out);
-        PyErr_SetString(PyExc_SystemError, "on_fault returned without an exception");
-    }
-    return NULL;
+    return PyObject_CallFunction(self->on_fault, "OLLLN", kernel, (long long)at[0], (long long)at[1],
+                                 (long long)at[2], given);
 }
 
 /* 1: called, `*out` is the result or NULL with an exception. 0: the fallback must be called. */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from appyc.errors import DependenceError, Loc, snippet
+from appyc.errors import DependenceError, LeftToPython, Loc, snippet
 from appyc.ir.abi import FaultSite
 
 WITHOUT_PRAGMA = "leave the pragma out, and the loop runs in parallel where the arguments allow it"
@@ -23,6 +23,8 @@ def located_error(site: FaultSite, value: int, extent: int) -> Exception:
     message = site.message.format(value=value, extent=extent)
     if site.error == DependenceError.__name__:
         return DependenceError(message, place, label="asked for here", hints=(WITHOUT_PRAGMA,))
+    if site.error == LeftToPython.__name__:
+        return LeftToPython(message)
     if "{value}" in site.message.replace("{{", ""):
         message += f" (line {site.line})"
     kind = getattr(builtins, site.error)

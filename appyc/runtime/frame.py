@@ -104,7 +104,8 @@ class Kernel:
 
 
 OnFault: TypeAlias = Callable[[Kernel, int, int, int, Sequence[object]], object]
-"""Called with the kernel, the fault's site, value and extent, and the call's arguments; raises."""
+"""Called with the kernel, the fault's site, value and extent, and the call's arguments. Raises, or returns what the
+call returns."""
 
 
 class GuardFailure(Exception):  # noqa: N818  (a signal to the caller, who then takes another version)
@@ -186,8 +187,7 @@ def invoke(kernel: Kernel, args: Sequence[object], threads: int, on_fault: OnFau
         raise GuardFailure
     if status == Status.FAULT:
         site, value, extent = frame[face.layout.fault : face.layout.fault + 3]
-        on_fault(kernel, site, value, extent, args)
-        raise InternalError("runtime", "on_fault returned without an exception")
+        return on_fault(kernel, site, value, extent, args)
     raise InternalError("runtime", f"a kernel returned the unknown status {status}")
 
 
