@@ -26,6 +26,7 @@ import appyc
 import appyc.numpy
 from appyc.lazy.running import STATE, flush
 from appyc.options import recorded_bounds
+from benchmarks.machine import QUIET_SECONDS
 
 Program = Callable[..., float]
 
@@ -402,6 +403,7 @@ def timed(program: Program, np: Any) -> tuple[float, float]:
     """What the program gives, and how many seconds it took from arrays of its own."""
     given = [np.array(a) for a in PROGRAMS[program]]
     flush()
+    time.sleep(QUIET_SECONDS)
     start = time.perf_counter()
     found = program(np, *given)
     flush()

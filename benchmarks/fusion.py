@@ -38,7 +38,7 @@ from appyc.ir.nodes import Alloc
 from appyc.ir.visit import walk
 from appyc.options import Options
 from appyc.runtime.signature import typeof
-from benchmarks.machine import describe, peaks, write_results
+from benchmarks.machine import QUIET_SECONDS, describe, peaks, write_results
 
 
 def chain(a, x, y, z):
@@ -256,6 +256,7 @@ def measure(program: Callable[..., Any], scale: float, rounds: int) -> Row:
     least = dict.fromkeys(calls, float("inf"))
     for _ in range(rounds):
         for who, call in calls.items():
+            time.sleep(QUIET_SECONDS)
             call(*values)  # threads are awake, and memory is there, as in a program that does nothing else
             start = time.perf_counter()
             call(*values)

@@ -25,6 +25,7 @@ import appyc.numpy
 from appyc.lazy.running import STATE, flush
 from appyc.options import recorded_bounds
 from benchmarks.lazy_peers import jax_form, numexpr_form
+from benchmarks.machine import QUIET_SECONDS
 
 Script = Callable[[Any], Any]
 
@@ -228,6 +229,7 @@ def measure(script: Script, repeats: int) -> dict[str, float]:
     best = dict.fromkeys(ways, math.inf)
     for _ in range(repeats):
         for name, way in ways.items():
+            time.sleep(QUIET_SECONDS)
             start = time.perf_counter()
             way()
             flush()

@@ -49,6 +49,10 @@ DGEMM_SIZE = 2048
 
 TRIALS = 7
 
+QUIET_SECONDS = 0.1
+"""Before each timed run: the threads of NumPy's BLAS spin for a while after a product (a run's before, or the
+one that validated it), and would take the cores from whatever is timed next."""
+
 
 @dataclass(frozen=True, slots=True)
 class Peaks:

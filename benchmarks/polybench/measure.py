@@ -13,12 +13,8 @@ from typing import Any
 import numpy as np
 
 import appyc
-from benchmarks.machine import Peaks
+from benchmarks.machine import QUIET_SECONDS, Peaks
 from benchmarks.polybench.kernel import Arguments, Kernel
-
-QUIET_SECONDS = 0.1
-"""Before each timed run: the threads of NumPy's BLAS spin for a while after a product (the one that
-validated the run before, say), and would take the cores from whatever is timed next."""
 
 WARM_SECONDS = 0.2
 """A run that is shorter is repeated at once, and the second one counts: threads are awake then, and
