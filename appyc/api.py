@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from appyc.analysis.sizes import sizes_of
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.compiler.versions import Request, Version, call_values, make_version, request
 from appyc.errors import (
@@ -78,6 +79,8 @@ class JitFunction(Entry):
         self._versions: dict[tuple[object, ...], list[Version]] = {}
         self._lock = threading.RLock()
         self._last: Request | None = None
+        self._sizes: dict[tuple[object, ...], dict[str, object]] = {}
+        """Of the first call with arguments of such types, which reports tell amounts for."""
         self._regions: dict[tuple[object, ...], _Hosted] = {}
         self._effects: dict[tuple[object, ...], Effects] = {}
 
@@ -185,6 +188,7 @@ class JitFunction(Entry):
             found = self._find(wanted, named)
             if found is None:
                 found = self._make(wanted, may_split=may_split)
+                self._sizes.setdefault(wanted.key, sizes_of(named))
                 versions = [found, *self._versions.get(wanted.key, ())]
                 self._versions[wanted.key] = versions
                 if len(versions) == _MANY_VERSIONS:
@@ -312,7 +316,10 @@ class JitFunction(Entry):
         return text_of(self._analyse(wanted, target), kind)
 
     def explain(self, *args: object, **keywords: object) -> Report:
-        """What was done with each loop and why, for the latest compiled types or for those of `args`."""
+        """What was done with each loop and why, for the latest compiled types or for those of `args`.
+
+        Bytes are those of a call with `args`, else of the first call with arguments of these types.
+        """
         from appyc.report.explain import joined, report  # noqa: PLC0415
 
         wanted = self._wanted(args, keywords)
@@ -320,11 +327,14 @@ class JitFunction(Entry):
         if hosted is not None:
             inner = [r.explain() for r in hosted.regions if r._last is not None]
             return joined(self._text(), wanted, inner, (hosted.part, *hosted.left))
-        values = self._bind(args, keywords) if args or keywords else None
+        if not args and not keywords:
+            found = report(self._analyse(wanted), self._text(), wanted.target, self._sizes.get(wanted.key))
+            return replace(found, counted_for="the first call's sizes")
+        values = self._bind(args, keywords)
         found = report(self._analyse(wanted), self._text(), wanted.target, values)
-        if wanted.target != "cpu" or not (args or keywords) or not self._has_choice():
+        if wanted.target != "cpu" or not self._has_choice():
             return found
-        here_or_there = self._devices.forecast(wanted, self._text(), self._bind(args, keywords))
+        here_or_there = self._devices.forecast(wanted, self._text(), values)
         return replace(found, forecast=here_or_there)
 
     def graph(self, *args: object, **keywords: object) -> Drawing:
@@ -338,7 +348,7 @@ class JitFunction(Entry):
         wanted = self._wanted(args, keywords)
         if wanted.key in self._regions:
             raise ValueError(f"a part of {self.__qualname__} runs in Python: see explain()")
-        values = self._bind(args, keywords) if args or keywords else {}
+        values = self._bind(args, keywords) if args or keywords else self._sizes.get(wanted.key, {})
         return drawing(self._analyse(wanted), values)
 
     def profile(self, *args: object, **keywords: object) -> Report:

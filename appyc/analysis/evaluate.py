@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
+from appyc.analysis.sizes import Sized
 from appyc.ir.nodes import (
     AnyLane,
     Apart,
@@ -63,7 +64,10 @@ def evaluate(expr: Expr, known: Mapping[Symbol, Any]) -> Number:
         case Extent():
             return known[expr.array].shape[expr.axis]
         case Load():
-            return element_of(known[expr.array], [evaluate(part, known) for part in expr.index])
+            array = known[expr.array]
+            if isinstance(array, Sized):
+                raise LookupError(f"the elements of {expr.array.name}")
+            return element_of(array, [evaluate(part, known) for part in expr.index])
         case Unary():
             arg = evaluate(expr.arg, known)
             if expr.op == "-":

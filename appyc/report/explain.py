@@ -50,6 +50,8 @@ class Report:
     guards: tuple[str, ...]
     python_parts: tuple[tuple[int, str], ...] = ()
     fusions: tuple[FusionRecord, ...] = ()
+    counted_for: str = "these arguments"
+    """Whose sizes the bytes of `fusions` are."""
     times: tuple[LoopTime, ...] = ()
     """Of `profile()`."""
     seconds: float | None = None
@@ -74,7 +76,7 @@ class Report:
             )
         lines += [f"  joined: {fusion}" for fusion in self.fusions]
         if any(fusion.after is not None for fusion in self.fusions):
-            lines.append(f"  of these bytes: {HOW_COUNTED}")
+            lines.append(f"  of these bytes: for {self.counted_for}; {HOW_COUNTED}")
         for guard in self.guards:
             lines.append(f"  tested once at each call: {guard}")
         for line, reason in self.python_parts:

@@ -9,6 +9,7 @@ from functools import reduce
 from appyc.analysis.amounts import NONE, total
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.evaluate import evaluate
+from appyc.analysis.sizes import Sized
 from appyc.compiler.analyse import Analysed
 from appyc.ir.nodes import Alloc, Expr, For, Symbol
 from appyc.ir.visit import loops_of, walk
@@ -39,13 +40,6 @@ class FusionRecord:
         if self.before is not None and self.after is not None:
             text += f"; {amount(self.after)} to and from memory, not {amount(self.before)}"
         return text
-
-
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """An array of which the lengths are known."""
-
-    shape: tuple[int, ...]
 
 
 def amount(size: int) -> str:

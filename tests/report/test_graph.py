@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+import appyc
 from appyc.report.dataflow import Dataflow
 from appyc.report.layout import laid_out
 from tests.report.graph_programs import (
@@ -141,10 +142,12 @@ def _topological(flow: Dataflow) -> list[int]:
     return out
 
 
-def test_sizes_are_left_out_without_arguments():
-    softmax.compile(PLANE, PLANE.copy())
-    assert "MB" not in softmax.graph().mermaid
-    assert "384 B" not in softmax.graph().mermaid
+def test_without_arguments_sizes_are_those_of_the_first_call():
+    function = appyc.jit(softmax.py_func)
+    function.compile(PLANE, PLANE.copy())
+    function.compile(np.ones((60, 80)), np.ones((60, 80)))
+    assert "384 B" in function.graph().mermaid
+    assert "38.4 kB" in function.graph(np.ones((60, 80)), np.ones((60, 80))).mermaid
 
 
 def test_saving(tmp_path):
@@ -159,12 +162,21 @@ def test_saving(tmp_path):
 def test_explain_tells_of_joined_loops_and_bytes():
     text = str(softmax.explain(PLANE, PLANE.copy()))
     assert "run as one; not stored: total, total, e; 1.15 kB to and from memory, not" in text
-    assert "a place that is written counts twice" in text  # 384 B are read, and as many written
+    assert (
+        "for these arguments; a place that is written counts twice" in text
+    )  # 384 B are read, and as many written
+
+
+def test_explain_without_arguments_tells_the_bytes_of_the_first_call():
+    function = appyc.jit(softmax.py_func)
+    function.compile(PLANE, PLANE.copy())
+    function.compile(np.ones((60, 80)), np.ones((60, 80)))
+    assert "1.15 kB to and from memory, not" in str(function.explain())
+    assert "for the first call's sizes; a place" in str(function.explain())
+    assert "115 kB to and from memory, not" in str(function.explain(np.ones((60, 80)), np.ones((60, 80))))
 
 
 def test_explain_tells_how_bytes_are_counted_only_where_there_are_some():
-    softmax.compile(PLANE, PLANE.copy())
-    assert "counts twice" not in str(softmax.explain())
     assert "counts twice" not in str(gathered.explain(ROW, ROW.copy(), np.arange(6)))
 
 

@@ -1,0 +1,29 @@
+"""The sizes of a call's arguments, kept without the arguments."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """An array of which the lengths are known."""
+
+    shape: tuple[int, ...]
+
+
+def sizes_of(named: Mapping[str, object]) -> dict[str, object]:
+    """The lengths of the arrays and the numbers among arguments by name; others are left out.
+
+    >>> sizes_of({"n": 3, "name": "x"})
+    {'n': 3}
+    """
+    out: dict[str, object] = {}
+    for name, value in named.items():
+        if isinstance(value, numbers.Number):
+            out[name] = value
+        elif isinstance(shape := getattr(value, "shape", None), tuple):
+            out[name] = Sized(shape)
+    return out
