@@ -63,14 +63,27 @@ def analyse(
     Raises CompileError for what cannot be compiled or may not run in parallel.
     """
     from appyc import pipeline  # noqa: PLC0415  (isl and the passes are not needed on a warm start)
+
+    simple = simplified(fn, source, arguments, objects, options)
+    return replace(simple, function=pipeline.run(simple.function, pipeline.ANALYSE, simple.context))
+
+
+def simplified(
+    fn: FunctionType,
+    source: Source,
+    arguments: Mapping[str, ArgType],
+    objects: Mapping[str, object],
+    options: Options,
+) -> Analysed:
+    """The same before analysis: what other versions than the usual one start from."""
+    from appyc import pipeline  # noqa: PLC0415  (as above)
     from appyc.frontend.lower import ObjectArg, lower_function  # noqa: PLC0415
     from appyc.passes.context import PassContext  # noqa: PLC0415
 
     given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
     lowered = lower_function(fn, source, given, typeof)
     context = PassContext(options)
-    plain = pipeline.run(lowered.function, pipeline.SIMPLIFY, context)
-    function = pipeline.run(plain, pipeline.ANALYSE, context)
+    function = plain = pipeline.run(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:
         plain = pipeline.run(plain, pipeline.UNCHECKED, PassContext(options))
     hidden = tuple(

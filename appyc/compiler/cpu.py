@@ -15,7 +15,14 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from appyc.compiler.analyse import Analysed, CompiledFor, analyse, analyse_shared, analyse_units
+from appyc.compiler.analyse import (
+    Analysed,
+    CompiledFor,
+    analyse,
+    analyse_shared,
+    analyse_units,
+    simplified,
+)
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_of, find, plain_form, python_function
 from appyc.frontend.source import Source, capture, read_source
@@ -63,8 +70,9 @@ class CpuCompiler:
         found = self._find(key, objects) if self.options.cache else None
         if found is not None:
             return self._load(found.entry, found.meta, objects)
-        analysed = analyse(self.fn, self.source, arguments, objects, self.options)
-        return self._build(analysed, key, plain)
+        if plain:
+            return self._build(self._simplified(arguments, objects), key, plain)
+        return self._build(analyse(self.fn, self.source, arguments, objects, self.options), key, plain)
 
     def shared_version(
         self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], sharing: Sharing
@@ -74,8 +82,7 @@ class CpuCompiler:
         found = self._find(key, objects) if self.options.cache else None
         if found is not None:
             return self._load(found.entry, found.meta, objects)
-        analysed = analyse(self.fn, self.source, arguments, objects, self.options)
-        shared = analyse_shared(analysed, sharing)
+        shared = analyse_shared(self._simplified(arguments, objects), sharing)
         return None if shared is None else self._build(shared, key, plain=False)
 
     def unit_version(
@@ -89,8 +96,11 @@ class CpuCompiler:
         found = self._find(key, objects) if self.options.cache else None
         if found is not None:
             return self._load(found.entry, found.meta, objects)
-        analysed = analyse_units(analyse(self.fn, self.source, arguments, objects, self.options), units)
+        analysed = analyse_units(self._simplified(arguments, objects), units)
         return None if analysed is None else self._build(analysed, key, plain=False)
+
+    def _simplified(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object]) -> Analysed:
+        return simplified(self.fn, self.source, arguments, objects, self.options)
 
     def _key(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], variant: str) -> str:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")

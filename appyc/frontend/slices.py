@@ -27,6 +27,7 @@ from appyc.frontend.tensors import (
     is_array,
     kept,
     materialise,
+    mostly_one,
     permuted,
     pinned,
 )
@@ -364,7 +365,27 @@ def _slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> _Slice:
         more = Binary("+", distance, integer(size - 1, loc), loc=loc)
         distance = Binary("//", more, integer(size, loc), loc=loc)
     count = Binary("max", distance, integer(0, loc), loc=loc)
-    return _Slice(pinned(scope, "start", start), known, pinned(scope, "count", count), node)
+    first, length = pinned(scope, "start", start), pinned(scope, "count", count)
+    return _Slice(
+        first, known, mostly_one(scope, length, loc) if known > 0 and _is_narrow(lo, hi) else length, node
+    )
+
+
+def _is_narrow(lo: Expr | None, hi: Expr | None) -> bool:
+    """Whether there is one place between the bounds: `:1`, `2:3`, `-1:`, `k : k + 1`."""
+    match lo, hi:
+        case None, Const(value=1):
+            return True
+        case Const(value=-1), None:
+            return True
+        case Const(value=int(low)), Const(value=int(high)):
+            return high - low == 1 and (low < 0) == (high < 0)
+        case _, Binary(op="+", lhs=base, rhs=Const(value=1)) if base == lo:
+            return True
+        case Binary(op="-", lhs=base, rhs=Const(value=1)), _ if base == hi:
+            return True
+        case _:
+            return False
 
 
 def _variable_step(

@@ -15,6 +15,7 @@ from appyc.frontend.tensors import (
     is_one,
     materialise,
     negation,
+    usually_one,
 )
 from appyc.frontend.values import Masked, Tensor, Value, describe
 from appyc.ir.nodes import Compare, Const, Expr, Fail, ForAll, If, Likely, Load, Select, Symbol, Var
@@ -147,10 +148,15 @@ def _stretched_place(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc
         return here
     if is_one(extent):
         return integer(0, loc)
-    same = Likely(Compare("==", extent, wanted, loc=loc), loc=loc)
     message = "could not broadcast input array: an axis of it has length {value}, and of the target {extent}"
-    fail_unless(scope, same, equals(extent, 1, loc), message, loc, lengths=(extent, wanted))
-    return Select(same, here, integer(0, loc), loc=loc)
+    same = Compare("==", extent, wanted, loc=loc)
+    alone = usually_one(extent) if usually_one(wanted) is None and not is_one(wanted) else None
+    if alone is not None:
+        fail_unless(scope, alone, same, message, loc, lengths=(extent, wanted))
+        return Select(alone, integer(0, loc), here, loc=loc)
+    fits = Likely(same, loc=loc)
+    fail_unless(scope, fits, equals(extent, 1, loc), message, loc, lengths=(extent, wanted))
+    return Select(fits, here, integer(0, loc), loc=loc)
 
 
 def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> Tensor:

@@ -173,7 +173,7 @@ def _common(
     scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc, error: str
 ) -> tuple[Expr, list[Expr]]:
     """The common length of an axis, and the place along it in each of the tensors that have it."""
-    longest = next((e for e in lengths if not is_one(e)), lengths[0])
+    longest = min(lengths, key=lambda e: 2 if is_one(e) else usually_one(e) is not None)
     whole = longest
     same: dict[Expr, Likely] = {}
     for extent in lengths:
@@ -184,17 +184,23 @@ def _common(
                 f"arrays of lengths {longest.value} and {extent.value} cannot be combined", loc,
                 hints=("axes must have one length, or one of them length 1",),
             )  # fmt: skip
-        same[extent] = Likely(Compare("==", extent, longest, loc=loc), loc=loc)
-        ones = Logical("or", equals(whole, 1, loc), equals(extent, 1, loc), loc=loc)
-        fail_unless(scope, same[extent], ones, _MISMATCH, loc, error, (whole, extent))
+        alone = usually_one(extent) if usually_one(longest) is None else None
+        same[extent] = alone or Likely(Compare("==", extent, longest, loc=loc), loc=loc)
+        fits: Expr = Logical("or", equals(whole, 1, loc), equals(extent, 1, loc), loc=loc)
+        if whole != longest or alone is not None:
+            fits = Logical("or", Compare("==", extent, whole, loc=loc), fits, loc=loc)
+        fail_unless(scope, same[extent], fits, _MISMATCH, loc, error, (whole, extent))
         longer = Select(equals(whole, 1, loc), extent, whole, loc=loc)
         whole = scope.temp("n", Select(same[extent], whole, longer, loc=loc))
     here = Var(axis, loc=loc)
+    tests = list(same.values())
     indices: list[Expr] = []
     for extent in lengths:
-        tests = list(same.values()) if extent == longest else [same[extent]] if extent in same else []
+        if same.get(extent) is not None and same[extent] == usually_one(extent):
+            indices.append(Select(same[extent], integer(0, loc), here, loc=loc))
+            continue
         index: Expr = integer(0, loc) if is_one(extent) and not is_one(longest) else here
-        indices.append(stretched(index, extent, tests, loc))
+        indices.append(index if is_one(extent) else stretched(index, extent, tests, loc))
     return whole, indices
 
 
@@ -229,6 +235,22 @@ def fail_unless(
 
 def is_one(extent: Expr) -> bool:
     return isinstance(extent, Const) and extent.value == 1
+
+
+def mostly_one(scope: Scope, length: Expr, loc: Loc) -> Expr:
+    """A length that is 1 in nearly every call, as that of `a[:, k : k + 1]`: the usual version has a 1 for it."""
+    if isinstance(length, Const):
+        return length
+    return Select(Likely(equals(length, 1, loc), loc=loc), integer(1, loc), length, loc=loc)
+
+
+def usually_one(extent: Expr) -> Likely | None:
+    """The test that such a length is 1; None for any other length."""
+    match extent:
+        case Select(cond=Likely() as test, then=Const(value=1)):
+            return test
+        case _:
+            return None
 
 
 def equals(expr: Expr, value: int, loc: Loc) -> Expr:
