@@ -1,5 +1,5 @@
 """One counted loop on one thread: plain, in lanes by `omp simd` (and past the caches) or around its
-inner loops, jammed, in chains."""
+inner loops, jammed, in chains, in parts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from appyc.c_gen.chains import emit_chains, plan_chains
 from appyc.c_gen.context import FunctionContext
+from appyc.c_gen.decided import emit_decided, plan_decided
 from appyc.c_gen.dot_plan import plan_dots
 from appyc.c_gen.dots import emit_dots
 from appyc.c_gen.lane_plan import plan_lanes
@@ -41,6 +42,11 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
     if fast is not None:
         with ctx.writer.block():
             emit_fast_loop(ctx, loop, fast, lo, hi, body)
+        return
+    decided = None if ctx.module.sequential else plan_decided(loop)
+    if decided is not None:
+        with ctx.writer.block():
+            emit_decided(ctx, loop, decided, lo, hi, body)
         return
     simd = not ctx.module.sequential and why_not_simd(loop) is None
     if simd and loop.streams and ctx.may_stream:

@@ -152,19 +152,21 @@ TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     "min": ((), "static inline T min_D(const T a, const T b) { return b < a ? b : a; }"),
     "max": ((), "static inline T max_D(const T a, const T b) { return b > a ? b : a; }"),
     # NumPy's: a NaN on either side is the result. Two choices in a row: of one choice with an `||` in it, gcc makes
-    # jumps where one is inside the other, as in a clip, and no lanes.
+    # jumps where one is inside the other, as in a clip, and no lanes. The first is one instruction, which keeps `a`
+    # where that is a NaN; the second asks about `b` alone. In a reduction, where `a` is what has been found so far,
+    # a step has to wait for no more than these two, and of a constant `b` the second is left out.
     "minimum": (
         (),
         """static inline T minimum_D(const T a, const T b) {
-    const T smaller = a < b ? a : b;
-    return a != a ? a : smaller;
+    const T smaller = b < a ? b : a;
+    return b != b ? b : smaller;
 }""",
     ),
     "maximum": (
         (),
         """static inline T maximum_D(const T a, const T b) {
-    const T larger = a > b ? a : b;
-    return a != a ? a : larger;
+    const T larger = b > a ? b : a;
+    return b != b ? b : larger;
 }""",
     ),
     "square": ((), "static inline T square_D(const T a) { return (T)(a * a); }"),

@@ -171,8 +171,10 @@ def note(
     if outside and _is_whole(move.source):
         if array not in memory.outside:
             memory.outside.append(array)
-    else:
+    elif outside or array in given:
         memory.seen.add(move.home.symbol)
+    else:
+        memory.shared.add(move.home.symbol)
 
 
 def _is_whole(source: ArrayRef | Tensor) -> bool:

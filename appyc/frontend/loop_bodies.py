@@ -52,6 +52,7 @@ class LoopBody:
         head: Env = dict(start)
         since = len(scope.memory.stores)
         needed = _needed(scope, self.node)
+        behind = live_before(self.node.orelse, scope.names_behind.get(self.node, scope.locals))
         exchanged: frozenset[str] = frozenset()
         may_exchange = self.in_order and not self.node.orelse and not scope.facts.copies_exchanged
         for name in sorted(self._set_by_earlier_iterations(scope)):
@@ -61,7 +62,7 @@ class LoopBody:
         for _ in range(_MAX_ROUNDS):
             # What a round that comes to nothing has returned says nothing.
             scope.result, scope.options = result, {leaf: list(arrays) for leaf, arrays in options.items()}
-            frame = LoopFrame(dict(head), since, needed=needed, asked=self.asked)
+            frame = LoopFrame(dict(head), since, needed=needed, behind=behind, asked=self.asked)
             if self.node.orelse:
                 frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)
             if exchanged:
@@ -168,14 +169,15 @@ class LoopBody:
                 scope.emit(leave)
 
 
-def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True) -> None:
-    """A way back to the top, or out: what names are bound to here goes to their common home."""
+def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True, leaves: bool = False) -> None:
+    """A way back to the top, or out (`leaves`): what names are bound to here goes to their common home."""
     frame.ends.append(dict(scope.env))
     if not emit:
         return
     exchanged = frame.exchange.names if frame.exchange is not None else ()
     head = {name: binding for name, binding in frame.head.items() if name not in exchanged}
-    scope.end_path(head, scope.env, loc, since=frame.stores, first=False, needed=frame.needed)
+    needed = frame.behind if leaves else frame.needed
+    scope.end_path(head, scope.env, loc, since=frame.stores, first=False, needed=needed)
     if frame.exchange is not None:
         scope.emit(frame.exchange.leave(scope.env, loc))
 
@@ -210,7 +212,7 @@ def _needed(scope: Scope, loop: ast.For | ast.While) -> frozenset[str]:
 
 def lower_break(scope: Scope, loc: Loc) -> None:
     frame = scope.loops[-1]
-    end_path(scope, frame, loc)
+    end_path(scope, frame, loc, leaves=True)
     if frame.broke is not None:
         scope.emit(Assign(frame.broke, const(True, DType.BOOL, loc), loc=loc))
     scope.emit(Break(loc=loc))

@@ -244,9 +244,14 @@ class _Results:
 
     def _whole(self, symbol: Symbol) -> int:
         # One array that is returned twice is one result.
+        memory = self.scope.memory
         for number, result in enumerate(self.results):
             if result.value == symbol:
                 return number
+            if isinstance(result.value, Symbol) and result.value.is_array:
+                common = memory.origins(symbol) & memory.origins(result.value)
+                if common and (memory.origins(symbol) | memory.origins(result.value)) & memory.shared:
+                    raise self._not_told(symbol)
         self.results.append(Result(symbol, loc=self.loc))
         return len(self.results) - 1
 

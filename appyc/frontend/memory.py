@@ -41,6 +41,8 @@ class Memory:
     """Arrays that have a copy, or are one, which must not come to differ, and of which name."""
     seen: set[Symbol] = field(default_factory=set)
     """Homes whose array somebody else has too, in another way than the caller has its own."""
+    shared: set[Symbol] = field(default_factory=set)
+    """Homes whose array, one that the function has made, another name of the function's has too."""
     flows: list[tuple[Symbol, Symbol, Bound, int]] = field(default_factory=list)
     """Copies from one array to another, with the name and the store since when they may not differ."""
 

@@ -118,6 +118,8 @@ class LoopFrame:
     """Set by `break` where the loop has an else clause."""
     needed: frozenset[str] | None = None
     """Names that are read at the top of an iteration, or behind the loop."""
+    behind: frozenset[str] | None = None
+    """Names that are read behind the loop."""
     exchange: Exchange | None = None
     """Which names have one another's arrays in later iterations."""
 

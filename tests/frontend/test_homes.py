@@ -70,8 +70,8 @@ def stores_into_what_a_call_returned(a, n):  # type: ignore[no-untyped-def]
 
 def binds_another_type(a, n):  # type: ignore[no-untyped-def]
     x = a
-    for k in range(n):
-        x = x + (1j if k > 1 else 2j)
+    if n > 1:
+        x = x + 1j
     return x
 
 
@@ -131,3 +131,16 @@ def test_lengths_that_stay_are_tested_once_at_the_call() -> None:
     f = appyc.jit(strict=True, cache=False, target="cpu")(_doubled)
     f(np.ones(4), 3)
     assert "if " not in f.source("ir")
+
+
+def test_two_results_that_may_be_one_array_are_refused() -> None:
+    def both(a, n):  # type: ignore[no-untyped-def]
+        x = y = a * 1
+        if n > 2:
+            x = x + 1
+        return x, y
+
+    for n in (1, 3):
+        run_everywhere(both, _A, n, targets=("cpu",))
+    with pytest.raises(appyc.UnsupportedError, match="another name's array"):
+        appyc.jit(strict=True, cache=False, target="cpu")(both)(_A, 3)

@@ -228,3 +228,24 @@ def exchanged_before_a_name_is_bound_anew(a, b):
     for _ in range(3):
         second = second - b[-2:]
     return first, second
+
+
+@PROGRAMS.on(floats(5), floats(5, seed=1), 4, 0.5)
+@PROGRAMS.on(floats(5), floats(5, seed=1), 4, -1e9)
+@PROGRAMS.on(floats(5), floats(5, seed=1), 0, 0.5)
+def returned_from_the_loop_or_behind_it(a, b, n, enough):
+    x = a * 1
+    for _ in range(n):
+        x = x * b
+        if x.sum() < enough:
+            return x
+    return x
+
+
+@PROGRAMS.on(floats(5), 4)
+@PROGRAMS.on(floats(5), 1)
+def returned_beside_what_it_was(a, n):
+    x = y = a * 1
+    if n > 2:
+        x = x + 1
+    return x + 0, y + 0
