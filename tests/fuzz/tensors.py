@@ -156,8 +156,8 @@ class _Body:
         new, old = self.evaluated(value, False), self.values[name]
         if new is None or not isinstance(new.value, np.ndarray):
             return None
-        if (new.value.dtype, new.value.ndim) != (old.dtype, old.ndim):
-            return None  # which paths may not differ in
+        if (new.value.dtype, new.value.ndim) != (old.dtype, old.ndim) and head.startswith("if"):
+            return None  # which branches may not differ in
         store = self.one_of(("", "", f"\n    {name}[0] = 1"))
         return f"{head}\n    {name} = {value}{store}"
 
@@ -262,6 +262,7 @@ class _Body:
                 self.binary,
                 self.binary,
                 self.binary,
+                self.stretched,
                 self.exact,
                 self.unary,
                 self.unary,
@@ -281,6 +282,33 @@ class _Body:
             return None
         operand = right.text if self.draw(st.integers(0, 4)) else self.one_of(("2", "0.5", "k", "1j"))
         return self.evaluated(f"({left.text} {self.one_of(_ARITHMETIC)} {operand})", False)
+
+    def stretched(self, depth: int) -> _Drawn | None:
+        """Several operands of one shape, but for axes along which some of them have one place."""
+        of = self.one_of(self.arrays())
+        ndim = self.values[of].ndim
+        operands = [self.narrowed(of, ndim) for _ in range(self.draw(st.integers(2, 4)))]
+        if self.draw(st.integers(0, 3)) == 3:
+            drawn = self.leaf()
+            operands += [] if drawn is None else [drawn.text]
+        operands = self.draw(st.permutations(operands))
+        joined = f" {self.one_of(('+', '-', '*'))} ".join(operands)
+        return self.evaluated(f"({joined})", False)
+
+    def narrowed(self, name: str, ndim: int) -> str:
+        """An array, or one place or the whole of it along each axis."""
+        match self.draw(st.integers(0, 5)):
+            case 0:
+                return name
+            case 1:
+                return f"{name}.sum(axis={self.draw(st.integers(0, ndim - 1))}, keepdims=True)"
+            case 2:
+                return (
+                    f"np.ones(({', '.join(self.one_of(('1', f'{name}.shape[{n}]')) for n in range(ndim))},))"
+                )
+            case _:
+                places = (":", ":", ":1", "-1:", "k:k + 1", "0:1", "None:1")
+                return f"{name}[{', '.join(self.one_of(places) for _ in range(ndim))}]"
 
     def exact(self, depth: int) -> _Drawn | None:
         left, right = self.leaf(), self.leaf()
