@@ -13,6 +13,7 @@ from appyc.c_gen.dot_plan import plan_dots
 from appyc.c_gen.dots import emit_dots
 from appyc.c_gen.lane_plan import plan_lanes
 from appyc.c_gen.lanes import emit_lanes
+from appyc.c_gen.packing import emit_packing, plan_packing
 from appyc.c_gen.simd import declare_scalars, simd_directive, simd_private, why_not_simd
 from appyc.c_gen.streams import emit_streams
 from appyc.c_gen.unlikely_faults import emit_fast_loop, plan_fast_loop
@@ -27,6 +28,13 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
     if chains is not None:
         with ctx.writer.block():
             emit_chains(ctx, chains, lo, hi, body)
+        return
+    packing = None
+    if not ctx.module.sequential:
+        packing = plan_packing(loop, boundscheck=ctx.module.options.boundscheck)
+    if packing is not None:
+        with ctx.writer.block():
+            emit_packing(ctx, loop, packing, lo, hi, body)
         return
     plan = None if ctx.module.sequential else plan_lanes(loop)
     if plan is not None:
