@@ -37,6 +37,7 @@ from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.expand_tensors import expand_tensors
 from appyc.passes.find_lanes import find_lanes
 from appyc.passes.find_products import find_products
+from appyc.passes.flatten_nests import flatten_nests
 from appyc.passes.forward_copies import forward_copies
 from appyc.passes.forward_elements import forward_elements
 from appyc.passes.fuse_in_blocks import fuse_in_blocks
@@ -121,7 +122,8 @@ ANALYSE: tuple[Pass, ...] = (
     choose_threads,  # it asks the verdicts which loops without a pragma threads may share
     chunk_scans,  # for loops that threads do not share as they stand
     stream_results,  # once no pass makes loops any more: it is about those that are there in the end
-    estimate_costs,  # last: what a loop costs depends on the modes of those inside it
+    estimate_costs,  # once all have modes: what a loop costs depends on the modes of those inside it
+    flatten_nests,  # last: no other pass knows what to make of its indices
 )
 
 PROVE_BOUNDS: tuple[Pass, ...] = (

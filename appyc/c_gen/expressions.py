@@ -110,6 +110,28 @@ def element(ctx: FunctionContext, array: Symbol, places: Sequence[str]) -> str:
     return f"{data}[{offset[1:-1] if len(places) > 1 else offset}]"
 
 
+def element_at(ctx: FunctionContext, array: Symbol, index: Sequence[Expr]) -> str:
+    """An array's element at indices that are in range."""
+    place = _place(array, index)
+    if place is not None:
+        return f"{ctx.name(array)}[{expression(ctx, place)}]"
+    return element(ctx, array, [expression(ctx, i) for i in index])
+
+
+def _place(array: Symbol, index: Sequence[Expr]) -> Expr | None:
+    """The place in C order that an index was made of (`passes/flatten_nests`): x // n, x % n is x, in rows of n."""
+    if len(index) < 2 or array.array.layout is not Layout.C:
+        return None
+    place = index[0]
+    for axis, digit in enumerate(index[1:], 1):
+        match place, digit:
+            case Binary("//", x, n), Binary("%", y, m) if x == y and n == m == Extent(array, axis, loc=n.loc):
+                place = x
+            case _:
+                return None
+    return place
+
+
 def _wide(cast: Cast) -> str:
     """The integer type that a float goes through on its way to a narrow one: -2.0 becomes 254 in uint8, as
     NumPy has it, where C leaves open what it becomes, and takes the liberty in loops."""
@@ -180,7 +202,7 @@ def checked_places(
 def _load(ctx: FunctionContext, load: Load) -> str:
     zero = constant(0, load.dtype)
     if not load.checked or not load.index:
-        value = _value(load.array, element(ctx, load.array, [expression(ctx, i) for i in load.index]))
+        value = _value(load.array, element_at(ctx, load.array, load.index))
     else:
         places = checked_places(ctx, load.array, load.index, load.loc)
         declared = "".join(f"const int64_t {name} = {text}; " for name, text in places)

@@ -155,18 +155,21 @@ TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
     # jumps where one is inside the other, as in a clip, and no lanes. The first is one instruction, which keeps `a`
     # where that is a NaN; the second asks about `b` alone. In a reduction, where `a` is what has been found so far,
     # a step has to wait for no more than these two, and of a constant `b` the second is left out.
-    "minimum": (
-        (),
-        """static inline T minimum_D(const T a, const T b) {
-    const T smaller = b < a ? b : a;
-    return b != b ? b : smaller;
-}""",
-    ),
     "maximum": (
         (),
         """static inline T maximum_D(const T a, const T b) {
     const T larger = b > a ? b : a;
     return b != b ? b : larger;
+}""",
+    ),
+    "minimum": ((), "static inline T minimum_D(const T a, const T b) { return b < a ? b : a; }"),
+    # Asked in other words: where a minimum and a maximum of the same numbers ask the same, gcc puts the conditions
+    # together, outside of vectors, which takes five times as long.
+    "minimum_of_float": (
+        (),
+        """static inline T minimum_D(const T a, const T b) {
+    const T smaller = b < a ? b : a;
+    return __builtin_isnan(b) ? b : smaller;
 }""",
     ),
     "square": ((), "static inline T square_D(const T a) { return (T)(a * a); }"),
@@ -306,8 +309,9 @@ class Helpers:
         """Asks for an operation on a type; returns the function's name."""
         name = f"{operation}_{dtype}"
         if name not in self._texts:
-            of_complex = f"{operation}_of_complex"
-            chosen = of_complex if dtype.is_complex and of_complex in TEMPLATES else operation
+            special = f"{operation}_of_{'complex' if dtype.is_complex else 'float'}"
+            is_special = (dtype.is_complex or dtype.is_float) and special in TEMPLATES
+            chosen = special if is_special else operation
             needs, text = TEMPLATES[chosen]
             for need in needs:
                 if need == "vector":

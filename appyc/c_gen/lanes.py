@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.c_gen.context import FunctionContext
-from appyc.c_gen.expressions import element, expression
+from appyc.c_gen.expressions import element_at, expression
 from appyc.c_gen.lane_plan import (
     CACHED_BYTES,
     GROUPS,
@@ -223,7 +223,7 @@ def _emit_store(tile: _Tile, copy: FunctionContext, stmt: Store) -> None:
     with copy.writer.block():
         copy.writer.line(f"const {vectors.kind} value = {value};")
         lane = replace(copy, renamed={**copy.renamed, vectors.var: f"({copy.name(vectors.var)} + piece)"})
-        target = element(lane, stmt.array, [expression(lane, i) for i in stmt.index])
+        target = element_at(lane, stmt.array, stmt.index)
         copy.writer.line(
             f"for (int64_t piece = 0; piece < {vectors.lanes}; piece += 1) {target} = value[piece];"
         )

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from appyc.c_gen.context import FunctionContext
-from appyc.c_gen.expressions import element, expression
+from appyc.c_gen.expressions import element_at, expression
 from appyc.ir.machine import ENOUGH, FEWEST
 from appyc.ir.nodes import Binary, Expr, For, Operand, Product, ProductShape, Symbol, Var
 from appyc.ir.visit import loops_of, walk
@@ -127,7 +127,7 @@ def _matrix(
 
     def place(at: Mapping[Symbol, str]) -> str:
         there = replace(ctx, renamed={**ctx.renamed, **at})
-        return f"&{element(there, operand.array, [expression(there, i) for i in operand.index])}"
+        return f"&{element_at(there, operand.array, operand.index)}"
 
     start = place(first)
     steps = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from appyc.c_gen.context import FunctionContext, can_fault
-from appyc.c_gen.expressions import checked_places, combine, element, expression
+from appyc.c_gen.expressions import checked_places, combine, element, element_at, expression
 from appyc.c_gen.loops import emit_loop
 from appyc.c_gen.scalars import c_type, storage_type
 from appyc.errors import InternalError
@@ -85,7 +85,7 @@ def _emit_masked(ctx: FunctionContext, stmt: Store | Update) -> None:
 def _emit_element(ctx: FunctionContext, stmt: Store | Update) -> None:
     array = stmt.array if isinstance(stmt, Store) else stmt.target
     if not can_fault(stmt):
-        target = ctx.lines.get(array) or element(ctx, array, [expression(ctx, i) for i in stmt.index])
+        target = ctx.lines.get(array) or element_at(ctx, array, stmt.index)
         _emit_write(ctx, stmt, target, expression(ctx, stmt.value))
         return
     # The value first, as in Python; nothing is written once a check has failed.

@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.c_gen.context import FunctionContext
-from appyc.c_gen.expressions import element, expression
+from appyc.c_gen.expressions import element_at
 from appyc.c_gen.scalars import storage_type
 from appyc.c_gen.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.streams_text import LINE_BYTES
@@ -108,4 +108,4 @@ def _emit_lines(
 def _address(ctx: FunctionContext, loop: For, store: Store, at: str) -> str:
     """Where iteration `at` stores."""
     there = replace(ctx, renamed={**ctx.renamed, loop.var: at})
-    return f"&{element(there, store.array, [expression(there, i) for i in store.index])}"
+    return f"&{element_at(there, store.array, store.index)}"

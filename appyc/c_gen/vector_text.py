@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from appyc.c_gen.context import FunctionContext
-from appyc.c_gen.expressions import element, expression
+from appyc.c_gen.expressions import element_at, expression
 from appyc.errors import InternalError
 from appyc.ir.nodes import Binary, Expr, Load, Symbol, Unary, Var
 from appyc.ir.visit import walk
@@ -37,7 +37,7 @@ class Vectors:
 
     def at(self, ctx: FunctionContext, array: Symbol, index: tuple[Expr, ...]) -> str:
         """As many elements as there are lanes, from the one that `index` names in the first lane."""
-        first = _element(ctx, array, index)
+        first = element_at(ctx, array, index)
         const = "const " if array.array.readonly else ""
         return first if self.lanes == "1" else f"(*({const}{self.kind} *)&{first})"
 
@@ -52,7 +52,7 @@ class Vectors:
                 memory = self.at(ctx, node.array, node.index)
                 if memory not in self.loaded:
                     self.loaded[memory] = name = ctx.module.names.fresh(f"{node.array.name}_lanes")
-                    first = _element(ctx, node.array, node.index)
+                    first = element_at(ctx, node.array, node.index)
                     ctx.writer.line(f"const {self.kind} {name} = *(const volatile {self.kind} *)&{first};")
 
     def spread(self, ctx: FunctionContext, expr: Expr) -> str:
@@ -78,7 +78,3 @@ class Vectors:
                 return f"({self.text(ctx, expr.lhs)} {expr.op} {self.text(ctx, expr.rhs)})"
             case _:
                 raise InternalError("c_gen", f"{type(expr).__name__} in lanes")
-
-
-def _element(ctx: FunctionContext, array: Symbol, index: tuple[Expr, ...]) -> str:
-    return element(ctx, array, [expression(ctx, i) for i in index])

@@ -108,7 +108,7 @@ static PyObject *held_alone(PyObject *Py_UNUSED(module), PyObject *statements)
 
 /* Lists of a `Gathered`, the numbers of buffers, and the operations whose operands may be stretched. */
 typedef struct {
-    PyObject *lines, *sites, *buffers, *inputs, *scalars, *numbers, *stretching, *created;
+    PyObject *lines, *sites, *buffers, *inputs, *scalars, *numbers, *stretching, *picking, *created;
 } Gathering;
 
 /* The number of a buffer, which is an input if it has none. Borrowed. */
@@ -231,17 +231,33 @@ static int add_line_of(const Gathering *to, const Statement *statement, PyObject
     return failed ? -1 : 0;
 }
 
-/* add_lines(lines, sites, buffers, inputs, scalars, numbers, stretching, created, statements, at): adds lines for the
+/* The elements that a statement computes, or looks at, if these are more: a sum is one number. */
+static Py_ssize_t work_of(const Gathering *to, const Statement *statement)
+{
+    Py_ssize_t most = size_of(statement->shape);
+    int picks = PySequence_Contains(to->picking, (PyObject *)Py_TYPE(statement->operation));
+    for (Py_ssize_t i = 0; !picks && i < PyTuple_GET_SIZE(statement->operands); i++) {
+        PyObject *operand = PyTuple_GET_ITEM(statement->operands, i);
+        PyObject *shape = PyObject_TypeCheck(operand, &ViewType) ? ((View *)operand)->shape
+            : Py_TYPE(operand) == &OwnType                      ? ((Own *)operand)->shape
+                                                                : NULL;
+        Py_ssize_t size = shape && shape != statement->shape ? size_of(shape) : 0;
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+/* add_lines(lines, sites, buffers, inputs, scalars, numbers, stretching, picking, created, statements, at): adds lines for the
  * statements from the one at `at`, up to one that is no plain statement, or creates an array (its operation's class is
- * `created`). The number of that one, and the elements computed. */
+ * `created`). The number of that one, and the elements computed or looked at. */
 static PyObject *add_lines(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     for (int i = 0; i < 5; i++)
-        if (count != 10 || !PyList_CheckExact(args[i]) || !PyDict_CheckExact(args[5]) || !PyList_CheckExact(args[8]))
+        if (count != 11 || !PyList_CheckExact(args[i]) || !PyDict_CheckExact(args[5]) || !PyList_CheckExact(args[9]))
             return PyErr_Format(PyExc_TypeError, "add_lines: five lists, a dict, classes, a class, statements, and a number");
-    Gathering to = {args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7]};
-    PyObject *statements = args[8];
-    Py_ssize_t at = PyLong_AsSsize_t(args[9]), work = 0;
+    Gathering to = {args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], args[8]};
+    PyObject *statements = args[9];
+    Py_ssize_t at = PyLong_AsSsize_t(args[10]), work = 0;
     for (; at >= 0 && at < PyList_GET_SIZE(statements); at++) {
         Statement *statement = (Statement *)PyList_GET_ITEM(statements, at);
         if (Py_TYPE(statement) != &StatementType || (PyObject *)Py_TYPE(statement->operation) == to.created)
@@ -254,7 +270,7 @@ static PyObject *add_lines(PyObject *Py_UNUSED(module), PyObject *const *args, P
         Py_DECREF(target);
         if (failed)
             return NULL;
-        Py_ssize_t size = size_of(statement->shape);
+        Py_ssize_t size = work_of(&to, statement);
         work = size > PY_SSIZE_T_MAX - work ? PY_SSIZE_T_MAX : work + size;
     }
     return PyErr_Occurred() ? NULL : Py_BuildValue("nn", at, work);

@@ -22,7 +22,7 @@
 #include "_flushing.h"
 
 /* As in appyc/lazy/nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 10 };
+enum { NODES_FORMAT = 11 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},

@@ -150,6 +150,7 @@ def add_lines(
     scalars: list[Any],
     numbers: dict[Buffer, int],
     stretching: tuple[type[Any], ...],
+    picking: tuple[type[Any], ...],
     created: type[Any],
     statements: list[Any],
     at: int,

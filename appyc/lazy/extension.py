@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-FORMAT = 10
+FORMAT = 11
 """Of what `_nodes.c` offers. The same number stands there."""
 
 

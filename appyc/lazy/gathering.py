@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from appyc.lazy.nodes import Buffer, Own, Scalar, Site, Statement, View, add_lines
-from appyc.lazy.operations import Choose, Create, Operation, Pointwise, Power
+from appyc.lazy.operations import Choose, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recording import CallStatement, Recorded
 from appyc.lazy.sizes import NOTHING, Lengths, related
 from appyc.lazy.views import NUMBER, Index, Path, item_form, numbers_of
@@ -45,7 +45,7 @@ class Gathered:
     inputs: list[Buffer] = field(default_factory=list)
     scalars: list[Scalar] = field(default_factory=list)
     work: int = 0
-    """Elements computed, in all."""
+    """Elements computed, in all; those that are looked at, where these are more: a sum is one number."""
     lengths: Lengths = NOTHING
 
     def arguments(self) -> tuple[object, ...]:
@@ -75,6 +75,9 @@ class Gathered:
 
 _STRETCHING = (Pointwise, Power, Choose)
 """Operations of operands that are stretched."""
+
+_PICKING = (Gather, Scatter)
+"""Operations that look at some elements of an operand, and not at all of them."""
 
 _STILL: Mapping[tuple[int, int], int] = {}
 
@@ -124,10 +127,7 @@ class _Gatherer:
         else:
             place = self._path(statement.path)
             out.lines.append((statement.operation, tuple(operands), self._known(target), place))
-        size = 1
-        for extent in shape:
-            size *= extent
-        out.work += size
+        out.work += max([math.prod(shape), *_looked_at(statement)])
 
     def known(self, statements: list[Recorded], at: int) -> int:
         """Adds lines for the statements from the one at `at` up to a call, or one that creates an array: its number.
@@ -135,7 +135,7 @@ class _Gatherer:
         out = self.out
         end, work = add_lines(
             out.lines, out.sites, out.buffers, out.inputs, out.scalars,
-            self.numbers, _STRETCHING, Create, statements, at,
+            self.numbers, _STRETCHING, _PICKING, Create, statements, at,
         )  # fmt: skip
         out.work += work
         return end
@@ -228,6 +228,13 @@ def _moving_form(
             scalars.append(item)
             items.append(("moving", by))
     return ("index", tuple(items))
+
+
+def _looked_at(statement: Statement) -> list[int]:
+    """The elements of each operand that the statement looks at all of."""
+    if isinstance(statement.operation, _PICKING):
+        return []
+    return [math.prod(o.shape) for o in statement.operands if isinstance(o, View | Own)]
 
 
 def _stretch(shape: tuple[int, ...], statement: Statement) -> tuple[bool, ...]:

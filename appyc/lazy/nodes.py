@@ -308,10 +308,11 @@ def _goes_on(tally: Tally, waiting: ContextVar[bool], function: object, /, *oper
 
 def _add_lines(
     lines: list[Any], sites: list[Site], buffers: list[Any], inputs: list[Buffer], scalars: list[Any],
-    numbers: dict[Buffer, int], stretching: tuple[type[Any], ...], created: type[Any], statements: list[Any], at: int,
+    numbers: dict[Buffer, int], stretching: tuple[type[Any], ...], picking: tuple[type[Any], ...], created: type[Any],
+    statements: list[Any], at: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """Lines of `gathering` for plain statements from one on: where they end, and the elements they compute. Without the
-    extension, none."""
+    """Lines of `gathering` for plain statements from one on: where they end, and the elements they compute or look
+    at. Without the extension, none."""
     return at, 0
 
 

@@ -385,3 +385,16 @@ def test_the_garbage_collector_may_take_a_result_while_it_is_about_to_run(
     finally:
         gc.enable()
     assert kept.tolist() == [3, 3, 3]
+
+
+def test_what_sums_look_at_counts_as_work() -> None:
+    """A sum is one number, but a program of sums over large arrays is worth compiling."""
+    large = np.array(numpy.arange(30_000.0).reshape(10_000, 3))
+    index = np.array([3, 5])
+    work = []
+    for _ in range(2):
+        flush()
+        gathered = [large.sum(), large.max(axis=0), large[index], large[1:3] * 2.0]
+        work.append([gather([statement]).work for statement in STATE.recording.statements])
+        del gathered
+    assert work == [[30_000, 30_000, 6, 6]] * 2
