@@ -20,6 +20,8 @@ from appyc.errors import (
     DependenceError,
     LeftToPython,
     LibraryCallError,
+    Loc,
+    Note,
     ToolchainError,
     TypeInferenceError,
     UnsupportedError,
@@ -243,7 +245,12 @@ class JitFunction(Entry):
 
     def _split(self, wanted: Request, error: CompileError) -> Version:
         """A version whose uncompilable part runs in Python, or the error."""
-        from appyc.frontend.outline import PythonPart, annotation_around, split  # noqa: PLC0415
+        from appyc.frontend.outline import (  # noqa: PLC0415
+            PythonPart,
+            annotation_around,
+            slices_pragma_of,
+            split,
+        )
         from appyc.frontend.pragmas import read_pragmas  # noqa: PLC0415
 
         source = self._text()
@@ -251,6 +258,11 @@ class JitFunction(Entry):
         refused = self.options.strict and not isinstance(error, LibraryCallError)
         if refused or annotation_around(source, pragmas, error) is not None:
             raise error
+        unheard = slices_pragma_of(source, pragmas, error)
+        if unheard is not None and not isinstance(
+            error, LibraryCallError
+        ):  # beside a call, the rest heeds it
+            _warn_of_pragma(unheard, error)
         regions: list[JitFunction] = []
 
         def compiled(region: Region) -> JitFunction:
@@ -406,6 +418,24 @@ class _Hosted:
         self.part = part
         self.left = left
         """Loops that stay in Python."""
+
+
+def _warn_of_pragma(pragma: Loc, error: CompileError) -> None:
+    """Tells that a statement does not do what its pragma asks for."""
+    asked = Note(pragma, "asked for here")
+    told = type(error)(
+        f"the statement runs in Python, in spite of its pragma: {error.summary}",
+        error.loc, label=error.label, related=(asked, *error.related), hints=error.hints,
+    )  # fmt: skip
+    warnings.warn(str(told), RuntimeWarning, stacklevel=_frames_of_ours())
+
+
+def _frames_of_ours() -> int:
+    """The `stacklevel` of a warning that is about the call of a jitted function."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "appyc":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _recorded_in(values: Iterable[object]) -> Any:

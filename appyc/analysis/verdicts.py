@@ -15,6 +15,13 @@ def loop_text(var: Symbol, clauses: Clauses | None) -> str:
     return f"loop over '{clauses.over if clauses is not None and clauses.over else var.name}'"
 
 
+def named(loop: For) -> str:
+    """The same for what was done with a loop: one that a statement about arrays became has no name in the program."""
+    if loop.implied and not (loop.clauses is not None and loop.clauses.over):
+        return "the statement's loop"
+    return loop_text(loop.var, loop.clauses)
+
+
 def iteration_text(loop: For, number: object) -> str:
     """`iteration i=3`, and `iteration 3` of a loop over a slice."""
     has_name = loop.clauses is None or not loop.clauses.over

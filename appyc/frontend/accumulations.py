@@ -92,7 +92,7 @@ def _along_last(
     index = tuple(Var(axis, loc=loc) for axis in source.axes)
     step = Assign(total, _combined(op, Var(total, loc=loc), source.element, loc), loc=loc)
     store = Store(out, index, Var(total, loc=loc), checked=False, loc=loc)
-    loop = For(source.axes[-1], integer(0, loc), source.extents[-1], 1, (step, store), loc=loc)
+    loop = For(source.axes[-1], integer(0, loc), source.extents[-1], 1, (step, store), implied=True, loc=loc)
     return Assign(total, _neutral(op, start, loc), loc=loc), loop
 
 
@@ -111,8 +111,8 @@ def _row_by_row(scope: Scope, op: str, source: Tensor, axis: int, out: Symbol, l
     some = Binary("min", source.extents[axis], one, loc=loc)
     start = _fresh_nest(scope, behind, lengths, substitute(first, {source.axes[axis]: Var(at, loc=loc)}), loc)
     return (
-        For(at, integer(0, loc), some, 1, start, loc=loc),
-        For(source.axes[axis], one, source.extents[axis], 1, rest, loc=loc),
+        For(at, integer(0, loc), some, 1, start, implied=True, loc=loc),
+        For(source.axes[axis], one, source.extents[axis], 1, rest, implied=True, loc=loc),
     )
 
 
@@ -129,7 +129,7 @@ def _nest(
     axes: list[Symbol], extents: tuple[Expr, ...], body: tuple[Stmt, ...], loc: Loc
 ) -> tuple[Stmt, ...]:
     for axis, extent in zip(reversed(axes), reversed(extents), strict=True):
-        body = (For(axis, integer(0, loc), extent, 1, body, loc=loc),)
+        body = (For(axis, integer(0, loc), extent, 1, body, implied=True, loc=loc),)
     return body
 
 

@@ -116,7 +116,7 @@ def _equal_bins(
         Assign(x, cast(original, kind), loc=loc),
         If(inside, (*steps, _step(counts, at, weights, axis, loc)), loc=loc),
     )
-    scope.emit(For(axis, integer(0, loc), values.extents[0], 1, body, loc=loc))
+    scope.emit(For(axis, integer(0, loc), values.extents[0], 1, body, implied=True, loc=loc))
     return TupleValue((_finished(scope, counts, weights, loc), edges))
 
 
@@ -221,7 +221,7 @@ def _unequal_bins(scope: Scope, values: Tensor, bins: Value, weights: Tensor | N
         Assign(x, cast(substitute(values.element, {values.axes[0]: Var(axis, loc=loc)}), dtype), loc=loc),
         If(some, (*steps, _step(counts, place, weights, axis, loc)), loc=loc),
     )
-    scope.emit(For(axis, integer(0, loc), values.extents[0], 1, body, loc=loc))
+    scope.emit(For(axis, integer(0, loc), values.extents[0], 1, body, implied=True, loc=loc))
     return TupleValue((_finished(scope, counts, weights, loc), bins))
 
 

@@ -239,7 +239,7 @@ def _moved_by_one(scope: Scope, slots: ListSlots, lo: Expr, hi: Expr, loc: Loc, 
         first, last, step = (
             (Binary("-", hi, one, loc=loc), Binary("-", lo, one, loc=loc), -1) if up else (lo, hi, 1)
         )
-        scope.emit(For(var, first, last, step, (move,), loc=loc))
+        scope.emit(For(var, first, last, step, (move,), implied=True, loc=loc))
 
 
 def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:

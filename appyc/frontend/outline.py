@@ -33,7 +33,7 @@ from appyc.frontend.access import closure_cells
 from appyc.frontend.array_names import ArrayNames
 from appyc.frontend.host_calls import compiled_callee, named_value, taken_apart
 from appyc.frontend.liveness import live_before, names_assigned, names_captured, surely_assigned
-from appyc.frontend.pragma_nodes import LoopPragma, Pragma
+from appyc.frontend.pragma_nodes import DimsPragma, LoopPragma, Pragma
 from appyc.frontend.source import Part, Source
 from appyc.frontend.tree import statements_in
 from appyc.ir.names import unused
@@ -174,6 +174,13 @@ def annotation_around(source: Source, pragmas: dict[ast.stmt, Pragma], error: Co
     place = _place_of(error, source)
     path = _path_to(source.ast, place.line if place is not None else 0) or []
     return next((pragmas[s].loc for s in path if _is_annotated(s, pragmas)), None)
+
+
+def slices_pragma_of(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
+    """The pragma about slices of the statement that the fault is in, if any."""
+    place = _place_of(error, source)
+    path = _path_to(source.ast, place.line if place is not None else 0) or []
+    return next((pragmas[s].loc for s in path if isinstance(pragmas.get(s), DimsPragma)), None)
 
 
 def _is_annotated(stmt: ast.stmt, pragmas: dict[ast.stmt, Pragma]) -> bool:

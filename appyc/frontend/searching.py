@@ -102,7 +102,7 @@ def search(
     return at, (
         Assign(at, integer(0, loc), loc=loc),
         Assign(step, top, loc=loc),
-        For(turn, integer(0, loc), count, 1, body, loc=loc),
+        For(turn, integer(0, loc), count, 1, body, implied=True, loc=loc),
     )
 
 
@@ -134,7 +134,7 @@ def at_all_places(
     store = Store(out.symbol, tuple(here.values()), found, checked=False, loc=loc)
     body: tuple[Stmt, ...] = (Assign(x, substitute(values.element, here), loc=loc), *steps, store)
     for axis, extent in zip(reversed(own), reversed(values.extents), strict=True):
-        body = (For(axis, integer(0, loc), extent, 1, body, loc=loc),)
+        body = (For(axis, integer(0, loc), extent, 1, body, implied=True, loc=loc),)
     for stmt in body:
         scope.emit(stmt)
     return out

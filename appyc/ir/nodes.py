@@ -496,7 +496,8 @@ class For(Node):
 
     `var` is int64, assigned by the loop alone, and not readable after it.
 
-    mode: how the iterations run. clauses: what the user asked, None on a plain loop.
+    mode: how the iterations run. clauses: what the user asked, None on a plain loop. implied: the program has a
+    statement about arrays in its place.
     private: scalars that every iteration assigns before it reads them; each iteration (or
     thread, or lane) owns its copy. last: those private scalars whose value in the last
     iteration is read after the loop. reductions: scalars that are combined, and (of a parallel
@@ -534,6 +535,7 @@ class For(Node):
     reductions: tuple[Reduction, ...] = ()
     safelen: int | None = None
     in_step: bool = False
+    implied: bool = field(default=False, compare=False)
     cost: LoopCost | None = field(default=None, compare=False)
     scans: tuple[Scan, ...] = ()
     streams: tuple[Symbol, ...] = ()

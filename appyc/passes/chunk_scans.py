@@ -27,6 +27,7 @@ from math import ceil
 
 from appyc.analysis.packing import packed_arrays
 from appyc.analysis.scans import LINEAR
+from appyc.analysis.verdicts import named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     CHAINS,
@@ -153,7 +154,7 @@ class _Chunked:
         self._rounds(lo, count, inside)
         for scan in loop.scans:
             how = "a linear recurrence" if scan.op == LINEAR else f"a scan ({scan.op})"
-            text = f"loop over '{loop.var.name}' runs in chunks: {how} of '{scan.symbol.name}' links them"
+            text = f"{named(loop)} runs in chunks: {how} of '{scan.symbol.name}' links them"
             self.ctx.remark(loc, text)
         shorter = replace(loop, body=_block(loop.body, self.ctx, self.names))
         return [*self.before, If(self._pays(count), tuple(inside), (shorter,), loc=loc)]

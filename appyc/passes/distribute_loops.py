@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from appyc.analysis.statement_graph import StatementGraph, statement_graph
-from appyc.analysis.verdicts import Verdict
+from appyc.analysis.verdicts import Verdict, named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, Symbol
 from appyc.ir.types import DType
@@ -58,7 +58,7 @@ def distribute_loops(fn: Function, ctx: PassContext) -> Function:
         if found is not None:
             parts[loop.var] = _loops(loop, found, names)
             what = "its statements are put in order" if len(found) == 1 else f"becomes {len(found)} loops"
-            ctx.remark(loop.loc, f"loop over '{loop.var.name}': {what}, so that some may run in parallel")
+            ctx.remark(loop.loc, f"{named(loop)}: {what}, so that some may run in parallel")
     return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
+from appyc.analysis.verdicts import named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -188,7 +189,7 @@ class _Expander:
         body = rewrite_all(loop.body, rule)
         self.ctx.remark(
             loop.loc,
-            f"loop over '{loop.var.name}': the arrays '{old.name}' of its iterations are slices of one, "
+            f"{named(loop)}: the arrays '{old.name}' of its iterations are slices of one, "
             f"of up to {ROOM >> 20} MiB",
         )
         return replace(loop, body=body), Alloc(new, shape, zero=False, loc=alloc.loc)

@@ -224,5 +224,6 @@ def _nest(
             body = tuple(substitute(stmt, {axis: zero}) for stmt in body)
             continue
         says_nothing = clauses.request == "auto" and not clauses.block
-        body = (For(axis, zero, extent, 1, body, clauses=None if says_nothing else clauses, loc=node.loc),)
+        said = None if says_nothing else clauses
+        body = (For(axis, zero, extent, 1, body, clauses=said, implied=True, loc=node.loc),)
     return body

@@ -50,6 +50,7 @@ from appyc.analysis.matrix_products import added_up, product_of, stack_of
 from appyc.analysis.product_panels import panels_of
 from appyc.analysis.product_steps import steps_of
 from appyc.analysis.product_sums import pieces_of, sums_in
+from appyc.analysis.verdicts import named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, ProductShape, Stmt
 from appyc.ir.visit import loops_of
@@ -140,4 +141,4 @@ class _Search:
         return not (scalars.last or scalars.carried or scalars.reductions)
 
     def _tell(self, loop: For, what: str) -> None:
-        self.ctx.remark(loop.loc, f"loop over '{loop.var.name}': {what}")
+        self.ctx.remark(loop.loc, f"{named(loop)}: {what}")

@@ -30,6 +30,7 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.filled import touches
 from appyc.analysis.uses import uses_of
+from appyc.analysis.verdicts import named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -129,7 +130,7 @@ class _Rewriting:
         out += body
         self.ctx.remark(
             nest.loc,
-            f"loop over '{nest.var.name}': rows of up to {SIZES[-1]} places stay in the registers of a program",
+            f"{named(nest)}: rows of up to {SIZES[-1]} places stay in the registers of a program",
         )
 
     def _temporaries(self, nest: For, before: Sequence[Stmt]) -> list[Alloc]:

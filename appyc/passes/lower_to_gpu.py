@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.analysis.verdicts import named
 from appyc.ir.kernels import GpuProgram
 from appyc.ir.nodes import For, Function, Node, ProductShape, Workers
 from appyc.ir.visit import map_loops, rewrite
@@ -27,7 +28,7 @@ def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:
     def rule(loop: For) -> For:
         if loop.safelen is None and not loop.in_step:
             return loop
-        ctx.remark(loop.loc, f"loop over '{loop.var.name}': on the GPU it runs in order, since lanes of a GPU "
+        ctx.remark(loop.loc, f"{named(loop)}: on the GPU it runs in order, since lanes of a GPU "
                    "know no limits", "missed")  # fmt: skip
         return For(loop.var, loop.lo, loop.hi, loop.step, loop.body, clauses=loop.clauses, loc=loop.loc)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.early_exits import EarlyExit, Refusal, early_exit, leaves_early, what_shows
 from appyc.analysis.scalars import LoopScalars, exposed, scalars_of, surely_assigned
+from appyc.analysis.verdicts import named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
@@ -97,7 +98,7 @@ def search_in_blocks(fn: Function, ctx: PassContext) -> Function:
         fn = _replaced(fn, loop, search.build())
         ctx.remark(
             loop.loc,
-            f"loop over '{loop.var.name}' may end early: it is searched in blocks, and its work done up to the end",
+            f"{named(loop)} may end early: it is searched in blocks, and its work done up to the end",
         )
     return fn
 

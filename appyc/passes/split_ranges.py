@@ -8,7 +8,7 @@ from appyc.analysis.accesses import own_statements
 from appyc.analysis.conditions import expression_of
 from appyc.analysis.dependences import Conflict
 from appyc.analysis.legality import Legality
-from appyc.analysis.verdicts import Verdict
+from appyc.analysis.verdicts import Verdict, named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Binary, Break, Const, Expr, For, Function, Stmt, Symbol, Var
 from appyc.ir.types import DType
@@ -72,7 +72,7 @@ def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassCon
         cuts = _cuts(legality, loop)
         if cuts is not None:
             parts[loop.var] = _parts(loop, cuts, names)
-            ctx.remark(loop.loc, f"loop over '{loop.var.name}': its range is cut where iterations conflict")
+            ctx.remark(loop.loc, f"{named(loop)}: its range is cut where iterations conflict")
     return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn
 
 

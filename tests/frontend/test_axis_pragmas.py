@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -195,3 +197,56 @@ def test_a_loop_is_named_by_its_slice_where_the_program_has_no_variable():
         appyc.jit(stored_at_in_a_loop, target="cpu")(*arguments)
     (remark,) = {loop.reason for loop in appyc.jit(stored_at, target="cpu").explain(*arguments).loops}
     assert remark.startswith("loop over ':N': iterations touch one element of 'a', unless")
+
+
+def reads_what_nobody_has(a, b, n):
+    c = np.zeros_like(a)
+    # pragma :n=>parallel
+    c[:n] = getattr(a, "real")[:n] + b[:n]  # noqa: B009  (no attribute that can be looked up)
+    return c
+
+
+def test_a_statement_that_runs_in_python_in_spite_of_its_pragma_is_told_of():
+    arguments = np.ones(4), np.ones(4), 3
+    compiled = appyc.jit(reads_what_nobody_has, target="cpu", cache=False)
+    with pytest.warns(
+        RuntimeWarning, match="^the statement runs in Python, in spite of its pragma: "
+    ) as caught:
+        assert compiled(*arguments).tolist() == [2.0, 2.0, 2.0, 0.0]
+    (told,) = caught
+    assert told.filename == __file__  # where the function is called
+    first = reads_what_nobody_has.__code__.co_firstlineno
+    assert f"{__file__}:{first + 3}:" in str(told.message)
+    assert f"{__file__}:{first + 2}:" in str(told.message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled(*arguments)  # once is enough
+
+
+def test_the_rest_of_a_statement_heeds_its_pragma_beside_a_call():
+    def sorted_sum(a, b, n):
+        c = np.zeros_like(a)
+        # pragma :n=>reduce(sum)
+        c[:n] = np.sort(a)[:n] + b[:n]
+        return c
+
+    with pytest.raises(appyc.PragmaError, match="nothing is reduced over the slice ':n'"):
+        appyc.jit(sorted_sum, target="cpu", cache=False)(np.ones(4), np.ones(4), 3)
+
+
+def test_remarks_name_the_statement_where_the_program_has_no_loop():
+    def of_an_array(a):
+        return np.cumsum(a)
+
+    def of_a_loop(a, out):
+        s = 0.0
+        for i in range(len(a)):
+            s += a[i]
+            out[i] = s
+
+    for fn, args, name in (
+        (of_an_array, (np.ones(9),), "the statement's loop"),
+        (of_a_loop, (np.ones(9), np.ones(9)), "loop over 'i'"),
+    ):
+        remarks = str(appyc.jit(fn, target="cpu", cache=False).explain(*args))
+        assert f"{name} runs in chunks" in remarks
