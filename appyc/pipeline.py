@@ -46,6 +46,7 @@ from appyc.passes.guard_assumptions import guard_assumptions
 from appyc.passes.interchange_loops import interchange_loops
 from appyc.passes.keep_numpys_digits import keep_numpys_digits
 from appyc.passes.keep_python_ints import keep_python_ints
+from appyc.passes.merge_scalars import merge_scalars
 from appyc.passes.peel_wrap_around import peel_wrap_around
 from appyc.passes.privatise_arrays import privatise_arrays
 from appyc.passes.promote_elements import promote_elements
@@ -57,6 +58,7 @@ from appyc.passes.reduce_under_masks import reduce_under_masks
 from appyc.passes.remove_dead_arrays import remove_dead_arrays
 from appyc.passes.remove_dead_code import remove_dead_code
 from appyc.passes.rename_arrays import rename_arrays
+from appyc.passes.run_through_rows import run_through_rows
 from appyc.passes.search_in_blocks import search_in_blocks
 from appyc.passes.share_totals import share_totals
 from appyc.passes.skew_loops import skew_loops
@@ -82,6 +84,7 @@ SIMPLIFY: tuple[Pass, ...] = (
 
 ANALYSE: tuple[Pass, ...] = (
     keep_python_ints,  # before all work: what it refuses runs in Python
+    merge_scalars,  # before guards: what has one value needs none to be equal
     guard_assumptions,  # before bounds and shapes are looked at: most choices fall away
     propagate_scalars,  # again, for what has become simple
     remove_dead_code,  # the same
@@ -116,6 +119,7 @@ ANALYSE: tuple[Pass, ...] = (
     straighten_loops,  # before products, which are told by their indices
     find_products,  # once no pass moves loops any more, and before verdicts, which its new nests need
     split_at_conditions,  # after them: it cuts no product in two; before verdicts, for each part gets its own
+    run_through_rows,  # the same: the loops that it makes get verdicts of their own
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen

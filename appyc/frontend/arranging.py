@@ -13,7 +13,7 @@ from appyc.frontend.arithmetic import cast, const, integer
 from appyc.frontend.reshaping import concatenated
 from appyc.frontend.scope import Scope
 from appyc.frontend.stores import assign
-from appyc.frontend.tensors import as_tensor, as_value, fail_unless, permuted, pinned, with_axis
+from appyc.frontend.tensors import as_tensor, as_value, divisor, fail_unless, permuted, pinned, with_axis
 from appyc.frontend.values import Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Logical, Node, Select, Symbol, Var
 from appyc.ir.types import DType
@@ -232,8 +232,7 @@ def tile(scope: Scope, given: Arguments, loc: Loc) -> Value:
             extents.append(extent)
             continue
         extents.append(pinned(scope, "n", Binary("*", extent, many, loc=loc)))
-        length = Binary("max", extent, integer(1, loc), loc=loc)
-        places[axis] = Binary("%", Var(axis, loc=loc), length, loc=loc)
+        places[axis] = Binary("%", Var(axis, loc=loc), divisor(extent, loc), loc=loc)
     return Tensor(tensor.axes, tuple(extents), substitute(tensor.element, places))
 
 

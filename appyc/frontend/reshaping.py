@@ -8,7 +8,7 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import fail_unless, pinned, product, with_axis
+from appyc.frontend.tensors import divisor, fail_unless, pinned, product, with_axis
 from appyc.frontend.values import Tensor
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType, Layout
@@ -26,10 +26,14 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
     unknown = [k for k, n in enumerate(lengths) if isinstance(n, Const) and n.value == -1]
     if len(unknown) > 1:
         raise TypeInferenceError("can only specify one unknown dimension", loc)
-    known = product([n for k, n in enumerate(lengths) if k not in unknown], loc)
     for k in unknown:
-        divisor = Binary("max", known, integer(1, loc), loc=loc)
-        lengths[k] = pinned(scope, "n", Binary("//", total, divisor, loc=loc))
+        known = [*lengths[:k], *lengths[k + 1 :]]
+        elements = product(known, loc)
+        if not isinstance(elements, Const) or elements.value == 0:
+            some = Compare(">", elements, integer(0, loc), loc=loc)
+            message = "cannot reshape an array with a length of -1 beside one of 0"
+            fail_unless(scope, Likely(some, loc=loc), some, message, loc)
+        lengths[k] = pinned(scope, "n", _what_is_left(total, tensor.extents, known, loc))
     count = product(lengths, loc)
     if count != total:
         same = Compare("==", count, total, loc=loc)
@@ -42,6 +46,17 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
     view = tensor.view and _is_whole(tensor)
     unsettled = tensor.unsettled or (tensor.view and not view)
     return Tensor(axes, tuple(lengths), substitute(tensor.element, places), view, unsettled)
+
+
+def _what_is_left(total: Expr, extents: Sequence[Expr], known: Sequence[Expr], loc: Loc) -> Expr:
+    """The length for -1, without a division where the others are lengths of the array."""
+    rest = list(extents)
+    for length in known:
+        if length in rest:
+            rest.remove(length)
+        elif length != integer(1, loc):
+            return Binary("//", total, divisor(product(known, loc), loc), loc=loc)
+    return product(rest, loc)
 
 
 def _same_size(lengths: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
@@ -93,7 +108,7 @@ def _places(position: Expr, extents: Sequence[Expr], loc: Loc) -> list[Expr]:
         if extent == integer(1, loc):
             out.insert(0, integer(0, loc))
             continue
-        length = Binary("max", extent, integer(1, loc), loc=loc)
+        length = divisor(extent, loc)
         out.insert(0, Binary("%", position, length, loc=loc))
         position = Binary("//", position, length, loc=loc)
     return [position, *out]
@@ -164,7 +179,7 @@ def stacked(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Ten
 def rolled(scope: Scope, tensor: Tensor, shift: Expr, axis: int, loc: Loc) -> Tensor:
     """np.roll along one axis."""
     k = axis % tensor.ndim
-    length = Binary("max", tensor.extents[k], integer(1, loc), loc=loc)
+    length = divisor(tensor.extents[k], loc)
     by = pinned(scope, "shift", Binary("%", shift, length, loc=loc))
     here = Var(tensor.axes[k], loc=loc)
     back = Binary("-", here, by, loc=loc)
@@ -177,9 +192,7 @@ def repeated(scope: Scope, tensor: Tensor, times: Expr, axis: int, loc: Loc) -> 
     """np.repeat along one axis: every element `times` times in a row."""
     k = axis % tensor.ndim
     times = pinned(scope, "times", times)
-    place = Binary(
-        "//", Var(tensor.axes[k], loc=loc), Binary("max", times, integer(1, loc), loc=loc), loc=loc
-    )
+    place = Binary("//", Var(tensor.axes[k], loc=loc), divisor(times, loc), loc=loc)
     extents = list(tensor.extents)
     extents[k] = pinned(scope, "n", Binary("*", extents[k], times, loc=loc))
     return Tensor(tensor.axes, tuple(extents), substitute(tensor.element, {tensor.axes[k]: place}))

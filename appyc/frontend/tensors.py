@@ -378,6 +378,13 @@ def with_axis(scope: Scope, tensor: Tensor, at: int, loc: Loc) -> Tensor:
     return replace(tensor, axes=tuple(axes), extents=tuple(extents))
 
 
+def divisor(length: Expr, loc: Loc) -> Expr:
+    """A length to divide places by: where it is 0 there are none."""
+    if isinstance(length, Const):
+        return integer(max(int(length.value.real), 1), loc)
+    return Binary("max", length, integer(1, loc), loc=loc)
+
+
 def product(extents: Sequence[Expr], loc: Loc) -> Expr:
     """How many elements there are."""
     one = integer(1, loc)

@@ -10,7 +10,9 @@ as `x.reshape(n, 1, m)` and `(x.ravel() * 2).reshape(x.shape)` are, nothing of t
 could not be seen into by the dependence analysis, and divides in every iteration.
 
 A loop variable that counts from 0 below a length is a digit to that base. Lengths are compared as they are
-written: `guard_assumptions` has given those that are guarded to be equal one name.
+written: `guard_assumptions` has given those that are guarded to be equal one name. Where
+`a.reshape(n // 2, 2, m // 2, 2)` of a matrix with n rows and m columns is guarded to have as many elements as that,
+`m // 2 * 2` is m: neither product is larger than its length, and together they are no smaller.
 
 Requires: `propagate_scalars` has run; a position does not outgrow 64 bits, as no array has so many elements.
 
@@ -23,7 +25,21 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Const, Expr, For, Function, If, Node, Stmt, Symbol, Var, While
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Node,
+    Stmt,
+    Symbol,
+    Var,
+    While,
+)
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, scalars_read, scalars_written, walk
 from appyc.passes.build import integer
@@ -34,19 +50,59 @@ def split_positions(fn: Function, ctx: PassContext) -> Function:
     """The function without divisions whose results are known."""
     if not any(isinstance(n, Binary) and n.op in ("//", "%") for n in walk(fn.body)):
         return fn
-    body = _block(fn.body, {})
+    body = _block(fn.body, {}, _multiples(fn))
     return fn if body == fn.body else replace(fn, body=body)
 
 
-def _block(body: tuple[Stmt, ...], digits: Mapping[Symbol, Expr]) -> tuple[Stmt, ...]:
-    return tuple(_statement(stmt, digits) for stmt in body)
+def _multiples(fn: Function) -> dict[Expr, Binary]:
+    """Lengths that are the products of a number and of how often they have it, as the guards say."""
+    out: dict[Expr, Binary] = {}
+    written = scalars_written(fn.body)
+    for guard in fn.guards:
+        match guard.holds:
+            case Compare(op="==", lhs=lhs, rhs=rhs) if not scalars_read(guard.holds) & written:
+                for cut, whole in ((lhs, rhs), (rhs, lhs)):
+                    out.update(_cut_lengths(_factors(cut), _factors(whole)))
+            case _:
+                pass
+    return out
 
 
-def _statement(stmt: Stmt, digits: Mapping[Symbol, Expr]) -> Stmt:
+def _factors(product: Expr) -> list[Expr]:
+    match product:
+        case Binary(op="*", lhs=lhs, rhs=rhs):
+            return [*_factors(lhs), *_factors(rhs)]
+        case _:
+            return [product]
+
+
+def _cut_lengths(cut: list[Expr], whole: list[Expr]) -> dict[Expr, Binary]:
+    """Which lengths are whole multiples, where the one product is made of `length // n` and `n` for the other's."""
+    out: dict[Expr, Binary] = {}
+    for length in whole:
+        if length in cut:
+            cut.remove(length)
+            continue
+        quotient = next((f for f in cut if isinstance(f, Binary) and f.op == "//" and f.lhs == length), None)
+        if quotient is None or not isinstance(length, Extent) or quotient.rhs not in cut:
+            return {}
+        cut.remove(quotient)
+        cut.remove(quotient.rhs)
+        out[length] = Binary("*", quotient, quotient.rhs, loc=length.loc)
+    return {} if cut else out
+
+
+def _block(
+    body: tuple[Stmt, ...], digits: Mapping[Symbol, Expr], multiples: Mapping[Expr, Binary]
+) -> tuple[Stmt, ...]:
+    return tuple(_statement(stmt, digits, multiples) for stmt in body)
+
+
+def _statement(stmt: Stmt, digits: Mapping[Symbol, Expr], multiples: Mapping[Expr, Binary]) -> Stmt:
     """digits: the base of each loop variable around that counts from 0."""
 
     def rule(node: Node) -> Node:
-        return _divided(node, digits) if isinstance(node, Binary) else node
+        return _divided(node, digits, multiples) if isinstance(node, Binary) else node
 
     match stmt:
         case For():
@@ -55,11 +111,13 @@ def _statement(stmt: Stmt, digits: Mapping[Symbol, Expr]) -> Stmt:
             if _is_zero(stmt.lo) and stmt.step == 1 and not {stmt.var, *scalars_read(stmt.hi)} & changed:
                 inner[stmt.var] = stmt.hi
             lo, hi = rewrite(stmt.lo, rule), rewrite(stmt.hi, rule)
-            return replace(stmt, lo=lo, hi=hi, body=_block(stmt.body, inner))
+            return replace(stmt, lo=lo, hi=hi, body=_block(stmt.body, inner, multiples))
         case While():
-            return replace(stmt, body=_block(stmt.body, _unchanged(digits, scalars_written(stmt.body))))
+            return replace(
+                stmt, body=_block(stmt.body, _unchanged(digits, scalars_written(stmt.body)), multiples)
+            )
         case If():
-            then, orelse = _block(stmt.then, digits), _block(stmt.orelse, digits)
+            then, orelse = (_block(part, digits, multiples) for part in (stmt.then, stmt.orelse))
             return replace(stmt, cond=rewrite(stmt.cond, rule), then=then, orelse=orelse)
         case _:
             return rewrite(stmt, rule)
@@ -70,12 +128,14 @@ def _unchanged(digits: Mapping[Symbol, Expr], changed: Set[Symbol]) -> dict[Symb
     return {s: base for s, base in digits.items() if not ({s} | scalars_read(base)) & changed}
 
 
-def _divided(node: Binary, digits: Mapping[Symbol, Expr]) -> Expr:
+def _divided(node: Binary, digits: Mapping[Symbol, Expr], multiples: Mapping[Expr, Binary]) -> Expr:
     """A quotient or a remainder without the division, where it is known."""
     if node.op not in ("//", "%") or node.dtype is not DType.INT64:
         return node
     base = _length(node.rhs)
     parts = _parts(node.lhs, base, digits) if base is not None else None
+    if parts is None and base is not None and base in multiples:
+        parts = _parts(node.lhs, multiples[base], digits)
     if parts is None:
         return node
     return parts[0] if node.op == "//" else parts[1]

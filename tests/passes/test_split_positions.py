@@ -13,6 +13,7 @@ from appyc.passes.guard_assumptions import guard_assumptions
 from appyc.passes.propagate_scalars import propagate_scalars
 from appyc.passes.remove_dead_code import remove_dead_code
 from appyc.passes.split_positions import split_positions
+from tests.e2e.harness import run_everywhere
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 
@@ -59,6 +60,14 @@ def two_axes_at_once(a, n, m):
     return c
 
 
+def blocks_of_two(a, n, m):
+    return a.reshape(a.shape[0] // 2, 2, a.shape[1] // 2, 2)[:, 0, :, 1] * 1.0
+
+
+def means_of_blocks(a, n, m):
+    return a.reshape(a.shape[0] // 2, 2, -1, 2).sum(axis=(1, 3))
+
+
 def another_order(a, n, m):
     return a.reshape(m, n) * 1.0
 
@@ -87,11 +96,16 @@ def negative_digits(a, n, m):
 
 SPLIT = (axis_of_length_one, there_and_back, lengths_are_guarded_to_be_equal, positions_of_a_program,
          constant_lengths, two_axes_at_once)  # fmt: skip
+EVEN = (blocks_of_two,)
 LEFT = (another_order, digit_may_reach_the_base, base_changes, negative_digits)
 
 
 def divisions(fn):
     return sum(isinstance(n, Binary) and n.op in ("//", "%") for n in walk(fn.body))
+
+
+def remainders(fn):
+    return sum(isinstance(n, Binary) and n.op == "%" for n in walk(fn.body))
 
 
 def prepared(fn, n=2, m=3):
@@ -105,6 +119,13 @@ def test_nothing_is_divided(fn):
     assert divisions(after(before, split_positions)) == 0
 
 
+@pytest.mark.parametrize("fn", EVEN, ids=lambda fn: fn.__name__)
+def test_lengths_that_are_multiples(fn):
+    before = prepared(fn)
+    assert remainders(before) > 0
+    assert remainders(after(before, split_positions)) == 0
+
+
 @pytest.mark.parametrize("fn", LEFT, ids=lambda fn: fn.__name__)
 def test_what_is_not_known_stays(fn):
     before = prepared(fn)
@@ -112,9 +133,17 @@ def test_what_is_not_known_stays(fn):
     assert split_positions(before, PassContext()) is before
 
 
-@pytest.mark.parametrize(("n", "m"), [(2, 3), (1, 1), (4, 1), (1, 5), (3, 3)])
-@pytest.mark.parametrize("fn", [*SPLIT, *LEFT], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize(("n", "m"), [(2, 3), (1, 1), (4, 1), (1, 5), (3, 3), (4, 6), (2, 2)])
+@pytest.mark.parametrize("fn", [*SPLIT, *EVEN, *LEFT], ids=lambda fn: fn.__name__)
 def test_results_stay(fn, n, m):
+    if fn in EVEN and (n % 2 or m % 2):
+        return
     a = np.arange(n * m, dtype=float).reshape(n, m)
     found = run_printed(after(prepared(fn, n, m), split_positions), a.copy(), n, m)
     np.testing.assert_array_equal(found, fn(a, n, m))
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (5, 6), (4, 7), (0, 6), (3, 0), (0, 0), (1, 4), (2, 8)], ids=str)
+@pytest.mark.parametrize("fn", [blocks_of_two, means_of_blocks], ids=lambda fn: fn.__name__)
+def test_blocks_as_in_python(fn, shape):
+    run_everywhere(fn, np.arange(float(np.prod(shape))).reshape(shape), *shape)
