@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from appyc.analysis.sizes import sizes_of
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
@@ -153,11 +153,6 @@ class JitFunction(Entry):
 
     def _request(self, named: Mapping[str, object], target: str | None = None) -> Request:
         place = functools.partial(parameter_location, self._snippet)
-        for p in self._signature.parameters.values():
-            if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-                raise UnsupportedError(
-                    "*args and **kwargs cannot be compiled", place(p.name), hints=("name the parameters",)
-                )
         where = target or _target(self.options.target, named.values())
         return request(named, place, where, any_object=self._part is not None or self._any_object)
 
@@ -449,9 +444,14 @@ def _recorded_in(values: Iterable[object]) -> Any:
 
 def _run(fn: FunctionType, named: Mapping[str, object]) -> object:
     """A call with arguments by parameter name, whatever kind the parameters are of."""
-    positional = fn.__code__.co_varnames[: fn.__code__.co_argcount]
-    rest = {name: value for name, value in named.items() if name not in positional}
-    return fn(*(named[name] for name in positional), **rest)
+    code, rest = fn.__code__, dict(named)
+    positional = [rest.pop(name) for name in code.co_varnames[: code.co_argcount]]
+    behind = iter(code.co_varnames[code.co_argcount + code.co_kwonlyargcount :])
+    if code.co_flags & inspect.CO_VARARGS:
+        positional += cast("tuple[object, ...]", rest.pop(next(behind)))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        rest |= cast("dict[str, object]", rest.pop(next(behind)))
+    return fn(*positional, **rest)
 
 
 def _target(wanted: str, values: Iterable[object]) -> str:

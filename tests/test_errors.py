@@ -704,13 +704,6 @@ def factorial(n):
 
 factorial(5)
 """,
-    "star_args": """
-@appyc.jit(strict=True)
-def total(*numbers):
-    return numbers[0]
-
-total(1, 2)
-""",
     "async_function": """
 @appyc.jit(strict=True)
 async def total(a):

@@ -186,6 +186,8 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
         from appyc.frontend.lists import list_method  # noqa: PLC0415  (it lowers positions)
 
         return list_method(scope, owner, node, loc)
+    if isinstance(owner, DictValue):
+        return _dict_method(scope, owner, name, node, loc)
     if not isinstance(owner, Number):
         raise UnsupportedError(
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
@@ -201,6 +203,30 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
         dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
         numbers = [a for a in args if isinstance(a, Number)]
         return number_method(owner, name, numbers, dtype, loc)
+
+
+def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc: Loc) -> Value:
+    """`d.keys()`, `d.values()`, `d.items()`, and `d.get(key)`."""
+    args = expressions.lower_operands(scope, _positional(scope, node, loc), expressions.lower_or_none)
+    keys, values = expressions.keys_of(owner, loc), owner.values
+    match name, args:
+        case "keys", []:
+            return keys
+        case "values", []:
+            return values
+        case "items", []:
+            pairs = zip(keys.items, values.items, strict=True)
+            return TupleValue(tuple(TupleValue(pair) for pair in pairs))
+        case "get", [_] | [_, _]:
+            key = expressions.known_key(args[0])
+            if key in owner.keys:
+                return values.items[owner.keys.index(key)]
+            if key is not None:
+                return args[1] if len(args) > 1 else Opaque(None)
+    raise UnsupportedError(
+        f"the method {name!r} of a dict cannot be compiled", loc,
+        hints=("keys, values and items can be looped over, and get a key that is written out",),
+    )  # fmt: skip
 
 
 def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
@@ -237,8 +263,44 @@ def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     )
 
 
+def _isinstance(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    """`isinstance(x, kind)`, which types tell."""
+    args = _positional(scope, node, loc)
+    if len(args) != 2:
+        raise TypeInferenceError("isinstance takes 2 arguments", loc)
+    value, kinds = expressions.lower_operands(scope, args, expressions.lower_or_none)
+    wanted = kinds.items if isinstance(kinds, TupleValue) else (kinds,)
+    types = [kind.obj for kind in wanted if isinstance(kind, Opaque) and isinstance(kind.obj, type)]
+    if len(types) < len(wanted):
+        raise UnsupportedError(
+            "isinstance is compiled for a type or a tuple of types that are written out", loc
+        )
+    return arithmetic.python_number(issubclass(_type_of(value, loc), tuple(types)), loc)
+
+
+def _type_of(value: Value, loc: Loc) -> type:
+    """The type that Python gives a value."""
+    match value:
+        case Number():
+            kind = value.type.dtype.numpy.type
+            return type(kind(0).item()) if value.python else kind
+        case ArrayRef() | Tensor() | Masked() if value.ndim:
+            return np.ndarray
+        case TupleValue():
+            return tuple
+        case DictValue():
+            return dict
+        case ListValue():
+            return list
+        case Opaque(obj=obj):
+            return type(obj)
+        case _:
+            raise UnsupportedError(f"the type of {describe(value)} shows only at the call", loc)
+
+
 _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     len: _len,
+    isinstance: _isinstance,
     any: generated_test,
     all: generated_test,
     divmod: _divmod,

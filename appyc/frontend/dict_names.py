@@ -6,7 +6,7 @@
 
 A dict with keys that are written out is a tuple of its values. Where it is stored into, a second name for it
 would see that; a name counts where every statement that binds it writes a dict out, and where else it is
-only indexed by constants or measured.
+only indexed, measured, searched and run over.
 """
 
 from __future__ import annotations
@@ -27,12 +27,33 @@ def own_dicts(function: ast.FunctionDef) -> frozenset[str]:
             case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.Dict()):
                 bound.add(name)
                 known.add(target)
-            case ast.Subscript(value=ast.Name() as owner, slice=ast.Constant()):
+            case ast.Subscript(value=ast.Name() as owner):
                 known.add(owner)
-            case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as owner]):
+            case ast.For(iter=source) | ast.comprehension(iter=source):
+                known |= _run_over(source)
+            case ast.Call(func=ast.Name(id=callee), args=args) if callee in _LOOK:
+                known |= {owner for arg in args for owner in _run_over(arg)}
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() as owner]):
                 known.add(owner)
             case ast.FunctionDef() | ast.Lambda() if node is not function:
                 excluded |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             case _:
                 pass
     return frozenset(bound - excluded - {n.id for n in names if n not in known})
+
+
+_LOOK = ("len", "sum", "min", "max", "any", "all", "enumerate", "zip")
+"""Functions that look at what they are given, and keep nothing of it."""
+
+
+def _run_over(source: ast.expr) -> frozenset[ast.AST]:
+    """The name of the dict that is run over at once, so that nobody keeps its items."""
+    match source:
+        case ast.Name():
+            return frozenset({source})
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name() as owner, attr="keys" | "values" | "items"), args=[]
+        ):
+            return frozenset({owner})
+        case _:
+            return frozenset()

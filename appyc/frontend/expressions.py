@@ -31,6 +31,7 @@ from appyc.frontend.tuple_comparisons import compare_tuples
 from appyc.frontend.values import (
     ArrayRef,
     DictValue,
+    Key,
     ListValue,
     Masked,
     MaybeNone,
@@ -160,12 +161,31 @@ def _dict(scope: Scope, keys: list[ast.expr | None], nodes: list[ast.expr], loc:
     return DictValue(tuple(names), TupleValue(tuple(values)))
 
 
-def dict_item(owner: DictValue, index: ast.expr, loc: Loc) -> int:
+def dict_item(scope: Scope, owner: DictValue, index: ast.expr, loc: Loc) -> int:
     """The position of `owner[index]` among the values. Raises UnsupportedError for a key that is not there."""
-    if not isinstance(index, ast.Constant) or index.value not in owner.keys:
+    key = known_key(lower_or_none(scope, index))
+    if key is None or key not in owner.keys:
         raise UnsupportedError("a dict is indexed in compiled code by keys that it was written with", loc,
                                hints=("use an array, or if and elif",))  # fmt: skip
-    return owner.keys.index(index.value)
+    return owner.keys.index(key)
+
+
+def known_key(value: Value) -> Key | None:
+    """The text or the integer that a value is known to be."""
+    if isinstance(value, Opaque) and isinstance(value.obj, str):
+        return value.obj
+    if isinstance(value, Number) and value.python and isinstance(value.constant, int):
+        return value.constant
+    return None
+
+
+def keys_of(owner: DictValue, loc: Loc) -> TupleValue:
+    """The keys of a dict, in its order."""
+    return TupleValue(
+        tuple(
+            Opaque(key) if isinstance(key, str) else arithmetic.python_number(key, loc) for key in owner.keys
+        )
+    )
 
 
 def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
@@ -567,12 +587,15 @@ def _identity(
 
 
 def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Number:
-    """`item in among`: of numbers and of text, in a tuple, list or set that is written out or has a name."""
+    """`item in among`: of numbers and of text, in a tuple, list or set that is written out or has a name, or
+    among the keys of a dict."""
     if isinstance(among, ast.List | ast.Set):
         among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
     wanted, found = lower_operands(scope, [item, among])
     if isinstance(found, ListValue) and not found.slots.of_tuples and isinstance(wanted, Number):
         return _among_list(scope, wanted, found, loc)
+    if isinstance(found, DictValue):
+        found = keys_of(found, loc)
     if not isinstance(found, TupleValue):
         raise UnsupportedError(f"`in` of {describe(found)} cannot be compiled", loc,
                                hints=("`x in (1, 2, 3)` can; of an array, np.any(a == x)",))  # fmt: skip
@@ -623,7 +646,7 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value
         case TupleValue():
             return _tuple_item(scope, owner, index, loc)
         case DictValue():
-            return owner.values.items[dict_item(owner, index, loc)]
+            return owner.values.items[dict_item(scope, owner, index, loc)]
         case Opaque(obj=dict()) if isinstance(index, ast.Constant):
             return scope.names.item(owner, index.value, loc)
         case ListValue():

@@ -11,18 +11,35 @@ from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, const, integer
 from appyc.frontend.calls import with_items
 from appyc.frontend.clauses import loop_clauses, prange_clauses
-from appyc.frontend.expressions import lower_condition, lower_expression, lower_operands, number, wrong_kind
+from appyc.frontend.expressions import (
+    keys_of,
+    lower_condition,
+    lower_expression,
+    lower_operands,
+    number,
+    wrong_kind,
+)
 from appyc.frontend.lists import item_at
 from appyc.frontend.loop_bodies import LoopBody, end_path, lower_statements
 from appyc.frontend.none_tests import known_as_numbers, proven
 from appyc.frontend.peeling import Peeled, can_peel, lower_peeled
-from appyc.frontend.place_loops import lower_place_loop, places_of
+from appyc.frontend.place_loops import is_outer, lower_place_loop, places_of
 from appyc.frontend.pragma_nodes import LoopPragma
 from appyc.frontend.prange import prange
 from appyc.frontend.scope import LoopFrame, Scope, constant_truth
 from appyc.frontend.tensors import as_tensor, as_value, kept, settled
 from appyc.frontend.tree import as_tuple, statements_in
-from appyc.frontend.values import ArrayRef, ListValue, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.values import (
+    ArrayRef,
+    DictValue,
+    ListValue,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
 from appyc.ir.nodes import (
     Binary,
     Break,
@@ -53,7 +70,7 @@ class Range:
     lo: Expr
     hi: Expr
     step: int
-    item: Callable[[Var | Const], Value]
+    item: Callable[[Expr], Value]
     parallel: bool = False
 
 
@@ -180,7 +197,7 @@ def _while(scope: Scope, node: ast.While, shape: LoopBody) -> None:
 def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     loc = scope.loc(node)
     if isinstance(node, ast.Call):
-        callee = lower_expression(scope, node.func)
+        callee = lower_expression(scope, node.func) if is_outer(scope, node.func) else None
         obj = callee.obj if isinstance(callee, Opaque) else None
         node = with_items(scope, node)
         if obj is range or obj is prange:
@@ -194,6 +211,8 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     if isinstance(node, ast.List):
         node = as_tuple(node)
     value = lower_expression(scope, node)
+    if isinstance(value, DictValue):
+        return keys_of(value, loc)
     if isinstance(value, TupleValue):
         items = settled(scope, value)
         assert isinstance(items, TupleValue)
@@ -213,7 +232,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
 
 
 def _over_array(value: ArrayRef, loc: Loc) -> Range:
-    def item(var: Var | Const) -> Value:
+    def item(var: Expr) -> Value:
         index = (*value.index, var)
         if len(index) == value.symbol.array.ndim:
             return Number(Load(value.symbol, index, loc=loc), python=False)
@@ -231,7 +250,7 @@ def _over_list(scope: Scope, value: ListValue, loc: Loc) -> Range:
 def _over_view(tensor: Tensor, loc: Loc) -> Range:
     """The items of a view, along its first axis."""
 
-    def item(var: Var | Const) -> Value:
+    def item(var: Expr) -> Value:
         element = substitute(tensor.element, {tensor.axes[0]: var})
         return as_value(replace(tensor, axes=tensor.axes[1:], extents=tensor.extents[1:], element=element))
 
@@ -256,7 +275,7 @@ def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
     hi = parts[1] if len(parts) > 1 else parts[0]
     step = parts[2] if len(parts) > 2 else integer(1, loc)
 
-    def item(var: Var | Const) -> Value:
+    def item(var: Expr) -> Value:
         return Number(var, python=True)
 
     if isinstance(step, Const):
@@ -293,7 +312,7 @@ def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, pa
     some = cast(Binary("+", whole, unit, loc=loc), DType.INT64)
     count = scope.temp("count", Select(Compare("<", low, high, loc=loc), some, zero, loc=loc))
 
-    def item(var: Var | Const) -> Value:
+    def item(var: Expr) -> Value:
         return Number(Binary("+", first, Binary("*", var, stride, loc=loc), loc=loc), python=True)
 
     return Range(zero, count, 1, item, parallel)
@@ -316,7 +335,7 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     if (inner.lo, inner.step) != (integer(0, loc), 1):
         raise UnsupportedError("enumerate of this is not compiled", loc, hints=("count in a variable",))
 
-    def item(var: Var | Const) -> Value:
+    def item(var: Expr) -> Value:
         count = (
             arithmetic.binary("+", Number(var, python=True), start, loc)
             if start.constant != 0

@@ -17,7 +17,7 @@ from appyc.frontend.lists import refuse_mixed
 from appyc.frontend.peeling import refuse_stores_before
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Restart, Scope
-from appyc.frontend.source import Source
+from appyc.frontend.source import Source, parameters_of
 from appyc.frontend.statements import lower_block
 from appyc.frontend.tensors import held
 from appyc.frontend.values import (
@@ -99,9 +99,8 @@ def _lower(
 ) -> Lowered:
     node = scope.source.ast
     loc = scope.loc(node)
-    _check_signature(scope, node)
     params: list[Symbol] = []
-    places = {a.arg: scope.loc(a) for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    places = {a.arg: scope.loc(a) for a in parameters_of(node)}
     rebound = {
         n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del)
     }
@@ -130,13 +129,6 @@ def _lower(
         loc=loc,
     )
     return Lowered(function, captures, tuple(environment.dependencies.values()))
-
-
-def _check_signature(scope: Scope, node: ast.FunctionDef) -> None:
-    for arg in (node.args.vararg, node.args.kwarg):
-        if arg is not None:
-            raise UnsupportedError("*args and **kwargs cannot be compiled", scope.loc(arg),
-                                   hints=("name the parameters",))  # fmt: skip
 
 
 def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:

@@ -34,7 +34,7 @@ from appyc.frontend.array_names import ArrayNames
 from appyc.frontend.host_calls import compiled_callee, named_value, taken_apart
 from appyc.frontend.liveness import live_before, names_assigned, names_captured, surely_assigned
 from appyc.frontend.pragma_nodes import DimsPragma, LoopPragma, Pragma
-from appyc.frontend.source import Part, Source
+from appyc.frontend.source import Part, Source, parameters_of
 from appyc.frontend.tree import statements_in
 from appyc.ir.names import unused
 
@@ -101,9 +101,7 @@ def split(
     path = _path_to(source.ast, place.line if place is not None else 0)
     if path is None or place is None or any(_is_annotated(s, pragmas) for s in path):
         return None
-    arguments = source.ast.args
-    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    bound = frozenset(a.arg for a in parameters)
+    bound = frozenset(a.arg for a in parameters_of(source.ast))
     function = source.ast
     copies: dict[ast.stmt, ast.stmt] = {}
     callees: dict[str, object] = {}

@@ -1,4 +1,4 @@
-"""Loops over the places of several axes: `np.ndindex`, `np.ndenumerate`, `a.flat`.
+"""Loops over the places of several axes: `np.ndindex`, `np.ndenumerate`, `a.flat`, `itertools.product`.
 
     for i, j in np.ndindex(n, m):           for k in range(n):
         out[i, j] = a[i, j]          ->         for l in range(m):
@@ -9,12 +9,13 @@ The places come in C order, so that one loop inside another is the same, and all
 holds. A pragma is the outermost loop's.
 
 Does not handle: `break` and `else`, which speak of all places at once; `np.nditer`, whose order is that of
-the memory.
+the memory; products of ranges that go by another step than 1.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -31,7 +32,7 @@ from appyc.frontend.scope import LoopFrame, Scope
 from appyc.frontend.tensors import as_tensor, as_value, is_array, kept
 from appyc.frontend.tree import leaves_loop
 from appyc.frontend.values import Number, Opaque, Tensor, TupleValue, Value
-from appyc.ir.nodes import Compare, Const, Expr, Extent, Fail, For, If, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Fail, For, If, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
@@ -52,17 +53,19 @@ def places_of(scope: Scope, node: ast.expr) -> Places | None:
             value = expressions.lower_expression(scope, owner)
             return _elements(scope, value, loc) if is_array(value) else None
         case ast.Call(func=ast.Attribute() | ast.Name() as func, args=args, keywords=[]):
-            callee = expressions.lower_expression(scope, func) if _is_outer(scope, func) else None
+            callee = expressions.lower_expression(scope, func) if is_outer(scope, func) else None
             obj = callee.obj if isinstance(callee, Opaque) else None
             if obj is np.ndindex:
                 return _indices(scope, args, loc)
+            if obj is itertools.product and args:
+                return _pairs(scope, args, loc)
             if obj is np.ndenumerate and len(args) == 1:
                 value = expressions.lower_expression(scope, args[0])
                 return _numbered(_elements(scope, value, loc)) if is_array(value) else None
     return None
 
 
-def _is_outer(scope: Scope, func: ast.expr) -> bool:
+def is_outer(scope: Scope, func: ast.expr) -> bool:
     """Whether a callee is found outside the function: a module's, not an array's method."""
     while isinstance(func, ast.Attribute):
         func = func.value
@@ -81,6 +84,31 @@ def _indices(scope: Scope, args: list[ast.expr], loc: Loc) -> Places:
         fail = Fail("ValueError", "negative dimensions are not allowed", loc=loc)
         scope.emit(If(negative, (fail,), loc=loc))
     return Places(extents, lambda at: TupleValue(tuple(Number(var, python=True) for var in at)))
+
+
+def _pairs(scope: Scope, args: list[ast.expr], loc: Loc) -> Places | None:
+    """itertools.product of ranges and arrays."""
+    from appyc.frontend.loops import Range, what_it_runs_over  # noqa: PLC0415  (loops hold these)
+
+    sources = [what_it_runs_over(scope, arg) for arg in expressions.unstarred(scope, args)]
+    ranges = [s for s in sources if isinstance(s, Range) and s.step == 1 and not s.parallel]
+    if len(ranges) < len(sources):
+        return None
+    starts = [scope.unchanging(r.lo) for r in ranges]
+    stops = [scope.unchanging(r.hi) for r in ranges]
+    zero = integer(0, loc)
+    extents = (
+        hi if lo == zero else scope.unchanging(Binary("-", hi, lo, loc=loc))
+        for lo, hi in zip(starts, stops, strict=True)
+    )
+
+    def item(at: tuple[Var, ...]) -> Value:
+        places = [
+            var if lo == zero else Binary("+", lo, var, loc=loc) for lo, var in zip(starts, at, strict=True)
+        ]
+        return TupleValue(tuple(r.item(place) for r, place in zip(ranges, places, strict=True)))
+
+    return Places(tuple(extents), item)
 
 
 def _elements(scope: Scope, value: Value, loc: Loc) -> Places:

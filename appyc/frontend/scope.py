@@ -26,7 +26,7 @@ from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.read_lists import read_lists
 from appyc.frontend.resolve import Names
-from appyc.frontend.source import Source
+from appyc.frontend.source import Source, parameters_of
 from appyc.frontend.tree import loops_with_own_names, names_indexed
 from appyc.frontend.values import (
     ArrayRef,
@@ -601,8 +601,7 @@ def constant_truth(expr: Expr) -> bool | None:
 
 def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
     """The names that are local to a function: its parameters and whatever its statements bind."""
-    args = function.args
-    out = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    out = {a.arg for a in parameters_of(function)}
     stack: list[ast.AST] = list(function.body)
     while stack:
         node = stack.pop()

@@ -143,6 +143,13 @@ class LambdaSource(Part):
         return ast.unparse(self.node)
 
 
+def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
+    """All parameters of a function, `*args` and `**kwargs` last."""
+    args = function.args
+    starred = (a for a in (args.vararg, args.kwarg) if a is not None)
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *starred]
+
+
 def parameter_location(snippet: Snippet, name: str) -> Loc:
     """Where a parameter stands in the function's text; the function's place where it has no text."""
     function_at = Loc(snippet.file, snippet.first_line)

@@ -393,7 +393,7 @@ def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: Value, loc: 
         owner = replace(owner, keys=(*owner.keys, key))
         items.append(value)
     else:
-        items[dict_item(owner, index, loc)] = value
+        items[dict_item(scope, owner, index, loc)] = value
     stored = held(scope, replace(owner, values=TupleValue(tuple(items))), name, loc)
     scope.bind(name, stored, loc)
 

@@ -36,12 +36,24 @@ def _array_changed_in_place(x):  # type: ignore[no-untyped-def]
     return v
 
 
-def _run_over(x):  # type: ignore[no-untyped-def]
-    s = 0.0
-    for value in {"a": 1.0, "b": 2.0}.values():
-        for v in x:
-            s += v * value
-    return s
+def _views_kept(x):  # type: ignore[no-untyped-def]
+    state = {"n": 0, "m": 2}
+    values = state.values()
+    for _ in x:
+        state["n"] += 1
+    return sum(values)
+
+
+def _handed_to_a_function(x):  # type: ignore[no-untyped-def]
+    state = {"n": 0}
+    same = _itself(state)
+    for _ in x:
+        state["n"] += 1
+    return same["n"]
+
+
+def _itself(p):  # type: ignore[no-untyped-def]
+    return p
 
 
 def _without_the_key(x, p):  # type: ignore[no-untyped-def]
@@ -64,7 +76,8 @@ def _returned(x):  # type: ignore[no-untyped-def]
         (_of_two_names, (X,)),
         (_of_the_caller, (X, {"n": 2.0})),
         (_array_changed_in_place, (X,)),
-        (_run_over, (X,)),
+        (_views_kept, (X,)),
+        (_handed_to_a_function, (X,)),
         (_without_the_key, (X, {"n": 2.0})),
         (_returned, (X,)),
     ],

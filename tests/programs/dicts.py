@@ -53,3 +53,37 @@ def stored_into(x):
             state["sum"] = state["sum"] + v
     state["mean"] = state["sum"] / max(state["n"], 1)
     return state["mean"], state["n"], state["all"].size
+
+
+@PROGRAMS.on(floats(7))
+def run_over(x):
+    table = {"scale": 2.0, "offset": x.sum(), "n": 3}
+    total = 0.0
+    names = 0
+    for key in table:  # noqa: PLC0206  (as programs write it)
+        total += table[key]
+        if key == "offset":
+            names += 1
+    for value in table.values():
+        total += value * 2
+    for key, value in table.items():
+        if key != "n":
+            total += value
+    return total, names, len(table), sum(table.values()), "n" in table
+
+
+@PROGRAMS.on(floats(7))
+def read_with_get(x):
+    table = {"scale": 2.0, 5: 1}
+    return table.get("scale") * x[0], table.get("no", -1.5), table.get(5, 7), table.get("no") is None
+
+
+@PROGRAMS.on(floats(5))
+def stored_into_while_running_over_others(x):
+    counts = {"low": 0, "high": 0}
+    limits = {"low": -1.0, "high": 1.0}
+    for v in x:
+        for name, limit in limits.items():
+            if v > limit:
+                counts[name] += 1
+    return counts["low"], counts["high"]

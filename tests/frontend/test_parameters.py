@@ -1,0 +1,70 @@
+"""Functions with *args and **kwargs: what is compiled, what runs in Python, and recorded arrays among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import appyc
+import appyc.numpy as anp
+from tests.e2e.harness import compare_values
+
+A = np.arange(5.0)
+
+
+def _scaled(a, *others, **words):
+    out = a * words["k"]
+    for other in others:
+        out = out + other * words["weight"]
+    return out
+
+
+def _with_a_call(a, *others, shift=1.0, **words):
+    total = np.zeros(len(a))
+    for x in others:
+        for i in range(len(a)):
+            total[i] += x[i] * shift
+    ordered = np.sort(total)[::-1]
+    for i in range(len(a)):
+        total[i] = ordered[i] - words.get("less", 0)
+    return total
+
+
+def test_words_are_read_by_their_names_at_each_call() -> None:
+    function = appyc.jit(strict=True, cache=False, target="cpu")(_scaled)
+    for words in ({"k": 2.0, "weight": 3}, {"k": 4.0, "weight": 3}, {"k": A, "weight": 1j}):
+        compare_values(_scaled(A, A, A + 1, **words), function(A, A, A + 1, **words), "result")
+    compare_values(_scaled(A, k=2), function(A, k=2), "result")
+
+
+def test_a_word_that_is_not_there_raises_what_python_raises() -> None:
+    with pytest.raises(KeyError):
+        appyc.jit(cache=False, target="cpu")(_scaled)(A, A, k=2, other=3)
+
+
+def test_what_runs_in_python_gets_them_too() -> None:
+    function = appyc.jit(cache=False, target="cpu")(_with_a_call)
+    for others in ((), (A,), (A, A * 2)):
+        compare_values(_with_a_call(A, *others), function(A, *others), "result")
+        compare_values(
+            _with_a_call(A, *others, shift=2, less=3), function(A, *others, shift=2, less=3), "result"
+        )
+
+
+def test_recorded_arrays_among_them() -> None:
+    function = appyc.jit(cache=False, target="cpu")(_scaled)
+    recorded = anp.array(A) * 2
+    compare_values(
+        _scaled(A * 2, A, k=2, weight=3), np.asarray(function(recorded, A, k=2, weight=3)), "result"
+    )
+    compare_values(
+        _scaled(A, A * 2, k=2, weight=3), np.asarray(function(A, recorded, k=2, weight=3)), "result"
+    )
+
+
+def test_deferred_calls() -> None:
+    function = appyc.jit(cache=False, target="cpu", defer=True)(_scaled)
+    recorded = anp.array(A) * 2
+    compare_values(
+        _scaled(A, A * 2, k=2, weight=3), np.asarray(function(A, recorded, k=2, weight=3)), "result"
+    )
