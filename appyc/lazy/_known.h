@@ -444,12 +444,19 @@ static Py_ssize_t largest_of(const Known *self, const Plan *plan, const Request 
     return size;
 }
 
-/* Keeps what a call did last as the plan for calls like this one, where it is one. -1: an error. */
+static int keep(Known *self, PyObject *key, PyObject *plan)
+{
+    if (PyDict_GET_SIZE(self->plans) >= MOST_PLANS)
+        PyDict_Clear(self->plans);
+    return PyDict_SetItem(self->plans, key, plan);
+}
+
+/* Keeps what a call did last as the plan for calls like this one, where it is one, else that there is none. -1: an error. */
 static int learn(Known *self, const Request *request, PyObject *key, PyObject *result, const Statement *before)
 {
     Found found;
     if (!find_done(self, request, result, before, &found))
-        return 0;
+        return keep(self, key, Py_None);
     Plan *plan = PyObject_New(Plan, &PlanType);
     if (!plan)
         return -1;
@@ -467,12 +474,7 @@ static int learn(Known *self, const Request *request, PyObject *key, PyObject *r
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(plan->shape); i++)
         plan->nbytes *= PyLong_AsLongLong(PyTuple_GET_ITEM(plan->shape, i));
     narrow_by(self, plan, request);
-    int failed = 0;
-    if (takes_operands(self, plan, request, found.operands)) {
-        if (PyDict_GET_SIZE(self->plans) >= MOST_PLANS)
-            PyDict_Clear(self->plans);
-        failed = PyDict_SetItem(self->plans, key, (PyObject *)plan) < 0;
-    }
+    int failed = keep(self, key, takes_operands(self, plan, request, found.operands) ? (PyObject *)plan : Py_None) < 0;
     Py_DECREF(plan);
     return failed || PyErr_Occurred() ? -1 : 0;
 }
@@ -590,6 +592,13 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
     }
     PyObject *key = key_of(&request), *out = NULL;
     Plan *plan = key ? (Plan *)PyDict_GetItemWithError(self->plans, key) : NULL;
+    if (plan && Py_TYPE(plan) != &PlanType) {
+        plan = NULL;  /* a call like this one has been looked at, and is several operations, say */
+        if (self->backup != Py_None && self->tally->at_once > 0 && !self->tally->is_learning) {
+            Py_DECREF(key);
+            return PyObject_Vectorcall(self->backup, args, flags, keywords);
+        }
+    }
     if (plan) {
         Py_INCREF(plan);  /* what is recorded may free things, and that may run anything */
         out = record_planned(self, plan, &request);

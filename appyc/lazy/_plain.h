@@ -63,13 +63,15 @@ static int is_value_of_python(PyObject *value)
     return is_python_number(value) || value == Py_None || PyUnicode_CheckExact(value) || PyArray_IsScalar(value, Generic);
 }
 
-/* What is given back for a result of NumPy's. Takes the reference. */
-static PyObject *finish(const Plain *self, PyObject *result, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* What is given back for a result of NumPy's. Takes the reference. is_apart: none of appyc's arrays was given, so that it
+ * is none's view. */
+static PyObject *finish(const Plain *self, PyObject *result, PyObject *const *args, Py_ssize_t count, PyObject *keywords,
+                        int is_apart)
 {
     if (!result || is_value_of_python(result))
         return result;
-    if (PyArray_CheckExact(result) && PyArray_ISCARRAY((PyArrayObject *)result) && !PyArray_BASE((PyArrayObject *)result)
-        && Py_REFCNT(result) == 1)
+    if (PyArray_CheckExact(result) && PyArray_ISCARRAY((PyArrayObject *)result) && Py_REFCNT(result) == 1
+        && (is_apart || !PyArray_BASE((PyArrayObject *)result)))
         return array_with(self->array_type, result, PyArray_DESCR((PyArrayObject *)result));
     PyObject *given = PyTuple_New(count + (keywords ? PyTuple_GET_SIZE(keywords) : 0)), *out = NULL;
     if (given) {
@@ -87,18 +89,20 @@ static PyObject *plain_call(PyObject *callable, PyObject *const *args, size_t fl
     Plain *self = (Plain *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags), all = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0), done = 0;
     PyObject *given[MOST_PLAIN], *out = NULL;
-    int is_done = 0;
+    int is_done = 0, is_apart = 1;
     while (self->tally->at_once > 0 && all <= MOST_PLAIN && done < all
            && (given[done] = plain_argument(self->tally, args[done], 3)))
         done++;
     if (done == all && self->tally->at_once > 0) {
         is_done = 1;
+        for (Py_ssize_t i = 0; i < all; i++)
+            is_apart &= given[i] == args[i];
         out = PyObject_Vectorcall(self->of, given, (size_t)count, keywords);
     }
     while (done--)
         Py_DECREF(given[done]);
     if (is_done)
-        return finish(self, out, args, count, keywords);
+        return finish(self, out, args, count, keywords, is_apart);
     return PyErr_Occurred() ? NULL : PyObject_Vectorcall(self->slowly, args, flags, keywords);
 }
 

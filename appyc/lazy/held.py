@@ -12,7 +12,7 @@ from appyc.lazy.operations import Copy
 from appyc.lazy.order import is_ascending, is_straight
 from appyc.lazy.residence import at_home
 from appyc.lazy.running import STATE, flush
-from appyc.lazy.views import Step, Transpose, Window, view_of, window
+from appyc.lazy.views import Place, Step, Transpose, Window, view_of, window
 
 
 class Held(View):
@@ -126,6 +126,14 @@ class Held(View):
             out.is_straight = is_straight(out.ghost())
         elif path is not straight:  # where no axis has been turned, the longer step is outside
             out.is_straight = is_ascending([a for a, extent in zip(axes, shape, strict=True) if extent > 1])
+        return out
+
+    def at_place(self, place: Place) -> Any:
+        """The view of this whole array that was found for another one with its shape."""
+        if not place.path and place.is_straight and place.shape == self.shape:
+            return self
+        out = arrays.ndarray(self.buffer, place.path, place.shape, place.dtype)
+        out.is_straight = place.is_straight
         return out
 
     def windowed(self, ghost: np.ndarray) -> Any:

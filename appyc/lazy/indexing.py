@@ -270,10 +270,13 @@ def _goes_into(value: Any, target: held.Held, ufunc: np.ufunc | None) -> bool:
 
 def resolved_shape(shape: tuple[int, ...], given: Any) -> tuple[int, ...]:
     """What `reshape` makes of a shape with -1 in it. Raises NumPy's error."""
-    wanted = (int(given),) if isinstance(given, int | np.integer) else tuple(int(g) for g in given)
-    size, known = math.prod(shape), math.prod(e for e in wanted if e != -1)
-    if wanted.count(-1) == 1 and known > 0 and size % known == 0:
-        return tuple(size // known if e == -1 else e for e in wanted)
-    if -1 in wanted or known != size or min(wanted, default=1) < 0:
-        raise ValueError(f"cannot reshape array of size {size} into shape {wanted}".replace(", ", ","))
-    return wanted
+    numbers = given if isinstance(given, tuple | list) else (given,)
+    if all(isinstance(n, int | np.integer) and type(n) is not bool for n in numbers):
+        wanted = tuple(map(int, numbers))
+        size, known = math.prod(shape), math.prod(e for e in wanted if e != -1)
+        if wanted.count(-1) == 1 and known > 0 and size % known == 0:
+            return tuple(size // known if e == -1 else e for e in wanted)
+        if known == size and min(wanted, default=1) >= 0:
+            return wanted
+    whole: tuple[int, ...] = np.empty(shape, np.bool_).reshape(given).shape  # which knows better, or raises
+    return whole

@@ -94,6 +94,7 @@ def _plain(of: Callable[..., Any], slowly: Callable[..., Any]) -> Any:
 
 _AT_ONCE = frozenset((
     np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.dstack, np.clip, np.take, np.ptp, np.average,
+    np.diff,
 ))  # fmt: skip
 """Functions that are recorded, and give little more than they are given: of small arrays NumPy does it at once."""
 

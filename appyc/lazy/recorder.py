@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,6 +17,7 @@ from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush, flush_due, make_room, ran_at_once, ran_by_numpy
 from appyc.lazy.views import (
     Index,
+    Place,
     address,
     is_within,
     is_writeable,
@@ -30,14 +32,14 @@ def wrapped(values: Any) -> Any:
     return _mapped(values, _owned)
 
 
-def _mapped(value: Any, change: Callable[[np.ndarray], Any]) -> Any:
-    """The value with something else for NumPy's arrays in it."""
-    if type(value) is np.ndarray:
+def _mapped(value: Any, change: Callable[[Any], Any], kind: type[Any] = np.ndarray) -> Any:
+    """The value with something else for NumPy's arrays in it, or for what else is of the kind."""
+    if type(value) is kind:
         return change(value)
     if type(value) is list:
-        return [_mapped(v, change) for v in value]
+        return [_mapped(v, change, kind) for v in value]
     if isinstance(value, tuple):
-        parts = [_mapped(v, change) for v in value]
+        parts = [_mapped(v, change, kind) for v in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return value
 
@@ -226,8 +228,16 @@ def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool 
 
 
 def views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """What a function gives that makes nothing but views: it is called with ghosts. NotImplemented where
-    that does not tell."""
+    """What a function gives that makes nothing but views. NotImplemented where that cannot be told without values."""
+    array = args[0] if args else None
+    if type(array) is arrays.ndarray and not array.path and not keywords and _are_plain(args[1:]):
+        places = _places_by(function, array.shape, array.dtype, args[1:])
+        return NotImplemented if places is None else _mapped(places, array.at_place, Place)
+    return _views_by(function, args, keywords)
+
+
+def _views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The function is called with ghosts."""
     found: list[held.Held] = []
     _arrays_in((args, keywords), found)
     given = [a for a in found if isinstance(a, arrays.ndarray)]
@@ -237,6 +247,25 @@ def views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict
     if not _traceable(result, given):
         return NotImplemented
     return _mapped(result, lambda values: _traced(values, given, of_ghosts=True))
+
+
+def _are_plain(args: tuple[Any, ...]) -> bool:
+    """Whether arguments are integers, tuples of such, and None."""
+    items = [item for arg in args for item in (arg if type(arg) is tuple else (arg,))]
+    return all(item is None or type(item) is int for item in items)
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _places_by(
+    function: Callable[..., Any], shape: tuple[int, ...], dtype: np.dtype, args: tuple[Any, ...]
+) -> Any:
+    """What `views_by` gives for whole arrays of this shape, with places for views; None where that does not tell."""
+    found = _views_by(function, (whole(np.empty(shape, dtype)), *args), {})
+    if found is NotImplemented:
+        return None
+    return _mapped(
+        found, lambda view: Place(view.path, view.shape, view.dtype, view.is_straight), arrays.ndarray
+    )
 
 
 def _traceable(result: Any, given: list[arrays.ndarray]) -> bool:

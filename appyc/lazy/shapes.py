@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +16,14 @@ from appyc.lazy.nodes import indexed, turned
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.values import Values
-from appyc.lazy.views import Index, Reshape, Transpose, reversal
+from appyc.lazy.views import Index, Reshape, Step, Transpose, reversal
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _reshaped(shape: tuple[int, ...], given: Any) -> tuple[tuple[Step, ...], tuple[int, ...]]:
+    """The path to a whole array's view in another shape, and that shape. Raises NumPy's errors."""
+    whole = indexing.resolved_shape(shape, given)
+    return (Reshape(whole),), whole
 
 
 class Shaped(Values):
@@ -113,8 +121,10 @@ class Shaped(Values):
     def reshape(self, *shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
         given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape
         if not self.path and order == "C" and not copy and given is not None:
-            whole = indexing.resolved_shape(self.shape, given)
-            return arrays.ndarray(self.buffer, (Reshape(whole),), whole, self.dtype)
+            items = given if type(given) is tuple else (given,)
+            is_plain = all(type(n) is int for n in items)
+            path, whole = (_reshaped if is_plain else _reshaped.__wrapped__)(self.shape, given)
+            return arrays.ndarray(self.buffer, path, whole, self.dtype)
         ghost = self.ghost()
         order = {"A": "F" if ghost.flags.fnc else "C", "c": "C", "f": "F", "a": "A"}.get(order, order)
         if order not in ("C", "F") or given is None:
@@ -134,12 +144,15 @@ class Shaped(Values):
         return source.windowed(ghost.reshape(whole))
 
     def ravel(self, order: Any = "C") -> Any:
+        if not self.path and order in ("C", "K"):
+            return self.reshape(-1)
         turned = self.transpose(self._axes_in(order))
         whole = turned if turned.ghost().flags.c_contiguous else turned.copy()
         return whole.reshape(-1)
 
     def flatten(self, order: Any = "C") -> Any:
-        return self.transpose(self._axes_in(order)).copy().reshape(-1)
+        turned = self if order == "C" else self.transpose(self._axes_in(order))
+        return turned.copy().reshape(-1)
 
     def squeeze(self, axis: Any = None) -> Any:
         self.ghost().squeeze(axis)  # raises NumPy's error for a wrong axis

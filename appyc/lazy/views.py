@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -147,6 +147,15 @@ class Window:
 
 
 Step: TypeAlias = Index | Transpose | Reshape | Window
+
+
+class Place(NamedTuple):
+    """Where a view of a whole array is."""
+
+    path: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    is_straight: bool
 
 
 def view_of(memory: np.ndarray, path: Path) -> np.ndarray:

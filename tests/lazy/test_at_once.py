@@ -494,3 +494,51 @@ def test_the_bound_comes_from_the_environment() -> None:
     for text in ("-1", "few"):
         with pytest.raises(ValueError, match="APPYC_RECORDED_AT_ONCE must be a number that is not negative"):
             computed_at_once({"APPYC_RECORDED_AT_ONCE": text})
+
+
+@pytest.mark.at_once
+def test_a_call_that_records_several_operations_is_known_to_have_no_plan() -> None:
+    """It is computed at once by NumPy where its arrays are small, and recorded where they are not."""
+    function = np.cumsum
+    a = np.array(numpy.arange(6.0).reshape(2, 3))
+    expected = numpy.cumsum(a.numpy())
+    for _ in range(3):
+        assert function(a).tolist() == expected.tolist()
+    assert None in function.plans.values()
+    STATE.recording.at_once = 1
+    waiting = function(a)
+    assert waiting.buffer.memory is None
+    assert waiting.tolist() == expected.tolist()
+    larger = a + 0.0
+    STATE.recording.at_once = STATE.recording.most_at_once
+    assert function(larger).tolist() == expected.tolist()  # what it reads waits
+
+
+@pytest.mark.at_once
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda np, a: np.cumsum(a),
+        lambda np, a: np.cumsum(a, axis=1),
+        lambda np, a: np.diff(a),
+        lambda np, a: np.linspace(0.0, a.sum(), 5),
+        lambda np, a: np.linspace(numpy.arange(3.0), 5.0, 4),
+        lambda np, a: a.flatten(),
+        lambda np, a: a.T.flatten(),
+        lambda np, a: a.flatten("F"),
+        lambda np, a: np.outer(a, a),
+    ],
+)
+def test_results_of_small_arrays_are_their_own(make) -> None:
+    for _ in range(3):
+        a = numpy.arange(6.0).reshape(2, 3)
+        b = np.array(a)
+        one, two = make(numpy, a), make(np, b)
+        assert isinstance(two, np.ndarray)
+        assert one.dtype == two.dtype
+        two += 1
+        two[0] = 7.0
+        one += 1
+        one[0] = 7.0
+        assert one.tolist() == two.tolist()
+        assert a.tolist() == b.tolist()

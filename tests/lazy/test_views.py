@@ -157,3 +157,59 @@ def test_values_for_places_that_a_mask_tells_are_numpys_business() -> None:
         a[a > 1] = np.array([1.0, 2.0, 3.0])
     a[a > 3] = np.array([1.0, 2.0])
     assert a.tolist() == [0, 1, 2, 3, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda np, a: np.expand_dims(a, 1),
+        lambda np, a: np.split(a, 2, 1)[1],
+        lambda np, a: np.array_split(a, 3)[0],
+        lambda np, a: np.moveaxis(a, 0, -1),
+        lambda np, a: np.flip(a, 1),
+        lambda np, a: np.rot90(a),
+        lambda np, a: np.diagonal(a, 1),
+        lambda np, a: np.squeeze(a[None], 0),
+        lambda np, a: np.atleast_3d(a),
+        lambda np, a: np.swapaxes(a, 0, 1)[1:],
+        lambda np, a: a.ravel(),
+        lambda np, a: a.ravel("K"),
+        lambda np, a: a.reshape(2, -1),
+        lambda np, a: a.reshape((numpy.int64(8), -1)),
+    ],
+)
+def test_places_of_views_are_each_arrays_own(function) -> None:
+    """Where a view is, is looked up for the next array with the same shape; what is stored is its own."""
+    for dtype, scale in ((float, 1.0), (float, 2.0), (numpy.int32, 3), (float, 4.0)):
+        a = (numpy.arange(16).reshape(4, 4) * scale).astype(dtype)
+        b = np.array(a)
+        one, two = function(numpy, a), function(np, b)
+        assert (one.shape, one.dtype) == (two.shape, two.dtype)
+        if one.flags.writeable:
+            one[0] = two[0] = 99
+        assert one.tolist() == two.tolist()
+        assert a.tolist() == b.tolist()
+
+
+def test_wide_views_stay_read_only_and_wrong_axes_raise_each_time() -> None:
+    for scale in (1.0, 2.0):
+        a = np.array(numpy.arange(3.0) * scale)
+        wide = np.broadcast_to(a, (2, 3))
+        with pytest.raises(ValueError, match="read-only"):
+            wide[0] = 1.0
+        assert wide.tolist() == [a.tolist()] * 2
+        with pytest.raises(numpy.exceptions.AxisError):
+            np.expand_dims(a, 5)
+        with pytest.raises(ValueError, match="equal division"):
+            np.split(a, 2)
+
+
+@pytest.mark.parametrize("shape", [(2.0, 3), 6.0, "6", (4, 2), (-1, -1), (-2, 4), ([2], 3), (True, 6)])
+def test_wrong_shapes_raise_what_numpy_raises(shape) -> None:
+    a = numpy.arange(6.0)
+    for _ in range(2):
+        with pytest.raises((TypeError, ValueError)) as expected:
+            a.reshape(shape)
+        np.array(a).reshape(2, 3)  # a shape that is equal, of other numbers
+        with pytest.raises(expected.type):
+            np.array(a).reshape(shape)
