@@ -18,7 +18,7 @@ from appyc.compiler.units import UnitVersions
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, find, python_function
 from appyc.frontend.source import Source
-from appyc.ir.arguments import ArgType, NoneArg, writeable
+from appyc.ir.arguments import ArgType, NoneArg, TupleArg, writeable
 from appyc.ir.sharing import Sharing
 from appyc.options import Options
 from appyc.runtime.frame import GuardFailure, Kernel, Watched, flat_values, invoke
@@ -222,7 +222,7 @@ def _cpu_version(
 
 def _dispatched(fn: FunctionType, version: CpuVersion, wanted: Request) -> Kernel | None:
     """The kernel as the dispatcher may take it, where it needs no values but the arguments."""
-    if version.outside.captures or wanted.objects:
+    if version.outside.captures or wanted.objects or any(map(_holds_names, wanted.types.values())):
         return None
     watched = [_watched(fn, path, value) for path, value in version.outside.watched]
     if any(w is None for w in watched):
@@ -235,6 +235,11 @@ def _dispatched(fn: FunctionType, version: CpuVersion, wanted: Request) -> Kerne
         kernel.owner,
         tuple(w for w in watched if w is not None),
     )
+
+
+def _holds_names(type_: ArgType) -> bool:
+    """Whether a named tuple is in it, which the dispatcher does not know from others."""
+    return isinstance(type_, TupleArg) and (bool(type_.names) or any(map(_holds_names, type_.items)))
 
 
 def _watched(fn: FunctionType, path: AccessPath, value: object) -> Watched | None:

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from types import FunctionType, MethodType
+from typing import TypeGuard
 
 import numpy as np
 
@@ -71,6 +72,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     if entry is not None:
         with _answered_by_library(loc) if is_library_function(callee.obj) else nullcontext():
             return _from_table(scope, node, callee.obj, entry, loc)
+    if is_named_tuple(callee.obj):
+        return _named_tuple(scope, node, callee.obj, loc)
     if isinstance(callee.obj, LocalFunction):
         return _inline_local(scope, node, callee.obj, loc)
     fn = python_function(callee.obj)
@@ -286,7 +289,7 @@ def _type_of(value: Value, loc: Loc) -> type:
             return type(kind(0).item()) if value.python else kind
         case ArrayRef() | Tensor() | Masked() if value.ndim:
             return np.ndarray
-        case TupleValue():
+        case TupleValue(names=()):
             return tuple
         case DictValue():
             return dict
@@ -326,6 +329,22 @@ def _inline(
     names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
     with _called(fn.__name__, loc):
         return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc)
+
+
+def is_named_tuple(kind: object) -> TypeGuard[type]:
+    """Whether it is a class that `namedtuple` or `NamedTuple` has made."""
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_field_defaults")
+
+
+def _named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
+    """`Point(x, y)`."""
+    signature = inspect.signature(kind)
+    arguments = _bind(scope, node, kind.__name__, signature, None, loc)
+    items = [
+        arguments[name] if name in arguments else scope.names.constant(parameter.default, None, loc)
+        for name, parameter in signature.parameters.items()
+    ]
+    return TupleValue(tuple(items), names=tuple(signature.parameters))
 
 
 def _inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:

@@ -244,7 +244,7 @@ def _kept(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             changes = _changes([value.tensor.element, value.holds], block)
             return put_together(scope, value, value.holds.loc) if changes else value
         case TupleValue():
-            return TupleValue(tuple(_kept(scope, v, block) for v in value.items))
+            return replace(value, items=tuple(_kept(scope, v, block) for v in value.items))
         case MaybeNone():
             return tensors.settled(scope, value)
         case DictValue(keys, values):
@@ -790,6 +790,8 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
         case ListValue():
             raise UnsupportedError(f"a list has no attribute {name!r} here", loc,
                                    hints=("append and pop can be called",))  # fmt: skip
+        case TupleValue(items=items, names=names) if name in names:
+            return items[names.index(name)]
         case TupleValue():
             raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
 

@@ -157,7 +157,7 @@ def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[S
             return Number(Var(params[-1], loc=loc), arg.python)
         case TupleArg():
             items = (_parameter(scope, f"{name}_{k}", a, params, loc) for k, a in enumerate(arg.items))
-            return TupleValue(tuple(items))
+            return TupleValue(tuple(items), names=arg.names)
         case NoneArg():
             return Opaque(None)
         case ObjectArg():
@@ -172,7 +172,7 @@ def _as_binding(value: Value) -> Slot | TupleSlots | ArrayRef | Opaque:
         case Number(expr=Var(symbol=symbol)):
             return Slot(symbol, value.python)
         case TupleValue():
-            return TupleSlots(tuple(_as_binding(v) for v in value.items))
+            return TupleSlots(tuple(_as_binding(v) for v in value.items), names=value.names)
         case ArrayRef() | Opaque():
             return value
         case _:

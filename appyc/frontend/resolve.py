@@ -179,7 +179,7 @@ class Names:
                 self._frozen(item, path.step("item", str(k)) if path else None, loc)
                 for k, item in enumerate(value)
             )
-            return TupleValue(tuple(items))
+            return TupleValue(tuple(items), names=getattr(type(value), "_fields", ()))
         return Opaque(value, path)
 
 

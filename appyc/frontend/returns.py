@@ -114,8 +114,11 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
                                    hints=("return a copy: x.copy().reshape(...)",))  # fmt: skip
         case Tensor():
             return kept(scope, value, "result", loc)
+        case TupleValue(names=(_, *_)) if not scope.is_inlined:
+            raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
+                                   hints=("return its items as a tuple",))  # fmt: skip
         case TupleValue():
-            return TupleValue(tuple(_stored(scope, v, loc) for v in value.items))
+            return TupleValue(tuple(_stored(scope, v, loc) for v in value.items), names=value.names)
         case DictValue() if not scope.is_inlined:
             raise UnsupportedError("a dict cannot be returned from compiled code", loc,
                                    hints=("return its values as a tuple",))  # fmt: skip
@@ -204,7 +207,8 @@ def _with_nones(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> 
             scope.facts.none_results.add(leaf)
             raise Restart
         case TupleValue(items=items):
-            return TupleValue(tuple(_with_nones(scope, v, (*leaf, k), loc) for k, v in enumerate(items)))
+            found = tuple(_with_nones(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
+            return TupleValue(found, names=value.names)
         case Number() if leaf in scope.facts.none_results:
             return MaybeNone(value, python_number(False, loc))
         case Opaque(obj=None) if leaf in scope.facts.none_results:
@@ -237,7 +241,8 @@ def _with_choices(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -
     """The value with the number of an array where returns have different ones."""
     match value:
         case TupleValue(items=items):
-            return TupleValue(tuple(_with_choices(scope, v, (*leaf, k), loc) for k, v in enumerate(items)))
+            found = tuple(_with_choices(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
+            return TupleValue(found, names=value.names)
         case ArrayRef() if leaf in scope.facts.choices and _may_be_chosen(scope, value):
             options = scope.options.setdefault(leaf, [])
             if value.symbol not in options:
@@ -393,7 +398,8 @@ def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> 
                 out = chosen_array(caller, is_it, ((option, []), (out, [])), loc)
             return out
         case TupleValue():
-            return TupleValue(tuple(with_chosen_arrays(caller, callee, v, loc) for v in value.items))
+            items = tuple(with_chosen_arrays(caller, callee, v, loc) for v in value.items)
+            return TupleValue(items, names=value.names)
         case _:
             return value
 
@@ -405,7 +411,7 @@ def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
             assert isinstance(slot, Slot)
             return Number(Var(slot.symbol, loc=loc), slot.python)
         case TupleValue():
-            return TupleValue(tuple(_rebuilt(v, homes, loc) for v in value.items))
+            return TupleValue(tuple(_rebuilt(v, homes, loc) for v in value.items), names=value.names)
         case ReturnedView():
             later = [_rebuilt(n, homes, loc) for n in value.later]
             return replace(value, later=tuple(n for n in later if isinstance(n, Number)))

@@ -265,7 +265,8 @@ class Scope:
             case Slot():
                 return Number(Var(binding.symbol, loc=loc), binding.python)
             case TupleSlots():
-                return TupleValue(tuple(self._value(name, b, loc) for b in binding.items), binding.table)
+                items = tuple(self._value(name, b, loc) for b in binding.items)
+                return TupleValue(items, binding.table, binding.names)
             case Conflict(loop=loop) if loop is not None and self.facts.peeled.get(loop, 0) < MAX_PEELED:
                 self.facts.peeled[loop] = self.facts.peeled.get(loop, 0) + 1
                 raise Restart
@@ -367,7 +368,7 @@ class Scope:
                     self._store(f"{name}_{k}", olds[k] if k < len(olds) else None, v, loc)
                     for k, v in enumerate(items)
                 ]
-                return TupleSlots(tuple(slots))
+                return TupleSlots(tuple(slots), names=value.names)
             case ArrayRef() | Tensor() | Opaque():
                 return value
             case ListValue():
@@ -467,14 +468,15 @@ class Scope:
                     if slot.type == t:
                         return Slot(slot.symbol, t.python, maybe, optional=optional)
                 return Slot(self.supply.fresh(name, t.dtype), t.python, maybe, optional=optional)
-            case TupleSlots(), TupleSlots() if len(a.items) == len(b.items):
+            case TupleSlots(), TupleSlots() if len(a.items) == len(b.items) and a.names == b.names:
                 if name in needed:
                     needed |= {f"{name}_{k}" for k in range(len(a.items))}
                 return TupleSlots(
                     tuple(
                         self.join(f"{name}_{k}", x, y, needed, start, loc)
                         for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
-                    )
+                    ),
+                    names=a.names,
                 )
             case DictSlots(), DictSlots() if a.keys == b.keys:
                 values = self.join(name, a.values, b.values, needed, start, loc)
@@ -521,7 +523,8 @@ class Scope:
                 return Slot(self.supply.fresh(name, binding.expr.dtype), binding.python, maybe=True)
             case TupleSlots():
                 return TupleSlots(
-                    tuple(self._as_maybe(f"{name}_{k}", b) for k, b in enumerate(binding.items))
+                    tuple(self._as_maybe(f"{name}_{k}", b) for k, b in enumerate(binding.items)),
+                    names=binding.names,
                 )
             case ArrayRef() | Tensor():
                 kind = dtype_of(binding), binding.ndim

@@ -332,7 +332,8 @@ def held(scope: Scope, value: Value, name: str, loc: Loc) -> Value:
         case Tensor():
             return kept(scope, value, name, loc)
         case TupleValue():
-            return TupleValue(tuple(held(scope, v, f"{name}_{k}", loc) for k, v in enumerate(value.items)))
+            items = tuple(held(scope, v, f"{name}_{k}", loc) for k, v in enumerate(value.items))
+            return TupleValue(items, names=value.names)
         case DictValue(keys, values):
             inner = held(scope, values, name, loc)
             assert isinstance(inner, TupleValue)
@@ -351,7 +352,7 @@ def settled(scope: Scope, value: Value) -> Value:
         case Tensor():
             return kept(scope, value, "value", value.element.loc)
         case TupleValue():
-            return TupleValue(tuple(settled(scope, v) for v in value.items))
+            return TupleValue(tuple(settled(scope, v) for v in value.items), names=value.names)
         case DictValue(keys, values):
             inner = settled(scope, values)
             assert isinstance(inner, TupleValue)

@@ -116,10 +116,12 @@ Table: TypeAlias = TableColumn | tuple["Table", ...]
 
 @dataclass(frozen=True, slots=True)
 class TupleValue:
-    """table: the items once more, where they are numbers that a program picks by position."""
+    """table: the items once more, where they are numbers that a program picks by position. names: of the items,
+    where it is a named tuple."""
 
     items: tuple[Value, ...]
     table: Table | None = field(default=None, compare=False)
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +241,11 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class TupleSlots:
-    """A variable that holds a tuple: a binding for each item. table: as in TupleValue."""
+    """A variable that holds a tuple: a binding for each item. table, names: as in TupleValue."""
 
     items: tuple[Binding, ...]
     table: Table | None = None
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +308,8 @@ def describe(value: Value | Binding) -> str:
             return f"{describe(value.number)} or None"
         case ListValue() | ListSlots():
             return "a list of tuples" if _slots_of(value).of_tuples else "a list of numbers"
+        case TupleValue(names=(_, *_)) | TupleSlots(names=(_, *_)):
+            return "a named tuple"
         case TupleValue() | TupleSlots():
             return f"a tuple of {len(value.items)}"
         case Opaque(obj=None):

@@ -26,9 +26,11 @@ class ScalarArg:
 
 @dataclass(frozen=True, slots=True)
 class TupleArg:
-    """A tuple; each item is a parameter of its own (a tuple again is flattened in turn)."""
+    """A tuple; each item is a parameter of its own (a tuple again is flattened in turn). names: of the items of
+    a named tuple."""
 
     items: tuple[ArgType, ...]
+    names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"({', '.join(str(item) for item in self.items)}{',' if len(self.items) == 1 else ''})"

@@ -120,7 +120,9 @@ def fits_type(type_: ArgType, value: object) -> bool:
         return type(value) is _PYTHON_TYPES[type_.dtype.kind] and _in_range(value)
     if isinstance(type_, TupleArg):
         return (
-            type(value) is tuple
+            (type(value) is tuple) == (not type_.names)
+            and getattr(type(value), "_fields", ()) == type_.names
+            and isinstance(value, tuple)
             and len(value) == len(type_.items)
             and all(fits_type(t, v) for t, v in zip(type_.items, value, strict=True))
         )

@@ -56,7 +56,7 @@ def _argument(arg: ArgType) -> object:
     if isinstance(arg, ScalarArg):
         return ["scalar", arg.dtype.value, arg.python]
     if isinstance(arg, TupleArg):
-        return ["tuple", *(_argument(item) for item in arg.items)]
+        return ["tuple", arg.names, *(_argument(item) for item in arg.items)]
     return ["none"]
 
 
@@ -66,8 +66,8 @@ def _read_argument(data: list[Any]) -> ArgType:
             return ArrayType(DType(dtype), ndim, Layout(layout), readonly)
         case ["scalar", dtype, python]:
             return ScalarArg(DType(dtype), python)
-        case ["tuple", *items]:
-            return TupleArg(tuple(_read_argument(item) for item in items))
+        case ["tuple", names, *items]:
+            return TupleArg(tuple(_read_argument(item) for item in items), tuple(names))
         case _:
             return NoneArg()
 

@@ -57,7 +57,8 @@ def typeof(value: object, name: str, loc: Loc) -> ArgType:
     if value is None:
         return NoneArg()
     if isinstance(value, tuple):
-        return TupleArg(tuple(typeof(item, f"{name}[{i}]", loc) for i, item in enumerate(value)))
+        items = tuple(typeof(item, f"{name}[{i}]", loc) for i, item in enumerate(value))
+        return TupleArg(items, getattr(type(value), "_fields", ()))
     if not isinstance(value, type) and hasattr(value, "__cuda_array_interface__"):
         return _cuda_type(value, name, loc)
     raise _unsupported(value, name, loc)

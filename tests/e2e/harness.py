@@ -194,7 +194,8 @@ def copied(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _copied(value: Any, bases: dict[int, np.ndarray]) -> Any:
     if isinstance(value, tuple):
-        return tuple(_copied(v, bases) for v in value)
+        items = [_copied(v, bases) for v in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if isinstance(value, np.ndarray):
         return _copied_array(value, bases)
     return copy.deepcopy(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ import appyc.numpy as anp
 from tests.e2e.harness import compare_values
 
 A = np.arange(5.0)
+Point = namedtuple("Point", "x y")
 
 
 def _scaled(a, *others, **words):
@@ -68,3 +71,43 @@ def test_deferred_calls() -> None:
     compare_values(
         _scaled(A, A * 2, k=2, weight=3), np.asarray(function(A, recorded, k=2, weight=3)), "result"
     )
+
+
+def _itself(p):
+    return p
+
+
+def _made(a):
+    total = 0.0
+    for v in a:
+        total += v
+    return Point(total, a * 2)
+
+
+@pytest.mark.parametrize(("fn", "args"), [(_itself, (Point(1, 2.0),)), (_made, (A,))])
+def test_a_named_tuple_that_is_returned_is_one(fn, args) -> None:
+    function = appyc.jit(cache=False, target="cpu")(fn)
+    for _ in range(2):
+        found = function(*args)
+        assert type(found) is Point
+        compare_values(fn(*args), found, "result")
+    with pytest.raises(appyc.UnsupportedError, match="a named tuple cannot be returned"):
+        appyc.jit(cache=False, target="cpu", strict=True)(fn)(*args)
+
+
+def test_a_tuple_and_a_named_tuple_have_versions_of_their_own() -> None:
+    function = appyc.jit(cache=False, target="cpu")(_itself)
+    for given in ((1, 2.0), Point(1, 2.0), (3, 4.0), Point(3, 4.0)):
+        assert type(function(given)) is type(given)
+    assert len(function.kernels) == 1  # the dispatcher knows tuples, and no named ones
+
+
+def test_compiled_code_for_a_named_tuple_is_found_on_disk(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("APPYC_CACHE_DIR", str(tmp_path))
+
+    def moved(p, a):
+        return a * p.x + p.y
+
+    for _ in range(2):
+        assert appyc.jit(target="cpu", strict=True)(moved)(Point(2, 3.0), A).tolist() == (A * 2 + 3).tolist()
+    assert appyc.jit(target="cpu")(_itself)((1, 2)) == (1, 2)

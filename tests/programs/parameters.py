@@ -1,12 +1,23 @@
 """Parameters of all kinds, and questions about their types."""
 
 import itertools
+from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tests.programs.registry import Programs, floats, ints
 
 PROGRAMS = Programs(strict=True)
+
+
+class Line(NamedTuple):
+    slope: Any
+    start: Any = 2.0
+
+
+Point = namedtuple("Point", "x y")
+HERE = Point(1.5, 2)
 
 
 @PROGRAMS.on(floats(5), floats(7))
@@ -85,3 +96,31 @@ def pairs_of_elements(a, b, lo, hi):
     for i, x in itertools.product(range(lo, hi), a):
         total += i * x
     return total
+
+
+@PROGRAMS.on(floats(5), Line(2.0))
+@PROGRAMS.on(floats(5), Line(3, start=floats(5)))
+def named_parameter(x, line):
+    slope, start = line
+    return x * line.slope + line.start, line[0], len(line), slope * 2 + start
+
+
+@PROGRAMS.on(floats(5), 3)
+@PROGRAMS.on(floats(5), 0)
+def made_in_a_loop(x, n):
+    at = Point(x[0], y=1.0)
+    for i in range(n):
+        at = Point(at.x + x[i], at.y * 2)
+    return at.x, at.y, x[0] * HERE.x + HERE.y
+
+
+def _moved(point, by=1):
+    return Point(point.x + by, point.y)
+
+
+@PROGRAMS.on((Point(1, 2.0), 3))
+@PROGRAMS.on((Point(floats(3), 2.0), 3))
+def inside_a_tuple_and_a_call(pair):
+    point, by = pair
+    there = _moved(_moved(point), by)
+    return there.x, there.y + pair[0].y
