@@ -182,11 +182,19 @@ class _Body:
         drawn, place = self.expression(2), self.place()
         if drawn is None or (np.iscomplexobj(drawn.value) and not self.is_complex(place)):
             return None  # NumPy drops the imaginary part with a warning
-        return f"{place} = {drawn.text}"
+        return f"{place} = {drawn.text}" if self.has_axes_for(drawn, place) else None
 
     def updated(self) -> str | None:
         drawn, place = self.expression(1), self.place()
-        return None if drawn is None else f"{place} {self.one_of(('+', '-', '*'))}= {drawn.text}"
+        if drawn is None or not self.has_axes_for(drawn, place):
+            return None
+        return f"{place} {self.one_of(('+', '-', '*'))}= {drawn.text}"
+
+    def has_axes_for(self, drawn: _Drawn, place: str) -> bool:
+        """Whether the place is no single element, or the value is none: NumPy stores an array there if it is one of
+        booleans, with one element."""
+        target = self.evaluated(place, False)
+        return target is None or not np.ndim(drawn.value) or bool(np.ndim(target.value))
 
     def masked(self) -> str | None:
         """A store under a mask, which is of the array's own elements or another's of its shape."""
@@ -199,8 +207,8 @@ class _Body:
 
     def combined(self) -> str | None:
         name = self.one_of(self.arrays())
-        if self.values[name].dtype.kind not in "iuf":
-            return None
+        if self.values[name].dtype.kind not in "iuf" or self.values[name].dtype == np.uint64:
+            return None  # NumPy computes with floats there, and a negative one has no unsigned value
         at = self.one_of(
             (f"np.arange({name}.shape[0]) // 2", f"np.arange({name}.shape[0])[::-1]", "np.arange(1)")
         )
