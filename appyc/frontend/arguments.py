@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.array_reductions import Along
@@ -72,8 +74,19 @@ def given_dtype(value: Value | None, loc: Loc) -> DType | None:
         return None
     found = as_dtype(value.obj) if isinstance(value, Opaque) else None
     if found is None:
-        raise TypeInferenceError(f"{describe(value)} is no element type that appyc has", loc)
+        known = _known_to_numpy(value.obj) if isinstance(value, Opaque) else None
+        if known is not None:
+            raise UnsupportedError(f"arrays of {known} cannot be compiled", loc)
+        raise TypeInferenceError(f"{describe(value)} is no element type", loc)
     return found
+
+
+def _known_to_numpy(obj: Any) -> str | None:
+    """The name of an element type, of records or texts maybe, that is NumPy's alone."""
+    try:
+        return str(np.dtype(obj))
+    except (TypeError, ValueError):
+        return None
 
 
 def is_none(value: Value | None) -> bool:

@@ -25,6 +25,7 @@ from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.tensors import elementwise, is_array
+from appyc.frontend.tree import as_tuple
 from appyc.frontend.values import (
     ArrayRef,
     DictValue,
@@ -301,12 +302,33 @@ def _type_of(value: Value, loc: Loc) -> type:
             raise UnsupportedError(f"the type of {describe(value)} shows only at the call", loc)
 
 
+def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    """`tuple(...)` of what has as many items as the types tell."""
+    from appyc.frontend.comprehensions import collected  # noqa: PLC0415  (it asks what loops run over)
+
+    nodes = _positional(scope, node, loc)
+    match nodes:
+        case []:
+            return TupleValue(())
+        case [ast.GeneratorExp() | ast.ListComp() as items]:
+            value = collected(scope, items)
+        case [ast.List() as items]:
+            value = expressions.lower_expression(scope, as_tuple(items))
+        case _:
+            (value,) = expressions.lower_operands(scope, nodes[:1])
+    if not isinstance(value, TupleValue) or len(nodes) > 1:
+        raise UnsupportedError("tuple is compiled of tuples, and of generators that run over tuples", loc,
+                               hints=("how many items it has must follow from the types",))  # fmt: skip
+    return TupleValue(value.items)
+
+
 _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     len: _len,
     isinstance: _isinstance,
     any: generated_test,
     all: generated_test,
     divmod: _divmod,
+    tuple: _tuple,
     range: _loops_only,
     enumerate: _loops_only,
     zip: _loops_only,

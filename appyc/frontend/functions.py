@@ -440,7 +440,7 @@ def as_dtype(obj: object) -> DType | None:
 
 
 def number_method(owner: Number, name: str, args: list[Number], dtype: DType | None, loc: Loc) -> Number:
-    """`x.conjugate()`, `x.item()`, `x.astype(dtype)` of a scalar."""
+    """`x.conjugate()`, `x.item()`, `x.astype(dtype)` of a scalar, and those that an array of one element has."""
     match name:
         case "conjugate" | "conj" if not args:
             return _conjugate([owner], loc)
@@ -448,6 +448,15 @@ def number_method(owner: Number, name: str, args: list[Number], dtype: DType | N
             return Number(owner.expr, python=True) if owner.type.dtype.itemsize >= 8 else _item(owner)
         case "astype" if dtype is not None and not owner.python:
             return _to_dtype(dtype)([owner], loc)
+        case "min" | "max" | "copy" if not args and not owner.python:
+            return owner
+        case "all" | "any" if not args and not owner.python:
+            return Number(arithmetic.truth_of(owner.expr), python=False)
+        case "sum" | "prod" | "mean" if not args and not owner.python:
+            of_one = getattr(np.zeros(1, owner.type.dtype.numpy), name)()
+            found = dtype_named(of_one.dtype.name)
+            assert found is not None, "NumPy's sums and means are numbers"
+            return Number(cast(owner.expr, found), python=False)
         case _:
             raise UnsupportedError(f"the method {name!r} of {describe(owner)} is not compiled", loc)
 

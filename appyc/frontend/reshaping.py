@@ -8,8 +8,8 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Scope
-from appyc.frontend.tensors import divisor, fail_unless, pinned, product, with_axis
-from appyc.frontend.values import Tensor
+from appyc.frontend.tensors import as_tensor, divisor, fail_unless, pinned, product, with_axis
+from appyc.frontend.values import ArrayRef, Tensor, Value
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import substitute
@@ -80,12 +80,24 @@ def ravelled(scope: Scope, tensor: Tensor, loc: Loc) -> Tensor:
 
 
 def _is_whole(tensor: Tensor) -> bool:
+    """Whether it is all of a C-contiguous array, or all of one of its rows or planes."""
     element = tensor.element
-    return (
-        isinstance(element, Load)
-        and element.array.array.layout is Layout.C
-        and [i.symbol if isinstance(i, Var) else None for i in element.index] == list(tensor.axes)
-    )
+    if not isinstance(element, Load) or element.array.array.layout is not Layout.C:
+        return False
+    first = len(element.index) - len(tensor.axes)
+    rest = [i.symbol if isinstance(i, Var) else None for i in element.index[first:]]
+    return rest == list(tensor.axes) and all(isinstance(i, Const | Var) for i in element.index[:first])
+
+
+def place_of_row(scope: Scope, value: Value | None, loc: Loc) -> tuple[Symbol, tuple[Expr, ...]] | None:
+    """The array that the value is all of, or a row of, and the places of the row; None for what is neither."""
+    if not isinstance(value, ArrayRef | Tensor):
+        return None
+    tensor = as_tensor(scope, value, loc)
+    if not tensor.view or tensor.unsettled or not _is_whole(tensor):
+        return None
+    assert isinstance(tensor.element, Load)
+    return tensor.element.array, tensor.element.index[: len(tensor.element.index) - tensor.ndim]
 
 
 def _position(places: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:

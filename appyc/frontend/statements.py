@@ -33,7 +33,7 @@ from appyc.frontend.expressions import (
     refuse_text,
     wrong_kind,
 )
-from appyc.frontend.homes import has_other_names
+from appyc.frontend.homes import all_leaves, root
 from appyc.frontend.imports import lower_import
 from appyc.frontend.liveness import names_assigned
 from appyc.frontend.local_functions import defined
@@ -41,7 +41,7 @@ from appyc.frontend.loop_bodies import lower_break, lower_continue
 from appyc.frontend.loops import lower_for, lower_while
 from appyc.frontend.none_tests import known_as_numbers, proven
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
-from appyc.frontend.reshaping import reshaped
+from appyc.frontend.reshaping import place_of_row, reshaped
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.slices import is_element, lower_items, subscript
 from appyc.frontend.stores import assign, without_leading_ones
@@ -260,14 +260,23 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
 
 
 def _reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
-    """`x.shape = n`: of an array that the function has made, and that no other name has, a new view."""
+    """`x.shape = n`: of an array that the function has made, or a row of one, that no other name has, a new view."""
     array = scope.read(name, loc) if name in scope.locals else None
-    if not isinstance(array, ArrayRef) or array.index or array.symbol not in scope.memory.made:
+    place = place_of_row(scope, array, loc)
+    if place is None or place[0] not in scope.memory.made or not all(isinstance(i, Const) for i in place[1]):
         raise UnsupportedError("the shape of this array cannot be assigned in compiled code", loc,
                                hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
-    if has_other_names(scope.env, array.symbol, name) or array.symbol in scope.given:
+    others = [
+        binding for other, binding in all_leaves(scope.env) if other != name and root(binding) == place[0]
+    ]
+    if place[1]:  # another row is another object
+        others = [
+            b for b in others if isinstance(b, ArrayRef | Tensor) and place_of_row(scope, b, loc) == place
+        ]
+    if others or place[0] in scope.given:
         raise UnsupportedError(f"{name!r} has another name, which would see its new shape", loc,
                                hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
+    assert isinstance(array, ArrayRef | Tensor), "what is a row of an array"
     tensor = reshaped(scope, as_tensor(scope, array, loc), shape_from(scope, shape, loc), loc)
     scope.bind(name, as_value(tensor), loc)
 

@@ -1,0 +1,49 @@
+"""`tuple(...)` where the types tell how many items there are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.errors import UnsupportedError
+from tests.e2e.harness import run_everywhere
+
+
+def wrapped(place, offset, bound):
+    return (place + offset) % bound
+
+
+def local_maxima(data, mode=wrapped):
+    out = np.ones(data.shape, dtype=bool)
+    for place in np.ndindex(data.shape):
+        for offset in np.ndindex(3, 3):
+            beside = tuple(mode(p, o - 1, w) for (p, o, w) in zip(place, offset, data.shape))  # noqa: B905
+            out[place] &= data[beside] <= data[place]
+    return out
+
+
+def halves(a):
+    shape = tuple(n // 2 for n in a.shape)
+    out = np.zeros(shape)
+    more = tuple(a.shape) + tuple([1, 2]) + tuple()  # noqa: C408, C409
+    for i in range(shape[0]):
+        out[i] = a[2 * i, : shape[1]] + more[2]
+    return out, more
+
+
+def of_an_array(a):
+    return tuple(x * 2 for x in a[0]), a.sum()
+
+
+@pytest.mark.parametrize("fn", [local_maxima, halves], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("shape", [(4, 5), (2, 3)])
+def test_as_in_python(fn, shape):
+    run_everywhere(fn, np.random.default_rng(1).random(shape), strict=True)
+
+
+def test_lengths_that_only_the_call_tells_are_pythons():
+    a = np.ones((2, 3))
+    with pytest.raises(UnsupportedError, match="tuple is compiled of tuples"):
+        appyc.jit(of_an_array, strict=True, cache=False)(a)
+    run_everywhere(of_an_array, a)
