@@ -95,6 +95,35 @@ static PyObject *caller(PyObject *Py_UNUSED(module), PyObject *folder)
     return PyErr_Format(PyExc_RuntimeError, "called from outside of Python");
 }
 
+/* The way to the place of a statement; -1 where it is something else. */
+static Py_ssize_t way_of(PyObject *statement)
+{
+    if (Py_TYPE(statement) != &StatementType)
+        return -1;
+    return PyLong_AsSsize_t(PyTuple_GET_ITEM(((Statement *)statement)->site, 2));
+}
+
+enum { SELDOM = 4 };
+
+/* `recording.in_a_loop`, asked at each fourth statement: that the place may be any one of the loop makes up for it. */
+static int in_a_loop(const Tally *tally, Py_ssize_t way)
+{
+    Py_ssize_t count = PyList_GET_SIZE(tally->statements), period = 1, again = 0;
+    PyObject **statements = &PyList_GET_ITEM(tally->statements, 0);
+    if (count < 2 * tally->few || count % SELDOM || way == -1)
+        return 0;
+    while (period <= count / 2 && way_of(statements[count - period]) != way)
+        period++;
+    if (period > count / 2)
+        return 0;
+    for (Py_ssize_t at = count - 1; at >= period; at--, again++) {
+        Py_ssize_t one = way_of(statements[at]);
+        if (one == -1 || one != way_of(statements[at - period]))
+            break;
+    }
+    return again >= period && again + period >= 2 * tally->few;
+}
+
 /* Whether nothing need run before a statement at this place is added. Where that takes more to tell, the answer is no. */
 static int has_room(Tally *tally, PyObject *site)
 {
@@ -110,7 +139,7 @@ static int has_room(Tally *tally, PyObject *site)
     int same = PyObject_RichCompareBool(PyTuple_GET_ITEM(there, 2), PyTuple_GET_ITEM(site, 2), Py_EQ);
     if (same < 0)
         PyErr_Clear();
-    return same == 0;  /* another way is another site */
+    return same == 0 && !in_a_loop(tally, PyLong_AsSsize_t(PyTuple_GET_ITEM(site, 2)));  /* another way is another site */
 }
 
 /* The new array of an operation, and the statement that makes it, which is appended. */

@@ -11,7 +11,7 @@ than `Recording.at_once` elements; a store, where something recorded is still to
 that is read or written is a small operation, whatever array it is in. Numbers that are computed at once are NumPy's.
 
 At first only single elements are small: a program that tries out what is recorded does so with a few small arrays. One
-that has run many statements on small arrays works on such (`Recording.has_run`).
+that has run many statements on small arrays works on such, and of tiny arrays fewer will do (`Recording.has_run`).
 
 `_at_once.h` does the same for what was done before (`known`) and for indices.
 """

@@ -11,6 +11,7 @@ a chosen one overwrites. The rest stays recorded.
 from __future__ import annotations
 
 import functools
+import itertools
 import pathlib
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
@@ -153,6 +154,21 @@ FILLING = 3
 """So many stores into an array that wait, recorded at one place of the program: a loop fills it."""
 
 
+def in_a_loop(sites: Sequence[Site], site: Site) -> bool:
+    """Whether the last statements, as many as are worth it twice, are those before them again, and this is the next.
+
+    What came before the loop need not be run with all that is recorded until there is too much of it. A loop inside
+    another one's body is not taken for it, unless it records as many.
+    """
+    count = len(sites)
+    period = next((k for k in range(1, count // 2 + 1) if sites[count - k] == site), 0)
+    if not period or count < 2 * COME_ROUND:
+        return False
+    pairs = zip(reversed(sites), reversed(sites[: count - period]), strict=False)
+    again = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return again >= period and again + period >= 2 * COME_ROUND
+
+
 def drop_needless(statements: list[_Any]) -> None:
     """Drops statements whose results nobody can reach. From the end, since each one that goes may
     have been the last to hold what an earlier one makes."""
@@ -164,6 +180,12 @@ def drop_needless(statements: list[_Any]) -> None:
 SMALL_STATEMENTS = 1000
 """A program that has run so many on small arrays works on such."""
 
+TINY = 512
+"""An operation on so many elements takes NumPy no longer than it takes to record and run it."""
+
+TINY_STATEMENTS = 100
+"""A program that has run so many on tiny arrays has them computed at once: there is less to lose."""
+
 
 class Recording(Tally):
     """The statements that have not run, and how many there may be, with how many bytes in their results.
@@ -171,8 +193,9 @@ class Recording(Tally):
     Whoever adds to them or takes some out holds the lock of what is recorded. Only known operations add without it,
     in one step, and not while `busy` says that some are taken out.
 
-    at_once: how many elements an array has whose operations are computed at once: one, until SMALL_STATEMENTS have run
-    in flushes that computed small arrays only; `most_at_once` from then on. 0: nothing is.
+    at_once: how many elements an array has whose operations are computed at once: one; TINY, once TINY_STATEMENTS have
+    run in flushes of such arrays; `most_at_once`, once SMALL_STATEMENTS have in flushes of arrays that have no more. 0:
+    nothing is.
     """
 
     def __init__(self, most_statements: int, most_bytes: int, at_once: int) -> None:
@@ -187,7 +210,7 @@ class Recording(Tally):
         self.done = None
         self.most_at_once = at_once
         self.at_once = min(at_once, 1)
-        self.small_statements = 0
+        self.small_statements = self.tiny_statements = 0
         self.deferring = 0
         self.bound(most_statements, most_bytes)
 
@@ -202,6 +225,10 @@ class Recording(Tally):
         if 0 < self.at_once < self.most_at_once and not self.deferring:
             if work <= statements * self.most_at_once:
                 self.small_statements += statements
+            if work <= statements * TINY:
+                self.tiny_statements += statements
+            if self.tiny_statements >= TINY_STATEMENTS:
+                self.at_once = min(TINY, self.most_at_once)
             if self.small_statements >= SMALL_STATEMENTS:
                 self.at_once = self.most_at_once
 
@@ -221,12 +248,19 @@ class Recording(Tally):
         """Whether what is recorded should run before a statement at this place is added."""
         statements = self.statements
         is_full = len(statements) >= self.most_statements
-        if not is_full and (len(statements) < COME_ROUND or statements[0].site != site):
+        if not is_full and not self._comes_round(site):
             return False
         self.prune()
         if is_full:  # or half so, lest pruning does all the time what it did now
             return len(statements) > self.most_statements // 2
-        return len(statements) >= COME_ROUND and statements[0].site == site
+        return self._comes_round(site)
+
+    def _comes_round(self, site: Site) -> bool:
+        """Whether the program is back at the place of the first statement; or in a loop that something came before."""
+        statements = self.statements
+        if len(statements) < COME_ROUND:
+            return False
+        return statements[0].site == site or in_a_loop([s.site for s in statements], site)
 
     def is_too_much(self) -> bool:
         """Whether the results have more bytes than they may, with what is still needed counted anew."""

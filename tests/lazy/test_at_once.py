@@ -14,7 +14,7 @@ import pytest
 import appyc.numpy as np
 from appyc.lazy import nodes, running
 from appyc.lazy.extension import EXTENSION
-from appyc.lazy.recording import SMALL_STATEMENTS, Recording
+from appyc.lazy.recording import SMALL_STATEMENTS, TINY, TINY_STATEMENTS, Recording
 from appyc.lazy.running import STATE, flush
 from appyc.options import computed_at_once
 from tests.lazy.test_known import CALLS, arguments
@@ -449,12 +449,21 @@ def test_small_arrays_are_recorded_until_many_were_flushed() -> None:
     for _ in range(SMALL_STATEMENTS // 4):
         assert recording.at_once == 1
         recording.has_run(1, 100_000)
-        recording.has_run(4, 40)
+        recording.has_run(4, 4 * (TINY + 1))
     assert recording.at_once == 8192
     with recording.deferred():
         recording.has_run(3, 30)
         assert recording.at_once == 1
     assert recording.at_once == 8192
+
+
+def test_tiny_arrays_are_recorded_until_fewer_were_flushed() -> None:
+    for most, expected in ((8192, TINY), (100, 100), (1, 1)):
+        recording = Recording(160, 1 << 30, most)
+        for _ in range(TINY_STATEMENTS // 4):
+            assert recording.at_once == 1
+            recording.has_run(4, 4 * TINY)
+        assert recording.at_once == expected
 
 
 def test_somebody_who_wants_nothing_at_once_gets_nothing() -> None:

@@ -14,8 +14,9 @@ import pytest
 
 import appyc
 import appyc.numpy as np
+from appyc.lazy.extension import EXTENSION
 from appyc.lazy.gathering import Gathered, gather
-from appyc.lazy.recording import Recorded, line_of
+from appyc.lazy.recording import Recorded, in_a_loop, line_of
 from appyc.lazy.running import STATE, flush
 from appyc.options import recorded_bounds
 
@@ -398,3 +399,92 @@ def test_what_sums_look_at_counts_as_work() -> None:
         work.append([gather([statement]).work for statement in STATE.recording.statements])
         del gathered
     assert work == [[30_000, 30_000, 6, 6]] * 2
+
+
+def lines_of_programs() -> list[int]:
+    """How many statements each program has that ran last, in the order in which they came to be."""
+    return [len(program.text.lines) for program in STATE.programs.values() if program.runs]
+
+
+@pytest.mark.parametrize("python", [False, True])
+def test_a_loop_is_told_although_something_came_before_it(
+    python: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What precedes it runs with its first iterations; then its body is one program."""
+    monkeypatch.setattr(STATE, "programs", {})
+    monkeypatch.setattr(STATE, "habits", {})
+    if python:
+        monkeypatch.setattr(STATE.recording, "few", 1)  # so that Python is asked each time
+    flush()
+    u = np.zeros((20, 20))
+    u[0] = 100.0
+    weights = np.ones((20, 20)) * 0.1
+    wanted = u.numpy() * 0.0
+    wanted[0] = 100.0
+    flush()
+    STATE.programs.clear()
+    u = np.zeros((20, 20))
+    u[0] = 100.0
+    for _ in range(60):
+        change = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * u[1:-1, 1:-1]
+        u[1:-1, 1:-1] += weights[1:-1, 1:-1] * change
+    counts = lines_of_programs()
+    assert counts[0] <= 40  # and not all that may wait
+    assert len(counts) <= 4
+    programs = [program for program in STATE.programs.values() if len(program.text.lines) == 14]
+    assert sum(program.runs for program in programs) >= 20
+    for _ in range(60):
+        change = (
+            wanted[:-2, 1:-1]
+            + wanted[2:, 1:-1]
+            + wanted[1:-1, :-2]
+            + wanted[1:-1, 2:]
+            - 4 * wanted[1:-1, 1:-1]
+        )
+        wanted[1:-1, 1:-1] += 0.1 * change
+    numpy.testing.assert_allclose(u.numpy(), wanted)
+
+
+def test_a_short_loop_in_a_longer_one_is_not_taken_for_it() -> None:
+    places = [(code, way, way) for code in ("f",) for way in range(40)]
+    inner, outer = places[:3], places[3:12]
+    body = inner * 7 + outer
+    before = places[30:34]
+    found = [
+        n for n in range(4, 4 + 4 * len(body)) if in_a_loop((before + body * 4)[:n], (before + body * 4)[n])
+    ]
+    assert found
+    assert found[0] >= 4 + 2 * len(body)  # once the body has come twice
+    assert not any(in_a_loop(places[:n], places[n]) for n in range(39))
+
+
+@pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
+def test_the_extension_tells_loops_as_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    def recorded_of(program: Callable[[], object]) -> list[int]:
+        flush()
+        counts = []
+        take = STATE.recording.take_new
+
+        def counted() -> list[Recorded]:
+            counts.append(len(STATE.recording.statements))
+            return take()
+
+        monkeypatch.setattr(type(STATE.recording), "take_new", lambda self: counted())
+        program()
+        monkeypatch.undo()
+        flush()
+        return counts
+
+    def loop() -> object:
+        x = np.ones((30, 30))
+        y = x * 2.0
+        for _ in range(30):
+            y = np.sqrt(y * x + 1.0) - x
+        return y
+
+    quick = recorded_of(loop)
+    monkeypatch.setattr(STATE.recording, "few", 1)
+    slow = recorded_of(loop)
+    assert len(quick) > 5
+    assert abs(quick[0] - slow[0]) <= 4  # the extension asks seldom
+    assert set(quick[1:]) == {12}
