@@ -61,6 +61,9 @@ MAX_PEELED = 3
 """Iterations that go before a loop (`frontend/peeling.py`). Types widen, as from integers to floats to complex
 numbers; names that take their types from one another need an iteration each."""
 
+MAX_PARTED = 4
+"""Branches of a function behind which all that follows stands twice."""
+
 
 class Restart(Exception):  # noqa: N818  (no error: lowering starts anew with what it has learnt)
     """Raised when a fact is found that earlier statements should have been lowered with."""
@@ -90,6 +93,8 @@ class Facts:
     """What follows a loop whose names exchange arrays cannot stand once for each arrangement of them."""
     peeled: dict[Loc, int] = field(default_factory=dict)
     """Loops whose first iterations give names other types than they had, and how many of those."""
+    parted: set[Loc] = field(default_factory=set)
+    """`if`s that leave a name with one type here and another there: what follows stands in each of their ways."""
     joins_returns: bool = False
     """The returns are of different arrays, and have to become one (`frontend/joined_returns.py`)."""
 
@@ -270,6 +275,9 @@ class Scope:
             case Conflict(loop=loop) if loop is not None and self.facts.peeled.get(loop, 0) < MAX_PEELED:
                 self.facts.peeled[loop] = self.facts.peeled.get(loop, 0) + 1
                 raise Restart
+            case Conflict(branches=branches) if self._may_part(branches):
+                self.facts.parted |= set(branches)
+                raise Restart
             case Conflict():
                 error = UnsupportedError if binding.unsupported else TypeInferenceError
                 raise error(f"{name!r} is {binding.reason}", loc,
@@ -284,6 +292,11 @@ class Scope:
                 return ListValue(replace(binding, maybe=False))
             case ArrayRef() | Tensor() | Opaque():
                 return binding
+
+    def _may_part(self, branches: tuple[Loc, ...]) -> bool:
+        """Whether what follows these branches may stand in each of their ways."""
+        together = self.facts.parted | set(branches)
+        return len(together) > len(self.facts.parted) and len(together) <= MAX_PARTED
 
     def _test_flag(self, name: str, binding: Binding, loc: Loc) -> None:
         if not (_maybe(binding) or (isinstance(binding, ArrayRef) and binding.symbol in self.memory.late)):
@@ -563,12 +576,19 @@ class Scope:
         (one, _), (two, _) = open_ends
         merged: Env = {}
         for name in [*one, *(n for n in two if n not in one)]:
-            merged[name] = self.join(name, one.get(name), two.get(name), needed, start, loc)
+            merged[name] = _parted(self.join(name, one.get(name), two.get(name), needed, start, loc), loc)
         for env, block in open_ends:
             outer, self.block = self.block, block
             self.end_path(merged, env, loc, since=since, first=True, needed=needed)
             self.block = outer
         self.env = merged
+
+
+def _parted(joined: Binding, loc: Loc) -> Binding:
+    """A name that two ways bind to what does not go together, with the branch that they come from."""
+    if isinstance(joined, Conflict) and joined.array is None and loc not in joined.branches:
+        return replace(joined, branches=(*joined.branches, loc))
+    return joined
 
 
 def _is_free_home(a: ArrayRef, name: str, memory: Memory, start: Env) -> bool:

@@ -72,6 +72,9 @@ _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.AsyncWith: ("async with", "compiled functions are synchronous"),
 }
 
+MAX_TWICE = 60
+"""Statements that stand in both ways of a branch whose ends do not go together."""
+
 _ATOMIC_OPS = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
 
 
@@ -88,6 +91,9 @@ def lower_block(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] |
         if isinstance(node, ast.If) and rest and _ends_in_jump(node.body) and not _holds_loop_exit(node.body):
             # `if c: return x` and what follows become the two arms of one `if`.
             _if(scope, node.test, node.body, [*node.orelse, *rest], scope.loc(node), finish)
+            return
+        if isinstance(node, ast.If) and rest and scope.loc(node) in scope.facts.parted and _is_short(rest):
+            _if(scope, node.test, [*node.body, *rest], [*node.orelse, *rest], scope.loc(node), finish)
             return
         if isinstance(node, ast.If) and not rest and finish is not None and _binds_arrays(scope, node):
             _if(scope, node.test, node.body, node.orelse, scope.loc(node), finish)
@@ -135,6 +141,11 @@ def _binds_arrays(scope: Scope, node: ast.If) -> bool:
     """Whether names that have arrays are bound anew in it."""
     names = names_assigned(node.body) | names_assigned(node.orelse)
     return any(isinstance(scope.env.get(name), ArrayRef | Tensor) for name in names)
+
+
+def _is_short(body: list[ast.stmt]) -> bool:
+    """Whether statements may be lowered twice."""
+    return sum(1 for _ in statements_in(*body)) <= MAX_TWICE
 
 
 def _ends_in_jump(body: list[ast.stmt]) -> bool:

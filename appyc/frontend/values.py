@@ -262,13 +262,15 @@ class Conflict:
 
     unsupported: Python may do with it what compiled code cannot. array: the type and the number of axes of
     the array that one path binds it to, where the others leave it unbound. loop: the place of a loop whose
-    iterations would agree, were the first of them not among them.
+    iterations would agree, were the first of them not among them. branches: the places of the `if`s whose ways
+    meet here, innermost first.
     """
 
     reason: str
     unsupported: bool = False
     array: tuple[DType, int] | None = None
     loop: Loc | None = None
+    branches: tuple[Loc, ...] = field(default=(), compare=False)
 
 
 Binding: TypeAlias = (

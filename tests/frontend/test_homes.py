@@ -68,13 +68,6 @@ def stores_into_what_a_call_returned(a, n):  # type: ignore[no-untyped-def]
     return mine + 0, y + 0
 
 
-def binds_another_type(a, n):  # type: ignore[no-untyped-def]
-    x = a
-    if n > 1:
-        x = x + 1j
-    return x
-
-
 def binds_another_rank(a, n):  # type: ignore[no-untyped-def]
     x = a
     for _ in range(n):
@@ -91,7 +84,6 @@ TELLING: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (stores_behind_the_loop, (_A,)),
     (stores_behind_a_branch, (_A,)),
     (stores_into_what_a_call_returned, (_A,)),
-    (binds_another_type, (_A,)),
     (binds_another_rank, (_A,)),
 ]
 

@@ -84,3 +84,40 @@ def test_a_loop_that_is_asked_to_run_in_parallel_keeps_its_iterations() -> None:
         warnings.simplefilter("ignore")
         with pytest.raises(appyc.CompileError, match="'total' is a Python int on one path"):
             appyc.jit(cache=False)(_asked_for)(np.ones((3, 4)), 3)
+
+
+def _returns_two_kinds(a, flag):
+    if flag:
+        x = a.sum()
+    else:
+        x = a * 2
+    return x + 1
+
+
+def _too_many_branches(a, flags, out):
+    p, q, r, s, t = a, a, a, a, a
+    if flags[0]:
+        p = 1.0
+    if flags[1]:
+        q = 1.0
+    if flags[2]:
+        r = 1.0
+    if flags[3]:
+        s = 1.0
+    if flags[4]:
+        t = 1.0
+    out[:] = p + q + r + s + t
+    return out
+
+
+@pytest.mark.parametrize(
+    ("fn", "args", "what"),
+    [
+        (_returns_two_kinds, (np.arange(3.0), True), "and another path returns"),
+        (_too_many_branches, (np.arange(3.0), np.arange(5) % 2, np.zeros(3)), "on one path and"),
+    ],
+)
+def test_branches_that_do_not_go_together_run_in_python(fn, args, what) -> None:
+    with pytest.raises(appyc.UnsupportedError, match=what):
+        appyc.jit(cache=False, strict=True)(fn)(*args)
+    compare(call(fn, args), call(appyc.jit(cache=False)(fn), args), "cpu")

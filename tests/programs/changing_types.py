@@ -208,3 +208,107 @@ def inside_a_tuple(rows, n):
     for k in range(n):
         state = (state[0] * 1.5, state[1] + rows[k])
     return state
+
+
+@PROGRAMS.on(floats(6), True, np.zeros(6))
+@PROGRAMS.on(floats(6), False, np.zeros(6))
+@PROGRAMS.on(floats(6), False, np.zeros(0))  # raises behind the branch
+def branch_to_another_type(a, flag, out):
+    x = a
+    if flag:
+        x = x.astype(np.float32) * 3
+    out[:] = x * 2
+    return out
+
+
+@PROGRAMS.on(floats(6), 0, np.zeros(6))
+@PROGRAMS.on(floats(6), 1, np.zeros(6))
+@PROGRAMS.on(floats(6), 2, np.zeros(6))
+def one_of_three(a, k, out):
+    if k == 0:
+        x = a
+    elif k == 1:
+        x = np.stack((a, a)).sum(axis=1)[0]
+    else:
+        x = 2.0
+    out[:] = x * 2 + 1
+    for i in range(3):
+        out += x * i
+    return out.sum()
+
+
+@PROGRAMS.on(floats(6), 0, 0)
+@PROGRAMS.on(floats(6), 1, 0)
+@PROGRAMS.on(floats(6), 0, 1)
+@PROGRAMS.on(floats(6), 1, 1)
+def inside_another_branch(a, f, g):
+    out = np.zeros(len(a))
+    x = a
+    if f:
+        out[0] = 1.0
+        if g:
+            x = a.sum()
+    out[1:] += np.ones(len(a))[1:] * np.sum(x)
+    return out
+
+
+@PROGRAMS.on(floats(4, 6), 2)
+def in_an_iteration(rows, k):
+    out = np.zeros(rows.shape[0])
+    for i in range(rows.shape[0]):
+        if i % 2:
+            x = rows[i]
+        else:
+            x = 1.5
+        if i == 3:
+            continue
+        out[i] = np.sum(x) * k
+    return out
+
+
+@PROGRAMS.on(floats(6), True)
+@PROGRAMS.on(floats(6), False)
+def nothing_or_an_array(a, flag):
+    weights = None
+    if flag:
+        weights = a * 2
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] if weights is None else weights[i]
+    if weights is not None and total > 0:
+        return -total
+    return total
+
+
+@PROGRAMS.on(_ROWS)
+@PROGRAMS.on(_ROWS[:0])
+def best_so_far(rows):
+    best = None
+    cost = 0.0
+    for row in rows:
+        c = row.sum()
+        if best is None or c < cost:
+            best = row.copy()
+            cost = c
+    return best, cost
+
+
+@PROGRAMS.on(np.arange(1, 9), 20, 1e-6)
+@PROGRAMS.on(np.arange(1, 9), 1, 1e-6)
+@PROGRAMS.on(np.arange(1, 9), 0, 1e-6)
+def until_it_changes_little(x, n, enough):
+    for k in range(n):
+        step = (x**2 - 2) / (2 * x)
+        x = x - step
+        if np.abs(step).max() < enough:
+            return x, k
+    return x, n
+
+
+@PROGRAMS.on(floats(5), 1)  # the array that was passed
+@PROGRAMS.on(floats(5), 2)
+def returned_with_one_type_or_another(a, n):
+    x = a
+    if n > 1:
+        x = x + 1j
+    return x
