@@ -274,11 +274,64 @@ static int has_plain_elements(const View *view)
     return PyTypeNum_ISNUMBER(type) || PyTypeNum_ISBOOL(type);
 }
 
+static Py_ssize_t times(Py_ssize_t size, Py_ssize_t more)
+{
+    return more && size > PY_SSIZE_T_MAX / more ? PY_SSIZE_T_MAX : size * more;
+}
+
+/* How many elements an item of an index chooses, which is an array or a list of integers; -1 for a mask. */
+static Py_ssize_t chosen_by(PyObject *item)
+{
+    if (PyObject_TypeCheck(item, &ViewType))
+        return PyTypeNum_ISINTEGER(((PyArray_Descr *)((View *)item)->dtype)->type_num) ? size_of(((View *)item)->shape) : -1;
+    if (PyArray_CheckExact(item))
+        return PyArray_ISINTEGER((PyArrayObject *)item) ? PyArray_SIZE((PyArrayObject *)item) : -1;
+    if (!PyList_CheckExact(item))
+        return -1;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(item); i++)
+        if (!is_element_index(PyList_GET_ITEM(item, i)) || PyBool_Check(PyList_GET_ITEM(item, i)))
+            return -1;
+    return PyList_GET_SIZE(item);
+}
+
+/* A bound on the elements that a load looks at: of those that arrays of indices choose, on the result; else, all. */
+static Py_ssize_t size_of_load(const View *view, PyObject *key)
+{
+    int is_tuple = PyTuple_CheckExact(key);
+    PyObject *const *items = is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key;
+    Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(key) : 1, rank = PyTuple_GET_SIZE(view->shape), axis = 0;
+    Py_ssize_t size = 1, chosen = -1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (items[i] == Py_None)
+            continue;
+        if (items[i] == Py_Ellipsis || axis == rank)
+            return size_of(view->shape);
+        Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, axis++)), more;
+        if (PySlice_Check(items[i]))
+            size = times(size, extent);
+        else if (!is_element_index(items[i])) {
+            if ((more = chosen_by(items[i])) < 0)
+                return size_of(view->shape);
+            chosen = chosen < 0 || chosen == more ? more : times(chosen, more);
+        }
+    }
+    for (; axis < rank; axis++)
+        size = times(size, PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, axis)));
+    return times(size, chosen < 0 ? 1 : chosen);
+}
+
 /* Whether an index says which element is wanted, or the array is small: then it is for NumPy to say what it gives. */
 static int is_at_once(const Tally *tally, const View *view, int kind)
 {
     return has_plain_elements(view) && !view->buffer->is_number && PyTuple_GET_SIZE(view->shape)
         && is_small(tally, kind == ELEMENT ? 1 : size_of(view->shape));
+}
+
+/* Whether few elements of an array are wanted, however large it is. */
+static int is_load_at_once(const Tally *tally, const View *view, int kind, PyObject *key)
+{
+    return kind == ADVANCED && has_plain_elements(view) && !view->buffer->is_number
+        && is_small(tally, size_of_load(view, key));
 }
 
 static PyObject *load_at_once(const Tally *tally, View *view, PyObject *key)
@@ -330,7 +383,8 @@ static PyObject *view_subscript(PyObject *self, PyObject *key)
         if (!(out = indexed(NULL, args, 2)) || out != Py_None)
             return with_values(tally, view, key, out);
         Py_CLEAR(out);
-    } else if (tally && kind != UNKNOWN && is_at_once(tally, view, kind) && is_settled(tally, view->buffer, 0)) {
+    } else if (tally && kind != UNKNOWN && (is_at_once(tally, view, kind) || is_load_at_once(tally, view, kind, key))
+               && is_settled(tally, view->buffer, 0)) {
         if (kind == ELEMENT) {
             PyObject *values = values_of(view);
             return values ? PyObject_GetItem(values, key) : NULL;

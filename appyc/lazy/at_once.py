@@ -8,7 +8,8 @@
 Arrays of a few thousand elements stay in a processor's first cache from one operation to the next: fusion saves little
 of them. An operation is recorded where one of its operands is not computed yet, waits for a recorded store, or has more
 than `Recording.at_once` elements; a store, where something recorded is still to read what it overwrites. One element
-that is read or written is a small operation, whatever array it is in. Numbers that are computed at once are NumPy's.
+that is read or written is a small operation, whatever array it is in, and so is a load of a few by arrays of indices.
+Numbers that are computed at once are NumPy's.
 
 At first only single elements are small: a program that tries out what is recorded does so with a few small arrays. One
 that has run many statements on small arrays works on such, and of tiny arrays fewer will do (`Recording.has_run`).
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy.nodes import Own, View, settled
-from appyc.lazy.operations import Call, Operation, Scatter
+from appyc.lazy.operations import Call, Gather, Operation, Scatter
 from appyc.lazy.running import STATE
 
 NOT_NOW = object()
@@ -39,7 +40,8 @@ def result(operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ..
     """What the operation gives, in C order: NumPy's scalar or array; NOT_NOW."""
     if not is_small(shape):
         return NOT_NOW
-    given = _values(operands)
+    # What places are gathered from may be large: it is not looked at all of.
+    given = _values(operands, any_size=1 if type(operation) is Gather else 0)
     if given is None:
         return NOT_NOW
     assert not isinstance(operation, Call)  # which `kernels` sees to
@@ -68,12 +70,14 @@ def are_there(*values: Any) -> bool:
     return _values(values) is not None
 
 
-def _values(operands: tuple[Any, ...]) -> list[Any] | None:
-    """What NumPy is given for the operands; None where something must run before."""
+def _values(operands: tuple[Any, ...], any_size: int = 0) -> list[Any] | None:
+    """What NumPy is given for the operands; None where something must run before. any_size: so many of the first may be
+    large."""
     out: list[Any] = []
-    for operand in operands:
+    for number, operand in enumerate(operands):
         if isinstance(operand, View):
-            values = settled(STATE.recording, operand, False) if is_small(operand.shape) else None
+            is_one = number < any_size or is_small(operand.shape)
+            values = settled(STATE.recording, operand, False) if is_one else None
             if values is None:
                 return None
             out.append(values[()] if operand.buffer.is_number else values)

@@ -241,7 +241,7 @@ def test_what_is_large_is_recorded() -> None:
     row, column = np.ones((1000, 1)), np.ones((1, 1000))
     assert pending() == 0
     results = [
-        row + column, row @ column, np.tile(column, (9, 9)), np.where(row > 0, column, 0), x.sum(), x[[1, 2]],
+        row + column, row @ column, np.tile(column, (9, 9)), np.where(row > 0, column, 0), x.sum(),
         np.zeros(MANY),
     ]  # fmt: skip
     assert pending() == len(results)  # the condition is computed at once
@@ -551,3 +551,59 @@ def test_results_of_small_arrays_are_their_own(make) -> None:
         one[0] = 7.0
         assert one.tolist() == two.tolist()
         assert a.tolist() == b.tolist()
+
+
+LOADS = (
+    lambda a, i: a[i],
+    lambda a, i: a[i, 2],
+    lambda a, i: a[i, i % 3],
+    lambda a, i: a[i, 1:],
+    lambda a, i: a[:3, i % 3],
+    lambda a, i: a[[0, -1]],
+    lambda a, i: a[i[:, None], [0, 1]],
+    lambda a, i: a[i.numpy() if hasattr(i, "numpy") else i],
+    lambda a, i: a.T[i % 3, i],
+)
+
+
+@pytest.mark.at_once
+@pytest.mark.parametrize("python", [False, True])
+@pytest.mark.parametrize("load", LOADS)
+def test_a_few_elements_of_a_large_array_are_loaded_at_once(
+    load: Any, python: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = numpy.arange(60_000.0).reshape(20_000, 3)
+    i = numpy.array([5, 19_999, 0, 5, -1])
+    large_array, few = np.array(a), np.array(i)
+    if python:
+        found = large_array._at(few)
+        assert found.buffer.memory is not None
+        assert found.tolist() == a[i].tolist()
+        return
+    found = load(large_array, few)
+    assert isinstance(found, np.ndarray)
+    assert found.buffer.memory is not None
+    assert found.tolist() == load(a, i).tolist()
+    found += 1
+    assert large_array.tolist() == a.tolist()
+
+
+@pytest.mark.at_once
+def test_what_is_not_small_or_not_there_is_gathered_later() -> None:
+    a = numpy.arange(60_000.0).reshape(20_000, 3)
+    b = np.array(a)
+    many = np.array(numpy.arange(10_000))
+    assert b[many].buffer.memory is None
+    assert b[many, 1].buffer.memory is None  # ten thousand
+    waiting = b * 2.0
+    few = np.array([1, 2])
+    assert waiting[few].buffer.memory is None
+    assert waiting[few].tolist() == (a * 2.0)[[1, 2]].tolist()
+    b[few] = 7.0
+    assert b[few].tolist() == [[7.0] * 3] * 2
+    mask = a[:, 0] < 10
+    assert b[np.array(mask)].shape == a[mask].shape
+    with pytest.raises(IndexError, match="out of bounds"):
+        b[np.array([20_000])]
+    with pytest.raises(IndexError, match="too many indices"):
+        b[few, few, few]
