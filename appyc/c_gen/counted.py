@@ -15,6 +15,7 @@ from appyc.c_gen.lane_plan import plan_lanes
 from appyc.c_gen.lanes import emit_lanes
 from appyc.c_gen.packing import emit_packing, plan_packing
 from appyc.c_gen.simd import declare_scalars, simd_directive, simd_private, why_not_simd
+from appyc.c_gen.strands import emit_strands, has_strands
 from appyc.c_gen.streams import emit_streams
 from appyc.c_gen.unlikely_faults import emit_fast_loop, plan_fast_loop
 from appyc.ir.nodes import For, Stmt
@@ -55,6 +56,10 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
     if decided is not None:
         with ctx.writer.block():
             emit_decided(ctx, loop, decided, lo, hi, body)
+        return
+    if not ctx.module.sequential and has_strands(loop):
+        with ctx.writer.block():
+            emit_strands(ctx, loop, lo, hi, body)
         return
     simd = not ctx.module.sequential and why_not_simd(loop) is None
     if simd and loop.streams and ctx.may_stream:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from appyc.c_gen.context import FunctionContext, can_fault
 from appyc.c_gen.scalars import c_type, constant
@@ -45,8 +45,12 @@ def simd_private(loop: For) -> list[Symbol]:
     return [symbol for symbol in loop.private if symbol not in loop.last]
 
 
-def simd_directive(ctx: FunctionContext, loop: For) -> str:
-    clauses = [f"reduction({_clause_op(ctx, r)} : {ctx.name(r.symbol)})" for r in loop.reductions]
+def simd_directive(ctx: FunctionContext, loop: For, strands: Sequence[FunctionContext] = ()) -> str:
+    """strands: contexts that have names of their own for what the loop reduces into."""
+    clauses = []
+    for r in loop.reductions:
+        names = ", ".join(one.name(r.symbol) for one in (ctx, *strands))
+        clauses.append(f"reduction({_clause_op(ctx, r)} : {names})")
     clauses += [f"lastprivate({ctx.name(symbol)})" for symbol in loop.last]
     if loop.safelen is not None:
         clauses.append(f"safelen({loop.safelen})")

@@ -70,3 +70,21 @@ def extremes_with_nan(a, b):
         a.min(), b.max(), np.minimum(a, b), np.maximum(b, a), np.clip(a, -1, 1), np.minimum(a, 0.5),
         np.maximum(0.5, b), np.clip(a, b, 3.0), a[1:].min(), b[:-1].max(),
     )  # fmt: skip
+
+
+@PROGRAMS.on(floats(_N))
+@PROGRAMS.on(floats(_N, dtype=np.float32))
+@PROGRAMS.on(floats(2 * _N)[::-2])
+@PROGRAMS.on(np.where(np.arange(_N) == 10, np.nan, floats(_N)))
+@PROGRAMS.on(np.where(np.arange(_N) == 1200, np.nan, floats(_N)))
+@PROGRAMS.on(np.where(np.arange(_N) == _N - 1, np.nan, floats(_N)))
+@PROGRAMS.on(np.arange(515.0))
+@PROGRAMS.on(-np.arange(511.0))
+@PROGRAMS.on(np.arange(9.0))
+def extremes_of_many(a):
+    low, high = np.inf, -np.inf
+    for i in range(len(a)):
+        x = a[i] * a[i] - a[i]
+        low = min(low, x)
+        high = max(high, x + 1)
+    return a.min(), a.max(), np.ptp(a * 2), (-a).max(), a[3:].min(), low, high
