@@ -510,9 +510,9 @@ class Affine:
             case ">=":
                 return Truth(not_above(rhs, lhs), not_above(lhs, rhs, strict=True), True)
             case "==":
-                return Truth(lhs.eq_set(rhs), lhs.ne_set(rhs), True)
+                return Truth(*self.sets.equal(lhs, rhs), True)
             case _:
-                return Truth(lhs.ne_set(rhs), lhs.eq_set(rhs), True)
+                return Truth(*self.sets.equal(lhs, rhs), True).negated()
 
 
 def _both(lhs: Truth, rhs: Truth) -> Truth:

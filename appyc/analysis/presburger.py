@@ -88,6 +88,18 @@ class Presburger:
                 out = out.intersect(least.lt_set(greatest) if strict else least.le_set(greatest))
         return out
 
+    def equal(self, lhs: isl.PwAff, rhs: isl.PwAff) -> tuple[isl.Set, isl.Set]:
+        """Where two values are equal, and where they differ.
+
+        Of values with cases isl makes two pieces for each pair of cases that differ, and what is left of all
+        but the equal ones is a third of that.
+        """
+        same = lhs.eq_set(rhs)
+        if lhs.n_piece() == 1 and rhs.n_piece() == 1:
+            return same, lhs.ne_set(rhs)
+        same = same.coalesce()
+        return same, lhs.domain().intersect(rhs.domain()).subtract(same)
+
     def _all_of(self, value: isl.PwAff, *, above: bool) -> list[isl.PwAff]:
         """The values that an expression is the largest (`above`: the least) of; itself, if it is no such."""
         if value.n_piece() == 1 or not self.everything.is_subset(value.domain()):

@@ -79,6 +79,8 @@ def flatten_nests(fn: Function, ctx: PassContext) -> Function:
             loop.loc,
             f"the rows of {_named(arrays)} follow each other in memory: {len(nest)} loops run as one",
         )
+        if (verdict := ctx.verdicts.get(loop.var)) is not None:
+            ctx.verdicts[joined.var] = replace(verdict, var=joined.var)
         return joined
 
     return map_loops(fn, rule)

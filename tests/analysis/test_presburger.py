@@ -30,6 +30,36 @@ def test_not_above_is_what_the_comparison_says(strict):
         assert sets.not_above(low, high, strict=strict).is_equal(expected)
 
 
+def clipped(sets, bound, length):
+    """A slice's bound, counted from the start and kept inside."""
+    zero = sets.constant(0)
+    counted = sets.choose(bound.lt_set(zero), bound.add(length), bound)
+    return counted.max(zero).min(length)
+
+
+def test_equal_values_and_others():
+    sets = Presburger()
+    i, j, n = (sets.parameter(name) for name in "ijn")
+    long, short = clipped(sets, i, n), clipped(sets, j, n)
+    for one, other in ((i, j), (long, n), (long, short), (long.sub(short), short)):
+        same, different = sets.equal(one, other)
+        assert same.is_equal(one.eq_set(other))
+        assert different.is_equal(one.ne_set(other))
+    longer = sets.choose(sets.not_above(n, i), long.add(short), long)
+    assert sets.equal(longer, short)[1].n_basic_set() < longer.ne_set(short).n_basic_set()
+
+
+def test_values_that_are_not_everywhere_differ_where_both_are():
+    sets = Presburger()
+    i, n = sets.parameter("i"), sets.parameter("n")
+    half = i.intersect_domain(i.le_set(n)).union_add(
+        n.intersect_domain(n.lt_set(i).intersect(n.ge_set(sets.constant(0))))
+    )
+    same, different = sets.equal(half, n)
+    assert same.is_equal(half.eq_set(n))
+    assert different.is_equal(half.ne_set(n))
+
+
 def test_bounds_of_several_values_make_one_piece():
     sets = Presburger()
     i, n, m = (sets.parameter(name) for name in "inm")
