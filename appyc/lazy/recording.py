@@ -187,6 +187,14 @@ TINY_STATEMENTS = 100
 """A program that has run so many on tiny arrays has them computed at once: there is less to lose."""
 
 
+LITTLE = 1 << 16
+"""Elements that NumPy computes in the time that it takes to record and run a few statements."""
+
+LONE = 4
+"""So many times as large are arrays that are computed at once where little is recorded from one value to the next: a
+program that asks for each norm has nothing to fuse."""
+
+
 class Recording(Tally):
     """The statements that have not run, and how many there may be, with how many bytes in their results.
 
@@ -194,8 +202,8 @@ class Recording(Tally):
     in one step, and not while `busy` says that some are taken out.
 
     at_once: how many elements an array has whose operations are computed at once: one; TINY, once TINY_STATEMENTS have
-    run in flushes of such arrays; `most_at_once`, once SMALL_STATEMENTS have in flushes of arrays that have no more. 0:
-    nothing is.
+    run in flushes of such arrays; `most_at_once`, once SMALL_STATEMENTS have in flushes of arrays that have no more;
+    LONE times that, once as many have in flushes of little work, and few in others. 0: nothing is.
     """
 
     def __init__(self, most_statements: int, most_bytes: int, at_once: int) -> None:
@@ -210,7 +218,7 @@ class Recording(Tally):
         self.done = None
         self.most_at_once = at_once
         self.at_once = min(at_once, 1)
-        self.small_statements = self.tiny_statements = 0
+        self.small_statements = self.tiny_statements = self.lone_statements = self.joined_statements = 0
         self.deferring = 0
         self.bound(most_statements, most_bytes)
 
@@ -222,15 +230,23 @@ class Recording(Tally):
 
     def has_run(self, statements: int, work: int) -> None:
         """So many statements have run, which computed so many elements."""
-        if 0 < self.at_once < self.most_at_once and not self.deferring:
-            if work <= statements * self.most_at_once:
-                self.small_statements += statements
-            if work <= statements * TINY:
-                self.tiny_statements += statements
-            if self.tiny_statements >= TINY_STATEMENTS:
-                self.at_once = min(TINY, self.most_at_once)
-            if self.small_statements >= SMALL_STATEMENTS:
-                self.at_once = self.most_at_once
+        most = self.most_at_once
+        if not 0 < self.at_once < LONE * most or most == 1 or self.deferring:
+            return
+        if work <= statements * TINY:
+            self.tiny_statements += statements
+        if work <= statements * most:
+            self.small_statements += statements
+        elif work <= LITTLE:
+            self.lone_statements += statements
+        elif work <= statements * LONE * most:
+            self.joined_statements += statements
+        if self.tiny_statements >= TINY_STATEMENTS:
+            self.at_once = max(self.at_once, min(TINY, most))
+        if self.small_statements >= SMALL_STATEMENTS:
+            self.at_once = max(self.at_once, most)
+        if self.lone_statements >= max(SMALL_STATEMENTS, LONE * self.joined_statements):
+            self.at_once = LONE * most
 
     @contextmanager
     def deferred(self) -> Iterator[None]:

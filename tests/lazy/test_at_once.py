@@ -14,7 +14,7 @@ import pytest
 import appyc.numpy as np
 from appyc.lazy import nodes, running
 from appyc.lazy.extension import EXTENSION
-from appyc.lazy.recording import SMALL_STATEMENTS, TINY, TINY_STATEMENTS, Recording
+from appyc.lazy.recording import LONE, SMALL_STATEMENTS, TINY, TINY_STATEMENTS, Recording
 from appyc.lazy.running import STATE, flush
 from appyc.options import computed_at_once
 from tests.lazy.test_known import CALLS, arguments
@@ -464,6 +464,28 @@ def test_tiny_arrays_are_recorded_until_fewer_were_flushed() -> None:
             assert recording.at_once == 1
             recording.has_run(4, 4 * TINY)
         assert recording.at_once == expected
+
+
+def test_larger_arrays_are_recorded_while_there_is_something_to_fuse() -> None:
+    def after(lone: int, joined: int) -> int:
+        recording = Recording(160, 1 << 30, 8192)
+        for _ in range(joined):
+            recording.has_run(30, 30 * 10_000)
+        for _ in range(lone):
+            recording.has_run(2, 2 * 30_000)
+        return recording.at_once
+
+    lone = SMALL_STATEMENTS // 2
+    assert after(lone - 1, 0) == 1
+    assert after(lone, 0) == after(lone, 8) == LONE * 8192
+    assert after(lone, 9) == 1
+    assert after(0, 1000) == 1
+    recording = Recording(160, 1 << 30, 8192)
+    for _ in range(lone):
+        recording.has_run(2, 2 * 30_000)
+        recording.has_run(2, 2 * 100_000)  # of what is larger, it is said nothing
+    recording.has_run(4, 40)
+    assert recording.at_once == LONE * 8192
 
 
 def test_somebody_who_wants_nothing_at_once_gets_nothing() -> None:
