@@ -137,7 +137,7 @@ def moves_of(memory: Memory, targets: Mapping[str, Binding], sources: Mapping[st
         # A path may end with a number in the name too, while it is not settled what there is at the top.
         if not isinstance(home, ArrayRef) or not isinstance(source, ArrayRef | Tensor):
             continue
-        if home.symbol in memory.homes and home != source:
+        if home.symbol in memory.homes and not home.index and home != source:  # a row of a home is none
             out.append(Move(name, home, source))
     return out
 

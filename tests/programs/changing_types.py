@@ -312,3 +312,25 @@ def returned_with_one_type_or_another(a, n):
     if n > 1:
         x = x + 1j
     return x
+
+
+@PROGRAMS.on(_ROWS, 3)
+@PROGRAMS.on(_ROWS, 1)
+@PROGRAMS.on(_ROWS, 0)
+def rows_of_what_is_bound_anew(m, n):
+    for _ in range(n):
+        total = 0
+        for row in m:
+            total = total + row
+        m = m + total
+    return m
+
+
+@PROGRAMS.on(_ROWS)
+@PROGRAMS.on(_ROWS[:1])
+@PROGRAMS.on(_ROWS[:0])
+def one_name_handed_to_another(m):
+    a, b = 0, 1
+    for row in m:
+        a, b = b, a + row
+    return a + 0, b + 0

@@ -249,3 +249,16 @@ def returned_beside_what_it_was(a, n):
     if n > 2:
         x = x + 1
     return x + 0, y + 0
+
+
+@PROGRAMS.on(floats(3, 4), 3)
+@PROGRAMS.on(floats(3, 4), 0, joined=True)
+def rows_of_what_is_bound_anew(m, n):
+    total = 0.0
+    for _ in range(n):
+        for row in m:
+            total += row.sum()
+        for row in m:
+            total += row.max()
+        m = m * 0.5 + 1
+    return m, total
