@@ -121,7 +121,7 @@ static int in_a_loop(const Tally *tally, Py_ssize_t way)
         if (one == -1 || one != way_of(statements[at - period]))
             break;
     }
-    return again >= period && again + period >= 2 * tally->few;
+    return again >= 2 * period && again + period >= 2 * tally->few;
 }
 
 /* Whether nothing need run before a statement at this place is added. Where that takes more to tell, the answer is no. */

@@ -155,7 +155,7 @@ FILLING = 3
 
 
 def in_a_loop(sites: Sequence[Site], site: Site) -> bool:
-    """Whether the last statements, as many as are worth it twice, are those before them again, and this is the next.
+    """Whether the last statements came three times in a row, are enough to be run twice over, and this is the next.
 
     What came before the loop need not be run with all that is recorded until there is too much of it. A loop inside
     another one's body is not taken for it, unless it records as many.
@@ -166,7 +166,7 @@ def in_a_loop(sites: Sequence[Site], site: Site) -> bool:
         return False
     pairs = zip(reversed(sites), reversed(sites[: count - period]), strict=False)
     again = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return again >= period and again + period >= 2 * COME_ROUND
+    return again >= 2 * period and again + period >= 2 * COME_ROUND
 
 
 def drop_needless(statements: list[_Any]) -> None:
