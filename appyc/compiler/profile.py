@@ -16,6 +16,7 @@ import numpy as np
 from appyc.c_gen.generate import CModule, generate
 from appyc.c_gen.profile import TABLE, Row
 from appyc.compiler.analyse import Analysed
+from appyc.errors import LeftToPython
 from appyc.frontend.access import fetch
 from appyc.ir.nodes import For
 from appyc.runtime import machine, memory, toolchain
@@ -33,7 +34,7 @@ def profile(
     """For each loop that threads may share, what was predicted and what it took; and the whole run's seconds.
 
     Everything is done to copies of the arrays: once to warm up, then timed. None where a guard does
-    not hold, since what runs then is another version, which has no parallel loops.
+    not hold, since what runs then is another version, which has no parallel loops, or Python.
     """
     options = analysed.context.options
     vector_functions = toolchain.vector_functions(analysed.function, options)
@@ -50,7 +51,7 @@ def profile(
     kernel = _kernel(library, module, interface)
     try:
         _run(kernel, given)
-    except GuardFailure:
+    except (GuardFailure, LeftToPython):
         return None
     ctypes.memset(table, 0, ctypes.sizeof(table))
     seconds = _run(kernel, given)

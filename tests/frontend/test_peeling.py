@@ -121,3 +121,8 @@ def test_branches_that_do_not_go_together_run_in_python(fn, args, what) -> None:
     with pytest.raises(appyc.UnsupportedError, match=what):
         appyc.jit(cache=False, strict=True)(fn)(*args)
     compare(call(fn, args), call(appyc.jit(cache=False)(fn), args), "cpu")
+
+
+def test_a_profile_of_a_call_that_python_runs_says_nothing_of_loops() -> None:
+    report = appyc.jit(cache=False, target="cpu")(_summed).profile(np.ones((0, 4)))
+    assert report.times == ()
