@@ -144,6 +144,9 @@ class JitFunction(Entry):
         return second_look(error, analysed, call_values(self.py_func, analysed.outside, wanted, named))
 
     def _bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
+        parameters = self._signature.parameters
+        if not keywords and self._takes_positional and len(args) == len(parameters):
+            return dict(zip(parameters, args, strict=True))  # a tenth of the time
         try:
             bound = self._signature.bind(*args, **keywords)
         except TypeError as error:

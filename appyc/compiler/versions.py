@@ -95,6 +95,10 @@ def _is_same_code(now: FunctionType, before: FunctionType) -> bool:
     return now.__code__ is before.__code__ and parts[0] == parts[1] and not parts[0][2]
 
 
+_COMMON = frozenset({np.ndarray, int, float, bool, complex})
+"""What nearly all arguments are, and no object."""
+
+
 def request(
     named: Mapping[str, object], place: Callable[[str], Loc], target: str, *, any_object: bool = False
 ) -> Request:
@@ -106,7 +110,9 @@ def request(
     types: dict[str, ArgType] = {}
     objects: dict[str, object] = {}
     for name, value in named.items():
-        if isinstance(value, str) or _is_plain_object(value) or _is_table(value):
+        if type(value) not in _COMMON and (
+            isinstance(value, str) or _is_plain_object(value) or _is_table(value)
+        ):
             objects[name] = value
             types[name] = NoneArg()
         else:
