@@ -1,7 +1,8 @@
 """Subscripts with slices, None, `...` and index arrays: views, and gathers.
 
 `a[lo:hi:step]` clips its bounds as Python does. A bound is nearly always inside the array, so
-the clipping is behind a `Likely`, and the usual version, guarded, has none.
+the clipping is behind a `Likely`, and the usual version, guarded, has none. One that is written with a minus
+in front, as in `a[:-n]`, most likely counts from the end, any other one from the start.
 """
 
 from __future__ import annotations
@@ -453,12 +454,31 @@ def _clipped(scope: Scope, bound: Expr, extent: Expr, low: int, loc: Loc) -> Exp
         from_end = Binary("-", extent, integer(-value, loc), loc=loc)
         inside = Likely(Compare(">=", from_end, floor, loc=loc), loc=loc)
         return pinned(scope, "bound", Select(inside, from_end, floor, loc=loc))
-    bound = pinned(scope, "bound", bound)
     zero = integer(0, loc)
+    back = _back(bound)
+    bound = pinned(scope, "bound", bound)
     general = _counted_from_start(bound, extent, low, loc)
+    if back is not None:
+        counted = scope.temp("bound", Binary("-", extent, pinned(scope, "back", back), loc=loc))
+        negative, above = Compare("<", bound, zero, loc=loc), Compare(">=", counted, floor, loc=loc)
+        inside = Likely(Logical("and", negative, above, loc=loc), loc=loc)
+        return pinned(scope, "bound", Select(inside, counted, general, loc=loc))
     above, below = Compare(">=", bound, zero, loc=loc), Compare("<=", bound, top, loc=loc)
     inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
     return pinned(scope, "bound", Select(inside, bound, general, loc=loc))
+
+
+def _back(place: Expr) -> Expr | None:
+    """How far from the end a place is that is written with a minus in front, `-n` or `-1 - i`; None for others."""
+    match place:
+        case Unary(op="-", arg=arg):
+            return arg
+        case Const(value=int(value)) if value < 0:
+            return integer(-value, place.loc)
+        case Binary(op="-", lhs=lhs, rhs=rhs) if (back := _back(lhs)) is not None:
+            return Binary("+", back, rhs, loc=place.loc)
+        case _:
+            return None
 
 
 def _counted_from_start(bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:

@@ -1,0 +1,46 @@
+"""Bounds of slices that are written with a minus in front count from the end in the usual version."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.compiler.cpu import CpuCompiler
+from tests.e2e.harness import run_everywhere
+
+
+def moving_average(a, n):
+    total = np.cumsum(a)
+    total[n:] = total[n:] - total[:-n]
+    return total[n - 1 :] / n
+
+
+def inner(a, n):
+    return a[n:-n] * 2, a[-n:], a[-1 - n :], a[: -2 * n]
+
+
+def backwards(a, n):
+    return a[::-1][-n - 1 : -1], a[-n - 1 : -n : 1], a[-1 : -n - 1 : -1], a[-n::-1]
+
+
+PROGRAMS = (moving_average, inner, backwards)
+
+
+@pytest.mark.parametrize("n", [3, 1, 0, -2, 6, 12, 13, 30])
+@pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
+def test_as_in_python(fn, n):
+    if fn is moving_average and n <= 0:
+        return  # divided by, or lengths that do not fit
+    run_everywhere(fn, np.random.default_rng(n + 2).random(12), n)
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
+def test_the_plain_version_is_not_needed(fn):
+    """It ran at each call, as no call has an `n` of which `n` and `-n` both count from the start."""
+    jitted = appyc.jit(fn, cache=False, target="cpu")
+    with mock.patch.object(CpuCompiler, "version", autospec=True, side_effect=CpuCompiler.version) as version:
+        jitted(np.arange(12.0), 3)
+    assert not any(call.kwargs.get("plain") for call in version.call_args_list)
