@@ -26,7 +26,7 @@ from appyc.frontend.none_tests import proven, where_numbers
 from appyc.frontend.numbers import PY_BOOL, PY_INT
 from appyc.frontend.powers import refuse_negative_powers
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.slices import Item, is_element, lower_items, subscript
+from appyc.frontend.slices import Item, back_from_end, is_element, lower_items, subscript
 from appyc.frontend.tuple_comparisons import compare_tuples
 from appyc.frontend.values import (
     ArrayRef,
@@ -53,8 +53,10 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     If,
+    Likely,
     Load,
     Logical,
+    Select,
     Stmt,
     Var,
 )
@@ -765,6 +767,12 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
     if isinstance(out, Const) and isinstance(out.value, int) and out.value < 0:
         # Counting from the end is decided here, so that the access stays affine and unchecked.
         out = Binary("-", Extent(owner.symbol, axis, loc=loc), integer(-out.value, loc), loc=loc)
+    elif (back := back_from_end(out)) is not None:
+        # The same of `-n` in the usual version.
+        extent = Extent(owner.symbol, axis, loc=loc)
+        counts = Compare(">", back, integer(0, loc), loc=loc)
+        inside = Logical("and", counts, Compare("<=", back, extent, loc=loc), loc=loc)
+        out = Select(Likely(inside, loc=loc), Binary("-", extent, back, loc=loc), out, loc=loc)
     return out
 
 

@@ -455,7 +455,7 @@ def _clipped(scope: Scope, bound: Expr, extent: Expr, low: int, loc: Loc) -> Exp
         inside = Likely(Compare(">=", from_end, floor, loc=loc), loc=loc)
         return pinned(scope, "bound", Select(inside, from_end, floor, loc=loc))
     zero = integer(0, loc)
-    back = _back(bound)
+    back = back_from_end(bound)
     bound = pinned(scope, "bound", bound)
     general = _counted_from_start(bound, extent, low, loc)
     if back is not None:
@@ -468,14 +468,14 @@ def _clipped(scope: Scope, bound: Expr, extent: Expr, low: int, loc: Loc) -> Exp
     return pinned(scope, "bound", Select(inside, bound, general, loc=loc))
 
 
-def _back(place: Expr) -> Expr | None:
+def back_from_end(place: Expr) -> Expr | None:
     """How far from the end a place is that is written with a minus in front, `-n` or `-1 - i`; None for others."""
     match place:
         case Unary(op="-", arg=arg):
             return arg
         case Const(value=int(value)) if value < 0:
             return integer(-value, place.loc)
-        case Binary(op="-", lhs=lhs, rhs=rhs) if (back := _back(lhs)) is not None:
+        case Binary(op="-", lhs=lhs, rhs=rhs) if (back := back_from_end(lhs)) is not None:
             return Binary("+", back, rhs, loc=place.loc)
         case _:
             return None

@@ -1,4 +1,4 @@
-"""Bounds of slices that are written with a minus in front count from the end in the usual version."""
+"""Bounds of slices, and places, that are written with a minus in front count from the end in the usual version."""
 
 from __future__ import annotations
 
@@ -26,14 +26,36 @@ def backwards(a, n):
     return a[::-1][-n - 1 : -1], a[-n - 1 : -n : 1], a[-1 : -n - 1 : -1], a[-n::-1]
 
 
-PROGRAMS = (moving_average, inner, backwards)
+def elements(a, n):
+    a[-n] += a[-n - 1] * 2
+    return a[-n] + a[n - 1], a
+
+
+def palindrome(a, n):
+    total = 0.0
+    for i in range(n):
+        total += a[-1 - i] * a[i]
+        a[-i - 1] = i
+    return total, a
+
+
+def from_zero_on(a, n):
+    total = 0.0
+    for i in range(n):
+        total += a[-i]
+    return total
+
+
+PROGRAMS = (moving_average, inner, backwards, elements, palindrome)
 
 
 @pytest.mark.parametrize("n", [3, 1, 0, -2, 6, 12, 13, 30])
-@pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("fn", [*PROGRAMS, from_zero_on], ids=lambda fn: fn.__name__)
 def test_as_in_python(fn, n):
     if fn is moving_average and n <= 0:
         return  # divided by, or lengths that do not fit
+    if fn in (palindrome, from_zero_on) and n <= 0:
+        return  # the total of nothing has another type
     run_everywhere(fn, np.random.default_rng(n + 2).random(12), n)
 
 
