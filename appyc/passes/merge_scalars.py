@@ -59,14 +59,16 @@ def merge_scalars(fn: Function, ctx: PassContext) -> Function:
 @dataclass(slots=True)
 class _Known:
     """values: which scalar has a value. names: which one to read in the place of another. asked: the conditions of
-    the whole function."""
+    the whole function. held: the value that a scalar of `values` has. users: what is known by what it is made of."""
 
     values: dict[Expr, Symbol] = field(default_factory=dict)
     names: dict[Symbol, Expr] = field(default_factory=dict)
     asked: dict[Likely, Likely] = field(default_factory=dict)
+    held: dict[Symbol, Expr] = field(default_factory=dict)
+    users: dict[Symbol, tuple[Symbol, ...]] = field(default_factory=dict)
 
     def copy(self) -> _Known:
-        return _Known(dict(self.values), dict(self.names), self.asked)
+        return _Known(dict(self.values), dict(self.names), self.asked, dict(self.held), dict(self.users))
 
     def applied(self, node: N) -> N:
         """The tree in terms of these names. Equal conditions of `Likely` become one node, as one decision is
@@ -89,17 +91,27 @@ class _Known:
         """What no longer holds once some of these statements have run, however often."""
         arrays = arrays_written(body) | {n.array for n in walk(body) if isinstance(n, Alloc)}
         changed = arrays | scalars_written(body)
-        if changed:
-            self.values = {
-                value: symbol
-                for value, symbol in self.values.items()
-                if symbol not in changed and not changed & _read(value)
-            }
-            self.names = {
-                symbol: name
-                for symbol, name in self.names.items()
-                if symbol not in changed and not changed & _read(name)
-            }
+        for symbol in changed:
+            self.names.pop(symbol, None)
+            for target in (symbol, *self.users.pop(symbol, ())):
+                self.names.pop(target, None)
+                value = self.held.pop(target, None)
+                if value is not None:
+                    self.values.pop(value, None)
+
+    def keep(self, target: Symbol, value: Expr) -> None:
+        self.values[value] = target
+        self.held[target] = value
+        self._uses(target, value)
+
+    def call(self, target: Symbol, name: Expr) -> None:
+        """Reads the scalar as another one from here on."""
+        self.names[target] = name
+        self._uses(target, name)
+
+    def _uses(self, target: Symbol, value: Expr) -> None:
+        for symbol in _read(value):
+            self.users[symbol] = (*self.users.get(symbol, ()), target)
 
 
 def _block(body: tuple[Stmt, ...], known: _Known) -> tuple[Stmt, ...]:
@@ -127,9 +139,10 @@ def _statement(stmt: Stmt, known: _Known) -> Stmt:
             known.forget(stmt)
             if found is not None and found.type == target.type:
                 if found != target:
-                    value = known.names[target] = Var(found, loc=stmt.loc)
+                    value = Var(found, loc=stmt.loc)
+                    known.call(target, value)
             elif _is_kept(value) and target not in _read(value):
-                known.values[value] = target
+                known.keep(target, value)
             return replace(stmt, value=value)
         case _:
             out = known.applied(stmt)
