@@ -82,8 +82,10 @@ def test_sums_and_nests_are_timed_too(two_threads):
         return s
 
     with using(SLOW):
-        (found,) = total.profile(np.ones((300, 400))).times
-    assert (found.runs, found.iterations, found.shared) == (1, 300, 1)
+        (nest,) = total.profile(np.ones((300, 800))[:, ::2]).times
+        (flat,) = total.profile(np.ones((300, 400))).times  # a nest over all of its memory is one loop
+    assert (nest.runs, nest.iterations, nest.shared) == (1, 300, 1)
+    assert (flat.runs, flat.iterations, flat.shared) == (1, 300 * 400, 1)
 
 
 def test_what_the_call_raises_is_raised(two_threads):
