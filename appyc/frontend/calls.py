@@ -12,7 +12,7 @@ from typing import TypeGuard
 import numpy as np
 
 from appyc.errors import CompileError, LibraryCallError, Loc, Note, TypeInferenceError, UnsupportedError
-from appyc.frontend import arithmetic, expressions
+from appyc.frontend import arithmetic, attributes, expressions
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.functions import as_dtype, number_method
@@ -246,7 +246,7 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
         case ListValue(slots=slots):
             return Number(Var(slots.count, loc=loc), python=True)
         case ArrayRef() | Tensor() if value.ndim > 0:
-            return expressions.shape_of(value, loc).items[0]
+            return attributes.shape_of(value, loc).items[0]
         case Opaque(obj=str(text)):
             return arithmetic.python_number(len(text), loc)
         case _:

@@ -7,27 +7,26 @@ emits them into the current block, in Python's order of evaluation.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from appyc.errors import CompileError, Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend import arithmetic, local_functions, tensors
+from appyc.frontend import (
+    arithmetic,
+    attributes,
+    comparisons,
+    conditionals,
+    local_functions,
+    subscripts,
+    tensors,
+)
 from appyc.frontend.arithmetic import cast, integer, truth_of
 from appyc.frontend.calls import lower_call
-from appyc.frontend.choices import chosen_array
-from appyc.frontend.functions import imaginary_part, real_part
-from appyc.frontend.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.masks import packed
-from appyc.frontend.none_tests import proven, where_numbers
 from appyc.frontend.numbers import PY_BOOL, PY_INT
 from appyc.frontend.powers import refuse_negative_powers
-from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.slices import Item, back_from_end, is_element, lower_items, subscript
-from appyc.frontend.tuple_comparisons import compare_tuples
+from appyc.frontend.scope import Scope
 from appyc.frontend.values import (
     ArrayRef,
     DictValue,
@@ -37,26 +36,17 @@ from appyc.frontend.values import (
     MaybeNone,
     Number,
     Opaque,
-    ReturnedChoice,
-    ReturnedList,
-    ReturnedView,
     Tensor,
     TupleValue,
     Value,
     describe,
 )
 from appyc.ir.nodes import (
-    Assign,
-    Binary,
     Compare,
     Const,
     Expr,
-    Extent,
-    If,
-    Likely,
     Load,
     Logical,
-    Select,
     Stmt,
     Var,
 )
@@ -69,9 +59,6 @@ _BINARY: dict[type[ast.operator], str] = {
     ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
 }  # fmt: skip
 
-_COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
-}  # fmt: skip
 
 UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
     ast.ListComp: ("a list comprehension", "write a loop that fills an array"),
@@ -126,15 +113,15 @@ def lower_lazily(scope: Scope, node: ast.expr) -> Value:
         case ast.UnaryOp(op=op, operand=operand):
             return _unary(scope, op, operand, loc)
         case ast.BoolOp(op=op, values=values):
-            return _bool_op(scope, isinstance(op, ast.And), values, loc)
+            return conditionals.lower_bool_op(scope, isinstance(op, ast.And), values, loc)
         case ast.Compare(left=left, ops=ops, comparators=comparators):
-            return _comparison(scope, left, ops, comparators, loc)
+            return comparisons.lower_comparison(scope, left, ops, comparators, loc)
         case ast.IfExp(test=test, body=body, orelse=orelse):
-            return _conditional(scope, test, body, orelse, loc)
+            return conditionals.lower_conditional(scope, test, body, orelse, loc)
         case ast.Subscript(value=value, slice=index):
-            return _subscript(scope, value, index, loc)
+            return subscripts.lower_subscript(scope, value, index, loc)
         case ast.Attribute(value=value, attr=attr):
-            return attribute(scope, lower_expression(scope, value), attr, loc)
+            return attributes.attribute(scope, lower_expression(scope, value), attr, loc)
         case ast.Tuple(elts=elts):
             elts = unstarred(scope, elts)
             items = zip(lower_operands(scope, elts, lower_or_none), elts, strict=True)
@@ -313,7 +300,7 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
     loc = scope.loc(node)
     match node:
         case ast.BoolOp(op=op, values=values):
-            return _logical_chain(scope, isinstance(op, ast.And), values, loc)
+            return conditionals.logical_chain(scope, isinstance(op, ast.And), values, loc)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = lower_condition(scope, operand)
             return arithmetic.logical_not(Number(inner, python=True), loc).expr
@@ -410,448 +397,3 @@ def _signed(op: ast.unaryop, value: Number, loc: Loc) -> Number:
             return arithmetic.invert(value, loc)
         case _:
             return arithmetic.to_type(value, PY_INT) if value.type == PY_BOOL else value
-
-
-def _branch(scope: Scope, node: ast.expr) -> tuple[Value, list[Stmt]]:
-    """An expression that is evaluated on one path only, and the statements it needs there."""
-    with scope.collect() as block, _binding_nothing(scope):
-        value = lower_expression(scope, node)
-    return value, block
-
-
-@contextmanager
-def _binding_nothing(scope: Scope) -> Iterator[None]:
-    """What is evaluated on some paths only. Raises UnsupportedError for a `:=` in it."""
-    before = dict(scope.env)
-    yield
-    for name, binding in scope.env.items():
-        if before.get(name) is not binding:
-            raise UnsupportedError(f"{name!r} is assigned on some paths only", scope.bound_at[name],
-                                   hints=("assign it in a statement of its own",))  # fmt: skip
-
-
-def _bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Value:
-    """`a and b` gives one of its operands; on bools that is the logical operation."""
-    first = lower_number(scope, nodes[0])
-    for node in nodes[1:]:
-        value, block = _branch(scope, node)
-        second = number(value, scope.loc(node))
-        op = "and" if is_and else "or"
-        if first.type.dtype is DType.BOOL and second.type.dtype is DType.BOOL and not block:
-            known = constant_truth(first.expr)
-            if known is None:
-                first = Number(Logical(op, first.expr, second.expr, loc=loc), first.python and second.python)
-            elif known == is_and:
-                first = second
-            continue
-        kept = Number(scope.temp("operand", first.expr), first.python)
-        cond = truth_of(kept.expr)
-        pair = (second, kept) if is_and else (kept, second)
-        blocks = (block, []) if is_and else ([], block)
-        first = _choose(scope, cond, pair, blocks, loc)
-    return first
-
-
-def _logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Expr:
-    out = lower_condition(scope, nodes[0])
-    told = proven(nodes[0], is_and)
-    for node in nodes[1:]:
-        known = constant_truth(out)
-        if known == (not is_and):
-            break  # what follows is never evaluated
-        with where_numbers(scope, told), scope.collect() as block, _binding_nothing(scope):
-            nxt = lower_condition(scope, node)
-        told |= proven(node, is_and)
-        if known is not None:
-            scope.block.extend(block)
-            out = nxt
-            continue
-        if not block:
-            out = Logical("and" if is_and else "or", out, nxt, loc=loc)
-            continue
-        decided = Number(arithmetic.const(not is_and, DType.BOOL, loc), python=True)
-        rest = Number(nxt, python=True)
-        pair, blocks = ((rest, decided), (block, [])) if is_and else ((decided, rest), ([], block))
-        out = _choose(scope, out, pair, blocks, loc).expr
-    return out
-
-
-def _choose(
-    scope: Scope, cond: Expr, pair: tuple[Number, Number], blocks: tuple[list[Stmt], list[Stmt]], loc: Loc
-) -> Number:
-    """A select, or an `if` where a side needs statements of its own."""
-    chosen = arithmetic.select(cond, pair[0], pair[1], loc)
-    known = constant_truth(cond)
-    if known is not None:
-        scope.block.extend(blocks[0] if known else blocks[1])
-        return chosen
-    if not (blocks[0] or blocks[1]):
-        return chosen
-    symbol = scope.supply.fresh("chosen", chosen.type.dtype)
-    arms = [
-        (*block, Assign(symbol, cast(side.expr, symbol.dtype), loc=loc))
-        for side, block in zip(pair, blocks, strict=True)
-    ]
-    scope.emit(If(cond, arms[0], arms[1], loc=loc))
-    return Number(Var(symbol, loc=loc), chosen.python)
-
-
-def _conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr, loc: Loc) -> Value:
-    cond = lower_condition(scope, test)
-    known = constant_truth(cond)
-    if known is not None:
-        return lower_expression(scope, body if known else orelse)
-    with where_numbers(scope, proven(test, True)):
-        then, then_block = _branch(scope, body)
-    with where_numbers(scope, proven(test, False)):
-        other, other_block = _branch(scope, orelse)
-    tuples = isinstance(then, TupleValue) and isinstance(other, TupleValue)
-    if tuples and not (then_block or other_block):
-        return _choose_items(scope, cond, then, other, loc)  # type: ignore[arg-type]
-    if not isinstance(then, Number) and then == other:
-        return then
-    if tensors.is_array(then) and tensors.is_array(other):
-        return chosen_array(scope, cond, ((then, then_block), (other, other_block)), loc)
-    pair = (number(then, scope.loc(body)), number(other, scope.loc(orelse)))
-    return _choose(scope, cond, pair, (then_block, other_block), loc)
-
-
-def _choose_items(scope: Scope, cond: Expr, then: TupleValue, other: TupleValue, loc: Loc) -> TupleValue:
-    if len(then.items) != len(other.items):
-        raise TypeInferenceError("the two sides are tuples of different lengths", loc)
-    kept = scope.temp("condition", cond)
-    pairs = zip(then.items, other.items, strict=True)
-    return TupleValue(tuple(arithmetic.select(kept, number(a, loc), number(b, loc), loc) for a, b in pairs))
-
-
-def _comparison(
-    scope: Scope, left: ast.expr, ops: list[ast.cmpop], comparators: list[ast.expr], loc: Loc
-) -> Value:
-    if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops):
-        return _identity(scope, left, ops, comparators, loc)
-    if len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq) and _is_none_literal(comparators[0]):
-        value = lower_or_none(scope, left)
-        if isinstance(value, MaybeNone):
-            return value.is_none if isinstance(ops[0], ast.Eq) else arithmetic.logical_not(value.is_none, loc)
-    values = lower_operands(scope, [left, *comparators])
-    if len(ops) == 1 and (text := _compare_objects(values, ops[0], loc)) is not None:
-        return text
-    if len(ops) == 1 and any(tensors.is_array(v) for v in values):
-        symbol = _COMPARE[type(ops[0])]
-        return tensors.elementwise(
-            scope, values, lambda numbers: arithmetic.compare(symbol, numbers[0], numbers[1], loc), loc
-        )
-    nodes = [left, *comparators]
-    out: Number | None = None
-    for k, op in enumerate(ops):
-        part = compare_tuples(values[k], op, values[k + 1], loc)
-        if part is None:
-            one, other = (number(values[n], scope.loc(nodes[n])) for n in (k, k + 1))
-            part = arithmetic.compare(_COMPARE[type(op)], one, other, loc)
-        if out is None:
-            out = part
-        else:
-            out = Number(Logical("and", out.expr, part.expr, loc=loc), out.python and part.python)
-    assert out is not None
-    return out
-
-
-def _is_none_literal(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | None:
-    """Strings, dtypes and None, which are known at compile time, are compared there."""
-    a, b = values
-    if not (isinstance(a, Opaque) and isinstance(b, Opaque)) or not isinstance(op, ast.Eq | ast.NotEq):
-        return None
-    return arithmetic.python_number((a.obj == b.obj) == isinstance(op, ast.Eq), loc)
-
-
-def _identity(
-    scope: Scope, left: ast.expr, ops: list[ast.cmpop], comparators: list[ast.expr], loc: Loc
-) -> Value:
-    """`x is None` and `x is not None`, which are known at compile time; `x in (1, 2)`."""
-    if len(ops) == 1 and isinstance(ops[0], ast.In | ast.NotIn):
-        found = _membership(scope, left, comparators[0], loc)
-        return found if isinstance(ops[0], ast.In) else arithmetic.logical_not(found, loc)
-    if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
-        a, b = lower_operands(scope, [left, comparators[0]], lower_or_none)
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, MaybeNone) and isinstance(other, Opaque) and other.obj is None:
-                is_it = isinstance(ops[0], ast.Is)
-                return one.is_none if is_it else arithmetic.logical_not(one.is_none, loc)
-        if isinstance(a, Opaque) or isinstance(b, Opaque):
-            same = isinstance(a, Opaque) and isinstance(b, Opaque) and a.obj is b.obj
-            return arithmetic.python_number(same == isinstance(ops[0], ast.Is), loc)
-    raise UnsupportedError("`is` compares objects, which compiled code does not have", loc,
-                           hints=("compare numbers with == or !=; `x is None` is fine",))  # fmt: skip
-
-
-def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Number:
-    """`item in among`: of numbers and of text, in a tuple, list or set that is written out or has a name, or
-    among the keys of a dict."""
-    if isinstance(among, ast.List | ast.Set):
-        among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
-    wanted, found = lower_operands(scope, [item, among])
-    if isinstance(found, ListValue) and not found.slots.of_tuples and isinstance(wanted, Number):
-        return _among_list(scope, wanted, found, loc)
-    if isinstance(found, DictValue):
-        found = keys_of(found, loc)
-    if not isinstance(found, TupleValue):
-        raise UnsupportedError(f"`in` of {describe(found)} cannot be compiled", loc,
-                               hints=("`x in (1, 2, 3)` can; of an array, np.any(a == x)",))  # fmt: skip
-    out = arithmetic.python_number(False, loc)
-    for one in found.items:
-        same = _compare_objects([wanted, one], ast.Eq(), loc) or compare_tuples(wanted, ast.Eq(), one, loc)
-        if same is None and isinstance(wanted, Number) and isinstance(one, Number):
-            same = arithmetic.compare("==", wanted, one, loc)
-        if same is None and not (isinstance(wanted, Opaque) or isinstance(one, Opaque)):
-            raise UnsupportedError(f"{describe(wanted)} cannot be looked for among {describe(found)}", loc,
-                                   hints=("compare numbers",))  # fmt: skip
-        if same is None or constant_truth(same.expr) is False:
-            continue  # a number is no text
-        if constant_truth(same.expr) is True or constant_truth(out.expr) is False:
-            out = Number(same.expr, python=True)
-        elif constant_truth(out.expr) is None:
-            out = Number(Logical("or", out.expr, same.expr, loc=loc), python=True)
-    return out
-
-
-def _among_list(scope: Scope, wanted: Number, found: ListValue, loc: Loc) -> Number:
-    """Whether an item of the list is that number."""
-    from appyc.frontend.array_reductions import Along, reduce_array  # noqa: PLC0415  (it counts masks)
-
-    kept = Number(scope.temp("wanted", wanted.expr), wanted.python)
-    same = tensors.elementwise(
-        scope,
-        [tensors.as_tensor(scope, found, loc), kept],
-        lambda numbers: arithmetic.compare("==", numbers[0], numbers[1], loc),
-        loc,
-    )
-    out = reduce_array(scope, "any", same, Along(), None, loc)
-    assert isinstance(out, Number)
-    return Number(out.expr, python=True)
-
-
-def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
-    if isinstance(base, ast.Attribute) and base.attr == "flat":
-        array = lower_expression(scope, base.value)
-        if isinstance(array, ArrayRef | Tensor) and array.ndim:
-            return _flat_item(scope, array, index, loc)
-        owner = attribute(scope, array, base.attr, scope.loc(base))
-    else:
-        owner = lower_expression(scope, base)
-    match owner:
-        case Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
-            return _grid(scope, index, loc, is_open=obj is np.ogrid)
-        case TupleValue():
-            return _tuple_item(scope, owner, index, loc)
-        case DictValue():
-            return owner.values.items[dict_item(scope, owner, index, loc)]
-        case Opaque(obj=dict()) if isinstance(index, ast.Constant):
-            return scope.names.item(owner, index.value, loc)
-        case ListValue():
-            from appyc.frontend.lists import list_item  # noqa: PLC0415  (it lowers positions)
-
-            return list_item(scope, owner, lower_number(scope, index), loc)
-        case ArrayRef() | Tensor():
-            return _array_item(scope, owner, index, loc)
-        case _:
-            hint = (
-                "make it an array or a tuple"
-                if isinstance(owner, Opaque)
-                else "only arrays and tuples can be"
-            )
-            raise wrong_kind(owner)(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
-
-
-def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
-    """`a.flat[k]`: of the elements in C order. Several of them are a copy, even where a slice names them."""
-    from appyc.frontend.reshaping import ravelled  # noqa: PLC0415  (it works with slices)
-
-    tensor = tensors.as_tensor(scope, array, loc)
-    out = subscript(scope, ravelled(scope, tensor, loc).copied(), lower_items(scope, index), loc)
-    return out.copied() if isinstance(out, Tensor) else out
-
-
-def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
-    """`np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
-    from appyc.frontend.grids import grid  # noqa: PLC0415  (its arguments are expressions)
-
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    ranges = []
-    for part in parts:
-        if not isinstance(part, ast.Slice) or part.upper is None:
-            raise UnsupportedError("np.mgrid and np.ogrid take slices with an end here", loc)
-        bounds = [part.lower or ast.copy_location(ast.Constant(0), part), part.upper]
-        ranges.append(lower_numbers(scope, [*bounds, *([part.step] if part.step is not None else [])]))
-    return grid(scope, ranges, loc, is_open=is_open, is_tuple=isinstance(index, ast.Tuple))
-
-
-def _array_item(scope: Scope, owner: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
-    items = lower_items(scope, index)
-    if isinstance(owner, Tensor) or not is_element(items):
-        return subscript(scope, owner, items, loc)
-    ref = element(scope, owner, index, items, loc)
-    if ref.ndim == 0:
-        return Number(Load(ref.symbol, ref.index, loc=loc), python=False)
-    return ref
-
-
-def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
-    if isinstance(index, ast.Slice):
-        return TupleValue(owner.items[_constant_slice(scope, index, loc)])
-    at = lower_number(scope, index)
-    position = at.constant
-    if not isinstance(position, int):
-        table = owner.table or table_of_constants(scope, owner.items, loc)
-        if table is None:
-            raise UnsupportedError(
-                "this tuple can be indexed by constants only: its items are no numbers of one kind", loc,
-                hints=("put them into an array",),
-            )  # fmt: skip
-        first = owner.items[0]
-        length = len(first.items) if isinstance(first, TupleValue) else 0
-        return item_of(table, scope.temp("at", as_index(at, loc)), length, loc)
-    if not -len(owner.items) <= position < len(owner.items):
-        raise TypeInferenceError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
-    return owner.items[position]
-
-
-def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | None, int | None, int | None]:
-    def bound(part: ast.expr | None) -> int | None:
-        if part is None:
-            return None
-        value = lower_number(scope, part).constant
-        if not isinstance(value, int):
-            raise UnsupportedError("a tuple can be sliced by constants only", loc)
-        return value
-
-    return slice(bound(index.lower), bound(index.upper), bound(index.step))
-
-
-def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[Item], loc: Loc) -> ArrayRef:
-    """`owner[items]`, all of them single positions, as an array with more axes indexed."""
-    values = [item for item in items if not isinstance(item, ast.Slice)]
-    nodes = index.elts if isinstance(index, ast.Tuple) else [index]
-    nodes = nodes if len(nodes) == len(values) else [index] * len(values)  # a name for a tuple
-    if len(nodes) > owner.ndim:
-        raise TypeInferenceError(
-            f"too many indices: {len(owner.index) + len(nodes)}, "
-            f"but '{owner.symbol.name}' is {owner.symbol.array.ndim}-dimensional", loc,
-        )  # fmt: skip
-    taken: list[Expr] = list(owner.index)
-    for value, node in zip(values, nodes, strict=True):
-        taken.append(_axis_index(scope, owner, len(taken), value, node))
-    return ArrayRef(owner.symbol, tuple(taken), owner.shape)
-
-
-def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: ast.expr) -> Expr:
-    loc = scope.loc(node)
-    position = number(value, loc, "this index")
-    if position.type.dtype is DType.BOOL:
-        raise UnsupportedError(
-            "a bool is no index here (in NumPy it is a mask)", loc, hints=("use int(...)",)
-        )
-    if not position.type.dtype.is_integer:
-        raise TypeInferenceError(
-            f"this index is {describe(position)}; arrays are indexed by integers", loc,
-            hints=("convert it with int(...)",),
-        )  # fmt: skip
-    if position.type.dtype is DType.UINT64:
-        # Beyond int64 it would turn negative, and count from the end.
-        largest = Const(2**63 - 1, DType.UINT64, loc=loc)
-        position = Number(Binary("min", position.expr, largest, loc=loc), position.python)
-    out = cast(position.expr, DType.INT64)
-    if isinstance(out, Const) and isinstance(out.value, int) and out.value < 0:
-        # Counting from the end is decided here, so that the access stays affine and unchecked.
-        out = Binary("-", Extent(owner.symbol, axis, loc=loc), integer(-out.value, loc), loc=loc)
-    elif (back := back_from_end(out)) is not None:
-        # The same of `-n` in the usual version.
-        extent = Extent(owner.symbol, axis, loc=loc)
-        counts = Compare(">", back, integer(0, loc), loc=loc)
-        inside = Logical("and", counts, Compare("<=", back, extent, loc=loc), loc=loc)
-        out = Select(Likely(inside, loc=loc), Binary("-", extent, back, loc=loc), out, loc=loc)
-    return out
-
-
-def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
-    """`owner.name`."""
-    owner = put_together(scope, owner, loc)
-    match owner:
-        case Masked():
-            raise AssertionError("a mask has been put together")
-        case Opaque():
-            return scope.names.attribute(owner, name, loc)
-        case ArrayRef() | Tensor():
-            return _array_attribute(scope, owner, name, loc)
-        case Number():
-            return _number_attribute(owner, name, loc)
-        case DictValue():
-            raise UnsupportedError(f"the attribute {name!r} of a dict cannot be compiled", loc,
-                                   hints=("d[key] can",))  # fmt: skip
-        case MaybeNone():
-            raise UnsupportedError("this may be None", loc, hints=("ask whether it is None first",))
-        case ReturnedView() | ReturnedChoice() | ReturnedList():
-            raise AssertionError("what is returned is no operand")
-        case ListValue():
-            raise UnsupportedError(f"a list has no attribute {name!r} here", loc,
-                                   hints=("append and pop can be called",))  # fmt: skip
-        case TupleValue(items=items, names=names) if name in names:
-            return items[names.index(name)]
-        case TupleValue():
-            raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
-
-
-def shape_of(owner: ArrayRef | Tensor, loc: Loc) -> TupleValue:
-    extents = owner.extents if isinstance(owner, Tensor) else owner.extents(loc)
-    return TupleValue(tuple(Number(extent, python=True) for extent in extents))
-
-
-def _array_attribute(scope: Scope, owner: ArrayRef | Tensor, name: str, loc: Loc) -> Value:
-    dtype = owner.symbol.dtype if isinstance(owner, ArrayRef) else owner.element.dtype
-    match name:
-        case "T":
-            tensor = tensors.as_tensor(scope, owner, loc)
-            return tensors.permuted(tensor, range(tensor.ndim)[::-1])
-        case "real" | "imag":
-            part = real_part if name == "real" else imaginary_part
-            return tensors.elementwise(scope, [owner], lambda numbers: part(numbers[0], loc), loc)
-        case "shape":
-            return shape_of(owner, loc)
-        case "ndim":
-            return arithmetic.python_number(owner.ndim, loc)
-        case "size":
-            out = arithmetic.python_number(1, loc)
-            for item in shape_of(owner, loc).items:
-                out = (
-                    arithmetic.binary("*", number(item, loc), out, loc)
-                    if out.constant != 1
-                    else number(item, loc)
-                )
-            return out
-        case "dtype":
-            return Opaque(dtype.numpy)
-        case "itemsize":
-            return arithmetic.python_number(dtype.itemsize, loc)
-        case "nbytes":
-            size = number(_array_attribute(scope, owner, "size", loc), loc)
-            return arithmetic.binary("*", size, arithmetic.python_number(dtype.itemsize, loc), loc)
-        case _:
-            raise UnsupportedError(
-                f"the array attribute {name!r} cannot be compiled", loc,
-                hints=("shape, size, ndim, dtype, itemsize, nbytes, T, real and imag can",),
-            )  # fmt: skip
-
-
-def _number_attribute(owner: Number, name: str, loc: Loc) -> Value:
-    match name:
-        case "real":
-            return real_part(owner, loc)
-        case "imag":
-            return imaginary_part(owner, loc)
-        case "dtype" if not owner.python:
-            return Opaque(owner.type.dtype.numpy)
-        case _:
-            raise UnsupportedError(f"{describe(owner)} has no attribute {name!r} that can be compiled", loc)

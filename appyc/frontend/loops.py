@@ -401,7 +401,7 @@ def _local_target(scope: Scope, node: ast.For) -> frozenset[str]:
 
 
 def _bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset[str]) -> None:
-    from appyc.frontend.statements import assign_to  # noqa: PLC0415  (statements hold loops)
+    from appyc.frontend.assignments import assign_to  # noqa: PLC0415  (statements hold loops)
 
     direct = isinstance(value, Number) and isinstance(value.expr, Var | Const)
     if direct and isinstance(target, ast.Name) and target.id in hidden:
@@ -418,7 +418,7 @@ def _unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
     if node.orelse or any(isinstance(s, ast.Break | ast.Continue) for s in statements_in(*node.body)):
         raise UnsupportedError("break, continue and else in a loop over a tuple are not compiled", scope.loc(node),
                                hints=("use an array",))  # fmt: skip
-    from appyc.frontend.statements import assign_to  # noqa: PLC0415
+    from appyc.frontend.assignments import assign_to  # noqa: PLC0415
 
     for value in items.items:
         assign_to(scope, node.target, value, scope.loc(node.target))

@@ -144,7 +144,7 @@ def lower_place_loop(
 def _nest(
     scope: Scope, node: ast.For, places: Places, at: tuple[Var, ...], pragma: LoopPragma | None, loc: Loc
 ) -> None:
-    from appyc.frontend.statements import assign_to  # noqa: PLC0415  (statements hold loops)
+    from appyc.frontend.assignments import assign_to  # noqa: PLC0415  (statements hold loops)
 
     depth = len(at)
     var = scope.supply.fresh(f"i_{depth}", DType.INT64)

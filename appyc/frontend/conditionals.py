@@ -1,0 +1,150 @@
+"""Expressions of which a part is evaluated on one path only: `and`, `or`, and `x if c else y`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend import (
+    arithmetic,
+    expressions,
+    tensors,
+)
+from appyc.frontend.arithmetic import cast, truth_of
+from appyc.frontend.choices import chosen_array
+from appyc.frontend.none_tests import proven, where_numbers
+from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.values import (
+    Number,
+    TupleValue,
+    Value,
+)
+from appyc.ir.nodes import (
+    Assign,
+    Expr,
+    If,
+    Logical,
+    Stmt,
+    Var,
+)
+from appyc.ir.types import DType
+
+
+def _branch(scope: Scope, node: ast.expr) -> tuple[Value, list[Stmt]]:
+    """An expression that is evaluated on one path only, and the statements it needs there."""
+    with scope.collect() as block, _binding_nothing(scope):
+        value = expressions.lower_expression(scope, node)
+    return value, block
+
+
+@contextmanager
+def _binding_nothing(scope: Scope) -> Iterator[None]:
+    """What is evaluated on some paths only. Raises UnsupportedError for a `:=` in it."""
+    before = dict(scope.env)
+    yield
+    for name, binding in scope.env.items():
+        if before.get(name) is not binding:
+            raise UnsupportedError(f"{name!r} is assigned on some paths only", scope.bound_at[name],
+                                   hints=("assign it in a statement of its own",))  # fmt: skip
+
+
+def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Value:
+    """`a and b` gives one of its operands; on bools that is the logical operation."""
+    first = expressions.lower_number(scope, nodes[0])
+    for node in nodes[1:]:
+        value, block = _branch(scope, node)
+        second = expressions.number(value, scope.loc(node))
+        op = "and" if is_and else "or"
+        if first.type.dtype is DType.BOOL and second.type.dtype is DType.BOOL and not block:
+            known = constant_truth(first.expr)
+            if known is None:
+                first = Number(Logical(op, first.expr, second.expr, loc=loc), first.python and second.python)
+            elif known == is_and:
+                first = second
+            continue
+        kept = Number(scope.temp("operand", first.expr), first.python)
+        cond = truth_of(kept.expr)
+        pair = (second, kept) if is_and else (kept, second)
+        blocks = (block, []) if is_and else ([], block)
+        first = _choose(scope, cond, pair, blocks, loc)
+    return first
+
+
+def logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Expr:
+    out = expressions.lower_condition(scope, nodes[0])
+    told = proven(nodes[0], is_and)
+    for node in nodes[1:]:
+        known = constant_truth(out)
+        if known == (not is_and):
+            break  # what follows is never evaluated
+        with where_numbers(scope, told), scope.collect() as block, _binding_nothing(scope):
+            nxt = expressions.lower_condition(scope, node)
+        told |= proven(node, is_and)
+        if known is not None:
+            scope.block.extend(block)
+            out = nxt
+            continue
+        if not block:
+            out = Logical("and" if is_and else "or", out, nxt, loc=loc)
+            continue
+        decided = Number(arithmetic.const(not is_and, DType.BOOL, loc), python=True)
+        rest = Number(nxt, python=True)
+        pair, blocks = ((rest, decided), (block, [])) if is_and else ((decided, rest), ([], block))
+        out = _choose(scope, out, pair, blocks, loc).expr
+    return out
+
+
+def _choose(
+    scope: Scope, cond: Expr, pair: tuple[Number, Number], blocks: tuple[list[Stmt], list[Stmt]], loc: Loc
+) -> Number:
+    """A select, or an `if` where a side needs statements of its own."""
+    chosen = arithmetic.select(cond, pair[0], pair[1], loc)
+    known = constant_truth(cond)
+    if known is not None:
+        scope.block.extend(blocks[0] if known else blocks[1])
+        return chosen
+    if not (blocks[0] or blocks[1]):
+        return chosen
+    symbol = scope.supply.fresh("chosen", chosen.type.dtype)
+    arms = [
+        (*block, Assign(symbol, cast(side.expr, symbol.dtype), loc=loc))
+        for side, block in zip(pair, blocks, strict=True)
+    ]
+    scope.emit(If(cond, arms[0], arms[1], loc=loc))
+    return Number(Var(symbol, loc=loc), chosen.python)
+
+
+def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr, loc: Loc) -> Value:
+    """`body if test else orelse`."""
+    cond = expressions.lower_condition(scope, test)
+    known = constant_truth(cond)
+    if known is not None:
+        return expressions.lower_expression(scope, body if known else orelse)
+    with where_numbers(scope, proven(test, True)):
+        then, then_block = _branch(scope, body)
+    with where_numbers(scope, proven(test, False)):
+        other, other_block = _branch(scope, orelse)
+    tuples = isinstance(then, TupleValue) and isinstance(other, TupleValue)
+    if tuples and not (then_block or other_block):
+        return _choose_items(scope, cond, then, other, loc)  # type: ignore[arg-type]
+    if not isinstance(then, Number) and then == other:
+        return then
+    if tensors.is_array(then) and tensors.is_array(other):
+        return chosen_array(scope, cond, ((then, then_block), (other, other_block)), loc)
+    pair = (expressions.number(then, scope.loc(body)), expressions.number(other, scope.loc(orelse)))
+    return _choose(scope, cond, pair, (then_block, other_block), loc)
+
+
+def _choose_items(scope: Scope, cond: Expr, then: TupleValue, other: TupleValue, loc: Loc) -> TupleValue:
+    if len(then.items) != len(other.items):
+        raise TypeInferenceError("the two sides are tuples of different lengths", loc)
+    kept = scope.temp("condition", cond)
+    pairs = zip(then.items, other.items, strict=True)
+    return TupleValue(
+        tuple(
+            arithmetic.select(kept, expressions.number(a, loc), expressions.number(b, loc), loc)
+            for a, b in pairs
+        )
+    )
