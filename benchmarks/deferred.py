@@ -403,7 +403,6 @@ def timed(program: Program, np: Any) -> tuple[float, float]:
     """What the program gives, and how many seconds it took from arrays of its own."""
     given = [np.array(a) for a in PROGRAMS[program]]
     flush()
-    time.sleep(QUIET_SECONDS)
     start = time.perf_counter()
     found = program(np, *given)
     flush()
@@ -438,6 +437,8 @@ def measure(program: Program, repeats: int) -> dict[str, float]:
                 raise AssertionError(f"{program.__name__}: {name} gives {way()[0]}, not {wanted}")
     for _ in range(repeats):
         for name, way in ways.items():
+            time.sleep(QUIET_SECONDS)
+            way()  # threads are awake, and caches hold what they hold in a program that does nothing else
             best[name] = min(best[name], way()[1])
     return best
 

@@ -230,6 +230,8 @@ def measure(script: Script, repeats: int) -> dict[str, float]:
     for _ in range(repeats):
         for name, way in ways.items():
             time.sleep(QUIET_SECONDS)
+            way()  # threads are awake, and caches hold what they hold in a program that does nothing else
+            flush()
             start = time.perf_counter()
             way()
             flush()

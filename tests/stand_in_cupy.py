@@ -141,6 +141,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
 
         return call
 
+    def tolist(self) -> Any:
+        return self.get().tolist()
+
     def get(self) -> np.ndarray:
         return self.on_host.copy()
 
