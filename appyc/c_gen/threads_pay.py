@@ -33,6 +33,19 @@ THREADS_USED = """static inline void threads_used(void) {
 #endif
 }"""
 
+PLACING = """/* Where threads run (runtime/_placing.h), if the loader has set it. */
+const struct { int (*here)(void); void (*keep_off)(int, int); } *appyc_placing = 0;
+#ifdef _OPENMP
+extern int omp_get_thread_num(void);
+#endif
+static inline int place_of_caller(void) { return appyc_placing ? appyc_placing->here() : -1; }
+/* Every thread but the caller's leaves the caller's processor to it. */
+static inline void keep_apart(const int place, const int64_t threads) {
+#ifdef _OPENMP
+    if (appyc_placing && omp_get_thread_num() > 0) appyc_placing->keep_off(place, (int)threads);
+#endif
+}"""
+
 LOOP_TIMES = """/* Nanoseconds for a loop on one thread, and on `share` of them that run already. */
 static inline void loop_times(
     const double share, const double trips, double vector, double scalar, double gathers, double bytes,
@@ -111,6 +124,7 @@ static void profile_add(
 HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
     "appyc_machine": ((), TABLE),
     "threads_used": (("appyc_machine",), THREADS_USED),
+    "keep_apart": ((), PLACING),
     "loop_times": (("appyc_machine",), LOOP_TIMES),
     "threads_pay": (("loop_times",), THREADS_PAY),
     "writes_past": (("loop_times",), WRITES_PAST),
@@ -120,7 +134,8 @@ HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
 """As in `helpers.PLAIN`."""
 
 NAMES = (
-    "omp_get_wtime", "appyc_profile", "profile_width", "threads_used_at", "loop_left_at", "left_behind",
+    "omp_get_wtime", "omp_get_thread_num", "appyc_placing", "place_of_caller",
+    "appyc_profile", "profile_width", "threads_used_at", "loop_left_at", "left_behind",
     "machine_worth", *_PLACES.split(", "),
 )  # fmt: skip
 """What these texts declare beside the functions."""

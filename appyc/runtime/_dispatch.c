@@ -19,11 +19,12 @@
 #include <structmember.h>
 
 #include "_memory.h"
+#include "_placing.h"
 
 #include "_frame.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 8 };
+enum { RECORD_FORMAT = 9 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -433,6 +434,7 @@ static PyObject *set_thread_count(PyObject *Py_UNUSED(module), PyObject *value)
 static PyMethodDef module_methods[] = {
     {"set_thread_count", set_thread_count, METH_O, "How many threads kernels may use from now on."},
     {"empty_like", empty_like, METH_O, "An array with nothing in it, in memory that was given back, in C order."},
+    {"placing_address", placing_address, METH_NOARGS, "Of what kernels keep their threads apart with."},
     {"memory_address", memory_address, METH_NOARGS, "Of what kernels take memory from and give it back to."},
     {"set_memory_limit", set_memory_limit, METH_O, "How many bytes that were given back may be kept."},
     {"set_memory_poison", set_memory_poison, METH_O, "The byte that new memory is filled with; -1 for none."},

@@ -22,7 +22,7 @@ from appyc.runtime.sharing import are_one
 from appyc.runtime.signature import layout_of
 from appyc.runtime.threads import get_num_threads
 
-FORMAT = 8
+FORMAT = 9
 """Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
 number stands in `_dispatch.c`."""
 

@@ -1,0 +1,21 @@
+"""Keeping the threads of a loop on processors of their own (`_placing.h`), where the dispatcher was compiled."""
+
+from __future__ import annotations
+
+import ctypes
+
+from appyc.runtime import dispatch
+
+if dispatch.has_compiled_dispatch():
+    from appyc.runtime import _dispatch
+
+
+def attach(library: ctypes.CDLL) -> None:
+    """Lets a kernel's library, if it has loops that threads share, tell them which processor to leave alone."""
+    if not dispatch.has_compiled_dispatch():
+        return
+    try:
+        pointer = ctypes.c_void_p.in_dll(library, "appyc_placing")
+    except ValueError:
+        return
+    pointer.value = _dispatch.placing_address()
