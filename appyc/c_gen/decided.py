@@ -25,7 +25,7 @@ from typing import TypeAlias
 
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.expressions import expression
-from appyc.c_gen.simd import declare_scalars, simd_private, why_not_simd
+from appyc.c_gen.simd import declare_scalars, flag_bits, simd_private, why_not_simd
 from appyc.ir.nodes import Assign, Expr, For, Load, Select, Stmt, Symbol, Update, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
@@ -69,8 +69,7 @@ def plan_decided(loop: For) -> DecidedPlan | None:
         return None
     if any(totals & scalars_read(_value(stmt)) for stmt in loop.body):
         return None
-    sizes = [n.dtype.itemsize for n in walk(loop.body) if isinstance(n, Load)]
-    return DecidedPlan(tuple(flags), tuple(places), 8 * min(max(sizes, default=1), 8))
+    return DecidedPlan(tuple(flags), tuple(places), flag_bits(loop.body))
 
 
 def _value(stmt: Stmt) -> Expr:

@@ -32,6 +32,7 @@ from typing import TypeAlias
 from appyc.c_gen.context import FunctionContext, can_fault
 from appyc.c_gen.expressions import element, expression
 from appyc.c_gen.scalars import storage_type
+from appyc.c_gen.simd import flag_bits
 from appyc.ir.nodes import Binary, Cast, Const, Expr, For, If, Load, Logical, Stmt, Store, Symbol, Update, Var
 from appyc.ir.types import Layout
 from appyc.ir.visit import scalars_read, walk
@@ -153,7 +154,7 @@ def _emit_part(
     start, stop, count = names
     piece, end, some = fresh("piece"), fresh("end"), fresh("some")
     var, cond = ctx.name(loop.var), expression(ctx, plan.cond)
-    width = 8 * min(max(n.dtype.itemsize for n in walk(plan.cond) if isinstance(n, Load)), 8)
+    width = flag_bits(plan.cond)
     with writer.block(f"for (int64_t {piece} = {start}; {piece} < {stop}; {piece} += {PIECE})"):
         writer.line(f"const int64_t {end} = {stop} - {piece} < {PIECE} ? {stop} : {piece} + {PIECE};")
         writer.line(f"uint{width}_t {some} = 0;")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from appyc.c_gen.context import FunctionContext, can_fault
 from appyc.c_gen.scalars import c_type, constant
-from appyc.ir.nodes import Alloc, Break, For, LoopMode, Reduction, Stmt, Symbol, Update, While
+from appyc.ir.nodes import Alloc, Break, For, Load, LoopMode, Node, Reduction, Stmt, Symbol, Update, While
 from appyc.ir.visit import scalars_written, symbols_of, walk
 
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
@@ -43,6 +43,12 @@ def why_not_simd(loop: For) -> str | None:
 def simd_private(loop: For) -> list[Symbol]:
     """The scalars that each lane declares for itself, in the order of the loop's own list."""
     return [symbol for symbol in loop.private if symbol not in loop.last]
+
+
+def flag_bits(nodes: Node | Iterable[Node]) -> int:
+    """The bits of a flag beside the widest element that is looked at: C's own `||` of numbers of another width makes
+    no vectors."""
+    return 8 * min(max((n.dtype.itemsize for n in walk(nodes) if isinstance(n, Load)), default=1), 8)
 
 
 def simd_directive(ctx: FunctionContext, loop: For, strands: Sequence[FunctionContext] = ()) -> str:

@@ -92,7 +92,6 @@ class _Known:
         arrays = arrays_written(body) | {n.array for n in walk(body) if isinstance(n, Alloc)}
         changed = arrays | scalars_written(body)
         for symbol in changed:
-            self.names.pop(symbol, None)
             for target in (symbol, *self.users.pop(symbol, ())):
                 self.names.pop(target, None)
                 value = self.held.pop(target, None)
@@ -170,9 +169,9 @@ def _is_of_integers(node: Node) -> bool:
             | Compare()
             | Logical()
             | Select()
+            | Intrinsic()
+            | Likely()
         ):
-            return node.dtype.kind in "iub"
-        case Intrinsic() | Likely():
             return node.dtype.kind in "iub"
         case _:
             return False

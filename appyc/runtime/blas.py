@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from appyc.runtime.pointers import pointer_in
+
 _MODULES = ("numpy._core._multiarray_umath", "numpy.core._multiarray_umath")
 
 _SPELLINGS = (
@@ -57,12 +59,8 @@ class _Table(ctypes.Structure):
 
 def attach(library: ctypes.CDLL) -> None:
     """Lets a kernel's library, if it has products of matrices, call the functions that were found."""
-    try:
-        pointer = ctypes.c_void_p.in_dll(library, "appyc_blas")
-    except ValueError:
-        return
-    table = _table()
-    if table is not None:
+    pointer = pointer_in(library, "appyc_blas")
+    if pointer is not None and (table := _table()) is not None:
         pointer.value = ctypes.addressof(table)
 
 

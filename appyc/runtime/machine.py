@@ -28,6 +28,7 @@ import numpy as np
 from appyc import options
 from appyc.ir.machine import Machine
 from appyc.runtime.fingerprint import binary_fingerprint, digest, machine_fingerprint
+from appyc.runtime.pointers import pointer_in
 
 if TYPE_CHECKING:
     from appyc.runtime.cache import Cache
@@ -113,12 +114,9 @@ def _known() -> _Known:
 
 def attach(library: ctypes.CDLL) -> None:
     """Lets a kernel's library read the table, if it holds a loop that threads may share."""
-    try:
-        pointer = ctypes.c_void_p.in_dll(library, "appyc_machine")
-    except ValueError:
-        return
-    current()
-    pointer.value = ctypes.addressof(_known().table)
+    if (pointer := pointer_in(library, "appyc_machine")) is not None:
+        current()
+        pointer.value = ctypes.addressof(_known().table)
 
 
 def current() -> Machine:

@@ -14,6 +14,7 @@ import numpy as np
 
 from appyc import options
 from appyc.runtime import dispatch
+from appyc.runtime.pointers import pointer_in
 
 if dispatch.has_compiled_dispatch():
     from appyc.runtime import _dispatch
@@ -23,13 +24,8 @@ if dispatch.has_compiled_dispatch():
 
 def attach(library: ctypes.CDLL) -> None:
     """Lets a kernel's library, if it allocates arrays, take them from what is kept."""
-    if not dispatch.has_compiled_dispatch():
-        return
-    try:
-        pointer = ctypes.c_void_p.in_dll(library, "appyc_memory")
-    except ValueError:
-        return
-    pointer.value = _dispatch.memory_address()
+    if dispatch.has_compiled_dispatch() and (pointer := pointer_in(library, "appyc_memory")) is not None:
+        pointer.value = _dispatch.memory_address()
 
 
 LEAST_KEPT = 1 << 16

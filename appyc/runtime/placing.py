@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from appyc.runtime import dispatch
+from appyc.runtime.pointers import pointer_in
 
 if dispatch.has_compiled_dispatch():
     from appyc.runtime import _dispatch
@@ -12,10 +13,5 @@ if dispatch.has_compiled_dispatch():
 
 def attach(library: ctypes.CDLL) -> None:
     """Lets a kernel's library, if it has loops that threads share, tell them which processor to leave alone."""
-    if not dispatch.has_compiled_dispatch():
-        return
-    try:
-        pointer = ctypes.c_void_p.in_dll(library, "appyc_placing")
-    except ValueError:
-        return
-    pointer.value = _dispatch.placing_address()
+    if dispatch.has_compiled_dispatch() and (pointer := pointer_in(library, "appyc_placing")) is not None:
+        pointer.value = _dispatch.placing_address()
