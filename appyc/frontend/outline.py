@@ -337,14 +337,16 @@ def _region(
         work.definitions[name] = region_definition(name, inputs, outputs, body)
         return [region_call(callee, inputs, outputs, body[0])]
     # A variable that the region may leave unassigned comes back beside a flag that tells.
-    flags = {n: f"{n}_is_assigned" for n in uncertain}
+    # A region that is split again has flags among its variables: each level's names are its own.
+    flags = {n: unused(f"{n}_is_assigned", work.names) for n in uncertain}
+    given = {n: unused(f"{n}_received", work.names) for n in uncertain}
     place = body[0]
     starts = [_set(work, n, False) for pair in flags.items() for n in pair]
     flagged = [*starts, *_flagged(work, body, flags)]
     work.definitions[name] = region_definition(name, inputs, [*outputs, *flags.values()], flagged)
-    received = [f"{n}_received" if n in flags else n for n in outputs]
+    received = [given.get(n, n) for n in outputs]
     call = region_call(callee, inputs, [*received, *flags.values()], place)
-    return [call, *(_taken(work, n, flag) for n, flag in flags.items())]
+    return [call, *(_taken(work, n, given[n], flag) for n, flag in flags.items())]
 
 
 def _flagged(work: _Work, body: list[ast.stmt], flags: dict[str, str]) -> list[ast.stmt]:
@@ -369,9 +371,9 @@ def _set(work: _Work, name: str, value: bool) -> ast.stmt:
     return _placed(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), work)
 
 
-def _taken(work: _Work, name: str, flag: str) -> ast.stmt:
-    """`if flag: name = name_received`"""
-    take = ast.Assign([ast.Name(name, ast.Store())], ast.Name(f"{name}_received", ast.Load()))
+def _taken(work: _Work, name: str, received: str, flag: str) -> ast.stmt:
+    """`if flag: name = received`"""
+    take = ast.Assign([ast.Name(name, ast.Store())], ast.Name(received, ast.Load()))
     return _placed(ast.If(ast.Name(flag, ast.Load()), [take], []), work)
 
 

@@ -302,3 +302,34 @@ def test_keyword_only_defaults_are_kept():
         return items
 
     same(f, np.zeros(4))
+
+
+def test_what_a_split_region_may_leave_unassigned_comes_back():
+    """The region of the inner loop has a flag for `place`; split again, it needs another for the flag itself."""
+
+    def f(a, m):
+        best = 0.0
+        place = None
+        for i in range(a.shape[0]):
+            for j in range(m):
+                if a[i] * (j + 1) > best:
+                    best = a[i] * (j + 1)
+                    place = (i, j)
+        return best, place
+
+    same(f, np.array([3.0, 4.0, 1.0, 4.0]), 2)
+    same(f, np.zeros(3), 2)
+
+
+def test_names_of_flags_are_free():
+    def f(a):
+        k_is_assigned = k_received = -7
+        for i in range(a.shape[0]):
+            if a[i] > 2:
+                k = i
+        text = f"{k}"
+        for i in range(a.shape[0]):
+            a[i] = k
+        return text, k, k_is_assigned, k_received
+
+    same(f, np.arange(5.0))
