@@ -293,6 +293,19 @@ def total(a):
 
 total(np.ones(4))
 """,
+    "break_from_a_with_in_a_loop_over_a_tuple": """
+@appyc.jit(strict=True)
+def total(a):
+    s = 0.0
+    for k in (0, 2):
+        with np.errstate(divide="ignore"):
+            if a[k] < 0:
+                break
+        s += a[k]
+    return s
+
+total(np.ones(4))
+""",
     "slice_that_the_statement_lacks": """
 @appyc.jit
 def smooth(a, b, M, N):

@@ -51,7 +51,7 @@ class LoopBody:
         start = dict(scope.env)
         head: Env = dict(start)
         since = len(scope.memory.stores)
-        needed = _needed(scope, self.node)
+        needed = needed_in_loop(scope, self.node)
         behind = live_before(self.node.orelse, scope.names_behind.get(self.node, scope.locals))
         exchanged: frozenset[str] = frozenset()
         may_exchange = self.in_order and not self.node.orelse and not scope.facts.copies_exchanged
@@ -205,7 +205,7 @@ def _exchange(scope: Scope, start: Env, names: frozenset[str]) -> Exchange:
     return Exchange(ordered, state, [tuple(start[name] for name in ordered)])
 
 
-def _needed(scope: Scope, loop: ast.For | ast.While) -> frozenset[str]:
+def needed_in_loop(scope: Scope, loop: ast.For | ast.While) -> frozenset[str]:
     """Names whose value at the top of an iteration, or behind the loop, is read."""
     return live_before([loop], frozenset()) | scope.names_behind.get(loop, scope.locals)
 

@@ -29,6 +29,7 @@ from appyc.frontend.prange import prange
 from appyc.frontend.scope import LoopFrame, Scope, constant_truth
 from appyc.frontend.tensors import as_tensor, as_value, kept, settled
 from appyc.frontend.tree import as_tuple, statements_in
+from appyc.frontend.unrolling import progression_of, unroll
 from appyc.frontend.values import (
     ArrayRef,
     DictValue,
@@ -59,9 +60,6 @@ from appyc.ir.nodes import (
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
-MAX_UNROLLED = 64
-"""A loop over a tuple is unrolled; a longer tuple is refused."""
-
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -83,11 +81,14 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         lower_place_loop(scope, node, places, pragma, loc)
         return
     source = what_it_runs_over(scope, node.iter)
+    if isinstance(source, TupleValue) and pragma is None:
+        progression = progression_of(node, source)
+        source = _range_of(progression, loc) if progression is not None else source
     if isinstance(source, TupleValue):
         if pragma is not None:
             raise PragmaError("a loop over a tuple is unrolled and takes no pragma", pragma.loc,
                               hints=("drop the pragma, or pass the values as an array",))  # fmt: skip
-        _unroll(scope, node, source)
+        unroll(scope, node, source)
         return
     if pragma is not None and pragma.collapse > 1:
         _check_collapse(scope, node, pragma)
@@ -411,18 +412,9 @@ def _bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset
     assign_to(scope, target, value, scope.loc(target))
 
 
-def _unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
-    if len(items.items) > MAX_UNROLLED:
-        raise UnsupportedError(f"a loop over a tuple of {len(items.items)} is not compiled", scope.loc(node),
-                               hints=("use an array",))  # fmt: skip
-    if node.orelse or any(isinstance(s, ast.Break | ast.Continue) for s in statements_in(*node.body)):
-        raise UnsupportedError("break, continue and else in a loop over a tuple are not compiled", scope.loc(node),
-                               hints=("use an array",))  # fmt: skip
-    from appyc.frontend.assignments import assign_to  # noqa: PLC0415
-
-    for value in items.items:
-        assign_to(scope, node.target, value, scope.loc(node.target))
-        lower_statements(scope, node.body)
+def _range_of(progression: range, loc: Loc) -> Range:
+    lo, hi = integer(progression.start, loc), integer(progression.stop, loc)
+    return Range(lo, hi, progression.step, lambda var: Number(var, python=True))
 
 
 # ---------------------------------------------------------------- checks of annotated loops

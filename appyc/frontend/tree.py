@@ -67,10 +67,15 @@ def names_indexed(function: ast.FunctionDef) -> frozenset[str]:
 
 def leaves_loop(loop: ast.For | ast.While) -> bool:
     """Whether a break of the loop's own stands in it."""
-    stack: list[ast.AST] = [*loop.body]
+    return any(own_jumps(stmt, (ast.Break,)) for stmt in loop.body)
+
+
+def own_jumps(stmt: ast.stmt, kinds: tuple[type[ast.stmt], ...]) -> bool:
+    """Whether a break or continue (`kinds`) of the loop around a statement stands in it."""
+    stack: list[ast.AST] = [stmt]
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Break):
+        if isinstance(node, kinds):
             return True
         names = ("orelse",) if isinstance(node, ast.For | ast.While) else _BLOCKS
         stack += [part for name in names for part in getattr(node, name, ())]
