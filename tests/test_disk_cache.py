@@ -77,12 +77,16 @@ class Machine:
         """What the program prints."""
         return finished(self.start(program, **more))
 
-    def compilations(self) -> int:
-        """How often C was compiled since the last question."""
+    def runs(self) -> list[str]:
+        """What the C compiler was asked for since the last question, sorted."""
         log = self.folder / "log"
-        count = len(log.read_text().splitlines()) if log.exists() else 0
+        found = sorted(log.read_text().splitlines()) if log.exists() else []
         log.unlink(missing_ok=True)
-        return count
+        return found
+
+    def compilations(self) -> int:
+        """How many kernels were compiled."""
+        return self.runs().count("library")
 
 
 def finished(process: subprocess.Popen[str]) -> str:
@@ -96,7 +100,8 @@ def machine(tmp_path: Path) -> Machine:
     wrapper = tmp_path / "counting-cc"
     wrapper.write_text(
         "#!/bin/sh\n"
-        f'case "$*" in *--version*) ;; *) echo run >> {tmp_path}/log ;; esac\n'
+        f'case "$*" in *--version*) ;; *" -c "*) echo object >> {tmp_path}/log ;; '
+        f"*) echo library >> {tmp_path}/log ;; esac\n"
         f'exec {find_compiler()} "$@"\n'
     )
     wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
@@ -108,6 +113,17 @@ def test_second_process_compiles_nothing(machine):
     assert machine.compilations() == 2
     assert machine.run() == "6.0 6.0\n"
     assert machine.compilations() == 0
+
+
+def test_helpers_are_compiled_once_for_all_kernels(machine):
+    machine.run()
+    assert machine.runs() == ["library", "library", "object", "object"]  # f's loop, helpers; then `shifted`
+    machine.run(PROGRAM.replace("* FACTOR", "* FACTOR + 1"))
+    assert machine.runs() == ["library"]
+    for file in (machine.cache / "v1").glob("entries/*/helpers.o"):
+        file.write_bytes(b"damaged")
+    machine.run(PROGRAM.replace("* FACTOR", "* FACTOR + 2"))
+    assert machine.runs() == ["library", "object", "object"]
 
 
 def test_moved_function_is_found_and_reports_its_new_lines(machine):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from appyc.c_gen.helpers import Helpers
 from appyc.c_gen.names import Names
 from appyc.c_gen.scalars import storage_type
+from appyc.c_gen.units import Definition
 from appyc.c_gen.writer import Writer
 from appyc.errors import Loc
 from appyc.ir.abi import FaultSite
@@ -22,7 +23,7 @@ from appyc.options import Options
 class ModuleContext:
     """One C file in the making.
 
-    functions: texts of the finished C functions, callees first. sequential: leave out
+    functions: the finished C functions, callees first. sequential: leave out
     threads, SIMD and `restrict`, so that arrays may overlap. profiled: the loops whose time the
     code takes, in the order of the table; None where it takes none.
     """
@@ -32,7 +33,7 @@ class ModuleContext:
     sequential: bool
     names: Names
     helpers: Helpers = field(default_factory=Helpers)
-    functions: list[str] = field(default_factory=list)
+    functions: list[Definition] = field(default_factory=list)
     profiled: list[For] | None = None
     _faults: dict[FaultSite, int] = field(default_factory=dict)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from appyc.c_gen.context import FunctionContext
 from appyc.c_gen.scalars import storage_type
+from appyc.c_gen.units import Definition
 from appyc.ir.nodes import Alloc, Function, Stmt, Symbol
 from appyc.ir.visit import symbols_of, walk
 
@@ -23,8 +24,8 @@ def emit_function(
     writer, names = ctx.writer, ctx.module.names
     restrict = "" if ctx.module.sequential else "restrict "
     lines = textwrap.wrap(", ".join(parameters), 100, break_long_words=False)
-    head = f"static __attribute__((noinline, noipa)) void {name}("
-    with writer.block("\n    ".join([head, *lines]) + ")"):
+    head = "\n    ".join([f"void {name}(", *lines]) + ")"
+    with writer.block(""):
         writer.line("bool failed = fault[0] >= 0;")
         writer.line("if (failed) return;")
         for array in ctx.allocated:
@@ -38,7 +39,7 @@ def emit_function(
         release = ctx.module.helpers.plain("release") if ctx.allocated else ""
         for array in ctx.allocated:
             writer.line(f"{release}({names.of(array)}, {names.of(array)}_held);")
-    ctx.module.functions.append(writer.text())
+    ctx.module.functions.append(Definition(head, f" {writer.text()}", ("noinline", "noipa")))
 
 
 def arrays_gone(fn: Function, allocated: frozenset[Symbol]) -> dict[int, list[Symbol]]:

@@ -21,6 +21,7 @@ from appyc.c_gen.scalars import TYPEDEFS, c_type
 from appyc.c_gen.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.statements import emit_statement
 from appyc.c_gen.threads import runs_in_threads
+from appyc.c_gen.units import Definition, cut
 from appyc.c_gen.writer import Writer
 from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
 from appyc.ir.nodes import Alloc, For, Function, Stmt, Symbol
@@ -34,6 +35,8 @@ class CModule:
     """C text, the name of the function to call, what a fault's number means, and the frame.
 
     threaded: it holds a loop that threads may share. profiled: the loops whose time it takes.
+    start, functions, end: what `units` puts together. libraries: files that it needs beside those, the same in
+    every program.
     """
 
     text: str
@@ -42,6 +45,14 @@ class CModule:
     layout: FrameLayout
     threaded: bool = False
     profiled: tuple[For, ...] = ()
+    start: str = ""
+    functions: tuple[Definition, ...] = ()
+    end: str = ""
+    libraries: tuple[str, ...] = ()
+
+    def units(self, most: int) -> tuple[str, ...]:
+        """Up to so many files that are the program together with `libraries`, as `text` is alone."""
+        return cut(self.start, self.functions, self.end, most)
 
 
 def generate(
@@ -68,9 +79,15 @@ def generate(
     entry_text = _entry(module, layout, entry, program)
     profiled = module.profiled or []
     table = [table_text(profiled)] if profiled else []
-    text = "\n\n".join([TYPEDEFS, module.helpers.text(), *table, *module.functions, entry_text]) + "\n"
+    functions = tuple(module.functions)
+    written = [function.static for function in functions]
+    text = "\n\n".join([TYPEDEFS, module.helpers.text(), *table, *written, entry_text]) + "\n"
     threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))
-    return CModule(text, entry, module.faults(), layout, threaded, tuple(profiled))
+    start = f"{TYPEDEFS}\n\n{module.helpers.declared()}"
+    return CModule(
+        text, entry, module.faults(), layout, threaded, tuple(profiled),
+        start, functions, entry_text, module.helpers.libraries(),
+    )  # fmt: skip
 
 
 def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:

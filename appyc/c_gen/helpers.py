@@ -7,15 +7,19 @@ suffix of math functions, R a complex type's real one, D the dtype's name.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
+
 from appyc.c_gen import library_products, own_products, streams_text, threads_pay
 from appyc.c_gen.inspectors import PLAIN_INSPECTORS, TYPED_INSPECTORS
 from appyc.c_gen.math_functions import IN_LANES, MATH_TEMPLATES, ONE_TOO_FAR, PROTOTYPES
-from appyc.c_gen.scalars import c_type, real_suffix
+from appyc.c_gen.scalars import TYPEDEFS, c_type, real_suffix
+from appyc.c_gen.units import Definition
 from appyc.ir.types import DType
 
 _FAULT = "const int64_t site, int64_t *fault, bool *failed"
 
-PLAIN: dict[str, tuple[tuple[str, ...], str]] = {
+PLAIN: dict[str, tuple[tuple[str, ...], str | Definition]] = {
     **threads_pay.HELPERS,
     **streams_text.HELPERS,
     **PLAIN_INSPECTORS,
@@ -75,8 +79,8 @@ extern void *calloc(__SIZE_TYPE__, __SIZE_TYPE__);
 extern void *aligned_alloc(__SIZE_TYPE__, __SIZE_TYPE__);
 extern void free(void *);""",
     ),
-    "allocate": (
-        ("memory",),
+    "bytes_of": (
+        (),
         """/* The product of `sizes` bytes, none of them negative; -1 where that is too much. */
 static int64_t bytes_of(const int64_t *sizes, const int64_t count) {
     int64_t bytes = 1;
@@ -85,37 +89,49 @@ static int64_t bytes_of(const int64_t *sizes, const int64_t count) {
         if (__builtin_mul_overflow(bytes, sizes[i], &bytes)) return -1;
     }
     return bytes > (int64_t)1 << 62 ? -1 : bytes;
-}
-/* Memory of so many bytes; 0 where there is no such memory. */
-static void *allocate(const int64_t *sizes, const int64_t count, const bool zero) {
+}""",
+    ),
+    "allocate": (
+        ("memory", "bytes_of"),
+        Definition(
+            "void *allocate(const int64_t *sizes, const int64_t count, const bool zero)",
+            """ {
     const int64_t bytes = bytes_of(sizes, count);
     if (bytes < 0) return 0;
     if (appyc_memory) return appyc_memory->take(bytes, zero);
     if (zero) return calloc((__SIZE_TYPE__)bytes + 1, 1);
     return aligned_alloc(64, ((__SIZE_TYPE__)bytes / 64 + 1) * 64);
 }""",
+            comment="/* Memory of so many bytes; 0 where there is no such memory. */\n",
+        ),
     ),
+    "memset": ((), "extern void *memset(void *, int, __SIZE_TYPE__);"),
     "allocate_again": (
-        ("allocate", "release"),
-        """extern void *memset(void *, int, __SIZE_TYPE__);
-/* As `allocate`; the memory of the last time, `held` bytes of it, is taken again where it will do. */
-static void *allocate_again(
+        ("bytes_of", "allocate", "release", "memset"),
+        Definition(
+            """void *allocate_again(
     void *const last, int64_t *const held, const int64_t *sizes, const int64_t count, const bool zero
-) {
+)""",
+            """ {
     const int64_t bytes = bytes_of(sizes, count);
     if (last && bytes >= 0 && bytes <= *held) return zero ? memset(last, 0, (__SIZE_TYPE__)bytes) : last;
     release(last, *held);
     *held = bytes;
     return allocate(sizes, count, zero);
 }""",
+            comment="/* As `allocate`; the memory of the last time, `held` bytes of it, serves again if it can. */\n",
+        ),
     ),
     "release": (
         ("memory",),
-        """/* Gives memory back of which so many bytes, or more, were asked for. */
-static void release(void *const taken, const int64_t bytes) {
+        Definition(
+            "void release(void *const taken, const int64_t bytes)",
+            """ {
     if (appyc_memory) appyc_memory->give(taken, bytes);
     else free(taken);
 }""",
+            comment="/* Gives memory back of which so many bytes, or more, were asked for. */\n",
+        ),
     ),
     "bits_to_double": (
         (),
@@ -143,7 +159,7 @@ static void release(void *const taken, const int64_t bytes) {
     ),
 }
 
-TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
+TEMPLATES: dict[str, tuple[tuple[str, ...], str | Definition]] = {
     **TYPED_INSPECTORS,
     **MATH_TEMPLATES,
     **library_products.TYPED_PRODUCTS,
@@ -293,46 +309,23 @@ class Helpers:
     """The functions that one C file needs, each after those that it calls."""
 
     def __init__(self, vector_functions: frozenset[str] = frozenset()) -> None:
-        self._texts: dict[str, str] = {}
+        self._texts: dict[str, str | Definition] = {}
+        self._needs: dict[str, tuple[str, ...]] = {}
+        self._asked: dict[str, None] = {}
+        """What the functions of the module call themselves."""
         self._vector_functions = vector_functions
 
     def plain(self, name: str) -> str:
         """Asks for a function that has no element type; returns its name."""
-        if name not in self._texts:
-            needs, text = PLAIN[name]
-            for need in needs:
-                self.plain(need)
-            self._texts[name] = text
-        return name
+        return self._ask(self._plain(name))
 
     def typed(self, operation: str, dtype: DType) -> str:
         """Asks for an operation on a type; returns the function's name."""
-        name = f"{operation}_{dtype}"
-        if name not in self._texts:
-            special = f"{operation}_of_{'complex' if dtype.is_complex else 'float'}"
-            is_special = (dtype.is_complex or dtype.is_float) and special in TEMPLATES
-            chosen = special if is_special else operation
-            needs, text = TEMPLATES[chosen]
-            for need in needs:
-                if need == "vector":
-                    self.vector(dtype)
-                elif need in PLAIN:
-                    self.plain(need)
-                elif need in TEMPLATES:
-                    self.typed(need, dtype)
-                else:
-                    self.library(need, dtype)
-            self._texts[name] = _filled(text, dtype)
-        return name
+        return self._ask(self._typed(operation, dtype))
 
     def library(self, name: str, dtype: DType) -> str:
         """Asks for the C library's function for a type; returns its name."""
-        spelled = name + real_suffix(dtype)
-        prototype = _filled(PROTOTYPES[name], dtype)
-        if spelled in self._vector_functions:
-            prototype = f"{IN_LANES} {prototype}"
-        self._texts.setdefault(spelled, prototype)
-        return spelled
+        return self._ask(self._library(name, dtype))
 
     def function(self, name: str, dtype: DType) -> str:
         """As `library`, for a call that may be made in lanes: there, results may need mending."""
@@ -342,32 +335,137 @@ class Helpers:
 
     def declared_reduction(self, op: str, dtype: DType) -> str:
         """Asks for an OpenMP reduction by one of our own functions; returns its name."""
-        combine = self.typed(op, dtype)
+        combine = self._typed(op, dtype)
         name = f"reduce_{combine}"
-        self._texts.setdefault(
-            name,
+        text = (
             f"#pragma omp declare reduction({name} : {c_type(dtype)} : omp_out = {combine}(omp_out, omp_in)) "
-            "initializer(omp_priv = omp_orig)",
+            "initializer(omp_priv = omp_orig)"
         )
-        return name
+        return self._ask(self._add(name, text, (combine,)))
 
     def vector(self, dtype: DType) -> str:
         """Asks for the type of a vector as wide as the machine's registers; returns its name."""
-        name = f"vector_{dtype}"
-        self._texts.setdefault("vector_bytes", _VECTOR_BYTES)
-        attributes = f"vector_size(vector_bytes), aligned({dtype.itemsize}), may_alias"
-        self._texts.setdefault(name, f"typedef {c_type(dtype)} {name} __attribute__(({attributes}));")
-        return name
+        return self._ask(self._vector(dtype))
 
     def vector_sum(self, dtype: DType) -> str:
         """Asks for the sum of a vector's elements, half by half; returns the function's name."""
-        self.vector(dtype)
-        name = f"vector_sum_{dtype}"
-        self._texts.setdefault(name, _filled(_VECTOR_SUM, dtype))
+        vector = self._vector(dtype)
+        return self._ask(self._add(f"vector_sum_{dtype}", _filled(_VECTOR_SUM, dtype), (vector,)))
+
+    def _ask(self, name: str) -> str:
+        self._asked.setdefault(name)
         return name
 
+    def _add(self, name: str, text: str | Definition, needs: tuple[str, ...] = ()) -> str:
+        if name not in self._texts:
+            self._texts[name] = text
+            self._needs[name] = needs
+        return name
+
+    def _plain(self, name: str) -> str:
+        if name not in self._texts:
+            needs, text = PLAIN[name]
+            self._add(name, text, tuple(self._plain(need) for need in needs))
+        return name
+
+    def _typed(self, operation: str, dtype: DType) -> str:
+        name = f"{operation}_{dtype}"
+        if name not in self._texts:
+            special = f"{operation}_of_{'complex' if dtype.is_complex else 'float'}"
+            is_special = (dtype.is_complex or dtype.is_float) and special in TEMPLATES
+            needs, template = TEMPLATES[special if is_special else operation]
+            found = tuple(self._need(need, dtype) for need in needs)
+            text = (
+                _filled(template, dtype)
+                if isinstance(template, str)
+                else template.filled(lambda part: _filled(part, dtype))
+            )
+            self._add(name, text, found)
+        return name
+
+    def _need(self, need: str, dtype: DType) -> str:
+        """What a template asks for."""
+        if need == "vector":
+            return self._vector(dtype)
+        if need in PLAIN:
+            return self._plain(need)
+        return self._typed(need, dtype) if need in TEMPLATES else self._library(need, dtype)
+
+    def _library(self, name: str, dtype: DType) -> str:
+        spelled = name + real_suffix(dtype)
+        prototype = _filled(PROTOTYPES[name], dtype)
+        if spelled in self._vector_functions:
+            prototype = f"{IN_LANES} {prototype}"
+        return self._add(spelled, prototype)
+
+    def _vector(self, dtype: DType) -> str:
+        width = self._add("vector_bytes", _VECTOR_BYTES)
+        name = f"vector_{dtype}"
+        attributes = f"vector_size(vector_bytes), aligned({dtype.itemsize}), may_alias"
+        text = f"typedef {c_type(dtype)} {name} __attribute__(({attributes}));"
+        return self._add(name, text, (width,))
+
+    # ---- texts
+
     def text(self) -> str:
-        return "\n".join(self._texts.values())
+        """All of them, for the only file."""
+        return "\n".join(text if isinstance(text, str) else text.static for text in self._texts.values())
+
+    def declared(self) -> str:
+        """The same for one file of several: functions that have files of their own are declared."""
+        return self._shared(self._asked, frozenset())
+
+    def libraries(self) -> tuple[str, ...]:
+        """The files of those functions, which are the same whatever else a module needs: one for what loops in
+        threads and arrays take, and one for the products of each type of element."""
+        own = [name for name, text in self._texts.items() if isinstance(text, Definition)]
+        plain = [name for name in own if name in PLAIN]
+        out = [_support()] if plain else []
+        types = [t for t in DType if any(f"{operation}_{t}" in own for operation in PRODUCTS)]
+        return (*out, *map(_products_of, types))
+
+    def _shared(self, roots: Iterable[str], own: frozenset[str]) -> str:
+        """What these need: `own` defined for other files, what else has a file of its own declared."""
+        needed: set[str] = set()
+        stack = list(roots)
+        while stack:
+            name = stack.pop()
+            if name not in needed:
+                needed.add(name)
+                if isinstance(self._texts[name], str) or name in own:
+                    stack += self._needs[name]
+        texts = ((name, text) for name, text in self._texts.items() if name in needed)
+        return "\n".join(
+            text if isinstance(text, str) else text.shared if name in own else text.declared
+            for name, text in texts
+        )
+
+
+SUPPORT = (
+    "threads_pay", "threads_used", "writes_past", "place_of_caller", "keep_apart", "allocate", "allocate_again",
+    "release",
+)  # fmt: skip
+"""Functions without an element type that are compiled once for all programs."""
+
+PRODUCTS = ("product", "products")
+"""Those with one."""
+
+
+@cache
+def _support() -> str:
+    helpers = Helpers()
+    return _defined(helpers, [helpers.plain(name) for name in SUPPORT])
+
+
+@cache
+def _products_of(dtype: DType) -> str:
+    helpers = Helpers()
+    return _defined(helpers, [helpers.typed(name, dtype) for name in PRODUCTS])
+
+
+def _defined(helpers: Helpers, names: list[str]) -> str:
+    """The file of these functions."""
+    return f"{TYPEDEFS}\n\n{helpers._shared(names, frozenset(names))}\n"
 
 
 def _filled(template: str, dtype: DType) -> str:

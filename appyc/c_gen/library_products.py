@@ -19,6 +19,8 @@ twice NumPy's with one crowd.
 
 from __future__ import annotations
 
+from appyc.c_gen.units import Definition
+
 NAMES = ("blas_by_rows", "blas_as_is", "blas_transposed", "shape_all", "shape_before", "shape_from")
 """What these texts declare beside the functions."""
 
@@ -31,8 +33,9 @@ const struct {
     void (*set_threads)(int);
     int64_t longest;
 } *appyc_blas;
-enum { blas_by_rows = 101, blas_as_is = 111, blas_transposed = 112 };
-enum { shape_all, shape_before, shape_from };"""
+enum { blas_by_rows = 101, blas_as_is = 111, blas_transposed = 112 };"""
+
+SHAPES = "enum { shape_all, shape_before, shape_from };"
 
 MIRRORED = """/* The upper triangle of a square matrix from the lower one, in blocks that stay in cache. */
 static void mirrored_D(const int64_t threads, T *const c, const int64_t n, const int64_t row) {
@@ -121,12 +124,12 @@ static inline int64_t wanted(const bool before, const int64_t edge, const int64_
     return before ? inside : n - inside;
 }"""
 
-PRODUCT = """/* c = keep * c + scale * a b, for m by l and l by n matrices with strides in bytes; false where nothing
-   was done. shape: all elements, or in row r those before first + r, or those from there on. */
-static __attribute__((noinline)) bool product_D(
+PRODUCT = Definition(
+    """bool product_D(
     const int64_t threads, int64_t m, int64_t n, const int64_t l, int shape, int64_t first, const T scale,
     const bool keeps, const T keep, T *const c, int64_t c_row, int64_t c_column,
-    const T *a, int64_t a_row, int64_t a_column, const T *b, int64_t b_row, int64_t b_column) {
+    const T *a, int64_t a_row, int64_t a_column, const T *b, int64_t b_row, int64_t b_column)""",
+    """ {
     enum { is_real = sizeof(T) == sizeof(R), place = 2 * !is_real + (sizeof(R) == 8) };
     if (!appyc_blas || !appyc_blas->gemm[place] || scale == 0 || (keeps && keep == 0)) return false;
     int64_t *const strides[] = {&c_row, &c_column, &a_row, &a_column, &b_row, &b_column};
@@ -199,14 +202,20 @@ static __attribute__((noinline)) bool product_D(
     if (share > 1) threads_used();
     if (busy > 1) appyc_blas->set_threads(busy);
     return true;
-}"""
+}""",
+    ("noinline",),
+    """/* c = keep * c + scale * a b, for m by l and l by n matrices with strides in bytes; false where nothing
+   was done. shape: all elements, or in row r those before first + r, or those from there on. */
+""",
+)
 
-PRODUCTS = """/* So many products, the matrices of each as many bytes behind those of the one before. */
-static __attribute__((noinline)) bool products_D(
+PRODUCTS = Definition(
+    """bool products_D(
     const int64_t threads, const int64_t count, const int64_t c_next, const int64_t a_next, const int64_t b_next,
     const int64_t m, const int64_t n, const int64_t l, const T scale, const bool keeps, const T keep,
     T *const c, const int64_t c_row, const int64_t c_column, const T *const a, const int64_t a_row,
-    const int64_t a_column, const T *const b, const int64_t b_row, const int64_t b_column) {
+    const int64_t a_column, const T *const b, const int64_t b_row, const int64_t b_column)""",
+    """ {
     /* Rows that go on from one matrix to the next, times one matrix: a single product. */
     if (b_next == 0 && a_next == m * a_row && c_next == m * c_row && product_D(threads, m * count, n, l, shape_all, 0,
             scale, keeps, keep, c, c_row, c_column, a, a_row, a_column, b, b_row, b_column)) return true;
@@ -227,22 +236,28 @@ static __attribute__((noinline)) bool products_D(
     if (share) threads_used();
     if (busy > 1) appyc_blas->set_threads(busy);
     return done;
-}"""
+}""",
+    ("noinline",),
+    "/* So many products, the matrices of each as many bytes behind those of the one before. */\n",
+)
 
 PLAIN_PRODUCTS: dict[str, tuple[tuple[str, ...], str]] = {
     "appyc_blas": ((), TABLE),
+    "shapes": ((), SHAPES),
     "wanted": ((), WANTED),
 }
-TYPED_PRODUCTS: dict[str, tuple[tuple[str, ...], str]] = {
+TYPED_PRODUCTS: dict[str, tuple[tuple[str, ...], str | Definition]] = {
     "mirrored": ((), MIRRORED),
     "multiplied": (("appyc_blas", "appyc_machine", "own"), MULTIPLIED),
     "multiplied_of_complex": (("appyc_blas",), MULTIPLIED_OF_COMPLEX),
     "triangle": (("larger", "smaller", "multiplied"), TRIANGLE),
     "product": (
         (
+            "shapes",
             "piece_start",
             "threads_pay",
             "threads_used",
+            "place_of_caller",
             "keep_apart",
             "wanted",
             "multiplied",

@@ -92,6 +92,7 @@ class _Edges:
 
     def shape(self) -> tuple[str, str]:
         """Which elements are wanted, as the function that calls the library takes it."""
+        self.ctx.module.helpers.plain("shapes")
         match self.product.shape:
             case ProductShape.ALL:
                 return "shape_all", "0"

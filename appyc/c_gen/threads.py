@@ -191,7 +191,7 @@ def _emit_all(
     writer, start = ctx.writer, ctx.module.helpers.plain("piece_start")
     apart = ctx.module.helpers.plain("keep_apart") if schedule is not None else None
     if schedule is not None:
-        writer.line("const int place_ = place_of_caller();")
+        writer.line(f"const int place_ = {ctx.module.helpers.plain('place_of_caller')}();")
         writer.line(f"#pragma omp parallel for num_threads((int)threads) schedule({schedule}, 1)")
     with writer.block("for (int64_t piece = 0; piece < pieces; piece += 1)"):
         if apart is not None:

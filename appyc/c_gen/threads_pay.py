@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from appyc.c_gen.units import Definition
 from appyc.ir.machine import MARGIN, Machine
 
 _PLACES = ", ".join(f"machine_{field.name}" for field in fields(Machine))
@@ -21,30 +22,40 @@ _PLACES = ", ".join(f"machine_{field.name}" for field in fields(Machine))
 TABLE = f"""/* Nanoseconds, and bytes; set by whoever loads this. */
 enum {{ {_PLACES} }};
 static const double machine_worth = {1 - MARGIN};
-const double *appyc_machine = 0;
+const double *appyc_machine;
 #ifdef _OPENMP
 extern double omp_get_wtime(void);
 static __thread double threads_used_at = -1e300, loop_left_at = -1e300, left_behind = 0;
 #endif"""
 
-THREADS_USED = """static inline void threads_used(void) {
+THREADS_USED = Definition(
+    "void threads_used(void)",
+    """ {
 #ifdef _OPENMP
     if (appyc_machine) threads_used_at = omp_get_wtime() * 1e9;
 #endif
-}"""
+}""",
+)
 
 PLACING = """/* Where threads run (runtime/_placing.h), if the loader has set it. */
-const struct { int (*here)(void); void (*keep_off)(int, int); } *appyc_placing = 0;
+const struct { int (*here)(void); void (*keep_off)(int, int); } *appyc_placing;
 #ifdef _OPENMP
 extern int omp_get_thread_num(void);
-#endif
-static inline int place_of_caller(void) { return appyc_placing ? appyc_placing->here() : -1; }
-/* Every thread but the caller's leaves the caller's processor to it. */
-static inline void keep_apart(const int place, const int64_t threads) {
+#endif"""
+
+PLACE_OF_CALLER = Definition(
+    "int place_of_caller(void)", " { return appyc_placing ? appyc_placing->here() : -1; }"
+)
+
+KEEP_APART = Definition(
+    "void keep_apart(const int place, const int64_t threads)",
+    """ {
 #ifdef _OPENMP
     if (appyc_placing && omp_get_thread_num() > 0) appyc_placing->keep_off(place, (int)threads);
 #endif
-}"""
+}""",
+    comment="/* Every thread but the caller's leaves the caller's processor to it. */\n",
+)
 
 LOOP_TIMES = """/* Nanoseconds for a loop on one thread, and on `share` of them that run already. */
 static inline void loop_times(
@@ -63,9 +74,11 @@ static inline void loop_times(
     *together = computing / share > moving_together ? computing / share : moving_together;
 }"""
 
-THREADS_PAY = """static __attribute__((noinline)) bool threads_pay(
+THREADS_PAY = Definition(
+    """bool threads_pay(
     const int64_t share, const int64_t trips, const double vector, const double scalar, const double gathers,
-    const double bytes, const double bytes_each) {
+    const double bytes, const double bytes_each)""",
+    """ {
 #ifdef _OPENMP
     const double *const at = appyc_machine;
     if (!at) return true;
@@ -85,7 +98,9 @@ THREADS_PAY = """static __attribute__((noinline)) bool threads_pay(
 #else
     return false;
 #endif
-}"""
+}""",
+    ("noinline",),
+)
 
 NANOSECONDS = """static inline double nanoseconds(void) {
 #ifdef _OPENMP
@@ -95,16 +110,19 @@ NANOSECONDS = """static inline double nanoseconds(void) {
 #endif
 }"""
 
-WRITES_PAST = """/* Whether results go past the caches: the loop touches more than these hold, and waits for memory. */
-static bool writes_past(
+WRITES_PAST = Definition(
+    """bool writes_past(
     const double trips, const double vector, const double scalar, const double gathers, const double bytes,
-    const double bytes_each) {
+    const double bytes_each)""",
+    """ {
     const double all = bytes + trips * bytes_each;
     if (!appyc_machine || all < appyc_machine[machine_past_bytes]) return false;
     double alone, together;
     loop_times(1, trips, vector, scalar, gathers, bytes, bytes_each, &alone, &together);
     return alone <= all * appyc_machine[machine_byte_far];
-}"""
+}""",
+    comment="/* Whether results go past the caches: the loop touches more than these hold, and waits for memory. */\n",
+)
 
 PROFILE_ADD = """enum { profile_width = 10 };
 extern double appyc_profile[];
@@ -121,10 +139,12 @@ static void profile_add(
     for (int i = 0; i < profile_width; i += 1) row[i] += add[i];
 }"""
 
-HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
+HELPERS: dict[str, tuple[tuple[str, ...], str | Definition]] = {
     "appyc_machine": ((), TABLE),
     "threads_used": (("appyc_machine",), THREADS_USED),
-    "keep_apart": ((), PLACING),
+    "appyc_placing": ((), PLACING),
+    "place_of_caller": (("appyc_placing",), PLACE_OF_CALLER),
+    "keep_apart": (("place_of_caller",), KEEP_APART),
     "loop_times": (("appyc_machine",), LOOP_TIMES),
     "threads_pay": (("loop_times",), THREADS_PAY),
     "writes_past": (("loop_times",), WRITES_PAST),
@@ -134,7 +154,7 @@ HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
 """As in `helpers.PLAIN`."""
 
 NAMES = (
-    "omp_get_wtime", "omp_get_thread_num", "appyc_placing", "place_of_caller",
+    "omp_get_wtime", "omp_get_thread_num",
     "appyc_profile", "profile_width", "threads_used_at", "loop_left_at", "left_behind",
     "machine_worth", *_PLACES.split(", "),
 )  # fmt: skip

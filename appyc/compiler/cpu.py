@@ -125,6 +125,7 @@ class CpuCompiler:
         from tempfile import TemporaryDirectory  # noqa: PLC0415  (nor is this)
 
         from appyc.c_gen.generate import generate  # noqa: PLC0415  (not needed on a warm start)
+        from appyc.compiler.build import build  # noqa: PLC0415
         from appyc.pipeline import too_deep  # noqa: PLC0415
         from appyc.runtime import machine, toolchain  # noqa: PLC0415
         from appyc.runtime.describe import describe  # noqa: PLC0415
@@ -141,8 +142,7 @@ class CpuCompiler:
         entry = cache_.lookup(entry_key)
         if entry is None:
             with TemporaryDirectory(prefix="appyc-") as folder:
-                built = Path(folder, "kernel.so")
-                toolchain.build(module.text, built, self.options)
+                built = build(module, Path(folder), self.options, cache_)
                 if module.threaded:
                     machine.ensure_measured()
                 files = {"kernel.so": built.read_bytes(), "kernel.c": module.text.encode()}

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -31,6 +32,7 @@ _FLAGS = (
     "-march=native",
     "-fPIC",
     "-shared",
+    "-fcommon",  # a pointer that several files of a kernel declare is one
     "-std=gnu11",
     "-fwrapv",  # integers wrap, as NumPy's
     "-ffp-contract=off",  # no FMA that the program did not ask for
@@ -112,20 +114,64 @@ def flags(options: Options) -> tuple[str, ...]:
     return (*_FLAGS, *_openmp_flags(compiler), *lanes, *fast)
 
 
-def build(text: str, out_path: Path, options: Options) -> None:
-    """Compiles C text to a shared library, which appears at `out_path` whole or not at all."""
+def build(text: str, out_path: Path, options: Options, objects: Sequence[Path] = ()) -> None:
+    """Compiles C text to a shared library, which appears at `out_path` whole or not at all.
+
+    objects: what it is linked with, as `compile_files` makes it.
+    """
     compiler = find_compiler()
     out_path.parent.mkdir(parents=True, exist_ok=True)
     handle, partial = tempfile.mkstemp(prefix=f".{out_path.name}.", dir=out_path.parent)
     os.close(handle)
     try:
-        command = [*shlex.split(compiler), *flags(options), "-x", "c", "-", "-o", partial, *_LIBRARIES]
+        given = ["-x", "c", "-", "-x", "none", *map(str, objects)]
+        command = [*shlex.split(compiler), *flags(options), *given, "-o", partial, *_LIBRARIES]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise InternalError("the C compiler", f"{done.stderr.strip()}\n{_numbered(text)}")
         Path(partial).replace(out_path)
     finally:
         Path(partial).unlink(missing_ok=True)
+
+
+def compile_files(texts: Sequence[str], folder: Path, options: Options) -> list[Path]:
+    """Compiles C texts side by side, each to an object in the folder."""
+    command = [*shlex.split(find_compiler()), *flags(options), "-c"]
+    running: list[tuple[str, Path, subprocess.Popen[str]]] = []
+    try:
+        for number, text in enumerate(texts):
+            source, out = folder / f"file{number}.c", folder / f"file{number}.o"
+            source.write_text(text)
+            words = [*command, str(source), "-o", str(out)]
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+            running.append((text, out, process))
+        for text, _, process in running:
+            _, errors = process.communicate()
+            if process.returncode != 0:
+                raise InternalError("the C compiler", f"{errors.strip()}\n{_numbered(text)}")
+    finally:
+        for _, _, process in running:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+    return [out for _, out, _ in running]
+
+
+def link(objects: Sequence[Path], out_path: Path, options: Options) -> None:
+    """Makes a shared library of objects."""
+    command = [
+        *shlex.split(find_compiler()),
+        *flags(options),
+        *map(str, objects),
+        "-o",
+        str(out_path),
+        *_LIBRARIES,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise InternalError("the C compiler", done.stderr.strip())
 
 
 def _numbered(text: str) -> str:

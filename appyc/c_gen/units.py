@@ -1,0 +1,75 @@
+"""The C files that one module is compiled as, side by side.
+
+    module.text         one file, with everything `static`: what reports show, and what a cached kernel is known by
+    module.units(2)     the same program as two files: what one defines is hidden from outside of the library,
+                        and declared in the other
+    module.libraries    files with helpers that are the same in every program; their objects are kept (`compiler/cpu`)
+
+Nothing is lost between files. The functions of loops are not inlined, nor looked into, within one file either
+(`emit_function`); and helpers that have files of their own are called once for a loop or a product, not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+LEAST = 8_000
+"""Characters of the functions in one file: about a tenth of a second of gcc. Starting it takes a fifth of that."""
+
+_HIDDEN = 'visibility("hidden")'
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A C function that may stand in a file of its own.
+
+    head: its type, name and parameters. body: what follows, from the brace on. attributes: those that it has
+    wherever it stands. comment: what stands above it.
+    """
+
+    head: str
+    body: str
+    attributes: tuple[str, ...] = ()
+    comment: str = ""
+
+    @property
+    def static(self) -> str:
+        """As it is written in the only file."""
+        attributes = f"__attribute__(({', '.join(self.attributes)})) " if self.attributes else ""
+        return f"{self.comment}static {attributes}{self.head}{self.body}"
+
+    @property
+    def shared(self) -> str:
+        """As it is written for other files to call."""
+        attributes = ", ".join((_HIDDEN, *self.attributes))
+        return f"{self.comment}__attribute__(({attributes})) {self.head}{self.body}"
+
+    @property
+    def declared(self) -> str:
+        """For those that call it."""
+        return f"__attribute__(({_HIDDEN})) {self.head};"
+
+    def filled(self, fill: Callable[[str], str]) -> Definition:
+        """A template's, with its placeholders filled in."""
+        return replace(self, head=fill(self.head), body=fill(self.body), comment=fill(self.comment))
+
+
+def cut(start: str, functions: tuple[Definition, ...], entry: str, most: int) -> tuple[str, ...]:
+    """The texts of up to `most` files with about as much to compile in each. start: what all of them begin with."""
+    count = max(1, min(most, len(functions), sum(len(f.body) for f in functions) // LEAST))
+    files: list[list[Definition]] = [[] for _ in range(count)]
+    sizes = [0] * count
+    for function in sorted(functions, key=lambda f: -len(f.body)):
+        emptiest = sizes.index(min(sizes))
+        files[emptiest].append(function)
+        sizes[emptiest] += len(function.body)
+    declared = "\n".join(function.declared for function in functions)
+    texts = [_joined([start, declared, *(f.shared for f in file)]) for file in files]
+    at = sizes.index(min(sizes))
+    texts[at] = f"{texts[at]}\n{entry}\n"
+    return tuple(texts)
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,0 +1,49 @@
+"""From C text to a library: files side by side on the cores, and helpers that are compiled once for all programs.
+
+    files of the program ──► cc -c ──► objects ──┐
+    files of helpers ──► cc -c ──► the cache ────┴──► link ──► kernel.so
+
+A short program is one file, which is compiled and linked at one go.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from appyc.c_gen.generate import CModule
+from appyc.options import Options
+from appyc.runtime import toolchain
+from appyc.runtime.cache import Cache
+from appyc.runtime.fingerprint import digest
+
+_OBJECT = "helpers.o"
+
+
+def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path:
+    """The module's library, in the folder."""
+    built = folder / "kernel.so"
+    compiler = (toolchain.compiler_id(), *toolchain.flags(options))
+    kept: list[Path] = []
+    missing: dict[str, str] = {}
+    for number, text in enumerate(module.libraries):
+        key = digest("helpers", text, *compiler)
+        there = cache.lookup(key)
+        if there is None:
+            missing[key] = text
+        else:
+            kept.append(folder / f"kept{number}.o")
+            kept[-1].write_bytes(there.path(_OBJECT).read_bytes())  # another process may remove the entry
+    units = module.units(_cores())
+    if len(units) == 1 and not missing:
+        toolchain.build(units[0], built, options, kept)
+        return built
+    objects = toolchain.compile_files([*missing.values(), *units], folder, options)
+    for key, made in zip(missing, objects, strict=False):
+        cache.store(key, {_OBJECT: made.read_bytes()}, {})
+    toolchain.link([*objects, *kept], built, options)
+    return built
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
