@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from appyc.c_gen.helpers import reserved_names
 from appyc.c_gen.scalars import C_TYPES
+from appyc.ir.names import in_ascii
 from appyc.ir.nodes import Function, Symbol
 from appyc.ir.visit import symbols_of
 
@@ -30,7 +31,7 @@ def identifier(name: str) -> str:
 
     A leading underscore is reserved in C, and C compilers differ in the letters that they take.
     """
-    letters = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):x}" for c in name)
+    letters = in_ascii(name)
     return letters if letters[:1].isalpha() else f"v{letters}"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import keyword
+import re
 from collections.abc import Container, Iterable
 
 from appyc.ir.nodes import Function, Symbol
@@ -34,6 +36,17 @@ class NameSupply:
         symbol = Symbol(name, self._next, ScalarType(type_) if isinstance(type_, DType) else type_)
         self._next += 1
         return symbol
+
+
+def of_function(name: str) -> str:
+    """A function's name as one may be defined by it: a lambda's is no identifier."""
+    letters = re.sub(r"\W", "", name)
+    return f"{letters}_" if keyword.iskeyword(letters) else letters
+
+
+def in_ascii(name: str) -> str:
+    """The name with numbers for the letters that some compilers do not take."""
+    return "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):x}" for c in name)
 
 
 def unused(name: str, taken: Container[str]) -> str:

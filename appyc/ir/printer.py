@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from appyc.ir.intrinsics import INTRINSICS
-from appyc.ir.names import spellings
+from appyc.ir.names import of_function, spellings
 from appyc.ir.nodes import (
     OWN_ERRORS,
     Alloc,
@@ -133,7 +133,7 @@ def ascending(array, lo, hi):
 def print_function(fn: Function) -> str:
     """The function as a Python module that defines it."""
     fails = {n.error for n in walk(fn) if isinstance(n, Fail)}
-    names = spellings(symbols_of(fn), {*keyword.kwlist, *_OWN_NAMES, *fails, fn.name})
+    names = spellings(symbols_of(fn), {*keyword.kwlist, *_OWN_NAMES, *fails, of_function(fn.name)})
     printer = _Printer(names.__getitem__)
     lines = ["import math", "import numpy as np", ""]
     if any(isinstance(n, Reduce) for n in walk(fn)):
@@ -407,7 +407,7 @@ class _Printer:
         body = self.block(fn.body) if fn.body or fn.tree is None else []
         guards = [f"    # holds, or else indices are checked: {self.bare(g.holds)}" for g in fn.guards]
         result = [] if fn.tree is None else [f"    return {self.tree(fn.tree, fn.results)}"]
-        return [f"def {fn.name}({params}):", *guards, *body, *result]
+        return [f"def {of_function(fn.name)}({params}):", *guards, *body, *result]
 
     def tree(self, tree: ResultTree, results: tuple[Result, ...]) -> str:
         match tree:

@@ -31,7 +31,7 @@ from appyc.ir.kernels import (
     Repeat,
     ScheduledStmt,
 )
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, in_ascii, of_function
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -143,7 +143,7 @@ class _Splitter:
 
     def _name(self) -> str:
         self.kernels += 1
-        return f"{self.fn.name}_{self.kernels}"
+        return f"{in_ascii(of_function(self.fn.name))}_{self.kernels}"
 
     # ------------------------------------------------------------ the ways
 

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from appyc.errors import ToolchainError
+from appyc.ir.names import in_ascii
 from appyc.triton_gen.generate import TritonProgram
 
 
@@ -22,7 +23,7 @@ def load_source(program: TritonProgram) -> dict[str, Any]:
     except ImportError as error:
         raise ToolchainError("Triton is not installed; `pip install appyc[interpret]` brings it") from error
     digest = hashlib.sha256(program.text.encode()).hexdigest()[:16]
-    filename = f"<appyc triton {program.name} {digest}>"
+    filename = f"<appyc triton {in_ascii(program.name)} {digest}>"  # ptxas takes no other letters
     lines = program.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(program.text), None, lines, filename)
     names: dict[str, Any] = {"__name__": f"appyc_triton_{digest}"}

@@ -43,6 +43,11 @@ def unicode_and_underscores(α, _n):
 
 
 @PROGRAMS.on(floats(3))
+def größe(α):
+    return α * 2.0
+
+
+@PROGRAMS.on(floats(3))
 def names_of_functions(exp):
     sin = 2.0
     int64_t, NAN, INFINITY, M_PI, I, errno, stdin = 1, 2, 3, 4, 5, 6, 7
