@@ -75,6 +75,8 @@ class JitFunction(Entry):
         self._snippet = capture(fn)
         self._part = source
         self._signature = inspect.signature(fn)
+        if unknown := [n for n in options.donate if n not in self._signature.parameters]:
+            raise ValueError(f"donate names {unknown[0]!r}, which is no parameter of {fn.__qualname__}")
         kinds = {p.kind for p in self._signature.parameters.values()}
         self._takes_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, _POSITIONAL}
         """All parameters can be given by position, as the dispatcher takes them."""
@@ -229,13 +231,17 @@ class JitFunction(Entry):
             self.add(kernel)
 
     def _region(self, region: Region) -> JitFunction:
-        return JitFunction(region.function, self.options, region.source)
+        return JitFunction(region.function, self._inner_options(), region.source)
 
     def _callee(self, fn: FunctionType) -> JitFunction:
         """A Python function that is called from the part in Python, compiled as far as it can be."""
-        found = JitFunction(fn, self.options)
+        found = JitFunction(fn, self._inner_options())
         found._any_object = True
         return found
+
+    def _inner_options(self) -> Options:
+        """Of parts of the function, and functions that it calls: their arrays may be read again."""
+        return replace(self.options, donate=()) if self.options.donate else self.options
 
     def _arrays(self, wanted: Request) -> frozenset[str]:
         """Parameters that are arrays: statements about them are worth compiling beside a part in Python."""
@@ -468,7 +474,7 @@ def jit(fn: F, /) -> F: ...
 @overload
 def jit(*, target: str = ..., auto: bool = ..., strict: bool = ..., fastmath: bool = ...,
         cache: bool = ..., boundscheck: bool = ..., exact: bool = ..., defer: bool = ...,
-        blas: bool = ...) -> Callable[[F], F]: ...  # fmt: skip
+        blas: bool = ..., donate: str | Sequence[str] = ...) -> Callable[[F], F]: ...  # fmt: skip
 def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     """Compiles a function: `@appyc.jit`, `@appyc.jit(target="cpu")` or `appyc.jit(fn, ...)`.
 
@@ -480,6 +486,8 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     test that indices are in range. exact: to the last bit what Python gives: sums of floats keep
     their order where no pragma asks, and integers that may outgrow 64 bits run in Python. defer: calls with
     arrays of `appyc.numpy` are recorded, and run, fused with what was recorded around them, when a result is asked for.
+    donate: parameters, by name, whose memory results may take, as with `donate_argnames` of `jax.jit`; who calls must
+    not look at these arrays again.
 
     What is not given comes from the environment (APPYC_TARGET, APPYC_STRICT, ...), then from
     the defaults. Raises TypeError and ValueError for options that do not exist or fit; the

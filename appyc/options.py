@@ -26,7 +26,8 @@ class Options:
     indices are in range. exact: to the last bit what Python gives: a sum of floats
     keeps its order unless a pragma asks, and integers that may outgrow 64 bits are not compiled.
     defer: calls with arrays of `appyc.numpy` are recorded, and run when a result is asked for.
-    blas: products of large matrices are left to the library that NumPy uses; never under `exact`.
+    blas: products of large matrices are left to the library that NumPy uses; never under `exact`. donate: parameters
+    whose memory results may take; who calls must not look at these arrays again.
     """
 
     target: str = "auto"
@@ -38,6 +39,7 @@ class Options:
     exact: bool = False
     defer: bool = False
     blas: bool = True
+    donate: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.target not in TARGETS:
@@ -66,7 +68,7 @@ def from_environment(given: Mapping[str, object], environ: Mapping[str, str] | N
             raise TypeError(f"appyc.jit has no option {name!r}; it has {', '.join(known)}")
     values: dict[str, object] = {}
     for name, default in ((n, f.default) for n, f in known.items()):
-        text = env.get(f"APPYC_{name.upper()}")
+        text = env.get(f"APPYC_{name.upper()}") if name != "donate" else None  # names of one function
         if name in given:
             values[name] = _checked(name, given[name], default)
         elif text is not None:
@@ -76,6 +78,11 @@ def from_environment(given: Mapping[str, object], environ: Mapping[str, str] | N
 
 
 def _checked(name: str, value: object, default: object) -> object:
+    if isinstance(default, tuple):
+        names = (value,) if isinstance(value, str) else value
+        if not isinstance(names, tuple | list) or not all(isinstance(n, str) for n in names):
+            raise TypeError(f"{name} must be names of parameters, not {value!r}")
+        return tuple(names)
     if isinstance(default, bool) and not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, not {value!r}")
     return value

@@ -58,6 +58,7 @@ from appyc.passes.reduce_under_masks import reduce_under_masks
 from appyc.passes.remove_dead_arrays import remove_dead_arrays
 from appyc.passes.remove_dead_code import remove_dead_code
 from appyc.passes.rename_arrays import rename_arrays
+from appyc.passes.reuse_donated import reuse_donated
 from appyc.passes.run_through_rows import run_through_rows
 from appyc.passes.search_in_blocks import search_in_blocks
 from appyc.passes.share_totals import share_totals
@@ -116,6 +117,7 @@ ANALYSE: tuple[Pass, ...] = (
     fuse_in_blocks,  # once loops are free that can be, and the order of nests is settled; before verdicts
     skew_loops,  # after all that frees a loop, and before a row is taken for a scan of its own
     carry_in_scalars,  # for what these have left: an element that iterations hand on may be a scan
+    reuse_donated,  # once no pass joins or moves loops: these would be kept from it; before the first cuts some in two
     straighten_loops,  # before products, which are told by their indices
     find_products,  # once no pass moves loops any more, and before verdicts, which its new nests need
     split_at_conditions,  # after them: it cuts no product in two; before verdicts, for each part gets its own

@@ -125,9 +125,15 @@ def test_defer_records_calls_with_recorded_arrays():
     assert a.tolist() == [2] * 9000
 
 
+def test_donate_takes_names():
+    assert appyc.jit(scale, donate="a").options == Options(donate=("a",))
+    assert appyc.jit(scale, donate=["a"]).options == Options(donate=("a",))
+
+
 def test_every_option_is_tested_above():
     assert set(Options.__dataclass_fields__) == {
-        "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact", "defer", "blas"
+        "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact", "defer", "blas",
+        "donate"
     }  # fmt: skip
 
 
@@ -907,3 +913,10 @@ def test_returning_a_value_on_some_paths_only_runs_in_python():
 
     assert find(np.arange(3.0), 2.0) == 2
     assert find(np.arange(3.0), 7.0) is None
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+def test_lambdas_are_compiled(target):
+    double = appyc.jit(lambda x: x * 2.0, target=target, strict=True)
+    assert double(np.arange(3.0)).tolist() == [0, 2, 4]
+    compile(double.source("ir"), "lambda", "exec")

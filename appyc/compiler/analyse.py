@@ -125,7 +125,7 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
     options = analysed.context.options
     if not options.auto:
         return None  # loops run in parallel only where a pragma asks, and it asks for arrays that are apart
-    context = PassContext(options)
+    context = PassContext(replace(options, donate=()))  # another argument's memory may be in what is donated
     function = analysed.plain
     if any(group.offsets is not None for group in sharing):
         function = pipeline.run(function, pipeline.PROVE_BOUNDS, context)

@@ -202,11 +202,14 @@ def _cpu_version(
         return found
 
     overlapping = SharedVersions(shared_version, face.written)
+    undonated = _undonated(fn, source, wanted, options)
 
     def run(named: Mapping[str, object]) -> object:
         values = call_values(fn, usual.outside, wanted, named)
         flat = flat_values(face.arguments, values)
         if _holds_readonly(flat, face.written):
+            if options.donate:
+                return undonated().run(named)
             _refuse_readonly(fn, source, named, wanted, options)
         if find_overlap(flat, face.written) is not None:
             shared, hidden = overlapping.version(flat)
@@ -276,6 +279,11 @@ def _refuse_readonly(
     raise ValueError("assignment destination is read-only")
 
 
+def _undonated(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Callable[[], Version]:
+    """The version for arrays that are donated, but may not be written."""
+    return cache(lambda: make_version(fn, source, wanted, replace(options, donate=()), lambda _: None))
+
+
 def _gpu_version(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Version:
     from appyc.compiler.gpu import gpu_runner  # noqa: PLC0415  (Triton is optional)
     from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
@@ -284,10 +292,13 @@ def _gpu_version(fn: FunctionType, source: Source, wanted: Request, options: Opt
     runner = gpu_runner(analysed, wanted.target)
     stored = arrays_written(analysed.function)
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)
+    undonated = _undonated(fn, source, wanted, options)
 
     def run(named: Mapping[str, object]) -> object:
         values = call_values(fn, analysed.outside, wanted, named)
         if _holds_readonly(flat_values(analysed.arguments, values), written):
+            if options.donate:
+                return undonated().run(named)
             _refuse_readonly(fn, source, named, wanted, options)
         return runner(values)
 

@@ -61,6 +61,10 @@ class Gathered:
                 found.append(buffer)
         return numbers, found
 
+    def name(self, number: int) -> str:
+        """What a buffer is called in the text of a program: p and its number, where it is a parameter."""
+        return f"{'p' if isinstance(self.buffers[number], Buffer) else 't'}{number}"
+
     def numbers_of(self, buffers: Sequence[Buffer]) -> frozenset[int]:
         """The numbers of those among the buffers that the statements make."""
         wanted = set(buffers)

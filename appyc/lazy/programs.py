@@ -70,11 +70,11 @@ def as_function(found: Gathered, returned: Sequence[int]) -> Text:
     writer = Writer(found)
     known = writer.equalities()
     statements = [writer.statement(line) for line in found.lines]
-    parameters = [writer.name(k) for k, buffer in enumerate(found.buffers) if isinstance(buffer, Buffer)]
+    parameters = [found.name(k) for k, buffer in enumerate(found.buffers) if isinstance(buffer, Buffer)]
     parameters += [f"s{k}" for k in range(len(found.scalars))]
     parameters += [f"n{k}" for k in range(len(found.lengths.arguments))]
     calls = tuple(isinstance(line[0], Call) for line in found.lines)
-    names = [writer.name(number) for number in returned]
+    names = [found.name(number) for number in returned]
     return _text(parameters, known, statements, names, calls, writer.functions)
 
 
@@ -149,10 +149,12 @@ def _text(
 @dataclass(slots=True)
 class Program:
     """One structure. compiled: None before it is worth it, and where it failed, which `reason` tells. on_gpu: it is
-    compiled for one. parts: what it was taken apart into, since the compiler refuses one of its statements."""
+    compiled for one. donated: parameters whose memory its results may take. parts: what it was taken apart
+    into, since the compiler refuses one of its statements."""
 
     text: Text
     sites: tuple[Site, ...]
+    donated: tuple[str, ...] = ()
     work: int = 0
     runs: int = 0
     compiled: JitFunction | None = None

@@ -7,7 +7,8 @@ copied for each program, and copied back where the program changes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,6 +17,10 @@ import numpy as np
 from appyc.lazy.nodes import Buffer
 from appyc.lazy.views import Index, Path, Reshape, Transpose
 from appyc.options import from_environment
+
+_LONE = [object()]
+_ALONE = sys.getrefcount(_LONE[0])
+"""References to what one place holds and nobody else, while one counts them."""
 
 _SHOWN: WeakKeyDictionary[Buffer, Any] = WeakKeyDictionary()
 """Memory on the GPU that other libraries look at: it lives as long as the buffer, wherever that goes."""
@@ -41,6 +46,24 @@ def move(buffers: Iterable[Buffer]) -> None:
             if buffer.ghost is None:  # views were made of this memory: their addresses still mean something
                 buffer.ghost = memory
             buffer.memory = cupy.asarray(memory)
+
+
+def is_sole(buffers: Sequence[object], at: int, lists: int) -> bool:
+    """Whether nobody but so many lists holds the buffer at a place of this one, and nobody but it its memory."""
+    if sys.getrefcount(buffers[at]) != _ALONE + lists - 1:
+        return False
+    buffer = buffers[at]
+    assert isinstance(buffer, Buffer)
+    memory: Any = buffer.memory
+    if buffer.lent or not (is_there(memory) or (isinstance(memory, np.ndarray) and memory.flags.writeable)):
+        return False
+    owners = [memory]
+    while isinstance(owner := owners[-1].base, np.ndarray):
+        owners.append(owner)
+    del memory, owner
+    return all(
+        sys.getrefcount(owners[k]) == _ALONE + 1 for k in range(len(owners))
+    )  # what it is of, and the list
 
 
 def at_home(buffer: Buffer) -> Any:

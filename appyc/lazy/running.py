@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -30,6 +31,9 @@ from appyc.options import computed_at_once, from_environment, recorded_bounds
 
 WORTH_COMPILING = 1 << 21
 """Elements computed over all runs of a program; before that, NumPy runs it."""
+
+LEAST_DONATED = 1 << 24
+"""Bytes of an array that is worth a program of its own, whose results take its memory."""
 
 MOST_PROGRAMS = 4096
 
@@ -68,14 +72,15 @@ class State:
     """What is recorded, programs by structure and by what they return, and what ran last.
 
     habits: of each structure, what became of its results. least_left: bytes of results that are left recorded.
-    target: None for what the environment says.
+    least_donated: of an array whose memory results may take. target: None for what the environment says.
     """
 
     recording: Recording = field(default_factory=lambda: Recording(*recorded_bounds(), computed_at_once()))
     habits: dict[Key, Habit] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     least_left: int = LEAST_BYTES
-    programs: dict[tuple[Habit, tuple[int, ...]], Program] = field(default_factory=dict)
+    least_donated: int = LEAST_DONATED
+    programs: dict[tuple[Habit, tuple[int, ...], tuple[str, ...]], Program] = field(default_factory=dict)
     last: list[Ran] = field(default_factory=list)
     worth: int = WORTH_COMPILING
     target: str | None = None
@@ -260,12 +265,13 @@ def _watch(
 
 
 def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: Left | None) -> Any:
-    key = (habit, tuple(returned))
+    donated = _donated(found, returned)
+    key = (habit, tuple(returned), donated)
     program = STATE.programs.get(key)
     if program is None:
         if len(STATE.programs) >= MOST_PROGRAMS:
             STATE.programs.clear()
-        program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites))
+        program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites), donated)
     program.work += found.work
     STATE.recording.has_run(len(found.lines), found.work)
     if _compiled(program) is not None and program.on_gpu:
@@ -274,11 +280,27 @@ def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: L
     return _run(program, found.arguments(), lines)
 
 
+def _donated(found: Gathered, returned: Sequence[int]) -> tuple[str, ...]:
+    """Parameters with large arrays that nobody holds once the program has run, where results are like them."""
+    if all(buffer.nbytes < STATE.least_donated for buffer in found.inputs):
+        return ()
+    made = [buffer() for n in returned if isinstance(buffer := found.buffers[n], weakref.ref)]
+    alike = {(buffer.shape, buffer.dtype) for buffer in made if buffer is not None}
+    large = [
+        number
+        for number, buffer in enumerate(found.buffers)
+        if isinstance(buffer, Buffer)
+        and buffer.nbytes >= STATE.least_donated
+        and (buffer.shape, buffer.dtype) in alike
+    ]
+    return tuple(found.name(n) for n in large if residence.is_sole(found.buffers, n, lists=2))
+
+
 def _compiled(program: Program) -> JitFunction | None:
     """The program as a compiled function, once that is worth it."""
     if program.compiled is None and not program.parts and not program.reason and program.work >= STATE.worth:
         given: dict[str, object] = {} if STATE.target is None else {"target": STATE.target}
-        options = from_environment({"strict": True, **given})
+        options = from_environment({"strict": True, "donate": program.donated, **given})
         program.compiled, program.on_gpu = (
             JitFunction(program.text.function, options),
             options.target == "gpu",

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy.gathering import Form, Gathered, Line
-from appyc.lazy.nodes import Buffer
 from appyc.lazy.operations import (
     Apply,
     Call,
@@ -71,9 +70,6 @@ class Writer:
         self.functions: dict[str, object] = {}
         """Functions that the text calls, by their names in it."""
 
-    def name(self, number: int) -> str:
-        return f"{'p' if isinstance(self.found.buffers[number], Buffer) else 't'}{number}"
-
     def equalities(self) -> list[ast.stmt]:
         """What the compiler may know about the lengths of inputs."""
         return [
@@ -85,7 +81,7 @@ class Writer:
         if length.axis < 0:
             found: ast.expr = name_of(f"n{length.number}")
         else:
-            shape = ast.Attribute(name_of(self.name(length.number)), "shape", ast.Load())
+            shape = ast.Attribute(name_of(self.found.name(length.number)), "shape", ast.Load())
             found = ast.Subscript(shape, ast.Constant(length.axis), ast.Load())
         if length.more == 0:
             return found
@@ -107,9 +103,9 @@ class Writer:
             return self._scatter(operation, operands, target, place)
         value = self._value(operation, operands)
         if place is None:
-            return [ast.Assign([ast.Name(self.name(target), ast.Store())], value)]
+            return [ast.Assign([ast.Name(self.found.name(target), ast.Store())], value)]
         out: list[ast.stmt] = []
-        view: ast.expr = name_of(self.name(target))
+        view: ast.expr = name_of(self.found.name(target))
         items: ast.expr = ast.Constant(...)
         for step in place[:-1]:
             view = self._step(view, step)
@@ -130,7 +126,7 @@ class Writer:
         self, operation: Scatter, operands: list[ast.expr], target: int, place: tuple[object, ...]
     ) -> list[ast.stmt]:
         value, *places = operands
-        view: ast.expr = name_of(self.name(target))
+        view: ast.expr = name_of(self.found.name(target))
         for step in place:
             view = self._step(view, step)
         out: list[ast.stmt] = []
@@ -155,7 +151,8 @@ class Writer:
         if not made:
             return ast.Expr(call)
         names: list[ast.expr] = [
-            ast.Name(self.name(number) if isinstance(number, int) else "_", ast.Store()) for number in made
+            ast.Name(self.found.name(number) if isinstance(number, int) else "_", ast.Store())
+            for number in made
         ]
         return ast.Assign([names[0] if operation.single else ast.Tuple(names, ast.Store())], call)
 
@@ -203,11 +200,11 @@ class Writer:
         if isinstance(form, str):
             return self._number()
         if isinstance(form, int):
-            return name_of(self.name(form))
+            return name_of(self.found.name(form))
         if len(form) == 2:
             return self._length(self.found.lengths.created[form[1]])
         number, path, stretched = form
-        found: ast.expr = name_of(self.name(number))
+        found: ast.expr = name_of(self.found.name(number))
         for step in path:
             found = self._step(found, step)
         if not stretched:
