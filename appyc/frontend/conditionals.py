@@ -18,6 +18,7 @@ from appyc.frontend.none_tests import proven, where_numbers
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.values import (
     Number,
+    Opaque,
     TupleValue,
     Value,
 )
@@ -52,6 +53,12 @@ def _binding_nothing(scope: Scope) -> Iterator[None]:
 
 def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Value:
     """`a and b` gives one of its operands; on bools that is the logical operation."""
+    while len(nodes) > 1 and (known := _truth_of_object(scope, nodes[0])) is not None:
+        if known != is_and:
+            return expressions.lower_expression(scope, nodes[0])
+        nodes = nodes[1:]
+    if len(nodes) == 1:
+        return expressions.lower_or_none(scope, nodes[0])
     first = expressions.lower_number(scope, nodes[0])
     for node in nodes[1:]:
         value, block = _branch(scope, node)
@@ -70,6 +77,15 @@ def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
         blocks = (block, []) if is_and else ([], block)
         first = _choose(scope, cond, pair, blocks, loc)
     return first
+
+
+def _truth_of_object(scope: Scope, node: ast.expr) -> bool | None:
+    """Whether a name stands for None or a text, and which of the two truths that has: `n or 100`."""
+    if not isinstance(node, ast.Name | ast.Constant):
+        return None
+    value = expressions.lower_or_none(scope, node)
+    is_known = isinstance(value, Opaque) and isinstance(value.obj, str | type(None))
+    return bool(value.obj) if isinstance(value, Opaque) and is_known else None
 
 
 def logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Expr:

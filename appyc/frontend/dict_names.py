@@ -6,7 +6,7 @@
 
 A dict with keys that are written out is a tuple of its values. Where it is stored into, a second name for it
 would see that; a name counts where every statement that binds it writes a dict out, and where else it is
-only indexed, measured, searched and run over.
+only indexed, measured, searched, run over and returned.
 """
 
 from __future__ import annotations
@@ -24,13 +24,19 @@ def own_dicts(function: ast.FunctionDef) -> frozenset[str]:
         match node:
             case ast.Name():
                 names.append(node)
-            case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.Dict()):
+            case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
+                displayed(value) is not None
+            ):
                 bound.add(name)
                 known.add(target)
             case ast.Subscript(value=ast.Name() as owner):
                 known.add(owner)
             case ast.For(iter=source) | ast.comprehension(iter=source):
                 known |= _run_over(source)
+            case ast.Return(value=ast.Tuple(elts=values)):
+                known |= set(values)
+            case ast.Return(value=ast.Name() as owner):
+                known.add(owner)
             case ast.Call(func=ast.Name(id=callee), args=args) if callee in _LOOK:
                 known |= {owner for arg in args for owner in _run_over(arg)}
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() as owner]):
@@ -40,6 +46,18 @@ def own_dicts(function: ast.FunctionDef) -> frozenset[str]:
             case _:
                 pass
     return frozenset(bound - excluded - {n.id for n in names if n not in known})
+
+
+def displayed(node: ast.expr) -> ast.Dict | None:
+    """`{"a": x}` or `dict(a=x)` as the former."""
+    match node:
+        case ast.Dict():
+            return node
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words) if all(w.arg for w in words):
+            keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(w.arg), w) for w in words]
+            return ast.copy_location(ast.Dict(keys, [w.value for w in words]), node)
+        case _:
+            return None
 
 
 _LOOK = ("len", "sum", "min", "max", "any", "all", "enumerate", "zip")

@@ -22,6 +22,7 @@ from appyc.frontend import (
 )
 from appyc.frontend.arithmetic import cast, integer, truth_of
 from appyc.frontend.calls import lower_call
+from appyc.frontend.dict_names import displayed
 from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.masks import packed
 from appyc.frontend.numbers import PY_BOOL, PY_INT
@@ -128,6 +129,8 @@ def lower_lazily(scope: Scope, node: ast.expr) -> Value:
             return TupleValue(tuple(put_together(scope, value, scope.loc(e)) for value, e in items))
         case ast.Dict(keys=keys, values=values):
             return _dict(scope, keys, values, loc)
+        case ast.Call(func=ast.Name(id="dict")) if "dict" not in scope.locals and (found := displayed(node)):
+            return _dict(scope, found.keys, found.values, loc)
         case ast.Call():
             return lower_call(scope, node)
         case ast.Lambda():
@@ -141,13 +144,21 @@ def lower_lazily(scope: Scope, node: ast.expr) -> Value:
 
 
 def _dict(scope: Scope, keys: list[ast.expr | None], nodes: list[ast.expr], loc: Loc) -> Value:
-    """`{"a": x, "b": y}`: keys that are written out, each once."""
-    names = [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str | int)]
-    if len(names) != len(nodes) or len(set(names)) != len(names) or not names:
-        raise UnsupportedError("a dict cannot be compiled unless its keys are texts or integers written out", loc,
-                               hints=("use arrays, or names",))  # fmt: skip
+    """`{"a": x, **other}`: keys that are written out, and other such dicts."""
     values = [put_together(scope, value, loc) for value in lower_operands(scope, nodes, lower_or_none)]
-    return DictValue(tuple(names), TupleValue(tuple(values)))
+    items: dict[Key, Value] = {}
+    for key, value in zip(keys, values, strict=True):
+        match key, value:
+            case ast.Constant(value=str() | int() as name), _:
+                items[name] = value
+            case None, DictValue():
+                items |= zip(value.keys, value.values.items, strict=True)
+            case _:
+                raise UnsupportedError(
+                    "a dict cannot be compiled unless its keys are texts or integers written out", loc,
+                    hints=("use arrays, or names",),
+                )  # fmt: skip
+    return DictValue(tuple(items), TupleValue(tuple(items.values())))
 
 
 def dict_item(scope: Scope, owner: DictValue, index: ast.expr, loc: Loc) -> int:

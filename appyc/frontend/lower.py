@@ -40,7 +40,7 @@ from appyc.frontend.values import (
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Function, Result, Symbol, Var
-from appyc.ir.results import Chosen, ListOf, NoneOr, ResultTree, ViewOf
+from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType
 
 _MAX_ATTEMPTS = 50
@@ -199,7 +199,8 @@ class _Results:
                 return ViewOf(array, value.ndim, value.numbers, later)
             case ReturnedChoice():
                 which = self._scalar(value.which)
-                return Chosen(which, tuple(self._whole(s) for s in returns.options_of(self.scope, value)))
+                options = tuple(self._whole(s) for s in returns.options_of(self.scope, value))
+                return Chosen(which, options, returns.may_choose_none(self.scope, value))
             case TupleValue():
                 return tuple(self.tree(v) for v in value.items)
             case Opaque():
@@ -211,8 +212,8 @@ class _Results:
                 )  # fmt: skip
             case MaybeNone():
                 return NoneOr(self._scalar(value.is_none), self._scalar(value.number))
-            case DictValue():
-                raise AssertionError("a dict is not returned")
+            case DictValue(keys, values):
+                return DictOf(keys, tuple(self.tree(v) for v in values.items))
             case ListValue():
                 raise AssertionError("a returned list has its length at that time")
             case Tensor() | Masked():

@@ -21,7 +21,7 @@ from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.returned_views import returned_view
 from appyc.frontend.scope import Restart, Result, Scope
 from appyc.frontend.tensors import as_tensor, kept, materialise
-from appyc.frontend.tree import statements_in
+from appyc.frontend.tree import leaves_loop, statements_in
 from appyc.frontend.values import (
     ArrayRef,
     DictValue,
@@ -42,6 +42,9 @@ from appyc.frontend.values import (
 from appyc.ir.nodes import Alloc, Assign, Break, Compare, Const, If, Load, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import statements
+
+_NONE = -1
+"""The number of None among the arrays that returns have."""
 
 
 def may_return(node: ast.stmt) -> bool:
@@ -119,9 +122,6 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
                                    hints=("return its items as a tuple",))  # fmt: skip
         case TupleValue():
             return TupleValue(tuple(_stored(scope, v, loc) for v in value.items), names=value.names)
-        case DictValue() if not scope.is_inlined:
-            raise UnsupportedError("a dict cannot be returned from compiled code", loc,
-                                   hints=("return its values as a tuple",))  # fmt: skip
         case DictValue(keys, values):
             inner = _stored(scope, values, loc)
             assert isinstance(inner, TupleValue)
@@ -230,8 +230,8 @@ def _nones(a: Value, b: Value, leaf: tuple[int, ...]) -> Iterator[tuple[int, ...
 
 
 def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
-    """The body of a function, with the `return None` that Python adds where other returns give a number."""
-    if () not in scope.facts.none_results or _always_jumps(body):
+    """The body of a function, with the `return None` that Python adds where other returns give a number or an array."""
+    if () not in scope.facts.none_results | scope.facts.choices or _always_jumps(body):
         return body
     none = ast.copy_location(ast.Constant(None), body[-1])
     return [*body, ast.copy_location(ast.Return(none), body[-1])]
@@ -249,12 +249,16 @@ def _with_choices(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -
                 options.append(value.symbol)
             which = Number(const(options.index(value.symbol), DType.INT64, loc), python=True)
             return ReturnedChoice(leaf, which, value.ndim)
+        case Opaque(obj=None) if leaf in scope.facts.choices:
+            return ReturnedChoice(leaf, Number(const(_NONE, DType.INT64, loc), python=True), ndim=0)
         case _:
             return value
 
 
 def _may_be_chosen(scope: Scope, value: Value) -> bool:
-    """Whether the value is a whole array that a caller may be given, or another one instead."""
+    """Whether the value is a whole array that a caller may be given, or another one instead; or None."""
+    if isinstance(value, Opaque) and value.obj is None:
+        return True
     if not isinstance(value, ArrayRef) or value.index:
         return False
     return value.symbol not in scope.memory.homes
@@ -280,6 +284,8 @@ def _are_arrays(a: Value, b: Value) -> bool:
     """Whether two values are arrays of one kind, or tuples with such."""
     if isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
+    if isinstance(a, DictValue) and isinstance(b, DictValue):
+        return a.keys == b.keys and _are_arrays(a.values, b.values)
     if isinstance(a, Number) and isinstance(b, Number):
         return True
     arrays = (ArrayRef, Tensor, ReturnedView, ReturnedChoice)
@@ -298,6 +304,8 @@ def _check_returnable(value: Value, loc: Loc) -> None:
         case TupleValue():
             for v in value.items:
                 _check_returnable(v, loc)
+        case DictValue():
+            _check_returnable(value.values, loc)
         case Opaque() if value.obj is not None:
             raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
         case _:
@@ -337,7 +345,10 @@ def final_value(scope: Scope, loc: Loc) -> Value:
         if isinstance(scope.result.value, Number):
             scope.facts.none_results.add(())
             raise Restart
-        if isinstance(scope.result.value, MaybeNone):
+        if isinstance(scope.result.value, ArrayRef) and _may_be_chosen(scope, scope.result.value):
+            scope.facts.choices |= {()}
+            raise Restart
+        if isinstance(scope.result.value, MaybeNone | ReturnedChoice):
             return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # `with_end` has seen to it
         raise UnsupportedError("not every path returns a value", loc,
                                hints=("end the function with a return",))  # fmt: skip
@@ -350,8 +361,8 @@ def _always_jumps(body: list[ast.stmt]) -> bool:
     match body[-1]:
         case ast.Return() | ast.Raise():
             return True
-        case ast.While(test=ast.Constant(value=test), body=inner):
-            return bool(test) and not any(isinstance(s, ast.Break) for s in statements_in(*inner))
+        case ast.While(test=ast.Constant(value=test)) as loop:
+            return bool(test) and not leaves_loop(loop)
         case ast.If(body=then, orelse=orelse):
             return bool(orelse) and _always_jumps(then) and _always_jumps(orelse)
         case _:
@@ -364,15 +375,24 @@ def options_of(scope: Scope, choice: ReturnedChoice) -> list[Symbol]:
     Loops are lowered until their types settle; an array of an earlier attempt is no option any more, and
     its number says nothing.
     """
+    numbers = _numbers_of(scope, choice) - {_NONE}
+    options = scope.options[choice.leaf]
+    return [option if k in numbers else options[min(numbers)] for k, option in enumerate(options)]
+
+
+def may_choose_none(scope: Scope, choice: ReturnedChoice) -> bool:
+    """Whether None is one of them."""
+    return _NONE in _numbers_of(scope, choice)
+
+
+def _numbers_of(scope: Scope, choice: ReturnedChoice) -> set[int]:
     assert isinstance(choice.which.expr, Var), "the function's returns have one number"
     slot = choice.which.expr.symbol
-    numbers = {
+    return {
         int(stmt.value.value.real)
         for stmt in statements(scope.block)
         if isinstance(stmt, Assign) and stmt.target == slot and isinstance(stmt.value, Const)
     }
-    options = scope.options[choice.leaf]
-    return [option if k in numbers else options[min(numbers)] for k, option in enumerate(options)]
 
 
 def without_elements(scope: Scope, loc: Loc) -> list[Stmt]:
@@ -391,6 +411,11 @@ def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> 
     """What an inlined function returns, for the caller to work with."""
     match value:
         case ReturnedChoice():
+            if may_choose_none(callee, value):
+                raise UnsupportedError(
+                    "a function that returns an array or None cannot be built into another one", loc,
+                    hints=("return an array without elements in the place of None",),
+                )  # fmt: skip
             options = [ArrayRef(symbol) for symbol in options_of(callee, value)]
             out: Value = options[-1]
             for number, option in reversed(list(enumerate(options[:-1]))):

@@ -66,7 +66,7 @@ from appyc.ir.nodes import (
     While,
     Workers,
 )
-from appyc.ir.results import Chosen, ListOf, NoneOr, ResultTree, ViewOf
+from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 
@@ -416,13 +416,16 @@ class _Printer:
             case tuple():
                 items = [self.tree(item, results) for item in tree]
                 return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-            case Chosen(which, options):
-                arrays = ", ".join(self.result(results[n]) for n in options)
+            case Chosen(which, options, or_none):
+                arrays = ", ".join(self.result(results[n]) for n in options) + (", None" if or_none else "")
                 return f"({arrays})[{self.result(results[which])}]"
             case ViewOf():
                 return self._view(tree, results)
             case ListOf():
                 return self._list(tree, results)
+            case DictOf(keys, items):
+                pairs = zip(keys, items, strict=True)
+                return f"{{{', '.join(f'{key!r}: {self.tree(item, results)}' for key, item in pairs)}}}"
             case NoneOr(is_none, number):
                 return f"None if {self.result(results[is_none])} else {self.result(results[number])}"
             case _:

@@ -13,13 +13,15 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One of several results, by the number that the result `which` holds."""
+    """One of several results, by the number that the result `which` holds. or_none: -1 stands for None."""
 
     which: int
     options: tuple[int, ...]
+    or_none: bool = False
 
     def build(self, values: Sequence[Any]) -> object:
-        return values[self.options[int(values[self.which])]]
+        number = int(values[self.which])
+        return None if self.or_none and number < 0 else values[self.options[number]]
 
     def leaves(self) -> Iterator[int]:
         yield self.which
@@ -95,8 +97,23 @@ class NoneOr:
         yield self.is_none
 
 
-ResultTree: TypeAlias = int | tuple["ResultTree", ...] | Chosen | ViewOf | ListOf | NoneOr | None
-"""The shape of what is returned: nothing, the n-th result, a tuple of such, or made of several results."""
+@dataclass(frozen=True, slots=True)
+class DictOf:
+    """A dict with these keys."""
+
+    keys: tuple[str | int, ...]
+    items: tuple[ResultTree, ...]
+
+    def build(self, values: Sequence[Any]) -> object:
+        return {key: nested(item, values) for key, item in zip(self.keys, self.items, strict=True)}
+
+    def leaves(self) -> Iterator[int]:
+        for item in self.items:
+            yield from leaves(item)
+
+
+ResultTree: TypeAlias = int | tuple["ResultTree", ...] | Chosen | ViewOf | ListOf | NoneOr | DictOf | None
+"""The shape of what is returned: nothing, the n-th result, a tuple or dict of such, or made of several results."""
 
 
 def nested(tree: ResultTree, values: Sequence[Any]) -> object:
@@ -106,7 +123,7 @@ def nested(tree: ResultTree, values: Sequence[Any]) -> object:
             return None
         case tuple():
             return tuple(nested(t, values) for t in tree)
-        case Chosen() | ViewOf() | ListOf() | NoneOr():
+        case Chosen() | ViewOf() | ListOf() | NoneOr() | DictOf():
             return tree.build(values)
         case _:
             return values[tree]
@@ -120,7 +137,7 @@ def leaves(tree: ResultTree) -> Iterator[int]:
         case tuple():
             for item in tree:
                 yield from leaves(item)
-        case Chosen() | ViewOf() | ListOf() | NoneOr():
+        case Chosen() | ViewOf() | ListOf() | NoneOr() | DictOf():
             yield from tree.leaves()
         case _:
             yield tree

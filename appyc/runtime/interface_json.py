@@ -11,7 +11,7 @@ from typing import Any
 
 from appyc.ir.abi import FaultSite, FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
-from appyc.ir.results import Chosen, ListOf, NoneOr, ResultTree, ViewOf
+from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime.frame import Interface, KernelResult
 
@@ -76,14 +76,16 @@ def _tree(tree: ResultTree) -> object:
     match tree:
         case tuple():
             return [_tree(item) for item in tree]
-        case Chosen(which, options):
-            return {"chosen": which, "options": options}
+        case Chosen(which, options, or_none):
+            return {"chosen": which, "options": options, "or_none": or_none}
         case ViewOf(array, ndim, numbers, known_later):
             return {"view": array, "ndim": ndim, "numbers": numbers, "known_later": known_later}
         case ListOf(columns, python, of_tuples, count):
             return {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}
         case NoneOr(is_none, number):
             return {"number": number, "is_none": is_none}
+        case DictOf(keys, items):
+            return {"keys": keys, "items": [_tree(item) for item in items]}
         case _:
             return tree
 
@@ -92,14 +94,16 @@ def _read_tree(data: Any) -> ResultTree:
     match data:
         case list():
             return tuple(_read_tree(item) for item in data)
-        case {"chosen": which, "options": options}:
-            return Chosen(which, tuple(options))
+        case {"chosen": which, "options": options, "or_none": or_none}:
+            return Chosen(which, tuple(options), or_none)
         case {"view": array, "ndim": ndim, "numbers": numbers, "known_later": known_later}:
             return ViewOf(array, ndim, tuple(numbers), tuple(known_later))
         case {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}:
             return ListOf(tuple(columns), tuple(python), of_tuples, count)
         case {"number": number, "is_none": is_none}:
             return NoneOr(is_none, number)
+        case {"keys": keys, "items": items}:
+            return DictOf(tuple(keys), tuple(_read_tree(item) for item in items))
         case _:
             tree: ResultTree = data
             return tree

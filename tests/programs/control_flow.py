@@ -355,3 +355,19 @@ def one_name_for_two_loops(n):
             s += t
         s += 10 * t
     return s, t
+
+
+@PROGRAMS.on(7)
+@PROGRAMS.on(2)
+def left_by_return_alone(n):
+    """The breaks are those of the loops inside."""
+    k = 0
+    while True:
+        k += 1
+        for i in range(n):
+            if i == 3:
+                break
+        while True:
+            break
+        if k > n:
+            return k, i

@@ -43,6 +43,42 @@ def given(x, p):
     return _scaled(x, p)["value"], _scaled(x, p)["n"]
 
 
+@_on(floats(10), 3)
+def returned(x, n):
+    stats = dict(mean=x.mean(), n=len(x), more={"n": n, 3: (x, x[1:])})  # noqa: C408
+    stats["span"] = x.max() - x.min()
+    return stats, n
+
+
+@_on(floats(10))
+def filled_and_returned(x):
+    out = {}
+    out["scaled"] = x * 2
+    s = 0.0
+    for v in x:
+        s += v
+    out["sum"] = s
+    return out
+
+
+@_on(floats(10), 3)
+@_on(floats(10), 1)
+def one_of_two_returned(x, n):
+    if n > 2:
+        return {"a": x + 1, "b": 1}
+    return {"a": x * 2, "b": 2}
+
+
+def _moments(x):
+    return {"mean": x.mean(), "n": 2}
+
+
+@_on(floats(10))
+def with_another_in_it(x):
+    found = _moments(x)
+    return {"z": x - found["mean"], "mean": 0, **found}
+
+
 @_on(floats(20))
 @_on(floats(0), joined=True)
 def stored_into(x):

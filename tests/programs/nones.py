@@ -31,6 +31,60 @@ def first_above(x, limit):
             return i
 
 
+@_on(floats(20), 1.5)
+@_on(floats(20), 3.0)
+def head_below(x, limit):
+    for i in range(x.shape[0]):
+        if x[i] > limit:
+            return x[:i].copy()
+
+
+@_on(floats(9))
+@_on(floats(0))
+@_on(np.ones(3))
+def centred(x):
+    if x.size == 0:
+        return None, None
+    deviation = x.std()
+    if deviation == 0:
+        return x - x.mean(), None
+    return (x - x.mean()) / deviation, deviation
+
+
+@_on(np.array([1, 2, 0]), np.array([2, 2, 1]), 3)
+@_on(np.array([1, 2]), np.array([2, 0]), 3)
+def in_order(src, dst, n):
+    """None where the graph has a cycle."""
+    degree = np.zeros(n, np.int64)
+    for v in dst:
+        degree[v] += 1
+    order = []
+    stack = [i for i in range(n) if degree[i] == 0]
+    while stack:
+        u = stack.pop()
+        order.append(u)
+        for k in range(len(src)):
+            if src[k] == u:
+                degree[dst[k]] -= 1
+                if degree[dst[k]] == 0:
+                    stack.append(dst[k])
+    if len(order) != n:
+        return None
+    return np.array(order)
+
+
+@_on(floats(5), None)
+@_on(floats(5), 0)
+@_on(floats(5), 3)
+def with_a_default(x, n):
+    m = n or 2 * len(x)
+    s = 0.0
+    for i in range(m):
+        s += x[i % 5]
+    name = None or "sum"  # noqa: SIM222
+    return s, m, n and m + 1, name == "sum"
+
+
 def _place(x, limit):
     found = None
     k = 0
