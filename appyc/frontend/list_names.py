@@ -29,11 +29,14 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
     for node in ast.walk(function):
         if isinstance(node, ast.Name):
             names.append(node)
-        if isinstance(node, ast.Assign) and is_new_list(node.value) and isinstance(node.targets[0], ast.Name):
-            if len(node.targets) == 1:
-                bound.setdefault(node.targets[0].id, set()).update(_copied(node.value))
-                known.add(node.targets[0])
-            known |= set(_looked_through(node.value))
+        if isinstance(node, ast.Assign) and (
+            new := [pair for pair in one_by_one(node) if is_new_list(pair[1])]
+        ):
+            for target, value in new:
+                if isinstance(target, ast.Name):
+                    bound.setdefault(target.id, set()).update(_copied(value))
+                    known.add(target)
+                known |= set(_looked_through(value))
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
             known.add(node.target)
         elif isinstance(node, ast.Return) and node.value is not None:
@@ -50,6 +53,21 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
     while any(bound[name] - found for name in found):
         found = frozenset(name for name in found if bound[name] <= found)
     return found
+
+
+def one_by_one(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """What each target gets, where `a, b = [], 0` is as good as `a = []; b = 0`: no value reads a target."""
+    match node.targets, node.value:
+        case [ast.Tuple(elts=targets)], ast.Tuple(elts=values) if len(targets) == len(values):
+            read = {n.id for value in values for n in ast.walk(value) if isinstance(n, ast.Name)}
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            if len(names) == len(targets) and not read.intersection(names):
+                return list(zip(targets, values, strict=True))
+            return []
+        case [target], value:
+            return [(target, value)]
+        case _:
+            return []
 
 
 def is_new_list(value: ast.expr) -> bool:

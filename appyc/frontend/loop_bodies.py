@@ -18,7 +18,7 @@ from appyc.frontend.arrangements import Exchange, exchanged_names
 from appyc.frontend.liveness import live_before
 from appyc.frontend.scope import Env, LoopFrame, Scope
 from appyc.frontend.values import Binding, Conflict, DictSlots, Number, Slot, TupleSlots
-from appyc.ir.nodes import Assign, Break, Continue, For, If, Stmt, Unary, Var, While
+from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, If, Stmt, Unary, Var, While
 from appyc.ir.types import DType
 
 _MAX_ROUNDS = 12
@@ -158,7 +158,10 @@ class LoopBody:
         """Emit the loop, its else clause, and the way on where the function has returned inside."""
         scope.emit(loop)
         if frame.broke is not None:
-            not_left = Unary("~", Var(frame.broke, loc=self.loc), loc=self.loc)
+            not_left: Expr = Unary("~", Var(frame.broke, loc=self.loc), loc=self.loc)
+            if scope.returned is not None and returns.may_return(self.node):
+                stays = Unary("~", Var(scope.returned, loc=self.loc), loc=self.loc)
+                not_left = Binary("&", not_left, stays, loc=self.loc)
             from appyc.frontend.statements import lower_branches  # noqa: PLC0415  (statements hold loops)
 
             lower_branches(scope, not_left, self.node.orelse, [], self.loc)

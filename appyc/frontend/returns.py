@@ -361,8 +361,10 @@ def _always_jumps(body: list[ast.stmt]) -> bool:
     match body[-1]:
         case ast.Return() | ast.Raise():
             return True
-        case ast.While(test=ast.Constant(value=test)) as loop:
-            return bool(test) and not leaves_loop(loop)
+        case ast.While(test=ast.Constant(value=test)) as loop if test:
+            return not leaves_loop(loop)
+        case ast.For(orelse=[*_, _] as orelse) | ast.While(orelse=[*_, _] as orelse) as loop:
+            return _always_jumps(orelse) and not leaves_loop(loop)
         case ast.If(body=then, orelse=orelse):
             return bool(orelse) and _always_jumps(then) and _always_jumps(orelse)
         case _:

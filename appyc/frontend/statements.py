@@ -17,6 +17,7 @@ from appyc.frontend.expressions import (
     lower_expression,
 )
 from appyc.frontend.imports import lower_import
+from appyc.frontend.list_names import one_by_one
 from appyc.frontend.liveness import names_assigned
 from appyc.frontend.local_functions import defined
 from appyc.frontend.loop_bodies import lower_break, lower_continue
@@ -154,6 +155,11 @@ def _lower_any(scope: Scope, node: ast.stmt) -> None:
 def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
     match node:
         case ast.Assign(targets=targets, value=value):
+            pairs = one_by_one(node)
+            if any(isinstance(target, ast.Name) and target.id in scope.list_names for target, _ in pairs):
+                for target, part in pairs:
+                    assignments.lower_assign(scope, [target], part, loc)
+                return
             assignments.lower_assign(scope, targets, value, loc)
         case ast.AnnAssign(target=target, value=value):
             if value is not None:

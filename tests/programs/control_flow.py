@@ -371,3 +371,47 @@ def left_by_return_alone(n):
             break
         if k > n:
             return k, i
+
+
+@PROGRAMS.on(np.array([1.0, 3.0, 1.0]))
+@PROGRAMS.on(np.array([1.0, -9.0, 1.0]))
+@PROGRAMS.on(np.array([1.0, 0.0, 1.0]))
+def returned_before_the_else_clause(x):
+    for i in range(3):
+        if x[i] > 2:
+            return i
+        if x[i] < -5:
+            break
+    else:
+        x[0] = 5
+    return 7
+
+
+@PROGRAMS.on(np.array([1.0, 3.0, 1.0]))
+@PROGRAMS.on(np.array([1.0, 0.0, 1.0]))
+def returned_before_two_else_clauses(x):
+    for i in range(2):
+        k = 0
+        while k < 3:
+            if x[k] > 2:
+                return i
+            k += 1
+        else:  # noqa: PLW0120
+            x[0] = 2
+    else:  # noqa: PLW0120
+        x[1] = 9
+    x[2] = 7
+    return 7
+
+
+@PROGRAMS.on(1.5, 1e-10)
+@PROGRAMS.on(1.5, 0.0)
+def root_or_an_error(x, tolerance):
+    """Nothing comes behind the else clause."""
+    for step in range(8):
+        fx = x**3 - 2 * x - 5
+        if abs(fx) < tolerance:
+            return x, step
+        x -= fx / (3 * x**2 - 2)
+    else:  # noqa: PLW0120
+        raise RuntimeError("no convergence")

@@ -223,3 +223,16 @@ def made_where_they_are_returned(x, n):
     if n < 2:
         return [n] * 3, list(x), x[1:], x.copy()
     return [k * n for k in range(n) if k != 1], [v for v in x if v > 0], x[1:], x.copy()
+
+
+@PROGRAMS.on(floats(9))
+@PROGRAMS.on(floats(0))
+def two_lists_at_once(x):
+    up, down, n = [], [x.size * 1.0], 0
+    for v in x:
+        if v > 0.5:
+            up.append(v)
+            n += 1
+        else:
+            down.append(v * n)
+    return np.array(up).size, len(down), n
