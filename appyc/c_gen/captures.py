@@ -53,19 +53,19 @@ def captures_of(nest: tuple[For, ...]) -> Captures:
     private = {s for loop in nest for s in (*loop.private, *loop.last)} - reduced
     last = tuple(dict.fromkeys(s for loop in nest for s in loop.last if s not in reduced))
     bound = {n.var for n in walk(nest) if isinstance(n, For)}
-    allocated = {n.array for n in walk(body) if isinstance(n, Alloc)}
+    made = {n.array: n for n in walk(body) if isinstance(n, Alloc)}
     atomic = {n.target for n in walk(body) if isinstance(n, Update) and n.atomic and not n.target.is_array}
     used = symbols_of(body)
     scalars = [s for s in used if not s.is_array and s not in bound | reduced]
     return Captures(
-        arrays=tuple(s for s in used if s.is_array and s not in allocated),
+        arrays=tuple(s for s in used if s.is_array and s not in made),
         values=tuple(s for s in scalars if s not in private | atomic),
         reductions=reductions,
         copied=tuple(r for r in combined if r.symbol.is_array),
         last=last,
         atomics=tuple(s for s in scalars if s in atomic - private),
         private=tuple(s for s in scalars if s in private),
-        allocated=tuple(s for s in used if s in allocated),
+        allocated=tuple(s for s in used if s in made and not made[s].in_frame),
     )
 
 

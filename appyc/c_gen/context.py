@@ -121,7 +121,9 @@ def _is_fault_site(node: Node) -> bool:
             return node.checked
         case Update():
             return node.checked and bool(node.index)
-        case Fail() | Alloc():
+        case Alloc():
+            return not node.in_frame
+        case Fail():
             return True
         case Binary():
             return divisor_may_be_zero(node) or exponent_may_be_negative(node)

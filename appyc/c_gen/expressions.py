@@ -7,6 +7,7 @@ expression, so that it is evaluated exactly where and when Python would evaluate
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from appyc.c_gen.context import FunctionContext, divisor_may_be_zero, exponent_may_be_negative
@@ -308,6 +309,14 @@ def _power(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
     return f"{helpers.library('pow', dtype)}({lhs}, {rhs})"
 
 
+def _part(ctx: FunctionContext, name: str, number: Expr) -> str:
+    """A part of a complex number; of one that is read under a mask, it is the part that has it: lanes read floats."""
+    if isinstance(number, Load) and number.mask is not None:
+        there = expression(ctx, replace(number, mask=None))
+        return f"({expression(ctx, number.mask)} ? __{name}__ ({there}) : {constant(0, number.dtype.part)})"
+    return f"(__{name}__ ({expression(ctx, number)}))"
+
+
 _COMPLEX_FUNCTIONS = {
     "abs": "cabs",
     "exp": "cexp",
@@ -333,7 +342,7 @@ def _intrinsic(ctx: FunctionContext, expr: Intrinsic) -> str:
         case "isnan" | "isinf" | "isfinite":
             return f"(__builtin_{expr.name}({first}) != 0)"
         case "real" | "imag":
-            return f"(__{expr.name}__ ({first}))"
+            return _part(ctx, expr.name, expr.args[0])
         case "conj":
             return f"(~{first})"  # GNU C's conjugate
         case "complex":

@@ -57,7 +57,7 @@ def arrays_gone(fn: Function, allocated: frozenset[Symbol]) -> dict[int, list[Sy
 
 
 def _allocates(stmt: Stmt) -> bool:
-    return any(isinstance(node, Alloc) for node in walk(stmt))
+    return any(isinstance(node, Alloc) and not node.in_frame for node in walk(stmt))
 
 
 def emit_release(ctx: FunctionContext, array: Symbol) -> None:

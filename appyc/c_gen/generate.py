@@ -34,9 +34,9 @@ from appyc.options import Options
 class CModule:
     """C text, the name of the function to call, what a fault's number means, and the frame.
 
-    threaded: it holds a loop that threads may share. profiled: the loops whose time it takes.
-    start, functions, end: what `units` puts together. libraries: files that it needs beside those, the same in
-    every program.
+    threaded: it holds a loop that threads may share. profiled: the loops whose time it takes. masked: it holds lanes
+    under masks. start, functions, end: what `units` puts together. libraries: files that it needs beside those, the
+    same in every program.
     """
 
     text: str
@@ -45,6 +45,7 @@ class CModule:
     layout: FrameLayout
     threaded: bool = False
     profiled: tuple[For, ...] = ()
+    masked: bool = False
     start: str = ""
     functions: tuple[Definition, ...] = ()
     end: str = ""
@@ -83,9 +84,10 @@ def generate(
     written = [function.static for function in functions]
     text = "\n\n".join([TYPEDEFS, module.helpers.text(), *table, *written, entry_text]) + "\n"
     threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))
+    masked = any(isinstance(n, Alloc) and n.in_frame for n in walk(fn))
     start = f"{TYPEDEFS}\n\n{module.helpers.declared()}"
     return CModule(
-        text, entry, module.faults(), layout, threaded, tuple(profiled),
+        text, entry, module.faults(), layout, threaded, tuple(profiled), masked,
         start, functions, entry_text, module.helpers.libraries(),
     )  # fmt: skip
 
@@ -94,7 +96,9 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
     """Writes the function that holds the program; returns its name."""
     fn = module.fn
     allocated = tuple(
-        dict.fromkeys(n.array for n in _outside_threads(module, fn.body) if isinstance(n, Alloc))
+        dict.fromkeys(
+            n.array for n in _outside_threads(module, fn.body) if isinstance(n, Alloc) and not n.in_frame
+        )
     )
     ctx = FunctionContext(module, allocated=allocated)
     name = module.names.fresh(fn.name)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from appyc.c_gen.context import FunctionContext, can_fault
 from appyc.c_gen.scalars import c_type, constant
-from appyc.ir.nodes import Alloc, Break, For, Load, LoopMode, Node, Reduction, Stmt, Symbol, Update, While
+from appyc.ir.nodes import Alloc, Break, For, If, Load, LoopMode, Node, Reduction, Stmt, Symbol, Update, While
 from appyc.ir.visit import scalars_written, symbols_of, walk
 
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
@@ -89,6 +89,12 @@ def named_outside_lanes(body: Iterable[Stmt]) -> set[Symbol]:
                     inside.difference_update(own)
                 out |= inside
                 out.update(symbols_of((stmt.lo, stmt.hi)))
+            case While():
+                out |= named_outside_lanes(stmt.body)
+                out.update(symbols_of(stmt.cond))
+            case If():
+                out |= named_outside_lanes((*stmt.then, *stmt.orelse))
+                out.update(symbols_of(stmt.cond))
             case _:
                 out.update(symbols_of(stmt))
     return out

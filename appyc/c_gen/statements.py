@@ -195,6 +195,12 @@ def _emit_if(ctx: FunctionContext, stmt: If) -> None:
 def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
     """A loop may come here again, and takes the memory of the last time if that is large enough."""
     writer, helpers, array = ctx.writer, ctx.module.helpers, stmt.array
+    if stmt.in_frame:
+        sizes = "".join(f"[{expression(ctx, size)}]" for size in stmt.shape)
+        writer.line(
+            f"{storage_type(array.dtype)} {ctx.name(array)}{sizes} __attribute__((aligned(64))) = {{0}};"
+        )
+        return
     extents = [ctx.extent(array, axis) for axis in range(array.array.ndim)]
     for name, size in zip(extents, stmt.shape, strict=True):
         writer.line(f"{name} = {expression(ctx, size)};")

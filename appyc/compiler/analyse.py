@@ -17,7 +17,7 @@ from appyc.runtime.signature import typeof
 
 if TYPE_CHECKING:
     from appyc.ir.nodes import Function
-    from appyc.passes.context import PassContext
+    from appyc.passes.context import PassContext, Remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,14 @@ class Analysed:
     outside: CompiledFor
     context: PassContext
     hidden: int = 0
+
+    def for_c(self, vector_functions: frozenset[str], remarks: list[Remark] | None = None) -> Function:
+        """The analysed function as C is written from it. remarks: takes what there is to say of that."""
+        from appyc.passes.context import PassContext  # noqa: PLC0415  (not needed on a warm start)
+        from appyc.passes.lower_to_c import lower_to_c  # noqa: PLC0415  (nor is this)
+
+        context = PassContext(self.context.options, [] if remarks is None else remarks)
+        return lower_to_c(self.function, context, vector_functions)
 
 
 def analyse(

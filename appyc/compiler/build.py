@@ -23,7 +23,7 @@ _OBJECT = "helpers.o"
 def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path:
     """The module's library, in the folder."""
     built = folder / "kernel.so"
-    compiler = (toolchain.compiler_id(), *toolchain.flags(options))
+    compiler = (toolchain.compiler_id(), *toolchain.flags(options, masked=module.masked))
     kept: list[Path] = []
     missing: dict[str, str] = {}
     for number, text in enumerate(module.libraries):
@@ -36,9 +36,9 @@ def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path
             kept[-1].write_bytes(there.path(_OBJECT).read_bytes())  # another process may remove the entry
     units = module.units(_cores())
     if len(units) == 1 and not missing:
-        toolchain.build(units[0], built, options, kept)
+        toolchain.build(units[0], built, options, kept, masked=module.masked)
         return built
-    objects = toolchain.compile_files([*missing.values(), *units], folder, options)
+    objects = toolchain.compile_files([*missing.values(), *units], folder, options, masked=module.masked)
     for key, made in zip(missing, objects, strict=False):
         cache.store(key, {_OBJECT: made.read_bytes()}, {})
     toolchain.link([*objects, *kept], built, options)

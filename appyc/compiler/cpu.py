@@ -133,12 +133,15 @@ class CpuCompiler:
         function = analysed.plain if plain else analysed.function
         vector_functions = toolchain.vector_functions(function, self.options)
         try:
+            function = function if plain else analysed.for_c(vector_functions)
             module = generate(function, self.options, sequential=plain, vector_functions=vector_functions)
         except RecursionError:
             raise too_deep(function) from None
         interface = describe(function, analysed.arguments, module.faults)
         cache_, index = _disk(cache_dir() if self.options.cache else None)
-        entry_key = digest(module.text, toolchain.compiler_id(), *toolchain.flags(self.options))
+        entry_key = digest(
+            module.text, toolchain.compiler_id(), *toolchain.flags(self.options, masked=module.masked)
+        )
         entry = cache_.lookup(entry_key)
         if entry is None:
             with TemporaryDirectory(prefix="appyc-") as folder:

@@ -38,7 +38,8 @@ def profile(
     """
     options = analysed.context.options
     vector_functions = toolchain.vector_functions(analysed.function, options)
-    module = generate(analysed.function, options, profile=True, vector_functions=vector_functions)
+    function = analysed.for_c(vector_functions)
+    module = generate(function, options, profile=True, vector_functions=vector_functions)
     interface = describe(analysed.function, analysed.arguments, module.faults)
     given = [None if name in objects else value for name, value in named.items()]
     given += [fetch(fn, path, named) for path in analysed.outside.captures]
@@ -63,7 +64,7 @@ def profile(
 
 
 def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
-    toolchain.build(module.text, path, analysed.context.options)
+    toolchain.build(module.text, path, analysed.context.options, masked=module.masked)
     library = load_library(str(path))
     machine.attach(library)
     memory.attach(library)

@@ -568,11 +568,16 @@ class Continue(Node):
 
 @dataclass(frozen=True, slots=True)
 class Alloc(Node):
-    """A new C-contiguous array, of zeros where `zero` is set."""
+    """A new C-contiguous array, of zeros where `zero` is set.
+
+    in_frame: it has so few elements, a constant number of them, that it is part of the frame of the function that
+    makes it; nothing outside of the block that it is made in may name it.
+    """
 
     array: Symbol
     shape: tuple[Expr, ...]
     zero: bool = True
+    in_frame: bool = False
 
 
 @dataclass(frozen=True, slots=True)

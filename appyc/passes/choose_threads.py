@@ -39,6 +39,7 @@ from appyc.ir.nodes import (
     Stmt,
     Store,
     Update,
+    While,
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
@@ -48,6 +49,7 @@ from appyc.ir.visit import (
     rename,
     scalars_read,
     scalars_written,
+    statements,
     walk,
 )
 from appyc.passes.build import integer, most_trips, trip_count
@@ -143,7 +145,8 @@ def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
     if any(n.product is not None for n in inner):
         return False  # each product is shared by all threads
     if inside:
-        return bool(inner) and found.verdict is Verdict.INDEPENDENT
+        holds_loops = any(isinstance(n, For | While) for n in statements(loop.body))
+        return holds_loops and found.verdict is Verdict.INDEPENDENT
     return not any(n.clauses is not None and n.clauses.request in ("parallel", "simd") for n in inner)
 
 

@@ -8,6 +8,7 @@ where the result does not.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Intrinsic, Logical, Select, Unary
@@ -62,31 +63,40 @@ def is_zero(a: Parts) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Divisor:
-    """A divisor, made ready: which part is the larger one, the ratio of the parts, the scale."""
+    """A divisor, made ready. larger: whether its real part is the larger one. nothing: whether it is 0.
+    ratio: its smaller part by the larger. scale: what is multiplied with in the end."""
 
     larger: Expr
+    nothing: Expr
     ratio: Expr
     scale: Expr
 
 
-def ratio_of(b: Parts) -> tuple[Expr, Expr]:
-    """Whether the real part is the larger one, and the smaller part by the larger."""
-    larger = Compare(">=", _call("abs", b.re), _call("abs", b.im), loc=b.re.loc)
-    big, small = _either(larger, b.re, b.im), _either(larger, b.im, b.re)
-    none = _number(0.0, b.re)
-    ratio = _either(Compare("==", big, none, loc=b.re.loc), none, _op("/", small, big))
-    return larger, ratio
+def divisor(b: Parts, temp: Callable[[Expr, str], Expr]) -> Divisor:
+    """temp: gives an expression a name, so that it may be written twice."""
+    larger = temp(Compare(">=", _call("abs", b.re), _call("abs", b.im), loc=b.re.loc), "larger")
+    big, small = temp(_either(larger, b.re, b.im), "big"), temp(_either(larger, b.im, b.re), "small")
+    nothing = temp(Compare("==", big, _number(0.0, big), loc=b.re.loc), "nothing")
+    ratio = temp(_op("/", small, big), "ratio")
+    whole = _either(nothing, _call("abs", b.re), _op("+", big, _op("*", small, ratio)))
+    return Divisor(larger, nothing, ratio, temp(_op("/", _number(1.0, whole), whole), "scale"))
 
 
-def scale_of(b: Parts, larger: Expr, ratio: Expr) -> Expr:
-    big, small = _either(larger, b.re, b.im), _either(larger, b.im, b.re)
-    return _op("/", _number(1.0, b.re), _op("+", big, _op("*", small, ratio)))
+def quotient(a: Parts, d: Divisor, temp: Callable[[Expr, str], Expr]) -> Parts:
+    """Where the imaginary part of the divisor is the larger one, the parts of `a` have exchanged their places.
 
-
-def quotient(a: Parts, d: Divisor) -> Parts:
-    re = _either(d.larger, _op("+", a.re, _op("*", a.im, d.ratio)), _op("+", _op("*", a.re, d.ratio), a.im))
-    im = _either(d.larger, _op("-", a.im, _op("*", a.re, d.ratio)), _op("-", _op("*", a.im, d.ratio), a.re))
-    return Parts(_op("*", re, d.scale), _op("*", im, d.scale))
+    What is chosen between are operands: chosen results would become branches, which lanes cannot take.
+    """
+    first, second = (
+        temp(_either(d.larger, a.re, a.im), "first"),
+        temp(_either(d.larger, a.im, a.re), "second"),
+    )
+    turned = temp(_op("*", first, d.ratio), "turned")
+    re = _op("+", first, _op("*", second, d.ratio))
+    im = _op("-", _either(d.larger, second, turned), _either(d.larger, turned, second))
+    return Parts(
+        _op("*", _either(d.nothing, a.re, re), d.scale), _op("*", _either(d.nothing, a.im, im), d.scale)
+    )
 
 
 def exponential(a: Parts) -> Parts:

@@ -46,7 +46,12 @@ def lower_jumps(fn: Function, ctx: PassContext) -> Function:
     """The function without `Break` and `Continue`."""
     if not any(isinstance(n, Break | Continue) for n in walk(fn)):
         return fn
-    return replace(fn, body=_Lowering(NameSupply.after(fn)).block(fn.body))
+    return replace(fn, body=without_jumps(fn.body, NameSupply.after(fn)))
+
+
+def without_jumps(body: tuple[Stmt, ...], names: NameSupply) -> tuple[Stmt, ...]:
+    """The same for some statements; they leave no loop but those among them."""
+    return _Lowering(names).block(body)
 
 
 class _Lowering:

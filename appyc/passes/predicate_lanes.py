@@ -48,7 +48,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import rename, scalars_written
+from appyc.ir.visit import rename, scalars_written, walk
 from appyc.passes.build import (
     both,
     combine,
@@ -80,6 +80,10 @@ class KernelLowering(ExpressionLowering):
         self.strips = strips
         self.accumulators: set[Symbol] = set()
         """Scalars that lanes behind the end of their loop must not change."""
+        self.counts_alone = False
+        """Whether a lane counts its own iterations of a loop with an end of its own, unless places depend on them."""
+        self.unmasked: set[Symbol] = set()
+        """Scalars that lanes may set which do not act: nobody sees what they had before."""
 
     def block(self, body: tuple[Stmt, ...], where: Where) -> list[ScheduledStmt]:
         out: list[ScheduledStmt] = []
@@ -129,7 +133,7 @@ class KernelLowering(ExpressionLowering):
 
     def assign(self, target: Symbol, value: Expr, where: Where, out: list[ScheduledStmt]) -> None:
         partial = where.narrow or target in self.accumulators
-        if partial and where.mask is not None and target in self.varying:
+        if partial and where.mask is not None and target in self.varying and target not in self.unmasked:
             value = Select(where.mask, value, Var(target, loc=value.loc), loc=value.loc)
         out.append(Assign(target, value, loc=value.loc))
 
@@ -168,7 +172,7 @@ class KernelLowering(ExpressionLowering):
         lo, hi = self.expr(s.lo, where, out), self.expr(s.hi, where, out)
         if not self.is_varying(lo) and not self.is_varying(hi):
             out.append(Loop(s.var, lo, hi, s.step, tuple(self.block(s.body, where)), loc=s.loc))
-        elif not self.is_varying(lo):
+        elif not self.is_varying(lo) and not (self.counts_alone and not _has_places(s)):
             self._for_to_furthest(s, lo, hi, where, out)
         else:
             self._for_in_step(s, lo, hi, where, out)
@@ -292,6 +296,15 @@ class KernelLowering(ExpressionLowering):
             op = "or" if symbol.dtype is DType.BOOL else "+"
             body.append(LaneReduce(symbol, op, value, loc=loc))
         out.append(Branch(less(integer(0, loc), count), tuple(body), loc=loc))
+
+
+def _has_places(loop: For) -> bool:
+    """Whether the loop comes to places of arrays by its variable: it should be the same one for all lanes then."""
+    return any(
+        isinstance(n, Load | Store | Update)
+        and any(isinstance(v, Var) and v.symbol == loop.var for v in walk(n.index))
+        for n in walk(loop.body)
+    )
 
 
 def _ordered(symbols: set[Symbol]) -> list[Symbol]:

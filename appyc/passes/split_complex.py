@@ -13,7 +13,7 @@ reductions; its loop becomes sequential. New scalars are not listed as private.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import assert_never
 
@@ -63,6 +63,7 @@ from appyc.passes import complex_parts as parts
 from appyc.passes.build import is_simple, zero
 from appyc.passes.complex_parts import Parts
 from appyc.passes.context import PassContext
+from appyc.passes.lane_expressions import may_act
 
 _FUNCTIONS: dict[str, Callable[[Parts], Parts]] = {
     "conj": parts.conjugate,
@@ -76,7 +77,7 @@ _FUNCTIONS: dict[str, Callable[[Parts], Parts]] = {
 def split_complex(fn: Function, ctx: PassContext) -> Function:
     if not _works_on_complex(fn) and not any(p.dtype.is_complex for p in fn.params):
         return fn
-    split = _Splitter(fn, ctx)
+    split = _Splitter(NameSupply.after(fn), ctx)
     start: list[Stmt] = []
     for param in fn.params:
         if not param.is_array and param.dtype.is_complex:
@@ -85,6 +86,17 @@ def split_complex(fn: Function, ctx: PassContext) -> Function:
     end: list[Stmt] = []
     results = tuple(split.result(result, end) for result in fn.results)
     return replace(fn, body=(*start, *body, *end), results=results)
+
+
+def split_block(
+    body: tuple[Stmt, ...], outside: Iterable[Symbol], names: NameSupply, ctx: PassContext
+) -> tuple[Stmt, ...]:
+    """The same for some statements. outside: the complex scalars that they read and do not make."""
+    split = _Splitter(names, ctx)
+    out: list[Stmt] = []
+    for symbol in outside:
+        split.assign(symbol, split.parts_of_scalar(Var(symbol, loc=body[0].loc)), out)
+    return (*out, *split.block(body))
 
 
 def _works_on_complex(node: Node) -> bool:
@@ -96,8 +108,8 @@ def _works_on_complex(node: Node) -> bool:
 
 
 class _Splitter:
-    def __init__(self, fn: Function, ctx: PassContext) -> None:
-        self.names, self.ctx = NameSupply.after(fn), ctx
+    def __init__(self, names: NameSupply, ctx: PassContext) -> None:
+        self.names, self.ctx = names, ctx
         self.known: dict[Symbol, tuple[Symbol, Symbol]] = {}
 
     # ------------------------------------------------------------ scalars
@@ -224,12 +236,11 @@ class _Splitter:
         if e.trap:
             wrong = Fail("ZeroDivisionError", "complex division by zero", loc=e.loc)
             out.append(If(parts.is_zero(b), (wrong,), loc=e.loc))
-        larger, ratio = (
-            self.temp(value, out, name)
-            for value, name in zip(parts.ratio_of(b), ("larger", "ratio"), strict=True)
-        )
-        scale = self.temp(parts.scale_of(b, larger, ratio), out, "scale")
-        return parts.quotient(a, parts.Divisor(larger, ratio, scale))
+
+        def temp(value: Expr, name: str) -> Expr:
+            return self.temp(value, out, name)
+
+        return parts.quotient(a, parts.divisor(b, temp), temp)
 
     def _power(self, a: Parts, b: Parts, out: list[Stmt]) -> Parts:
         """exp(b log a), and 0 for a = 0 unless b is 0 too."""
@@ -290,14 +301,20 @@ class _Splitter:
                 raise UnsupportedError(f"'{e.name}' of a complex number does not run on the GPU", e.loc)
 
     def _chosen(self, e: Logical | Select, out: list[Stmt]) -> Expr:
-        """A real value that is computed only where it is asked for: statements under an `If`."""
+        """A real value that is computed only where it is asked for: statements under an `If`, unless anybody may
+        compute it."""
+        if isinstance(e, Logical):
+            lhs, ahead = self.expr(e.lhs, out), list[Stmt]()
+            rhs = self.expr(e.rhs, ahead)
+            if not may_act(rhs) and all(isinstance(s, Assign) and not may_act(s.value) for s in ahead):
+                out += ahead
+                return replace(e, lhs=lhs, rhs=rhs)
         chosen = self.names.fresh("chosen", e.dtype)
         if isinstance(e, Logical):
-            out.append(Assign(chosen, self.expr(e.lhs, out), loc=e.loc))
-            more: list[Stmt] = []
-            more.append(Assign(chosen, self.expr(e.rhs, more), loc=e.loc))
+            out.append(Assign(chosen, lhs, loc=e.loc))
+            ahead.append(Assign(chosen, rhs, loc=e.loc))
             asked: Expr = Var(chosen, loc=e.loc)
-            out.append(If(asked if e.op == "and" else Unary("~", asked, loc=e.loc), tuple(more), loc=e.loc))
+            out.append(If(asked if e.op == "and" else Unary("~", asked, loc=e.loc), tuple(ahead), loc=e.loc))
         else:
             cond, then, orelse = self.expr(e.cond, out), list[Stmt](), list[Stmt]()
             then.append(Assign(chosen, self.expr(e.then, then), loc=e.loc))

@@ -16,6 +16,7 @@ from appyc.ir.visit import loops_of
 from appyc.passes.context import Remark
 from appyc.report.fusion import HOW_COUNTED, FusionRecord, fusion_records, known_sizes
 from appyc.report.times import LoopTime, time_text
+from appyc.runtime.toolchain import vector_functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +120,19 @@ def report(
             ],
             analysed,
         ),
-        remarks=_remarks(analysed),
+        remarks=_remarks(analysed, target),
         guards=tuple(f"{print_expr(g.holds)} ({g.reason})" for g in function.guards),
         fusions=fusion_records(analysed, known_sizes(analysed, values or {})),
     )
 
 
-def _remarks(analysed: Analysed) -> tuple[Remark, ...]:
+def _remarks(analysed: Analysed, target: str) -> tuple[Remark, ...]:
     """Each remark once, without misses of what another pass keeps out of memory after all."""
     elsewhere = analysed.context.contracted.keys() | analysed.context.recomputed.keys()
-    left = [r for r in analysed.context.remarks if not r.stored or not r.stored <= elsewhere]
+    found = list(analysed.context.remarks)
+    if target == "cpu":
+        analysed.for_c(vector_functions(analysed.function, analysed.context.options), found)
+    left = [r for r in found if not r.stored or not r.stored <= elsewhere]
     return tuple({(r.loc.line, r.kind, r.text): r for r in left}.values())
 
 

@@ -16,7 +16,8 @@ def text_of(analysed: Analysed, kind: str) -> str:
 
         options = analysed.context.options
         vector_functions = toolchain.vector_functions(analysed.function, options)
-        return generate(analysed.function, options, vector_functions=vector_functions).text
+        function = analysed.for_c(vector_functions)
+        return generate(function, options, vector_functions=vector_functions).text
     from appyc.compiler.gpu import triton_text  # noqa: PLC0415
 
     return triton_text(analysed)

@@ -47,6 +47,8 @@ _FLAGS = (
 _FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-nostartfiles")
 """With -ffast-math compilers link start-up code into a library that makes the whole process, its
 other libraries too, flush subnormal numbers to zero; kernels need no start-up code at all."""
+_MASKED = ("-fno-thread-jumps", "-fno-tree-vrp")
+"""For lanes under masks: of several choices by one flag gcc would make branches, which vectors do not have."""
 _LIBRARIES = ("-lm",)
 
 
@@ -105,19 +107,22 @@ def vector_functions(fn: Function, options: Options) -> frozenset[str]:
     return vector_math.vector_functions(find_compiler())
 
 
-def flags(options: Options) -> tuple[str, ...]:
-    """The compiler's arguments, but for the files: part of a cache key too."""
+def flags(options: Options, *, masked: bool = False) -> tuple[str, ...]:
+    """The compiler's arguments, but for the files: part of a cache key too. masked: the code has lanes under masks."""
     compiler = find_compiler()
     fast = _FAST_MATH if options.fastmath else ()
     is_clang = "clang" in _version(compiler)
     lanes = vector_math.clang_flags(compiler) if is_clang and not options.exact else ()
-    return (*_FLAGS, *_openmp_flags(compiler), *lanes, *fast)
+    straight = _MASKED if masked and not is_clang else ()
+    return (*_FLAGS, *straight, *_openmp_flags(compiler), *lanes, *fast)
 
 
-def build(text: str, out_path: Path, options: Options, objects: Sequence[Path] = ()) -> None:
+def build(
+    text: str, out_path: Path, options: Options, objects: Sequence[Path] = (), *, masked: bool = False
+) -> None:
     """Compiles C text to a shared library, which appears at `out_path` whole or not at all.
 
-    objects: what it is linked with, as `compile_files` makes it.
+    objects: what it is linked with, as `compile_files` makes it. masked: as in `flags`.
     """
     compiler = find_compiler()
     out_path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,7 +130,7 @@ def build(text: str, out_path: Path, options: Options, objects: Sequence[Path] =
     os.close(handle)
     try:
         given = ["-x", "c", "-", "-x", "none", *map(str, objects)]
-        command = [*shlex.split(compiler), *flags(options), *given, "-o", partial, *_LIBRARIES]
+        command = [*shlex.split(compiler), *flags(options, masked=masked), *given, "-o", partial, *_LIBRARIES]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise InternalError("the C compiler", f"{done.stderr.strip()}\n{_numbered(text)}")
@@ -134,9 +139,11 @@ def build(text: str, out_path: Path, options: Options, objects: Sequence[Path] =
         Path(partial).unlink(missing_ok=True)
 
 
-def compile_files(texts: Sequence[str], folder: Path, options: Options) -> list[Path]:
-    """Compiles C texts side by side, each to an object in the folder."""
-    command = [*shlex.split(find_compiler()), *flags(options), "-c"]
+def compile_files(
+    texts: Sequence[str], folder: Path, options: Options, *, masked: bool = False
+) -> list[Path]:
+    """Compiles C texts side by side, each to an object in the folder. masked: as in `flags`."""
+    command = [*shlex.split(find_compiler()), *flags(options, masked=masked), "-c"]
     running: list[tuple[str, Path, subprocess.Popen[str]]] = []
     try:
         for number, text in enumerate(texts):
