@@ -65,7 +65,7 @@ def _described(ran: Ran) -> str:
     if program is None and ran.why:
         return f"at once: {ran.what}, {ran.why}"
     if program is None:
-        return f"by NumPy: {ran.what}"
+        return f"by {ran.by}: {ran.what}"
     lines = []
     places = dict(zip(program.text.lines, program.sites, strict=True))
     for number, text in enumerate(inspect.getsource(program.text.function).splitlines(), 1):

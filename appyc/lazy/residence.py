@@ -58,7 +58,7 @@ def is_sole(buffers: Sequence[object], at: int, lists: int) -> bool:
     if buffer.lent or not (is_there(memory) or (isinstance(memory, np.ndarray) and memory.flags.writeable)):
         return False
     owners = [memory]
-    while isinstance(owner := owners[-1].base, np.ndarray):
+    while isinstance(owner := getattr(owners[-1], "base", None), np.ndarray):
         owners.append(owner)
     del memory, owner
     return all(
@@ -106,6 +106,26 @@ def view_there(memory: Any, path: Path) -> Any:
             case _:
                 raise AttributeError("this view is not handed to libraries on a GPU: hand on a copy")
     return memory
+
+
+def views_there(places: Iterable[tuple[Buffer, Path]]) -> list[Any] | None:
+    """Views of arrays on the GPU; None where one of them is not there, or of a kind that is not known there."""
+    out = []
+    for buffer, path in places:
+        if not is_there(buffer.memory):
+            return None
+        try:
+            out.append(view_there(buffer.memory, path))
+        except AttributeError:
+            return None
+    return out
+
+
+def product(a: Any, b: Any) -> Any:
+    """Of matrices on the GPU."""
+    import cupy  # noqa: PLC0415
+
+    return cupy.matmul(a, b)
 
 
 def by_numpy(function: Any, arguments: tuple[Any, ...]) -> Any:

@@ -53,7 +53,8 @@ class Ran:
     """What a flush ran at once: a program, or one statement in NumPy.
 
     arguments: numbers, and shape and dtype of arrays, which are not to be kept alive for a report. left: lines of
-    results that were not stored, and are recorded still. why: a call of a compiled function ran at once.
+    results that were not stored, and are recorded still. why: a call of a compiled function ran at once. by: what ran
+    it, where no program did.
     """
 
     what: str
@@ -61,6 +62,7 @@ class Ran:
     arguments: tuple[object, ...] = ()
     left: tuple[int, ...] = ()
     why: str = ""
+    by: str = "NumPy"
 
     def arguments_like(self) -> tuple[object, ...]:
         """What the program ran on, with arrays of zeros for its arrays."""
@@ -354,6 +356,8 @@ def _without_values(argument: object) -> object:
 def _run_hosted(statement: Statement) -> None:
     target = statement.target()
     assert target is not None
+    if _has_run_there(statement, target):
+        return
     operands = [_operand(operand, target) for operand in statement.operands]
     assert isinstance(statement.operation, Product | Copy)
     value = statement.operation.run(*operands)
@@ -362,6 +366,34 @@ def _run_hosted(statement: Statement) -> None:
         target.memory = np.asarray(value, target.dtype, order="C")
     else:
         view_of(residence.at_home(target), statement.path)[...] = value
+
+
+def _has_run_there(statement: Statement, target: Buffer) -> bool:
+    """Whether CuPy has run it: products of floating-point matrices, where programs run on a GPU."""
+    is_product = isinstance(statement.operation, Product) and target.dtype.kind in "fc"
+    if not is_product or not residence.is_for_gpu(STATE.target):
+        return False
+    places = [
+        (o.buffer if isinstance(o, View) else target, o.path)
+        for o in statement.operands
+        if isinstance(o, View | Own)
+    ]
+    if statement.path is not None:
+        places.append((target, statement.path))
+    residence.move(buffer for buffer, _ in places)
+    views = residence.views_there(places)
+    if views is None:
+        return False
+    for operand in statement.operands:
+        if isinstance(operand, View):
+            STATE.watch.is_read(operand.buffer)
+    value = residence.product(*views[:2])
+    STATE.last.append(Ran(str(statement.operation), by="CuPy"))
+    if statement.path is None:
+        target.memory = residence.kept(value, target.dtype)
+    else:
+        views[2][...] = value
+    return True
 
 
 def _operand(operand: Operand, target: Buffer) -> Any:

@@ -76,6 +76,36 @@ def test_what_numpy_runs_takes_copies_and_gives_back(cupy: Any) -> None:
     numpy.testing.assert_array_equal((a @ a + 1).numpy(), a.numpy() @ a.numpy() + 1)
 
 
+def test_products_stay_on_the_gpu(cupy: Any) -> None:
+    values = numpy.arange(12.0).reshape(3, 4)
+    a, out = np.array(values), np.zeros((4, 4))
+    b = (a + 1.0).T @ (a[::-1] * 2.0)
+    out[1:3] = a.T[:2] @ a
+    c = np.tanh(b) + out
+    appyc.flush()
+    assert all(is_there(x) for x in (a, b, out, c))
+    assert "by CuPy" in appyc.explain()
+    wanted = (values + 1.0).T @ (values[::-1] * 2.0)
+    numpy.testing.assert_allclose(b.numpy(), wanted)
+    stored = numpy.zeros((4, 4))
+    stored[1:3] = values.T[:2] @ values
+    numpy.testing.assert_allclose(c.numpy(), numpy.tanh(wanted) + stored)
+
+
+def test_products_of_what_stays_on_the_host_run_there(cupy: Any) -> None:
+    a = np.array(numpy.eye(3) * 2.0)
+    seen = numpy.asarray(a)
+    b = a @ a
+    whole = np.array(numpy.arange(9).reshape(3, 3)) @ np.array(numpy.arange(9).reshape(3, 3))
+    appyc.flush()
+    assert "by NumPy" in appyc.explain()
+    assert not is_there(b)
+    numpy.testing.assert_array_equal(b.numpy(), seen @ seen)
+    numpy.testing.assert_array_equal(
+        whole.numpy(), numpy.arange(9).reshape(3, 3) @ numpy.arange(9).reshape(3, 3)
+    )
+
+
 def test_random_programs_are_those_of_numpy(cupy: Any) -> None:
     for seed in range(900, 912):
         assert not difference(program(seed, most=14))
