@@ -126,6 +126,8 @@ def _accesses(node: Node, weight: int) -> list[tuple[Symbol, tuple[Expr, ...], i
 
 def _stride(array: Symbol, index: tuple[Expr, ...], var: Symbol) -> int:
     """1: the next element; 0: the same one, or no telling; -1: far away."""
+    if not index:
+        return 0
     order = index if array.array.layout is Layout.F else index[::-1]
     fast = coefficient(order[0], var)
     if any(coefficient(i, var) != 0 for i in order[1:]):

@@ -121,3 +121,10 @@ def products_of_a_named_view_with_itself(v):
     a = v.reshape(-1, 2)
     a[0, :] = 5.0
     return a.T @ a, np.add.outer(a, a), np.kron(a, a), (a @ a.T).sum(), np.einsum("ij,kj->ik", a, a)
+
+
+@PROGRAMS.on(np.array(3.0), floats(4, 5))
+@PROGRAMS.on(np.array(3.0), floats(4, 0))
+def array_without_axes(s, a):
+    """Beside one with two, on a GPU: it was looked for the axis along which it goes fast."""
+    return s * a, a + s
