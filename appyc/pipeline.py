@@ -70,6 +70,7 @@ from appyc.passes.straighten_loops import straighten_loops
 from appyc.passes.stream_results import stream_results
 from appyc.passes.substitute_induction import substitute_induction
 from appyc.passes.sum_columns_in_blocks import sum_columns_in_blocks
+from appyc.passes.unroll_loops import unroll_loops
 from appyc.passes.version_loops import version_loops
 
 Pass: TypeAlias = Callable[[Function, PassContext], Function]
@@ -93,6 +94,7 @@ ANALYSE: tuple[Pass, ...] = (
     substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
     peel_wrap_around,  # after it, since a counter wraps around nothing
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
+    unroll_loops,  # the same: what is said of bounds is said once for all iterations; before all that looks at loops
     remove_dead_arrays,  # once stores cannot raise; what is gone need not be fused
     forward_copies,  # the same: written arrays share no memory here, so that few copies are needed
     recompute_producers,  # before fusion, which cannot join a stencil with what fills the array it reads

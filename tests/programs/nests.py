@@ -256,3 +256,40 @@ def rebinds_loop_variable(a):
         i = i * 2
         total += i
     return total
+
+
+@PROGRAMS.on(ints(7, 40, lo=0, hi=256, dtype=np.uint8), np.zeros((7, 40), np.uint8))
+@PROGRAMS.on(floats(6, 35, dtype=np.float32), np.zeros((6, 35), np.float32))
+def means_of_neighbours(image, out):
+    for i in range(1, image.shape[0] - 1):
+        for j in range(1, image.shape[1] - 1):
+            s = 0.0
+            for di in range(-1, 2):
+                for dj in range(-1, 2):
+                    s += image[i + di, j + dj]
+            out[i, j] = s / 9
+
+
+@PROGRAMS.on(ints(7, 40, lo=0, hi=2), np.zeros((7, 40), np.int64))
+def living_neighbours(cells, out):
+    for i in range(1, cells.shape[0] - 1):
+        for j in range(1, cells.shape[1] - 1):
+            s = 0
+            for di in range(-1, 2):
+                for dj in range(-1, 2):
+                    if di == 0 and dj == 0:
+                        continue
+                    s += cells[i + di, j + dj]
+            out[i, j] = 1 if s == 3 or (s == 2 and cells[i, j] == 1) else 0
+
+
+@PROGRAMS.on(floats(33, 3), floats(3, 3), np.zeros((33, 3)))
+@PROGRAMS.on(floats(33, 2), floats(3, 3), np.zeros((33, 3)))
+def turned_points(points, turn, out):
+    """A point of two numbers is out of range, after what comes before it has been stored."""
+    for i in range(len(points)):
+        for a in range(3):
+            s = 0.0
+            for b in range(3):
+                s += turn[a, b] * points[i, b]
+            out[i, a] = s
