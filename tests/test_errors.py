@@ -950,13 +950,13 @@ first(np.ones(4), True)
 """,
     "return_missing_on_a_path": """
 @appyc.jit(strict=True)
-def sign(x):
-    if x > 0:
+def part(x):
+    if x[0] > 0:
         return 1, x
-    elif x < 0:
+    elif x[0] < 0:
         return -1, -x
 
-sign(0.0)
+part(np.zeros(3))
 """,
     "one_name_for_array_and_number": """
 @appyc.jit(strict=True)

@@ -59,8 +59,12 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
     if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
         value = tuple_in_place(value)
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
-    out = lower_lazily(scope, value) if is_store else lower_or_none(scope, value)
-    if len(targets) > 1 or isinstance(targets[0], ast.Tuple | ast.List):
+    unpacks = any(isinstance(target, ast.Tuple | ast.List) for target in targets)
+    if is_store:
+        out = lower_lazily(scope, value)
+    else:
+        out = lower_expression(scope, value) if unpacks else lower_or_none(scope, value)
+    if len(targets) > 1 or unpacks:
         out = settled(scope, out)
     for target in targets:
         assign_to(scope, target, out, loc)

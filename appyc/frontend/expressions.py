@@ -317,9 +317,11 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
             return arithmetic.logical_not(Number(inner, python=True), loc).expr
     value = lower_or_none(scope, node)
     match value:
-        case MaybeNone(number=inner_number, is_none=is_none):
+        case MaybeNone(value=present, is_none=is_none):
             there = arithmetic.logical_not(is_none, loc).expr
-            return Logical("and", there, truth_of(inner_number.expr), loc=loc)
+            if isinstance(present, TupleValue):
+                return there  # it has items
+            return Logical("and", there, truth_of(present.expr), loc=loc)
         case DictValue():
             return arithmetic.const(True, DType.BOOL, loc)
         case TupleValue():

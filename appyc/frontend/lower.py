@@ -140,7 +140,7 @@ def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
     for name, binding in scope.env.items():
         if name in scope.flags:
             scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))
-        if not (isinstance(binding, Slot) and binding.optional):
+        if not (isinstance(binding, Slot | TupleSlots) and binding.optional):
             scope.set_none_flag(name, binding, loc)
     scope.start_late(loc)
     lower_block(scope, returns.with_end(scope, node.body))
@@ -210,8 +210,8 @@ class _Results:
                     tuple(self._whole(column) for column in slots.columns),
                     tuple(kind.python for kind in slots.kinds), slots.of_tuples, self._scalar(value.count),
                 )  # fmt: skip
-            case MaybeNone():
-                return NoneOr(self._scalar(value.is_none), self._scalar(value.number))
+            case MaybeNone(value=present, is_none=is_none):
+                return NoneOr(self._scalar(is_none), self.tree(present))
             case DictValue(keys, values):
                 return DictOf(keys, tuple(self.tree(v) for v in values.items))
             case ListValue():

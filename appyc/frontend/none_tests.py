@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from appyc.frontend.scope import Scope
-from appyc.frontend.values import Slot
+from appyc.frontend.values import Slot, TupleSlots
 
 
 def proven(test: ast.expr, truth: bool) -> frozenset[str]:
@@ -31,7 +31,7 @@ def known_as_numbers(scope: Scope, names: frozenset[str]) -> None:
     """From here on these names are not None."""
     for name in names:
         binding = scope.env.get(name)
-        if isinstance(binding, Slot) and binding.optional:
+        if isinstance(binding, Slot | TupleSlots) and binding.optional:
             scope.env[name] = replace(binding, optional=False)
 
 

@@ -157,7 +157,7 @@ def scalars_of(value: Value) -> list[Number]:
         case ReturnedList():
             return [value.count]
         case MaybeNone():
-            return [value.number, value.is_none]
+            return [*scalars_of(value.value), value.is_none]
         case _:
             return []
 
@@ -174,7 +174,7 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
             known = scope.facts.results = types
         slots = tuple(Slot(scope.supply.fresh(f"result_{k}", t.dtype), t.python) for k, t in enumerate(known))
         scope.result = Result(value, slots, loc)
-    if nones := set(_nones(value, scope.result.value, ())):
+    if nones := dict(_nones(value, scope.result.value, ())):
         scope.facts.none_results |= nones
         raise Restart
     if _shape(value) != _shape(scope.result.value):
@@ -203,35 +203,47 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
 def _with_nones(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
     """The value with a flag beside each number that is None on another path. Raises Restart for a new one."""
     match value:
-        case MaybeNone() if leaf not in scope.facts.none_results:
-            scope.facts.none_results.add(leaf)
+        case MaybeNone(value=present) if leaf not in scope.facts.none_results:
+            scope.facts.none_results[leaf] = _length(present)
             raise Restart
+        case Opaque(obj=None) if leaf in scope.facts.none_results:
+            length = scope.facts.none_results[leaf]
+            zero = python_number(False, loc)
+            present = zero if length is None else TupleValue((zero,) * length)
+            return MaybeNone(present, python_number(True, loc))
+        case Number() | TupleValue() if scope.facts.none_results.get(leaf, -1) == _length(value):
+            return MaybeNone(value, python_number(False, loc))
         case TupleValue(items=items):
             found = tuple(_with_nones(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
             return TupleValue(found, names=value.names)
-        case Number() if leaf in scope.facts.none_results:
-            return MaybeNone(value, python_number(False, loc))
-        case Opaque(obj=None) if leaf in scope.facts.none_results:
-            return MaybeNone(python_number(False, loc), python_number(True, loc))
         case _:
             return value
 
 
-def _nones(a: Value, b: Value, leaf: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """The items of two returned values of which one is a number and the other None."""
+def _length(value: Number | TupleValue) -> int | None:
+    """How many items there are; None for a number."""
+    return len(value.items) if isinstance(value, TupleValue) else None
+
+
+def _nones(a: Value, b: Value, leaf: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int | None]]:
+    """The items of two returned values of which one is None and the other a number or a tuple of numbers, with
+    how many numbers."""
     match a, b:
         case TupleValue(), TupleValue() if len(a.items) == len(b.items):
             for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
                 yield from _nones(x, y, (*leaf, k))
-        case (Number(), Opaque(obj=None)) | (Opaque(obj=None), Number()):
-            yield leaf
+        case (Number() as n, Opaque(obj=None)) | (Opaque(obj=None), Number() as n):
+            yield leaf, _length(n)
+        case (TupleValue() as t, Opaque(obj=None)) | (Opaque(obj=None), TupleValue() as t):
+            if not t.names and t.items and all(isinstance(item, Number) for item in t.items):
+                yield leaf, _length(t)
         case _:
             return
 
 
 def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
     """The body of a function, with the `return None` that Python adds where other returns give a number or an array."""
-    if () not in scope.facts.none_results | scope.facts.choices or _always_jumps(body):
+    if () not in scope.facts.none_results.keys() | scope.facts.choices or _always_jumps(body):
         return body
     none = ast.copy_location(ast.Constant(None), body[-1])
     return [*body, ast.copy_location(ast.Return(none), body[-1])]
@@ -328,7 +340,7 @@ def _shape(value: Value) -> object:
         case ReturnedList():
             return value.slots
         case MaybeNone():
-            return "number or None"
+            return "or None", _shape(value.value)
         case Tensor() | Masked() | ListValue():
             return value
         case Opaque():
@@ -342,8 +354,10 @@ def final_value(scope: Scope, loc: Loc) -> Value:
     if scope.result is None:
         return Opaque(None)
     if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):
-        if isinstance(scope.result.value, Number):
-            scope.facts.none_results.add(())
+        kept_value = scope.result.value
+        if isinstance(kept_value, Number) or dict(_nones(kept_value, Opaque(None), ())):
+            assert isinstance(kept_value, Number | TupleValue)
+            scope.facts.none_results[()] = _length(kept_value)
             raise Restart
         if isinstance(scope.result.value, ArrayRef) and _may_be_chosen(scope, scope.result.value):
             scope.facts.choices |= {()}
@@ -447,10 +461,10 @@ def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
             assert isinstance(values, TupleValue)
             return replace(value, values=values)
         case MaybeNone():
-            number, is_none = (_rebuilt(n, homes, loc) for n in (value.number, value.is_none))
-            assert isinstance(number, Number)
+            present, is_none = (_rebuilt(n, homes, loc) for n in (value.value, value.is_none))
+            assert isinstance(present, Number | TupleValue)
             assert isinstance(is_none, Number)
-            return MaybeNone(number, is_none)
+            return MaybeNone(present, is_none)
         case ReturnedList():
             count = _rebuilt(value.count, homes, loc)
             assert isinstance(count, Number)

@@ -84,9 +84,9 @@ class Facts:
     lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
     """What the items of lists are: whether tuples, and the types of the numbers in them."""
     nones: set[str] = field(default_factory=set)
-    """Names that some path binds to a number and another to None: a flag beside each tells."""
-    none_results: set[tuple[int, ...]] = field(default_factory=set)
-    """Items of the returned value that are numbers on some paths and None on others."""
+    """Names that some path binds to a number or a tuple, and another to None: a flag beside each tells."""
+    none_results: dict[tuple[int, ...], int | None] = field(default_factory=dict)
+    """Items of the returned value that are numbers, or tuples of so many, on some paths and None on others."""
     choices: set[tuple[int, ...]] = field(default_factory=set)
     """Items of the returned value that are different arrays on different paths."""
     copies_exchanged: bool = False
@@ -250,19 +250,20 @@ class Scope:
             self.facts.flagged.add(name)
             raise Restart
         self._test_flag(name, binding, loc)
-        if isinstance(binding, Slot) and binding.optional:
-            fail = Fail("TypeError", f"'{name}' is None, where a number is needed", loc=loc)
+        if isinstance(binding, Slot | TupleSlots) and binding.optional:
+            what = "a number" if isinstance(binding, Slot) else "a tuple"
+            fail = Fail("TypeError", f"'{name}' is None, where {what} is needed", loc=loc)
             self.emit(If(Var(self.none_flags[name], loc=loc), (fail,), loc=loc))
         return self._value(name, binding, loc)
 
     def read_maybe(self, name: str, loc: Loc) -> Value:
         """The same, for those who can do with a `MaybeNone`."""
         binding = self.env.get(name)
-        if not isinstance(binding, Slot) or not binding.optional:
+        if not isinstance(binding, Slot | TupleSlots) or not binding.optional:
             return self.read(name, loc)
         self._test_flag(name, binding, loc)
         value = self._value(name, binding, loc)
-        assert isinstance(value, Number)
+        assert isinstance(value, Number | TupleValue)
         return MaybeNone(value, Number(Var(self.none_flags[name], loc=loc), python=True))
 
     def _value(self, name: str, binding: Binding, loc: Loc) -> Value:
@@ -339,15 +340,15 @@ class Scope:
         self.set_flag(name, loc)
 
     def _bind_maybe(self, name: str, value: MaybeNone, loc: Loc) -> None:
-        """A name that gets a number or None."""
+        """A name that gets a number or a tuple, or None."""
         if name not in self.facts.nones:
             self.facts.nones.add(name)
             raise Restart
         is_none = self.temp("is_none", value.is_none.expr)
-        self.bind(name, value.number, loc)
+        self.bind(name, value.value, loc)
         bound = self.env[name]
-        assert isinstance(bound, Slot)
-        self.env[name] = replace(bound, optional=True, literal=None)
+        assert isinstance(bound, Slot | TupleSlots)
+        self.env[name] = _optional(bound)
         self.emit(Assign(self.none_flags[name], is_none, loc=loc))
 
     def set_none_flag(self, name: str, value: Value | Binding, loc: Loc) -> None:
@@ -464,11 +465,11 @@ class Scope:
             assert present is not None
             return self._as_maybe(name, present)
         a, b = self._as_variable(name, a), self._as_variable(name, b)
-        if (number := _number_or_none(a, b)) is not None and name in needed & self.locals:
+        if (present := _value_or_none(a, b)) is not None and name in needed & self.locals:
             if name not in self.facts.nones:
                 self.facts.nones.add(name)
                 raise Restart
-            return replace(number, optional=True, literal=None)
+            return _optional(present)
         match a, b:
             case Slot(), Slot():
                 t = promote(a.type, b.type)
@@ -490,6 +491,7 @@ class Scope:
                         for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
                     ),
                     names=a.names,
+                    optional=a.optional or b.optional,
                 )
             case DictSlots(), DictSlots() if a.keys == b.keys:
                 values = self.join(name, a.values, b.values, needed, start, loc)
@@ -538,6 +540,7 @@ class Scope:
                 return TupleSlots(
                     tuple(self._as_maybe(f"{name}_{k}", b) for k, b in enumerate(binding.items)),
                     names=binding.names,
+                    optional=binding.optional,
                 )
             case ArrayRef() | Tensor():
                 kind = dtype_of(binding), binding.ndim
@@ -596,13 +599,27 @@ def _is_free_home(a: ArrayRef, name: str, memory: Memory, start: Env) -> bool:
     return a.symbol in memory.homes and not a.index and not has_other_names(start, a.symbol, name)
 
 
-def _number_or_none(a: Binding, b: Binding) -> Slot | None:
-    """The number, where one is that and the other is None."""
+def _value_or_none(a: Binding, b: Binding) -> Slot | TupleSlots | None:
+    """The number or the tuple of numbers, where one is that and the other is None."""
     match a, b:
         case (Slot() as number, Opaque(obj=None)) | (Opaque(obj=None), Slot() as number):
             return number
+        case (TupleSlots() as items, Opaque(obj=None)) | (Opaque(obj=None), TupleSlots() as items):
+            # An item that is no variable would need one here: the numbers of a parameter are.
+            is_plain = items.items and all(
+                isinstance(item, Slot) and not item.optional for item in items.items
+            )
+            return items if is_plain and not items.names else None
         case _:
             return None
+
+
+def _optional(binding: Slot | TupleSlots) -> Slot | TupleSlots:
+    """The same where a path may have bound the name to None."""
+    if isinstance(binding, Slot):
+        return replace(binding, optional=True, literal=None)
+    plain = (replace(item, literal=None) if isinstance(item, Slot) else item for item in binding.items)
+    return replace(binding, items=tuple(plain), table=None, optional=True)
 
 
 def _maybe(binding: Binding) -> bool:

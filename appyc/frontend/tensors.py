@@ -358,8 +358,10 @@ def settled(scope: Scope, value: Value) -> Value:
             assert isinstance(inner, TupleValue)
             return DictValue(keys, inner)
         case MaybeNone():
-            parts = [Number(scope.temp("value", n.expr), n.python) for n in (value.number, value.is_none)]
-            return MaybeNone(*parts)
+            present, is_none = settled(scope, value.value), settled(scope, value.is_none)
+            assert isinstance(present, Number | TupleValue)
+            assert isinstance(is_none, Number)
+            return MaybeNone(present, is_none)
         case _:
             return value
 

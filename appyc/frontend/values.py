@@ -198,9 +198,9 @@ class DictValue:
 
 @dataclass(frozen=True, slots=True)
 class MaybeNone:
-    """A number, or None where `is_none` holds."""
+    """A number or a tuple of numbers, or None where `is_none` holds."""
 
-    number: Number
+    value: Number | TupleValue
     is_none: Number
 
 
@@ -241,11 +241,12 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class TupleSlots:
-    """A variable that holds a tuple: a binding for each item. table, names: as in TupleValue."""
+    """A variable that holds a tuple: a binding for each item. table, names: as in TupleValue. optional: as in Slot."""
 
     items: tuple[Binding, ...]
     table: Table | None = None
     names: tuple[str, ...] = ()
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +308,7 @@ def describe(value: Value | Binding) -> str:
         case DictValue() | DictSlots():
             return "a dict"
         case MaybeNone():
-            return f"{describe(value.number)} or None"
+            return f"{describe(value.value)} or None"
         case ListValue() | ListSlots():
             return "a list of tuples" if _slots_of(value).of_tuples else "a list of numbers"
         case TupleValue(names=(_, *_)) | TupleSlots(names=(_, *_)):

@@ -426,8 +426,8 @@ class _Printer:
             case DictOf(keys, items):
                 pairs = zip(keys, items, strict=True)
                 return f"{{{', '.join(f'{key!r}: {self.tree(item, results)}' for key, item in pairs)}}}"
-            case NoneOr(is_none, number):
-                return f"None if {self.result(results[is_none])} else {self.result(results[number])}"
+            case NoneOr(is_none, value):
+                return f"None if {self.result(results[is_none])} else {self.tree(value, results)}"
             case _:
                 return self.result(results[tree])
 

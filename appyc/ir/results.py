@@ -84,16 +84,16 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class NoneOr:
-    """A number, or None where the result `is_none` holds."""
+    """A number or a tuple of numbers, or None where the result `is_none` holds."""
 
     is_none: int
-    number: int
+    value: ResultTree
 
     def build(self, values: Sequence[Any]) -> object:
-        return None if values[self.is_none] else values[self.number]
+        return None if values[self.is_none] else nested(self.value, values)
 
     def leaves(self) -> Iterator[int]:
-        yield self.number
+        yield from leaves(self.value)
         yield self.is_none
 
 

@@ -82,8 +82,8 @@ def _tree(tree: ResultTree) -> object:
             return {"view": array, "ndim": ndim, "numbers": numbers, "known_later": known_later}
         case ListOf(columns, python, of_tuples, count):
             return {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}
-        case NoneOr(is_none, number):
-            return {"number": number, "is_none": is_none}
+        case NoneOr(is_none, value):
+            return {"value": _tree(value), "is_none": is_none}
         case DictOf(keys, items):
             return {"keys": keys, "items": [_tree(item) for item in items]}
         case _:
@@ -100,8 +100,8 @@ def _read_tree(data: Any) -> ResultTree:
             return ViewOf(array, ndim, tuple(numbers), tuple(known_later))
         case {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}:
             return ListOf(tuple(columns), tuple(python), of_tuples, count)
-        case {"number": number, "is_none": is_none}:
-            return NoneOr(is_none, number)
+        case {"value": value, "is_none": is_none}:
+            return NoneOr(is_none, _read_tree(value))
         case {"keys": keys, "items": items}:
             return DictOf(tuple(keys), tuple(_read_tree(item) for item in items))
         case _:

@@ -157,3 +157,103 @@ def runs(x):
         lengths.append(x.shape[0] - start)
         start = None
     return lengths, start
+
+
+# ---------------------------------------------------------------- tuples or None
+
+_X = np.array([1.0, 3.0, 2.0, 3.0])
+
+
+@_on(_X)
+@_on(np.zeros(3), joined=True)
+def place_of_greatest(a):
+    best = a.dtype.type(0)
+    place = None
+    for i in range(a.shape[0]):
+        for j in range(2):
+            if a[i] > best:
+                best = a[i]
+                place = (i, j)
+    return best, place
+
+
+@_on(_X)
+@_on(np.zeros(3))
+def asked_in_the_loop(a):
+    found = None
+    for i in range(a.shape[0]):
+        if found is None or a[i] > found[1]:
+            found = (i, a[i], i % 2)
+    i, v, k = found
+    return i, v, k, found
+
+
+@_on(_X, 2.5)
+@_on(_X, 9.0)
+def pair_above(a, limit):
+    for i in range(len(a)):
+        if a[i] > limit:
+            return i, a[i]
+
+
+@_on(_X, 2.5)
+@_on(_X, 9.0)
+def asked_in_all_ways(a, limit):
+    best = None
+    for i in range(len(a)):
+        if a[i] > limit:
+            best = i, a[i]
+    s = a[0]
+    if best:
+        s = best[1]
+    if best is not None and best[0] > 0:
+        s += 100
+    other = best
+    if other != None:  # noqa: E711
+        s += other[0]
+    return s, other
+
+
+@_on(_X, 2.5)
+@_on(_X, 9.0)
+def unpacked_unasked(a, limit):
+    best = None
+    for i in range(len(a)):
+        if a[i] > limit:
+            best = (i, a[i])
+    j, v = best
+    return j + v
+
+
+@_on(_X, 2.5)
+@_on(_X, 9.0)
+def pair_of_a_callee(a, limit):
+    found = pair_above(a, limit)
+    if found is None:
+        return a[0]
+    return found[0] + found[1]
+
+
+@_on(_X, 2.5, (1, 2))
+@_on(_X, 9.0, (1, 2))
+def given_or_none(a, limit, pair):
+    kept = pair
+    for i in range(len(a)):
+        if a[i] > limit:
+            kept = None
+            break
+    return kept, pair
+
+
+@_on(_X, 2.5)
+@_on(_X, 9.0)
+def none_anew_in_each_iteration(a, limit):
+    for t in range(3):
+        best = None
+        for i in range(len(a)):
+            if a[i] > limit:
+                best = (i, t)
+        if best is None:
+            break
+        a[best[0]] -= 1
+    return best, t
