@@ -21,6 +21,7 @@ from appyc.frontend import (
     positions,
     searching,
     selecting,
+    sorting,
 )
 from appyc.frontend.accumulations import given_back
 from appyc.frontend.arguments import (
@@ -424,6 +425,7 @@ _METHODS: dict[str, Entry] = {
 _FUNCTIONS: dict[object, Entry] = {
     **positions.FUNCTIONS, **accumulations.FUNCTIONS, **searching.FUNCTIONS, **selecting.FUNCTIONS,
     **counting.FUNCTIONS, **histograms.FUNCTIONS, **array_tables.FUNCTIONS,
+    **sorting.FUNCTIONS,
     np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
     np.min: _METHODS["min"], np.max: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
     np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],

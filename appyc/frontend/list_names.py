@@ -15,7 +15,7 @@ from appyc.frontend.read_lists import looked_at
 
 METHODS: dict[str, range] = {
     "append": range(1, 2), "extend": range(1, 2), "insert": range(2, 3), "pop": range(2), "clear": range(1),
-    "reverse": range(1),
+    "reverse": range(1), "sort": range(1),
 }  # fmt: skip
 """The methods that such lists have, and how many arguments these take."""
 
@@ -71,7 +71,7 @@ def one_by_one(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def is_new_list(value: ast.expr) -> bool:
-    """`[]`, `[0, 1]`, `[(0, 0)]`, `[0] * n`, `[x for x in a]`, `list(a)`, `other[1:]`, `other.copy()`."""
+    """`[]`, `[0, 1]`, `[(0, 0)]`, `[0] * n`, `[x for x in a]`, `list(a)`, `sorted(a)`, `other[1:]`, `other.copy()`."""
     match value:
         case ast.List(elts=elts):
             return not any(isinstance(e, ast.List | ast.Starred | ast.ListComp) for e in elts)
@@ -79,7 +79,7 @@ def is_new_list(value: ast.expr) -> bool:
             return not isinstance(item, ast.List | ast.Starred | ast.ListComp)
         case ast.ListComp(elt=item):
             return not isinstance(item, ast.List | ast.ListComp)
-        case ast.Call(func=ast.Name(id="list"), args=[_], keywords=[]):
+        case ast.Call(func=ast.Name(id="list" | "sorted"), args=[_], keywords=[]):
             return True
         case _:
             return bool(_copied(value))
@@ -101,7 +101,7 @@ def _looked_through(value: ast.expr) -> Iterator[ast.Name]:
     match value:
         case ast.Subscript(value=ast.Name() as name, slice=ast.Slice()):
             yield name
-        case ast.Call(func=ast.Name(id="list"), args=[ast.Name() as name]):
+        case ast.Call(func=ast.Name(id="list" | "sorted"), args=[ast.Name() as name]):
             yield name
         case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="copy"), args=[], keywords=[]):
             yield name

@@ -29,6 +29,7 @@ from appyc.frontend.list_names import is_new_list
 from appyc.frontend.numbers import PY_FLOAT, PY_INT, NumberType, promote
 from appyc.frontend.scope import Restart, Scope
 from appyc.frontend.slices import subscript, tested_position
+from appyc.frontend.sorting import sort_in_place
 from appyc.frontend.tensors import as_tensor, materialise, pinned, settled
 from appyc.frontend.values import ListSlots, ListValue, Masked, Number, Tensor, TupleValue, Value, describe
 from appyc.ir.names import unused
@@ -66,6 +67,8 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
         for column, tensor in zip(slots.columns, columns.tensors, strict=True):
             scope.emit(_stored(scope, column, integer(0, loc), count, tensor, loc))
         _bound(scope, name, slots, count, loc)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sorted":
+            sort(scope, name, loc)
         return
     if isinstance(value, ast.BinOp):
         assert isinstance(value.left, ast.List), "nothing else makes a new list"
@@ -142,8 +145,10 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
         case ast.Call(args=[inner]):
-            if "list" in scope.locals:
-                raise UnsupportedError("'list' is a name of this function's own here", loc)
+            if isinstance(node.func, ast.Name) and node.func.id in scope.locals:
+                raise UnsupportedError(f"{node.func.id!r} is a name of this function's own here", loc)
+            if isinstance(inner, ast.ListComp | ast.GeneratorExp):
+                return _described(scope, inner, loc)
             target = unused("item", scope.locals)
             load = ast.Name(target, ast.Load())
             over = ast.comprehension(ast.Name(target, ast.Store()), inner, [], 0)
@@ -160,8 +165,11 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
     if isinstance(found, ListValue):
         return _part(scope, found.slots, ast.Slice(), loc)
     if isinstance(found, TupleValue):
-        raise UnsupportedError("a list of items taken from a tuple is only looked at here", loc,
-                               hints=("write the items out",))  # fmt: skip
+        numbers = [item for item in found.items if isinstance(item, Number)]
+        if len(numbers) < len(found.items) or len({number.type for number in numbers}) != 1:
+            raise UnsupportedError("a list of items taken from a tuple is only looked at here", loc,
+                                   hints=("write the items out",))  # fmt: skip
+        python = numbers[0].python
     tensor = as_tensor(scope, found, loc)
     if tensor.ndim != 1:
         raise UnsupportedError("a list of arrays cannot be compiled", loc,
@@ -299,6 +307,15 @@ def reverse(scope: Scope, name: str, loc: Loc) -> None:
         scope.emit(_stored(scope, column, integer(0, loc), count, backwards, loc))
 
 
+def sort(scope: Scope, name: str, loc: Loc) -> None:
+    """`name.sort()`."""
+    slots = list_named(scope, name, loc).slots
+    if slots.of_tuples:
+        raise UnsupportedError("a list of tuples is not sorted in compiled code", loc,
+                               hints=("sort their places by np.lexsort",))  # fmt: skip
+    sort_in_place(scope, slots.columns[0], Var(slots.count, loc=loc), loc)
+
+
 def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
     """Raises UnsupportedError in a loop that was asked to run in parallel or in lanes."""
     if any(frame.asked for frame in scope.loops):
@@ -321,6 +338,8 @@ def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc)
             insert(scope, name, expressions.number(at, loc), expressions.put_together(scope, item, loc), loc)
         case "reverse":
             reverse(scope, name, loc)
+        case "sort":
+            sort(scope, name, loc)
         case "clear":
             slots = list_named(scope, name, loc).slots
             scope.emit(Assign(slots.count, integer(0, loc), loc=loc))

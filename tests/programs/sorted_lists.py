@@ -1,0 +1,91 @@
+"""Sorting of lists and of windows, in compiled loops; nothing is left to Python."""
+
+from functools import partial
+
+import numpy as np
+
+from tests.programs.registry import Programs, floats, ints
+
+PROGRAMS = Programs(strict=True)
+_on = partial(PROGRAMS.on, targets=("cpu", "interpret"))
+
+
+@_on(ints(7, 8, lo=0, hi=255, dtype=np.uint8), 3)
+@_on(floats(6, 6), 3)
+@_on(floats(8, 7, dtype=np.float32), 5)
+def median_of_lists(img, size):
+    h, w = img.shape
+    r = size // 2
+    out = img.copy()
+    for i in range(r, h - r):
+        for j in range(r, w - r):
+            window = []
+            for di in range(-r, r + 1):
+                for dj in range(-r, r + 1):
+                    window.append(img[i + di, j + dj])
+            window.sort()
+            out[i, j] = window[len(window) // 2]
+    return out
+
+
+_HOLES = np.where(floats(6, 7) > 1.5, np.nan, floats(6, 7, seed=1))
+
+
+@PROGRAMS.on(ints(7, 8, lo=0, hi=255, dtype=np.uint8))
+@PROGRAMS.on(floats(6, 6))
+@PROGRAMS.on(floats(6, 5, dtype=np.float32))
+@PROGRAMS.on(_HOLES)
+def medians_of_windows(img):
+    h, w = img.shape
+    out = np.zeros(img.shape)
+    #pragma parallel for
+    for i in range(1, h - 1):
+        for j in range(1, w - 1):
+            out[i, j] = np.median(img[i - 1 : i + 2, j - 1 : j + 2]) + np.sort(img[i - 1 : i + 2, j])[0]
+    return out
+
+
+@_on(floats(4, 6))
+@_on(_HOLES)
+def medians_of_beginnings(a):
+    """Of even and odd lengths, and of nothing."""
+    out = np.zeros(a.shape)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[i, j] = np.median(a[i, :j])
+    return out
+
+
+@_on(ints(30))
+@_on(floats(20))
+@_on(floats(300))
+@_on(np.array([3.0, np.inf, 1.0, -np.inf, 1.0]))
+@_on(ints(1))
+def sorted_lists(x):
+    s = sorted(x)
+    t = [v * 2 for v in x]
+    t.sort()
+    n = len(s)
+    few = sorted(x[:4])
+    middle = s[n // 2] if n % 2 else (s[n // 2 - 1] + s[n // 2]) // 2
+    return s, t, few, middle
+
+
+@_on(ints(30))
+def sorted_items_that_are_written_out(x):
+    total = 0
+    for i in range(5):
+        three = sorted([x[i + a] for a in (0, 1, 2)])
+        four = sorted(x[i + a] for a in range(4))
+        nine = sorted([x[i + a + b] for a in (0, 3, 6) for b in (0, 1, 2)])
+        total += three[1] * four[2] + nine[4]
+    return total
+
+
+@PROGRAMS.on(floats(20), ints(9, 30, lo=0, hi=20))
+def medians_of_samples(x, places):
+    out = np.zeros(places.shape[0])
+    #pragma parallel for
+    for b in range(places.shape[0]):
+        out[b] = np.median(x[places[b]])
+    return out
