@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appyc.c_gen.captures import outside_symbols
+from appyc.c_gen.captures import outside_symbols, perfect_nest
 from appyc.c_gen.context import FunctionContext, ModuleContext, can_fault, parameters_of_array
 from appyc.c_gen.expressions import expression
 from appyc.c_gen.function import arrays_gone, emit_function, emit_release
@@ -21,10 +21,10 @@ from appyc.c_gen.scalars import TYPEDEFS, c_type
 from appyc.c_gen.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.statements import emit_statement
 from appyc.c_gen.threads import runs_in_threads
-from appyc.c_gen.units import Definition, cut
+from appyc.c_gen.units import Definition, File, cut
 from appyc.c_gen.writer import Writer
 from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
-from appyc.ir.nodes import Alloc, For, Function, Stmt, Symbol
+from appyc.ir.nodes import Alloc, Apart, Ascending, For, Function, Stmt, Symbol, While
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import children, symbols_of, walk
 from appyc.options import Options
@@ -35,8 +35,8 @@ class CModule:
     """C text, the name of the function to call, what a fault's number means, and the frame.
 
     threaded: it holds a loop that threads may share. profiled: the loops whose time it takes. masked: it holds lanes
-    under masks. start, functions, end: what `units` puts together. libraries: files that it needs beside those, the
-    same in every program.
+    under masks. start, functions, end: what `units` puts together. starts_loops: the program itself does little else.
+    libraries: files that it needs beside those, the same in every program.
     """
 
     text: str
@@ -49,11 +49,12 @@ class CModule:
     start: str = ""
     functions: tuple[Definition, ...] = ()
     end: str = ""
+    starts_loops: bool = False
     libraries: tuple[str, ...] = ()
 
-    def units(self, most: int) -> tuple[str, ...]:
-        """Up to so many files that are the program together with `libraries`, as `text` is alone."""
-        return cut(self.start, self.functions, self.end, most)
+    def units(self, most: int) -> tuple[File, ...]:
+        """About so many files that are the program together with `libraries`, as `text` is alone."""
+        return cut(self.start, self.functions, self.end, most, starts_loops=self.starts_loops)
 
 
 def generate(
@@ -88,7 +89,7 @@ def generate(
     start = f"{TYPEDEFS}\n\n{module.helpers.declared()}"
     return CModule(
         text, entry, module.faults(), layout, threaded, tuple(profiled), masked,
-        start, functions, entry_text, module.helpers.libraries(),
+        start, functions, entry_text, _only_starts_loops(module), module.helpers.libraries(),
     )  # fmt: skip
 
 
@@ -128,6 +129,26 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
 
     emit_function(ctx, name, parameters, statements)
     return name
+
+
+def _only_starts_loops(module: ModuleContext) -> bool:
+    """Whether every loop of the main function starts others that are functions of their own, so that nothing in it
+    runs once for each element of an array; nor does what it calls, such as inspectors, or what puts copies together."""
+    ctx = FunctionContext(module)
+
+    def has_threads(stmt: Stmt) -> bool:
+        return any(isinstance(n, For) and runs_in_threads(ctx, n) for n in walk(stmt))
+
+    if any(isinstance(n, Apart | Ascending) for n in walk(module.fn)):
+        return False
+    for stmt in _outside_threads(module, module.fn.body):
+        if isinstance(stmt, For | While) and not has_threads(stmt):
+            return False
+        if isinstance(stmt, For) and any(
+            r.symbol.is_array for loop in perfect_nest(stmt) for r in loop.reductions
+        ):
+            return False
+    return True
 
 
 def _outside_threads(module: ModuleContext, body: tuple[Stmt, ...]) -> list[Stmt]:

@@ -3,6 +3,8 @@
     module.text         one file, with everything `static`: what reports show, and what a cached kernel is known by
     module.units(2)     the same program as two files: what one defines is hidden from outside of the library,
                         and declared in the other
+                        and declared in the other; a long program that only starts loops is one of them,
+                        optimised less
     module.libraries    files with helpers that are the same in every program; their objects are kept (`compiler/cpu`)
 
 Nothing is lost between files. The functions of loops are not inlined, nor looked into, within one file either
@@ -18,6 +20,14 @@ LEAST = 8_000
 """Characters of the functions in one file: about a tenth of a second of gcc. Starting it takes a fifth of that."""
 
 _HIDDEN = 'visibility("hidden")'
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """C text. starts_loops: it does nothing else than to start what other files have, and to get them their memory."""
+
+    text: str
+    starts_loops: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +65,19 @@ class Definition:
         return replace(self, head=fill(self.head), body=fill(self.body), comment=fill(self.comment))
 
 
-def cut(start: str, functions: tuple[Definition, ...], entry: str, most: int) -> tuple[str, ...]:
-    """The texts of up to `most` files with about as much to compile in each. start: what all of them begin with."""
+def cut(
+    start: str, functions: tuple[Definition, ...], entry: str, most: int, *, starts_loops: bool = False
+) -> tuple[File, ...]:
+    """Up to `most` files with about as much to compile in each, and one more.
+
+    start: what all of them begin with. entry: the function that is called from outside, which calls the last one of
+    the others. starts_loops: that one does nothing else; a file of its own, where it is long.
+    """
+    declared = "\n".join(function.declared for function in functions)
+    out = []
+    if starts_loops and len(functions[-1].body) >= LEAST:
+        out.append(File(_joined([start, declared, functions[-1].shared, entry]), starts_loops=True))
+        functions, entry = functions[:-1], ""
     count = max(1, min(most, len(functions), sum(len(f.body) for f in functions) // LEAST))
     files: list[list[Definition]] = [[] for _ in range(count)]
     sizes = [0] * count
@@ -64,11 +85,11 @@ def cut(start: str, functions: tuple[Definition, ...], entry: str, most: int) ->
         emptiest = sizes.index(min(sizes))
         files[emptiest].append(function)
         sizes[emptiest] += len(function.body)
-    declared = "\n".join(function.declared for function in functions)
-    texts = [_joined([start, declared, *(f.shared for f in file)]) for file in files]
-    at = sizes.index(min(sizes))
-    texts[at] = f"{texts[at]}\n{entry}\n"
-    return tuple(texts)
+    last = sizes.index(min(sizes))
+    for at, file in enumerate(files):
+        end = entry if at == last else ""
+        out.append(File(_joined([start, declared, *(f.shared for f in file), end])))
+    return tuple(out)
 
 
 def _joined(parts: Iterable[str]) -> str:

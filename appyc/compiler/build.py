@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from appyc.c_gen.generate import CModule
+from appyc.c_gen.units import File
 from appyc.options import Options
 from appyc.runtime import toolchain
 from appyc.runtime.cache import Cache
@@ -36,9 +37,10 @@ def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path
             kept[-1].write_bytes(there.path(_OBJECT).read_bytes())  # another process may remove the entry
     units = module.units(_cores())
     if len(units) == 1 and not missing:
-        toolchain.build(units[0], built, options, kept, masked=module.masked)
+        toolchain.build(units[0].text, built, options, kept, masked=module.masked)
         return built
-    objects = toolchain.compile_files([*missing.values(), *units], folder, options, masked=module.masked)
+    files = [*map(File, missing.values()), *units]
+    objects = toolchain.compile_files(files, folder, options, masked=module.masked)
     for key, made in zip(missing, objects, strict=False):
         cache.store(key, {_OBJECT: made.read_bytes()}, {})
     toolchain.link([*objects, *kept], built, options)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from appyc.c_gen.units import File
 from appyc.errors import InternalError, ToolchainError
 from appyc.ir.nodes import Function
 from appyc.options import Options, c_compiler
@@ -49,6 +50,10 @@ _FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-nostartfiles")
 other libraries too, flush subnormal numbers to zero; kernels need no start-up code at all."""
 _MASKED = ("-fno-thread-jumps", "-fno-tree-vrp")
 """For lanes under masks: of several choices by one flag gcc would make branches, which vectors do not have."""
+
+_STARTS_LOOPS = ("-O1",)
+"""For code whose time is that of what it calls: of a long function, a third of -O3's time to compile."""
+
 _LIBRARIES = ("-lm",)
 
 
@@ -140,20 +145,21 @@ def build(
 
 
 def compile_files(
-    texts: Sequence[str], folder: Path, options: Options, *, masked: bool = False
+    files: Sequence[File], folder: Path, options: Options, *, masked: bool = False
 ) -> list[Path]:
     """Compiles C texts side by side, each to an object in the folder. masked: as in `flags`."""
     command = [*shlex.split(find_compiler()), *flags(options, masked=masked), "-c"]
     running: list[tuple[str, Path, subprocess.Popen[str]]] = []
     try:
-        for number, text in enumerate(texts):
+        for number, file in enumerate(files):
             source, out = folder / f"file{number}.c", folder / f"file{number}.o"
-            source.write_text(text)
-            words = [*command, str(source), "-o", str(out)]
+            source.write_text(file.text)
+            less = _STARTS_LOOPS if file.starts_loops else ()
+            words = [*command, *less, str(source), "-o", str(out)]
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
             )
-            running.append((text, out, process))
+            running.append((file.text, out, process))
         for text, _, process in running:
             _, errors = process.communicate()
             if process.returncode != 0:

@@ -63,14 +63,14 @@ def test_each_function_stands_in_one_file_and_is_declared_in_all(
     function: Callable[..., Any], given: tuple[np.ndarray, ...]
 ) -> None:
     module = module_of(function, given)
-    files = module.units(3)
-    assert len(files) == min(3, len(module.functions)) > 1
+    files = [file.text for file in module.units(3)]
+    assert len(files) == min(3 + module.starts_loops, len(module.functions)) > 1
     for part in module.functions:
         assert sum(f"{part.head} {{" in file for file in files) == 1
         assert all(part.declared in file for file in files)
     assert sum(f"int32_t {module.entry}(" in file for file in files) == 1
-    (whole,) = module.units(1)
-    assert all(part.shared in whole for part in module.functions)
+    whole = "".join(file.text for file in module.units(1))
+    assert all(whole.count(part.shared) == 1 for part in module.functions)
 
 
 def test_short_programs_are_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_files_declare_all_that_they_call(
     """C takes what is not declared for a function of integers, and compiled kernels are compiled without warnings."""
     module = module_of(function, given)
     quiet = [flag for flag in flags(Options()) if flag != "-w"]
-    for text in (*module.units(3), *module.libraries):
+    for text in (*(file.text for file in module.units(3)), *module.libraries):
         source = tmp_path / "file.c"
         source.write_text(text)
         command = [
@@ -114,6 +114,53 @@ def test_any_number_of_files_gives_the_same(
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
+def steps(x, y):
+    for _ in range(5):
+        x[1:-1] = 0.5 * (x[2:] + x[:-2])
+        y[:] = y + x
+    return x, y
+
+
+def summed(x, y):
+    """The loop that goes in order is the program's own."""
+    for i in range(1, len(x)):
+        x[i] = np.sin(x[i - 1]) + y[i]
+    return x, np.flip(y) * 2.0
+
+
+def looked_up(x, y):
+    """An inspector looks at the places first."""
+    at = (y * 10.0).astype(np.int64)
+    for i in range(len(x)):
+        x[at[i]] = y[i] * 2.0
+    return x, at
+
+
+def counted(x, y):
+    """Each thread has a copy, and the program puts them together."""
+    out = np.zeros(20)
+    for i in range(len(x)):
+        out[int(y[i] * 5.0)] += x[i]
+    return out, y
+
+
+@pytest.mark.parametrize(
+    ("function", "starts_loops"), [(steps, True), (summed, False), (looked_up, False), (counted, False)]
+)
+def test_only_a_program_that_starts_loops_is_optimised_less(
+    monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], starts_loops: bool
+) -> None:
+    module = module_of(function, VECTORS)
+    assert module.starts_loops == starts_loops
+    chosen = [file for file in module.units(2) if file.starts_loops]
+    assert len(chosen) == starts_loops
+    assert all(
+        f"int32_t {module.entry}(" in file.text and module.functions[-1].shared in file.text
+        for file in chosen
+    )
+    test_any_number_of_files_gives_the_same(monkeypatch, function, (VECTORS[0], VECTORS[1] - 0.9), 2)
+
+
 def test_helpers_are_the_same_file_in_all_programs() -> None:
     libraries = [module_of(*program).libraries for program in PROGRAMS]
     assert {libraries[0][0]} == {found[0] for found in libraries}
@@ -122,6 +169,6 @@ def test_helpers_are_the_same_file_in_all_programs() -> None:
 
 
 def test_a_file_that_does_not_compile_is_shown(tmp_path: Path) -> None:
-    texts = ["int one(void) { return 1; }", "int two(void) { return nothing; }"]
+    texts = [units.File("int one(void) { return 1; }"), units.File("int two(void) { return nothing; }")]
     with pytest.raises(appyc.errors.InternalError, match=r"1 int two\(void\) { return nothing; }"):
         compile_files(texts, tmp_path, Options())
