@@ -41,7 +41,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.visit import children, scalars_read, scalars_written, walk
+from appyc.ir.visit import children, scalars_read, scalars_written, statements, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _classify(loop: For, live_after: frozenset[Symbol]) -> LoopScalars:
 
 def _writes(body: Iterable[Stmt]) -> dict[Symbol, Loc]:
     out: dict[Symbol, Loc] = {}
-    for node in walk(body):
+    for node in statements(body):
         if isinstance(node, Assign) or (isinstance(node, Update) and not node.target.is_array):
             out.setdefault(node.target, node.loc)
     return out

@@ -139,11 +139,29 @@ def statements(node: Node | Iterable[Node]) -> Iterator[Node]:
 
 def _walk(node: Node | Iterable[Node], fields: Fields) -> Iterator[Node]:
     stack = [node] if isinstance(node, Node) else list(node)[::-1]
+    below = _GETTERS[fields]
     while stack:
         top = stack.pop()
         yield top
-        kind: Any = type(top)
-        stack.extend(_below(kind, fields)(top)[::-1])
+        get = below[type(top)]
+        if get is not None:
+            stack.extend(get(top)[::-1])
+
+
+class _Getters(dict[Any, "Callable[[Node], Sequence[Node]] | None"]):
+    """`_below` by kind of node, None for kinds without any: most nodes of a tree are such, and trees are walked all
+    the time."""
+
+    def __init__(self, fields: Fields) -> None:
+        super().__init__()
+        self._fields = fields
+
+    def __missing__(self, kind: Any) -> Callable[[Node], Sequence[Node]] | None:
+        self[kind] = _below(kind, self._fields) if self._fields(kind) else None
+        return self[kind]
+
+
+_GETTERS: dict[Fields, _Getters] = {fields: _Getters(fields) for fields in (_parts, _blocks)}
 
 
 def rewrite(node: N, rule: Rule) -> N:
@@ -319,7 +337,10 @@ def map_loops(fn: Function, rule: Callable[[For], Stmt | tuple[Stmt, ...]]) -> F
 
 def _without_clauses(node: Node | Iterable[Node]) -> Iterator[Node]:
     stack = [node] if isinstance(node, Node) else list(node)[::-1]
+    below = _GETTERS[_parts]
     while stack:
         top = stack.pop()
         yield top
-        stack.extend([c for c in children(top) if not isinstance(c, Clauses)][::-1])
+        get = below[type(top)]
+        if get is not None:
+            stack.extend([c for c in get(top)[::-1] if not isinstance(c, Clauses)])

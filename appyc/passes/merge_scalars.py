@@ -45,7 +45,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.visit import arrays_written, rewrite, scalars_written, walk
+from appyc.ir.visit import arrays_written, rewrite, scalars_written, statements, walk
 from appyc.passes.context import PassContext
 
 N = TypeVar("N", bound=Node)
@@ -89,7 +89,7 @@ class _Known:
 
     def forget(self, body: Stmt | tuple[Stmt, ...]) -> None:
         """What no longer holds once some of these statements have run, however often."""
-        arrays = arrays_written(body) | {n.array for n in walk(body) if isinstance(n, Alloc)}
+        arrays = arrays_written(body) | {n.array for n in statements(body) if isinstance(n, Alloc)}
         changed = arrays | scalars_written(body)
         for symbol in changed:
             for target in (symbol, *self.users.pop(symbol, ())):

@@ -45,7 +45,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, rewrite, substitute, walk
+from appyc.ir.visit import loops_of, rewrite, statements, substitute, walk
 from appyc.passes.context import PassContext
 
 _OPERATORS = ("+", "-", "*", "min", "max")
@@ -81,9 +81,9 @@ class _InLoops:
         """The statements, with what is known where they begin; around: the variables of the loops around."""
         here, out = dict(known), []
         for stmt in body:
-            made = {n.array for n in walk(stmt) if isinstance(n, Alloc)} if here else set()
-            # Lengths that were asked for before are another array's.
-            here = {symbol: value for symbol, value in here.items() if not made & _measured(value)}
+            made = {n.array for n in statements(stmt) if isinstance(n, Alloc)} if here else set()
+            if made:  # lengths that were asked for before are another array's
+                here = {symbol: value for symbol, value in here.items() if not made & _measured(value)}
             new = self._statement(stmt, here, around)
             out.append(new)
             if isinstance(new, Assign) and new.target in self.once and self._is_known(new.value, around):
@@ -117,7 +117,7 @@ def _written(fn: Function) -> Counter[Symbol]:
     """How many statements write each scalar."""
     return Counter(
         n.target
-        for n in walk(fn)
+        for n in statements(fn)
         if isinstance(n, Assign) or (isinstance(n, Update) and not n.target.is_array)
     )
 
@@ -131,7 +131,7 @@ def known_values(fn: Function) -> dict[Symbol, Expr]:
     def rule(n: Node) -> Node:
         return values.get(n.symbol, n) if isinstance(n, Var) else n
 
-    for node in walk(fn):
+    for node in statements(fn):
         # A parameter has a value before its assignment too.
         if isinstance(node, Assign) and written[node.target] == 1 and node.target not in fn.params:
             value = rewrite(node.value, rule)
@@ -142,9 +142,9 @@ def known_values(fn: Function) -> dict[Symbol, Expr]:
 
 def _made_anew(fn: Function) -> set[Symbol]:
     """Arrays that do not have one length all the time: those made in several places, or in a loop."""
-    made = Counter(n.array for n in walk(fn) if isinstance(n, Alloc))
+    made = Counter(n.array for n in statements(fn) if isinstance(n, Alloc))
     return {array for array, times in made.items() if times > 1} | {
-        n.array for loop in loops_of(fn) for n in walk(loop) if isinstance(n, Alloc)
+        n.array for loop in loops_of(fn) for n in statements(loop) if isinstance(n, Alloc)
     }
 
 
