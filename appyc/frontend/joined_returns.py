@@ -76,7 +76,7 @@ class _Joiner:
     items: int | None
     pragmas: dict[ast.stmt, Pragma]
     of_copies: dict[ast.stmt, Pragma] = field(default_factory=dict)
-    """The pragmas of loops that are written anew."""
+    """The pragmas of statements that are written anew."""
 
     def result(self, at: ast.stmt, ctx: ast.expr_context) -> ast.expr:
         if self.items is None:
@@ -91,7 +91,10 @@ class _Joiner:
     def _kept(self, stmt: ast.Return) -> ast.stmt | None:
         if stmt.value is None:
             return None
-        return ast.copy_location(ast.Assign([self.result(stmt, ast.Store())], stmt.value), stmt)
+        kept = ast.copy_location(ast.Assign([self.result(stmt, ast.Store())], stmt.value), stmt)
+        if stmt in self.pragmas:
+            self.of_copies[kept] = self.pragmas[stmt]
+        return kept
 
     def joined(self, body: list[ast.stmt]) -> list[ast.stmt] | None:
         """The statements with each return as an assignment; None where that is not the same."""

@@ -204,8 +204,11 @@ def _target(source: Source, found: _Found, statements: dict[tuple[int, int], ast
 def _check_kind(source: Source, pragma: Pragma, statement: ast.stmt) -> None:
     if isinstance(pragma, LoopPragma):
         fits, wanted = isinstance(statement, ast.For), "a for loop"
-    elif isinstance(pragma, AtomicPragma | DimsPragma):
+    elif isinstance(pragma, AtomicPragma):
         fits, wanted = isinstance(statement, ast.Assign | ast.AugAssign), "an assignment"
+    elif isinstance(pragma, DimsPragma):
+        fits = isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return)
+        wanted = "an assignment or a return"
     else:
         return
     if fits:

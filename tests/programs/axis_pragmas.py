@@ -104,3 +104,14 @@ def longer_than_promised(a, b, N):
     a[0, :N] = b[1, :N]
     #pragma :=>parallel
     a[:] = b
+
+
+@PROGRAMS.on(floats(5, 6), 1)
+@PROGRAMS.on(floats(5, 6), 0)
+def above_returns(a, k):
+    M, N = a.shape
+    if k > 0:
+        #pragma 1:N=>reduce(sum)
+        return np.sum(a[:, 1:N], axis=1)
+    #pragma 0:M=>parallel
+    return a[0:M, 0] * 2.0
