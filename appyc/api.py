@@ -54,6 +54,15 @@ _MANY_VERSIONS = 8
 _DEVICE = re.compile(r"cuda:\d+")
 
 
+_LONGEST_LIST = 64
+"""Items that an argument may have and be compiled for their number: as many as a loop is unrolled for."""
+
+
+def _as_tuple(items: Sequence[object], *, deep: bool) -> tuple[object, ...]:
+    """The items of a list; deep: those of lists among them too."""
+    return tuple(_as_tuple(item, deep=True) if deep and type(item) is list else item for item in items)
+
+
 class JitFunction(Entry):
     """A function that is compiled for the types of its arguments, at the first call with them.
 
@@ -148,13 +157,27 @@ class JitFunction(Entry):
     def _bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
         parameters = self._signature.parameters
         if not keywords and self._takes_positional and len(args) == len(parameters):
-            return dict(zip(parameters, args, strict=True))  # a tenth of the time
+            return self._with_tuples(dict(zip(parameters, args, strict=True)))  # a tenth of the time
         try:
             bound = self._signature.bind(*args, **keywords)
         except TypeError as error:
             raise TypeError(f"{self.__qualname__}{self._signature}: {error}") from None
         bound.apply_defaults()
-        return dict(bound.arguments)
+        return self._with_tuples(dict(bound.arguments))
+
+    def _with_tuples(self, named: dict[str, object]) -> dict[str, object]:
+        """The arguments with tuples in the place of lists that the function only looks at."""
+        for name, value in named.items():
+            if type(value) is list and len(value) <= _LONGEST_LIST and name in self._read_parameters:
+                named[name] = _as_tuple(value, deep=self._read_parameters[name])
+        return named
+
+    @functools.cached_property
+    def _read_parameters(self) -> dict[str, bool]:
+        from appyc.frontend.read_lists import read_parameters  # noqa: PLC0415  (few calls have lists)
+        from appyc.frontend.resolve import is_of_library  # noqa: PLC0415
+
+        return read_parameters(self._text().ast, functools.partial(is_of_library, self.py_func))
 
     def _request(self, named: Mapping[str, object], target: str | None = None) -> Request:
         place = functools.partial(parameter_location, self._snippet)

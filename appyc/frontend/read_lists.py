@@ -6,7 +6,8 @@
 A name counts where every statement that binds it writes a list out (or gathers one: `n, *rest = shape`),
 and where it is only indexed, run over, measured, unpacked, looked into (`x in moves`), or given to a
 library, which takes a tuple for the same thing. A list that is stored into, that grows, or that another
-name might get stays a list; of a list of lists, each item is indexed at once.
+name might get stays a list; of a list of lists, each item is indexed at once. A parameter for which the same
+holds may be given a list (`layers`, `coins`): the call hands a tuple on.
 """
 
 from __future__ import annotations
@@ -40,6 +41,24 @@ def read_lists(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
             other |= {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
     other |= {n.id for n in names if n not in deep and (n not in seen or bound.get(n.id, False))}
     return frozenset(bound.keys() - other)
+
+
+def read_parameters(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) -> dict[str, bool]:
+    """The parameters that are only looked at, for which a list is as good as a tuple; and whether that holds for
+    lists among the items too."""
+    given = {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    looks: dict[ast.Name, bool] = {}
+    names: list[ast.Name] = []
+    captured: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id in given:
+            names.append(node)
+        if isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
+            captured |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        for name, whole in looked_at(node, is_of_library):
+            looks[name] = looks.get(name, False) or whole
+    only_read = given - captured - {n.id for n in names if n not in looks}
+    return {name: all(looks[n] for n in names if n.id == name) for name in only_read}
 
 
 def _binds(node: ast.AST) -> Iterator[tuple[ast.Name, bool]]:

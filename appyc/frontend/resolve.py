@@ -74,6 +74,12 @@ class Environment:
         self.dependencies.setdefault(path, Dependency(path, value))
 
 
+def is_of_library(fn: FunctionType, name: str) -> bool:
+    """Whether a name that a function finds outside is a module of NumPy, SciPy or the like."""
+    value = closure_of(fn).get(name, fn.__globals__.get(name))
+    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in _ARRAY_LIBRARIES
+
+
 class Names:
     """Looks up one function's outer names. `path` says how that function itself was found."""
 
@@ -98,8 +104,7 @@ class Names:
 
     def is_of_library(self, name: str) -> bool:
         """Whether an outer name is a module of NumPy, SciPy or the like."""
-        value = self._closure.get(name, self.fn.__globals__.get(name))
-        return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in _ARRAY_LIBRARIES
+        return is_of_library(self.fn, name)
 
     def find(self, name: str) -> ArrayRef | None:
         """The array that an outer name stands for and that the function has used by now, if any."""
