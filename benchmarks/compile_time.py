@@ -341,7 +341,9 @@ def main() -> None:
             "machine": asdict(describe("cpu")),
             "summary": summary(rows),
             "passes": dict(passes.most_common()),
-            "programs": [vars(row) for row in rows],
+            "programs": [
+                {**vars(row), "seconds": {k: round(v, 4) for k, v in row.seconds.items()}} for row in rows
+            ],
         }
         write_results(options.json, content)
 
