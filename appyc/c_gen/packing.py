@@ -13,8 +13,8 @@
 Whether the condition holds no processor can guess where the elements are in no order, and each wrong guess costs
 as much as twenty elements. Here every element is written, and the next one over it where it was not meant. Parts
 have room for all of their elements, which `found` may not have: where it has none for those of a part, and raises
-for that, the part is done as it is written. A piece of a part in which no condition holds is passed over, as lanes
-tell sooner than single elements.
+for that, the part is done as it is written. Lanes count how often the condition holds in a piece of a part: one in
+which it never does is passed over, and where it seldom does, the bits of a word say where.
 
 What is put there is computed for all elements: only what costs next to nothing and cannot be out of range where
 the condition does not hold.
@@ -44,6 +44,10 @@ PART = 512
 
 PIECE = 64
 """Elements that are asked about together."""
+
+FEW = 4
+"""So many of a piece are gone to one after the other, by the bits of a word: each costs as much as some elements that
+are written and counted, and a look at the bits as much as a quarter of a piece."""
 
 MOST = 4
 """Arrays that one loop fills."""
@@ -152,16 +156,27 @@ def _emit_part(
     """Collects from `start` to `stop`, and counts."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
     start, stop, count = names
-    piece, end, some = fresh("piece"), fresh("end"), fresh("some")
+    piece, end, some, bits = (fresh(name) for name in ("piece", "end", "some", "bits"))
     var, cond = ctx.name(loop.var), expression(ctx, plan.cond)
     width = flag_bits(plan.cond)
     with writer.block(f"for (int64_t {piece} = {start}; {piece} < {stop}; {piece} += {PIECE})"):
         writer.line(f"const int64_t {end} = {stop} - {piece} < {PIECE} ? {stop} : {piece} + {PIECE};")
         writer.line(f"uint{width}_t {some} = 0;")
-        writer.line(f"#pragma omp simd reduction(| : {some})")
+        writer.line(f"#pragma omp simd reduction(+ : {some})")
         with writer.block(f"for (int64_t {var} = {piece}; {var} < {end}; {var} += 1)"):
-            writer.line(f"{some} |= (uint{width}_t)(bool)({cond});")
+            writer.line(f"{some} += (uint{width}_t)(bool)({cond});")
         writer.line(f"if (!{some}) continue;")
+        with writer.block(f"if ({some} <= {FEW})"):
+            writer.line(f"uint64_t {bits} = 0;")
+            writer.line(f"#pragma omp simd reduction(| : {bits})")
+            with writer.block(f"for (int64_t {var} = {piece}; {var} < {end}; {var} += 1)"):
+                writer.line(f"{bits} |= (uint64_t)(bool)({cond}) << ({var} - {piece});")
+            with writer.block(f"for (; {bits}; {bits} &= {bits} - 1)"):
+                writer.line(f"const int64_t {var} = {piece} + __builtin_ctzll({bits});")
+                for store in plan.stores:
+                    writer.line(f"{parts[store.array]}[{count}] = {expression(ctx, store.value)};")
+                writer.line(f"{count} += 1;")
+            writer.line("continue;")
         with writer.block(f"for (int64_t {var} = {piece}; {var} < {end}; {var} += 1)"):
             for store in plan.stores:
                 writer.line(f"{parts[store.array]}[{count}] = {expression(ctx, store.value)};")

@@ -7,6 +7,8 @@ from tests.programs.registry import Programs, bools, floats, ints
 PROGRAMS = Programs(strict=True)
 
 _LONG = floats(1300)
+_SELDOM = np.where(np.isin(np.arange(1300), (0, 63, 64, 127, 700, 701, 703, 1279, 1280, 1299)), 3.0, -_LONG**2)
+"""Pieces of 64 with one or few that are above 0, at their ends too, and pieces with none."""
 
 
 @PROGRAMS.on(_LONG)
@@ -14,6 +16,8 @@ _LONG = floats(1300)
 @PROGRAMS.on(-np.abs(_LONG))
 @PROGRAMS.on(_LONG.astype(np.float32)[::-2])
 @PROGRAMS.on(ints(1300))
+@PROGRAMS.on(_SELDOM)
+@PROGRAMS.on((_SELDOM > 0).astype(np.uint8))
 @PROGRAMS.on(floats(512))
 @PROGRAMS.on(floats(0))
 def chosen_by_numpy(a):
@@ -28,6 +32,7 @@ def places_of_several_axes(a):
 
 @PROGRAMS.on(_LONG, bools(1300))
 @PROGRAMS.on(_LONG, np.ones(1300, bool))
+@PROGRAMS.on(_LONG, _SELDOM > 0)
 def several_arrays(a, m):
     n = len(a)
     values, places, small = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.float32)
@@ -74,6 +79,7 @@ def elements_by_an_index(a, idx):
 
 
 @PROGRAMS.on(_LONG, np.zeros(4))
+@PROGRAMS.on(_SELDOM, np.zeros(9))
 def no_room_for_all(a, out):
     k = 0
     for i in range(len(a)):
