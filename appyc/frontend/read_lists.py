@@ -55,6 +55,10 @@ def read_parameters(function: ast.FunctionDef, is_of_library: Callable[[str], bo
             names.append(node)
         if isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
             captured |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            captured |= {
+                n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)
+            }  # a part is a list again
         for name, whole in looked_at(node, is_of_library):
             looks[name] = looks.get(name, False) or whole
     only_read = given - captured - {n.id for n in names if n not in looks}

@@ -36,11 +36,17 @@ def _read_by_a_function(x):  # type: ignore[no-untyped-def]
     return first()
 
 
+def _a_part(x):  # type: ignore[no-untyped-def]
+    return x[1:]
+
+
 def _an_index(x):  # type: ignore[no-untyped-def]
     return np.arange(3)[x]
 
 
-@pytest.mark.parametrize("fn", [_stored_into, _grown, _returned, _named_anew, _read_by_a_function, _an_index])
+@pytest.mark.parametrize(
+    "fn", [_stored_into, _grown, _returned, _named_anew, _read_by_a_function, _a_part, _an_index]
+)
 def test_a_list_that_may_get_out_or_change_is_refused(fn: Any) -> None:
     with pytest.raises(appyc.TypeInferenceError, match="argument 'x' is a list"):
         appyc.jit(cache=False, target="cpu")(fn)([2, 1])
