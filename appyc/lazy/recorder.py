@@ -14,7 +14,7 @@ from appyc.lazy.nodes import Buffer, Own, Statement, View, ghost_of, made
 from appyc.lazy.operations import Convert, Operation
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
-from appyc.lazy.running import STATE, flush, flush_due, make_room, ran_at_once, ran_by_numpy
+from appyc.lazy.running import STATE, flush, flush_due, flush_some, make_room, ran_at_once, ran_by_numpy
 from appyc.lazy.views import (
     Index,
     Place,
@@ -323,10 +323,7 @@ def record(
         out = made(class_, recording.statements, operation, operands, shape, dtype, site, is_number)
         recording.nbytes += out.buffer.nbytes
         if recording.nbytes > recording.most_bytes and recording.is_too_much():
-            last = recording.statements.pop()  # all others run before it comes
-            flush()
-            recording.statements.append(last)
-            recording.nbytes = out.buffer.nbytes
+            flush_some()
     return out
 
 

@@ -195,6 +195,10 @@ LONE = 4
 program that asks for each norm has nothing to fuse."""
 
 
+MOST_CUTS = 256
+"""Places of the program that one remembers so."""
+
+
 class Recording(Tally):
     """The statements that have not run, and how many there may be, with how many bytes in their results.
 
@@ -214,6 +218,8 @@ class Recording(Tally):
         """Which of the statements that were taken last had been left; their `id`."""
         self.folder = _FOLDER
         self.nbytes = 0
+        self.cuts: set[Site] = set()
+        """Places of statements that went on to wait when those before them were too much."""
         self.busy = self.running = False
         self.done = None
         self.most_at_once = at_once
@@ -282,8 +288,30 @@ class Recording(Tally):
         """Whether the results have more bytes than they may, with what is still needed counted anew."""
         if self.nbytes > self.most_bytes:
             self.prune()
-            self.nbytes = sum(buffer.nbytes for s in self.statements for buffer in s.makes())
+            self.count_bytes()
         return self.nbytes > self.most_bytes
+
+    def count_bytes(self) -> None:
+        """Counts anew what the results have."""
+        self.nbytes = sum(buffer.nbytes for s in self.statements for buffer in s.makes())
+
+    def split_off(self) -> list[Recorded]:
+        """Takes out the last statements, at least one, which go on to wait where results have too many bytes.
+
+        They begin where those of an earlier time did, if they can: then a loop's body is cut at the same places each
+        time, and comes to the same few programs.
+        """
+        statements = self.statements
+        at = next(
+            (k for k in range(len(statements) - 1, 0, -1) if statements[k].site in self.cuts),
+            len(statements) - 1,
+        )
+        if len(self.cuts) >= MOST_CUTS:
+            self.cuts.clear()
+        self.cuts.add(statements[at].site)
+        rest = statements[at:]
+        del statements[at:]
+        return rest
 
     def prune(self) -> None:
         """Drops statements whose results nobody can reach."""

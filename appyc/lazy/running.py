@@ -148,6 +148,16 @@ def flush_due() -> None:
             recording.running = was_running
 
 
+def flush_some() -> None:
+    """Runs what is recorded, but for the last statements, because the results have too many bytes."""
+    with STATE.lock:
+        recording = STATE.recording
+        rest = recording.split_off()
+        flush()
+        recording.statements.extend(rest)
+        recording.count_bytes()
+
+
 def _run_all(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:
     """Runs what was taken. wanted: where not None, other results may stay recorded."""
     again = STATE.recording.again

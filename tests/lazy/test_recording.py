@@ -8,6 +8,7 @@ import linecache
 import pickle
 import weakref
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy
 import pytest
@@ -488,3 +489,31 @@ def test_the_extension_tells_loops_as_python_does(monkeypatch: pytest.MonkeyPatc
     assert len(quick) > 5
     assert abs(quick[0] - slow[0]) <= 4  # the extension asks seldom
     assert set(quick[1:]) == {12}
+
+
+def test_a_loop_with_more_bytes_than_may_wait_is_cut_at_the_same_places_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Twelve statements, of which four may wait: cut wherever four have come, they would be many programs."""
+    monkeypatch.setattr(STATE, "programs", {})
+    monkeypatch.setattr(STATE, "habits", {})
+    monkeypatch.setattr(STATE.recording, "most_bytes", 4 * 800)
+
+    def steps(np: Any, count: int) -> Any:
+        x = y = np.arange(100.0) * 1.0
+        for _ in range(count):
+            a = x * 0.5 + y
+            b = np.sqrt(np.abs(a)) - x
+            y = np.minimum(a, b) + np.maximum(x, a) * 0.25
+            x = np.cos(y) - b * 0.125
+        return x
+
+    flush()
+    steps(np, 5)
+    flush()
+    known = len(STATE.programs)
+    found = steps(np, 40)
+    flush()
+    assert len(STATE.programs) <= known + 2
+    assert known < 10
+    numpy.testing.assert_allclose(found.numpy(), steps(numpy, 40))
