@@ -2,7 +2,6 @@
 
     module.text         one file, with everything `static`: what reports show, and what a cached kernel is known by
     module.units(2)     the same program as two files: what one defines is hidden from outside of the library,
-                        and declared in the other
                         and declared in the other; a long program that only starts loops is one of them,
                         optimised less
     module.libraries    files with helpers that are the same in every program; their objects are kept (`compiler/cpu`)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from appyc.errors import Loc
+from appyc.frontend.meeting import merge_branches
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import kept
 from appyc.frontend.values import Tensor, Value
@@ -23,7 +24,7 @@ def chosen_array(
             arm.extend(block)
             scope.bind(name, kept(scope, value, "chosen", loc) if isinstance(value, Tensor) else value, loc)
         arms.append((scope.env, arm, True))
-    scope.merge_branches(arms, start, scope.locals | {name}, since, loc)
+    merge_branches(scope, arms, start, scope.locals | {name}, since, loc)
     scope.emit(If(cond, tuple(arms[0][1]), tuple(arms[1][1]), loc=loc))
     out = scope.read(name, loc)
     del scope.env[name]

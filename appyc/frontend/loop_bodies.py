@@ -16,6 +16,7 @@ from appyc.frontend import arithmetic, returns
 from appyc.frontend.arithmetic import const, integer
 from appyc.frontend.arrangements import Exchange, exchanged_names
 from appyc.frontend.liveness import live_before
+from appyc.frontend.meeting import bring_home, join
 from appyc.frontend.scope import Env, LoopFrame, Scope
 from appyc.frontend.values import Binding, Conflict, DictSlots, Number, Slot, TupleSlots
 from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, If, Stmt, Unary, Var, While
@@ -82,7 +83,7 @@ class LoopBody:
             head = wider
         else:
             raise AssertionError("types of loop variables do not settle")
-        scope.end_path(head, start, self.loc, since=since, first=True, needed=needed)
+        bring_home(scope, head, start, self.loc, since=since, first=True, needed=needed)
         if frame.broke is not None:
             scope.emit(Assign(frame.broke, const(False, DType.BOOL, self.loc), loc=self.loc))
         if frame.exchange is not None:
@@ -150,7 +151,7 @@ class LoopBody:
             for name, binding in end.items():
                 if name in self.hidden or name in exchanged:
                     continue
-                joined = scope.join(name, before := out.get(name), binding, needed, start, self.loc)
+                joined = join(scope, name, before := out.get(name), binding, needed, start, self.loc)
                 out[name] = _marked(joined, before, self.loc) if self.may_peel else joined
         return out
 
@@ -180,7 +181,7 @@ def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True, lea
     exchanged = frame.exchange.names if frame.exchange is not None else ()
     head = {name: binding for name, binding in frame.head.items() if name not in exchanged}
     needed = frame.behind if leaves else frame.needed
-    scope.end_path(head, scope.env, loc, since=frame.stores, first=False, needed=needed)
+    bring_home(scope, head, scope.env, loc, since=frame.stores, first=False, needed=needed)
     if frame.exchange is not None:
         scope.emit(frame.exchange.leave(scope.env, loc))
 

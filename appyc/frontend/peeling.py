@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from appyc.errors import LeftToPython, Loc, UnsupportedError
 from appyc.frontend import returns
 from appyc.frontend.expressions import lower_condition
+from appyc.frontend.meeting import merge_branches
 from appyc.frontend.none_tests import known_as_numbers, proven
 from appyc.frontend.numbers import promote
 from appyc.frontend.scope import Env, Restart, Scope, constant_truth
@@ -95,7 +96,7 @@ def lower_peeled(scope: Scope, loop: Peeled, times: int, number: int = 0) -> Non
         other: list[Stmt] = []
         ends = [(scope.env, block, scope.live), (before, other, True)]
         scope.live = True
-        scope.merge_branches(ends, before, behind, since, loop.loc)
+        merge_branches(scope, ends, before, behind, since, loop.loc)
         scope.emit(If(cond, tuple(block), tuple(other), loc=loop.loc))
 
 

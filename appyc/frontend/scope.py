@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arithmetic import cast, const, holding, to_type
+from appyc.frontend.arithmetic import const
 from appyc.frontend.arrangements import Exchange
 from appyc.frontend.axis_requests import AxisRequests
 from appyc.frontend.dict_names import own_dicts
-from appyc.frontend.homes import copies, has_other_names, moves_of, new_home, note, without_elements
+from appyc.frontend.homes import new_home, without_elements
 from appyc.frontend.list_names import list_names
 from appyc.frontend.liveness import names_behind
-from appyc.frontend.memory import Bound, Memory
-from appyc.frontend.numbers import NumberType, promote
+from appyc.frontend.memory import Memory
+from appyc.frontend.numbers import NumberType
 from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.read_lists import read_lists
 from appyc.frontend.resolve import Names
@@ -48,8 +48,7 @@ from appyc.frontend.values import (
     TupleSlots,
     TupleValue,
     Value,
-    describe,
-    dtype_of,
+    or_none,
 )
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var
@@ -348,7 +347,7 @@ class Scope:
         self.bind(name, value.value, loc)
         bound = self.env[name]
         assert isinstance(bound, Slot | TupleSlots)
-        self.env[name] = _optional(bound)
+        self.env[name] = or_none(bound)
         self.emit(Assign(self.none_flags[name], is_none, loc=loc))
 
     def set_none_flag(self, name: str, value: Value | Binding, loc: Loc) -> None:
@@ -399,227 +398,6 @@ class Scope:
                                        hints=("give it a name of its own",))  # fmt: skip
             case ReturnedView() | ReturnedChoice() | ReturnedList():
                 raise AssertionError("what is returned has no name")
-
-    # ------------------------------------------------------------ where paths meet
-
-    def end_path(
-        self,
-        targets: Env,
-        sources: Env,
-        loc: Loc,
-        *,
-        since: int,
-        first: bool,
-        needed: frozenset[str] | None = None,
-    ) -> None:
-        """Copies, at the end of a path, from what names are bound to there into their common homes.
-
-        since: the number of the first store that may see what becomes of arrays. first: homes of
-        arrays are new on this path. needed: names that are read afterwards, where that is known.
-        """
-        for name, target in targets.items():
-            if name in sources:
-                self.copy_into(target, sources[name], loc)
-        moves = moves_of(self.memory, targets, sources)
-        since = min([since, *(frame.stores for frame in self.loops)])
-        for move in moves:
-            bound = Bound(move.name, self.bound_at.get(move.name, loc))
-            note(self.memory, move, bound, targets, sources, self.given, since, needed)
-        self.block += copies(self.supply, self.memory, moves, loc, first=first)
-
-    def keep_equal(self, array: Symbol, copy: Symbol, name: str, loc: Loc) -> None:
-        """Notes a copy that may not come to differ from its array: in Python it may be that array."""
-        since = min([len(self.memory.stores), *(frame.stores for frame in self.loops)])
-        bound = Bound(name, loc, shares=True)
-        self.memory.freeze(array, bound, since)
-        self.memory.freeze(copy, bound, since)
-
-    def copy_into(self, target: Binding, source: Binding, loc: Loc) -> None:
-        """The same for one name that holds no array."""
-        match target, source:
-            case Slot(), Slot():
-                if target.symbol != source.symbol:
-                    value = to_type(Number(Var(source.symbol, loc=loc), source.python), target.type)
-                    self.emit(Assign(target.symbol, value.expr, loc=loc))
-            case Slot(), Number():
-                self.emit(Assign(target.symbol, cast(source.expr, target.symbol.dtype), loc=loc))
-            case DictSlots(), DictSlots():
-                self.copy_into(target.values, source.values, loc)
-            case TupleSlots(), TupleSlots() if len(target.items) == len(source.items):
-                for t, s in zip(target.items, source.items, strict=True):
-                    self.copy_into(t, s, loc)
-            case _:
-                return  # one and the same array or object, or a conflict that may not be read
-
-    def join(
-        self, name: str, a: Binding | None, b: Binding | None, needed: frozenset[str], start: Env, loc: Loc
-    ) -> Binding:
-        """The common home of two bindings; the first's symbol where its type will do.
-
-        needed: names that are read afterwards. start: bindings before the paths parted.
-        """
-        if a == b and a is not None:
-            return a
-        if a is None or b is None:
-            present = a if a is not None else b
-            assert present is not None
-            return self._as_maybe(name, present)
-        a, b = self._as_variable(name, a), self._as_variable(name, b)
-        if (present := _value_or_none(a, b)) is not None and name in needed & self.locals:
-            if name not in self.facts.nones:
-                self.facts.nones.add(name)
-                raise Restart
-            return _optional(present)
-        match a, b:
-            case Slot(), Slot():
-                t = promote(a.type, b.type)
-                if t is None:
-                    return Conflict(f"{describe(a)} on one path and {describe(b)} on another")
-                maybe, optional = a.maybe or b.maybe, a.optional or b.optional
-                for slot in (a, b):
-                    t = holding(t, slot.literal) if slot.python else t
-                for slot in (a, b):
-                    if slot.type == t:
-                        return Slot(slot.symbol, t.python, maybe, optional=optional)
-                return Slot(self.supply.fresh(name, t.dtype), t.python, maybe, optional=optional)
-            case TupleSlots(), TupleSlots() if len(a.items) == len(b.items) and a.names == b.names:
-                if name in needed:
-                    needed |= {f"{name}_{k}" for k in range(len(a.items))}
-                return TupleSlots(
-                    tuple(
-                        self.join(f"{name}_{k}", x, y, needed, start, loc)
-                        for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
-                    ),
-                    names=a.names,
-                    optional=a.optional or b.optional,
-                )
-            case DictSlots(), DictSlots() if a.keys == b.keys:
-                values = self.join(name, a.values, b.values, needed, start, loc)
-                assert isinstance(values, TupleSlots)
-                return DictSlots(a.keys, values)
-            case ListSlots(), ListSlots():
-                return replace(a, maybe=a.maybe or b.maybe)  # a name has one list's memory
-            case Conflict(), _:
-                return a
-            case _, Conflict():
-                return b
-            case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
-                return self._join_arrays(name, a, b, name in needed, start, loc)
-            case _:
-                whole = ArrayRef | Tensor | TupleSlots | DictSlots
-                return Conflict(
-                    f"{describe(a)} on one path and {describe(b)} on another",
-                    unsupported=isinstance(a, whole) or isinstance(b, whole),
-                )
-
-    def _join_arrays(
-        self, name: str, a: ArrayRef | Tensor, b: ArrayRef | Tensor, needed: bool, start: Env, loc: Loc
-    ) -> Binding:
-        """A home for what is one array here and another one there."""
-        if not needed:
-            return Conflict("another array on another path", unsupported=True)
-        if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim):
-            return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
-        if isinstance(a, ArrayRef) and _is_free_home(a, name, self.memory, start):
-            return a
-        return new_home(self.supply, self.memory, name, dtype_of(a), a.ndim, loc)
-
-    def _as_variable(self, name: str, binding: Binding) -> Binding:
-        """An immutable number (a loop's own variable) needs a home of its own where paths meet."""
-        if isinstance(binding, Number):
-            return Slot(self.supply.fresh(name, binding.expr.dtype), binding.python)
-        return binding
-
-    def _as_maybe(self, name: str, binding: Binding) -> Binding:
-        match binding:
-            case Slot():
-                return replace(binding, maybe=True)
-            case Number():
-                return Slot(self.supply.fresh(name, binding.expr.dtype), binding.python, maybe=True)
-            case TupleSlots():
-                return TupleSlots(
-                    tuple(self._as_maybe(f"{name}_{k}", b) for k, b in enumerate(binding.items)),
-                    names=binding.names,
-                    optional=binding.optional,
-                )
-            case ArrayRef() | Tensor():
-                kind = dtype_of(binding), binding.ndim
-                return Conflict("assigned on one path only", unsupported=True, array=kind)
-            case DictSlots():
-                values = self._as_maybe(name, binding.values)
-                assert isinstance(values, TupleSlots)
-                return replace(binding, values=values)
-            case ListSlots():
-                return replace(binding, maybe=True)
-            case Opaque():
-                return Conflict("assigned on one path only", unsupported=True)
-            case Conflict():
-                return binding
-
-    def merge_branches(
-        self,
-        branches: list[tuple[Env, list[Stmt], bool]],
-        start: Env,
-        needed: frozenset[str],
-        since: int,
-        loc: Loc,
-    ) -> None:
-        """Continue with the bindings that two branches (env, statements, reaches its end) leave.
-
-        start: bindings before them. needed: names that are read behind them. since: how many stores
-        the program had made before them.
-        """
-        open_ends = [(env, block) for env, block, live in branches if live]
-        if not open_ends:
-            self.live = False
-            return
-        if len(open_ends) == 1:
-            self.env = open_ends[0][0]
-            return
-        (one, _), (two, _) = open_ends
-        merged: Env = {}
-        for name in [*one, *(n for n in two if n not in one)]:
-            merged[name] = _parted(self.join(name, one.get(name), two.get(name), needed, start, loc), loc)
-        for env, block in open_ends:
-            outer, self.block = self.block, block
-            self.end_path(merged, env, loc, since=since, first=True, needed=needed)
-            self.block = outer
-        self.env = merged
-
-
-def _parted(joined: Binding, loc: Loc) -> Binding:
-    """A name that two ways bind to what does not go together, with the branch that they come from."""
-    if isinstance(joined, Conflict) and joined.array is None and loc not in joined.branches:
-        return replace(joined, branches=(*joined.branches, loc))
-    return joined
-
-
-def _is_free_home(a: ArrayRef, name: str, memory: Memory, start: Env) -> bool:
-    """Whether the name has a home already, and nobody else looks at it."""
-    return a.symbol in memory.homes and not a.index and not has_other_names(start, a.symbol, name)
-
-
-def _value_or_none(a: Binding, b: Binding) -> Slot | TupleSlots | None:
-    """The number or the tuple of numbers, where one is that and the other is None."""
-    match a, b:
-        case (Slot() as number, Opaque(obj=None)) | (Opaque(obj=None), Slot() as number):
-            return number
-        case (TupleSlots() as items, Opaque(obj=None)) | (Opaque(obj=None), TupleSlots() as items):
-            # An item that is no variable would need one here: the numbers of a parameter are.
-            is_plain = items.items and all(
-                isinstance(item, Slot) and not item.optional for item in items.items
-            )
-            return items if is_plain and not items.names else None
-        case _:
-            return None
-
-
-def _optional(binding: Slot | TupleSlots) -> Slot | TupleSlots:
-    """The same where a path may have bound the name to None."""
-    if isinstance(binding, Slot):
-        return replace(binding, optional=True, literal=None)
-    plain = (replace(item, literal=None) if isinstance(item, Slot) else item for item in binding.items)
-    return replace(binding, items=tuple(plain), table=None, optional=True)
 
 
 def _maybe(binding: Binding) -> bool:

@@ -22,6 +22,7 @@ from appyc.frontend.liveness import names_assigned
 from appyc.frontend.local_functions import defined
 from appyc.frontend.loop_bodies import lower_break, lower_continue
 from appyc.frontend.loops import lower_for, lower_while
+from appyc.frontend.meeting import merge_branches
 from appyc.frontend.none_tests import known_as_numbers, proven
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import Scope, constant_truth
@@ -261,7 +262,7 @@ def lower_arms(
             lower()
         ends.append((scope.env, block, scope.live))
     scope.live = True
-    scope.merge_branches(ends, start, needed, since, loc)
+    merge_branches(scope, ends, start, needed, since, loc)
     then, other = tuple(ends[0][1]), tuple(ends[1][1])
     if then or not other:  # an empty one is kept: its condition may raise
         scope.emit(If(cond, then, other, loc=loc))

@@ -21,6 +21,7 @@ from functools import reduce
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.masks import packed, under_one_mask
+from appyc.frontend.meeting import keep_equal
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Scope
 from appyc.frontend.values import (
@@ -322,7 +323,7 @@ def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
     copy = materialise(scope, tensor, name, loc)
     if tensor.unsettled:
         assert isinstance(tensor.element, Load), "nothing but a view can be one in another shape"
-        scope.keep_equal(tensor.element.array, copy.symbol, name, loc)
+        keep_equal(scope, tensor.element.array, copy.symbol, name, loc)
     return copy
 
 

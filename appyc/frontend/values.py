@@ -323,3 +323,11 @@ def describe(value: Value | Binding) -> str:
             return f"{kind} {name!r}" if isinstance(name, str) else f"a {kind}"
         case Conflict():
             return value.reason
+
+
+def or_none(binding: Slot | TupleSlots) -> Slot | TupleSlots:
+    """The same where a path may have bound the name to None."""
+    if isinstance(binding, Slot):
+        return replace(binding, optional=True, literal=None)
+    plain = (replace(item, literal=None) if isinstance(item, Slot) else item for item in binding.items)
+    return replace(binding, items=tuple(plain), table=None, optional=True)
