@@ -118,7 +118,8 @@ class JitFunction(Entry):
         if self._takes_positional and len(args) < len(self._signature.parameters):
             # Written out by position, so that the dispatcher gets to see it.
             return self(*self._bind(args, keywords).values())
-        named = self._bind(args, keywords)
+        bound = self._bind(args, keywords)
+        named = self._with_tuples(bound)
         try:
             wanted = self._request(named)
             wanted, version = self._placed(wanted, named)
@@ -126,12 +127,13 @@ class JitFunction(Entry):
             # The user's fault, at the place that the message shows: our own frames tell nothing.
             raise error.with_traceback(None) from None
         try:
-            result = version.run(named)
+            # What runs in Python may change a list by another of its names.
+            result = version.run(bound if version.in_python else named)
             if version.outside.captures:
                 return version.given_back(self.py_func, named, result)
             return result
         except LeftToPython:
-            return _run(self.py_func, named)
+            return _run(self.py_func, bound)
         except DependenceError as error:
             if wanted.key in self._regions:
                 raise  # a region's, which has explained it
@@ -144,7 +146,7 @@ class JitFunction(Entry):
         except LeftToPython:
             return self.py_func(*args)
         except DependenceError as error:
-            raise self._explained(error, self._bind(tuple(args), {})) from None
+            raise self._explained(error, self._given(tuple(args), {})) from None
 
     def _explained(self, error: DependenceError, named: Mapping[str, object]) -> DependenceError:
         """What a guard or an inspector refused at this call, with the values that made it do so."""
@@ -157,20 +159,28 @@ class JitFunction(Entry):
     def _bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
         parameters = self._signature.parameters
         if not keywords and self._takes_positional and len(args) == len(parameters):
-            return self._with_tuples(dict(zip(parameters, args, strict=True)))  # a tenth of the time
+            return dict(zip(parameters, args, strict=True))  # a tenth of the time
         try:
             bound = self._signature.bind(*args, **keywords)
         except TypeError as error:
             raise TypeError(f"{self.__qualname__}{self._signature}: {error}") from None
         bound.apply_defaults()
-        return self._with_tuples(dict(bound.arguments))
+        return dict(bound.arguments)
+
+    def _given(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
+        """The arguments by name, as compiled code takes them."""
+        return self._with_tuples(self._bind(args, keywords))
 
     def _with_tuples(self, named: dict[str, object]) -> dict[str, object]:
         """The arguments with tuples in the place of lists that the function only looks at."""
-        for name, value in named.items():
-            if type(value) is list and len(value) <= _LONGEST_LIST and name in self._read_parameters:
-                named[name] = _as_tuple(value, deep=self._read_parameters[name])
-        return named
+        lists = [n for n, v in named.items() if type(v) is list and len(v) <= _LONGEST_LIST]
+        if not lists:
+            return named
+        read = self._read_parameters
+        return {
+            n: _as_tuple(cast("list[object]", v), deep=read[n]) if n in lists and n in read else v
+            for n, v in named.items()
+        }
 
     @functools.cached_property
     def _read_parameters(self) -> dict[str, bool]:
@@ -310,7 +320,7 @@ class JitFunction(Entry):
         self._regions[wanted.key] = _Hosted(tuple(regions), part, tuple(left))
         body = host if host is not None else self.py_func
         # What the Python part looks up, it looks up anew; the regions watch what they use.
-        return Version(CompiledFor((), (), ()), lambda named: _run(body, named))
+        return Version(CompiledFor((), (), ()), lambda named: _run(body, named), in_python=True)
 
     # ------------------------------------------------------------ ahead of time, and looking in
 
@@ -325,7 +335,7 @@ class JitFunction(Entry):
         if not is_device and target not in (None, *TARGETS):
             known = ", ".join(TARGETS)
             raise ValueError(f'target must be one of {known}, or "cuda:90" or the like, not {target!r}')
-        named = self._bind(args, keywords)
+        named = self._given(args, keywords)
         if target is not None and is_device:
             from appyc.compiler.gpu import cubins  # noqa: PLC0415  (Triton is optional)
 
@@ -369,7 +379,7 @@ class JitFunction(Entry):
         if not args and not keywords:
             found = report(self._analyse(wanted), self._text(), wanted.target, self._sizes.get(wanted.key))
             return replace(found, counted_for="the first call's sizes")
-        values = self._bind(args, keywords)
+        values = self._given(args, keywords)
         found = report(self._analyse(wanted), self._text(), wanted.target, values)
         if wanted.target != "cpu" or not self._has_choice():
             return found
@@ -387,7 +397,7 @@ class JitFunction(Entry):
         wanted = self._wanted(args, keywords)
         if wanted.key in self._regions:
             raise ValueError(f"a part of {self.__qualname__} runs in Python: see explain()")
-        values = self._bind(args, keywords) if args or keywords else self._sizes.get(wanted.key, {})
+        values = self._given(args, keywords) if args or keywords else self._sizes.get(wanted.key, {})
         return drawing(self._analyse(wanted), values)
 
     def profile(self, *args: object, **keywords: object) -> Report:
@@ -399,7 +409,7 @@ class JitFunction(Entry):
         """
         from appyc.report.profile import profiled  # noqa: PLC0415
 
-        named = self._bind(args, keywords)
+        named = self._given(args, keywords)
         wanted = self._request(named)
         if wanted.key in self._regions:
             raise ValueError(f"a part of {self.__qualname__} runs in Python: see explain()")
@@ -409,7 +419,7 @@ class JitFunction(Entry):
         """What a call with arguments of these types changes and returns. Raises CompileError."""
         from appyc.compiler.effects import effects_of  # noqa: PLC0415  (a warm start does without the IR)
 
-        wanted = self._request(self._bind(args, keywords), "cpu")
+        wanted = self._request(self._given(args, keywords), "cpu")
         found = self._effects.get(wanted.key)
         if found is None:
             found = self._effects[wanted.key] = effects_of(self._analyse(wanted))
@@ -422,7 +432,7 @@ class JitFunction(Entry):
 
     def _wanted(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> Request:
         if args or keywords or (self._last is None and not self._signature.parameters):
-            return self._request(self._bind(args, keywords))
+            return self._request(self._given(args, keywords))
         if self._last is None and self.options.target == "python":
             raise ValueError(
                 f"{self.__qualname__} runs in Python, as target='python' says: pass arguments here to see what would "

@@ -55,6 +55,8 @@ class Version:
     run: Callable[[Mapping[str, object]], object]
     kernel: Kernel | None = None
     """For the dispatcher, where calls need nothing but their arguments."""
+    in_python: bool = False
+    """Parts of it run in Python: it takes the very objects that the caller gave."""
 
     def still_holds(self, fn: FunctionType, named: Mapping[str, object]) -> bool:
         """Whether what was built into the code is what it was, and captures have their types."""
