@@ -476,9 +476,9 @@ def _frames_of_ours() -> int:
 
 
 def _recorded_in(values: Iterable[object]) -> Any:
-    """The first recorded array among arguments, and in tuples among them; None if there is none."""
+    """The first recorded array among arguments, and in tuples and lists among them; None if there is none."""
     for value in values:
-        found = _recorded_in(value) if type(value) is tuple else value
+        found = _recorded_in(value) if type(value) in (tuple, list) else value  # type: ignore[arg-type]
         if hasattr(type(found), "__appyc_call__"):
             return found
     return None

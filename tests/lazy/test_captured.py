@@ -159,7 +159,18 @@ def test_a_deferred_call_is_not_the_next_one_of_another_kind() -> None:
     assert a.tolist() == [2.0, 2.0, 2.0]
 
 
-def test_what_is_no_array_is_still_refused() -> None:
-    pair = [np.zeros(3)]
+@TARGETS
+def test_arrays_in_a_list(target: str) -> None:
+    pair = [np.zeros(3), np.ones(3) + 1.0]
+    assert appyc.jit(first_of, target=target)(pair, 3.0).tolist() == [2.0, 2.0, 2.0]
+    assert pair[0].tolist() == [6.0, 6.0, 6.0]
+
+
+def grown(arrays):
+    arrays.append(arrays[0] + 1.0)
+    return arrays[0]
+
+
+def test_a_list_that_grows_is_still_refused() -> None:
     with pytest.raises(appyc.CompileError, match="list"):
-        appyc.jit(first_of)(pair, 1.0)
+        appyc.jit(grown)([np.zeros(3)])
