@@ -153,9 +153,11 @@ def flush_some() -> None:
     with STATE.lock:
         recording = STATE.recording
         rest = recording.split_off()
-        flush()
-        recording.statements.extend(rest)
-        recording.count_bytes()
+        try:
+            flush()
+        finally:
+            recording.statements.extend(rest)
+            recording.count_bytes()
 
 
 def _run_all(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:

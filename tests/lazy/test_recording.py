@@ -517,3 +517,24 @@ def test_a_loop_with_more_bytes_than_may_wait_is_cut_at_the_same_places_each_tim
     assert len(STATE.programs) <= known + 2
     assert known < 10
     numpy.testing.assert_allclose(found.numpy(), steps(numpy, 40))
+
+
+def test_what_goes_on_to_wait_is_there_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are too many bytes, and what runs for it raises."""
+    monkeypatch.setattr(STATE.recording, "most_bytes", 3 * 800)
+    flush()
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("boom")
+
+    def steps() -> None:
+        y = np.ones(100) * 2.0
+        for _ in range(9):
+            y = y + 1.0
+
+    with monkeypatch.context() as patch:
+        patch.setattr("appyc.lazy.running._run_all", fail)
+        with pytest.raises(RuntimeError, match="boom"):
+            steps()
+    assert STATE.recording.statements
+    flush()
