@@ -28,6 +28,7 @@ from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.chunk_scans import chunk_scans
 from appyc.passes.context import PassContext
+from appyc.passes.coalesce_loops import coalesce_loops
 from appyc.passes.contract_arrays import contract_arrays
 from appyc.passes.contract_rows import contract_rows
 from appyc.passes.count_whiles import count_whiles
@@ -37,7 +38,6 @@ from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.expand_tensors import expand_tensors
 from appyc.passes.find_lanes import find_lanes
 from appyc.passes.find_products import find_products
-from appyc.passes.flatten_nests import flatten_nests
 from appyc.passes.forward_copies import forward_copies
 from appyc.passes.forward_elements import forward_elements
 from appyc.passes.fuse_in_blocks import fuse_in_blocks
@@ -131,7 +131,7 @@ ANALYSE: tuple[Pass, ...] = (
     chunk_scans,  # for loops that threads do not share as they stand
     stream_results,  # once no pass makes loops any more: it is about those that are there in the end
     estimate_costs,  # once all have modes: what a loop costs depends on the modes of those inside it
-    flatten_nests,  # last: no other pass knows what to make of its indices
+    coalesce_loops,  # last: no other pass knows what to make of its indices
 )
 
 PROVE_BOUNDS: tuple[Pass, ...] = (

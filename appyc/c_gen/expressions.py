@@ -113,24 +113,41 @@ def element(ctx: FunctionContext, array: Symbol, places: Sequence[str]) -> str:
 
 def element_at(ctx: FunctionContext, array: Symbol, index: Sequence[Expr]) -> str:
     """An array's element at indices that are in range."""
-    place = _place(array, index)
-    if place is not None:
-        return f"{ctx.name(array)}[{expression(ctx, place)}]"
-    return element(ctx, array, [expression(ctx, i) for i in index])
+    position = _position(array, index)
+    if position is None:
+        return element(ctx, array, [expression(ctx, i) for i in index])
+    at, start = position
+    if not any(start):
+        return f"{ctx.name(array)}[{expression(ctx, at)}]"
+    row = element(ctx, array, [expression(ctx, i) if i is not None else "0" for i in start])
+    return f"(&{row})[{expression(ctx, at)}]"
 
 
-def _place(array: Symbol, index: Sequence[Expr]) -> Expr | None:
-    """The place in C order that an index was made of (`passes/flatten_nests`): x // n, x % n is x, in rows of n."""
+def _position(array: Symbol, index: Sequence[Expr]) -> tuple[Expr, list[Expr | None]] | None:
+    """The position that the last indices are the quotients and remainders of (`passes/coalesce_loops`), and the index
+    of the element that it counts from, None for 0: x // n + d, x % n is x, from element d, 0 on."""
     if len(index) < 2 or array.array.layout is not Layout.C:
         return None
-    place = index[0]
-    for axis, digit in enumerate(index[1:], 1):
-        match place, digit:
-            case Binary("//", x, n), Binary("%", y, m) if x == y and n == m == Extent(array, axis, loc=n.loc):
-                place = x
+    match index[-1]:
+        case Binary("%", x, Extent()):
+            pass
+        case _:
+            return None
+    quotient: Expr = x
+    for axis in range(len(index) - 1, -1, -1):
+        extent = Extent(array, axis, loc=quotient.loc)
+        start: list[Expr | None] = [*index[:axis], None, *([None] * (len(index) - 1 - axis))]
+        match index[axis]:
+            case same if same == quotient:
+                return x, start
+            case Binary("+", same, offset) if same == quotient:
+                start[axis] = offset
+                return x, start
+            case Binary("%", same, n) if same == quotient and n == extent:
+                quotient = Binary("//", quotient, extent, loc=quotient.loc)
             case _:
                 return None
-    return place
+    return None
 
 
 def _wide(cast: Cast) -> str:

@@ -273,7 +273,7 @@ def test_a_loop_said_to_carry_a_dependence_does_somewhere(fn: Function) -> None:
         assert any(conflicts(run, loop) for run in happened), loop.var.name
 
 
-def test_most_flat_nests_need_no_check() -> None:
+def test_most_coalesced_loops_need_no_check() -> None:
     f = Flat()
     fn, _ = f.judge(f.over(f.at(f.rows())))
     assert len(fn.guards) == 3
