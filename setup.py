@@ -12,7 +12,7 @@ setup(
         Extension(
             "appyc.runtime._dispatch",
             ["appyc/runtime/_dispatch.c"],
-            depends=["appyc/runtime/_frame.h", "appyc/runtime/_memory.h", "appyc/runtime/_placing.h"],
+            depends=[f"appyc/runtime/_{name}.h" for name in ("frame", "kinds", "memory", "placing")],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],
             optional=True,

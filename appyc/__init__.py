@@ -7,6 +7,7 @@ from appyc.autojit import autojit
 from appyc.errors import (
     CompileError,
     DependenceError,
+    FallbackWarning,
     InternalError,
     PragmaError,
     ToolchainError,
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CompileError",
     "DependenceError",
+    "FallbackWarning",
     "InternalError",
     "JitFunction",
     "Options",

@@ -6,7 +6,9 @@ import functools
 import inspect
 import re
 import threading
+import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType, MethodType
@@ -21,16 +23,16 @@ from appyc.errors import (
     LeftToPython,
     LibraryCallError,
     Loc,
-    Note,
     ToolchainError,
     TypeInferenceError,
     UnsupportedError,
 )
+from appyc.fallback import CALLS_IN_VAIN, Hosted, Race, limit_for, warn_of_pragma, warn_of_python
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
 from appyc.ir.types import ArrayType
 from appyc.options import TARGETS, Options, from_environment
-from appyc.runtime.dispatch import Entry
+from appyc.runtime.dispatch import LONGEST_LIST, Entry
 from appyc.runtime.frame import Kernel, raise_fault
 from appyc.runtime.gpu import cupy_with_device
 from appyc.runtime.memory import copied as copied  # noqa: PLC0414  (for `lazy`, which knows no runtime)
@@ -39,7 +41,8 @@ from appyc.runtime.signature import Residence, residence_of
 if TYPE_CHECKING:
     from appyc.compiler.choose_device import DeviceChoice
     from appyc.compiler.effects import Effects
-    from appyc.frontend.outline import PythonPart, Region
+    from appyc.fallback import Kind
+    from appyc.frontend.outline import Region
     from appyc.report.draw import Drawing
     from appyc.report.explain import Report
 
@@ -48,14 +51,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 __all__ = ["JitFunction", "jit", "prange"]
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_MANY_CALLS = 1 << 60
 _MANY_VERSIONS = 8
 """For one combination of argument types; as many tell of a value from outside that keeps changing."""
 
 _DEVICE = re.compile(r"cuda:\d+")
-
-
-_LONGEST_LIST = 64
-"""Items that an argument may have and be compiled for their number: as many as a loop is unrolled for."""
 
 
 def _as_tuple(items: Sequence[object], *, deep: bool) -> tuple[object, ...]:
@@ -73,10 +73,16 @@ class JitFunction(Entry):
     __name__: str
     __qualname__: str
     __wrapped__: Callable[..., Any]
-    _any_object = False
-    """Whether an argument of a type that cannot be compiled may be passed on to a part in Python."""
 
-    def __init__(self, fn: FunctionType, options: Options, source: Source | None = None) -> None:
+    def __init__(
+        self,
+        fn: FunctionType,
+        options: Options,
+        source: Source | None = None,
+        on_loss: Callable[[], None] | None = None,
+    ) -> None:
+        """source: of a part of a function, whose text is not found by its code. on_loss: given for what is called
+        from a part in Python, and called where Python turns out to be quicker."""
         super().__init__(self._call, self._on_fault)
         functools.update_wrapper(self, fn)
         self.py_func = fn
@@ -94,7 +100,14 @@ class JitFunction(Entry):
         self._last: Request | None = None
         self._sizes: dict[tuple[object, ...], dict[str, object]] = {}
         """Of the first call with arguments of such types, which reports tell amounts for."""
-        self._regions: dict[tuple[object, ...], _Hosted] = {}
+        self._regions: dict[tuple[object, ...], Hosted] = {}
+        self._on_loss = on_loss
+        self._races: dict[tuple[object, ...], Race] = {}
+        self._in_vain: Counter[object] = Counter()
+        """Calls of which nothing was compiled, by kind."""
+        self._has_warned = False
+        self.is_in_python = False
+        """Whether the last kind of call that was decided on runs in Python."""
         self._effects: dict[tuple[object, ...], Effects] = {}
 
     def __repr__(self) -> str:
@@ -116,16 +129,51 @@ class JitFunction(Entry):
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
         if self._takes_positional and len(args) < len(self._signature.parameters):
-            # Written out by position, so that the dispatcher gets to see it.
-            return self(*self._bind(args, keywords).values())
+            return self._call_by_position(args, keywords)
+        start = time.perf_counter_ns()
         bound = self._bind(args, keywords)
-        named = self._with_tuples(bound)
+        named, wanted, version = self._prepared(bound)
+        hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
+        if hosted is not None:
+            return self._call_hosted(hosted, kind, args, keywords)
+        self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind come here
+        race = self._race(wanted, version)
+        if race is None or kind is None or not race.is_on():
+            return self._run(version, bound, named)
+        if race.is_pythons_turn:
+            return self._timed(race, kind, time.perf_counter_ns(), lambda: self.py_func(*args, **keywords))
+        if race.entry is not None:
+            entry, start = race.entry, time.perf_counter_ns()
+            return self._timed(race, kind, start, lambda: entry(*args, **keywords))
+        return self._timed(race, kind, start, lambda: self._run(version, bound, named))
+
+    def _call_by_position(self, args: tuple[object, ...], keywords: dict[str, object]) -> object:
+        """A call with keywords or defaults, written out so that the dispatcher gets to see it."""
+        full = tuple(self._bind(args, keywords).values())
+        out = self(*full)
+        kind, given = self.kind(full, {}), self.kind(args, keywords)
+        if kind in self.handed and kind is not None and given is not None:
+            self.handed[given] = self.handed[kind]
+        return out
+
+    def _call_compiled(self, *args: object, **keywords: object) -> object:
+        """A call of compiled code that is on trial, and does not fit its kernel."""
+        bound = self._bind(args, keywords)
+        named, _, version = self._prepared(bound)
+        return self._run(version, bound, named)
+
+    def _prepared(self, bound: dict[str, object]) -> tuple[Mapping[str, object], Request, Version]:
+        """The arguments of a call as compiled code takes them, and the version that they need."""
         try:
-            wanted = self._request(named)
-            wanted, version = self._placed(wanted, named)
+            named = self._with_tuples(bound)
+            wanted, version = self._placed(self._request(named), named)
         except CompileError as error:
             # The user's fault, at the place that the message shows: our own frames tell nothing.
             raise error.with_traceback(None) from None
+        return named, wanted, version
+
+    def _run(self, version: Version, bound: Mapping[str, object], named: Mapping[str, object]) -> object:
+        """A call of a version. bound: the arguments as they were given."""
         try:
             # What runs in Python may change a list by another of its names.
             result = version.run(bound if version.in_python else named)
@@ -135,9 +183,98 @@ class JitFunction(Entry):
         except LeftToPython:
             return _run(self.py_func, bound)
         except DependenceError as error:
-            if wanted.key in self._regions:
+            if version.in_python:
                 raise  # a region's, which has explained it
             raise self._explained(error, named) from None
+
+    # ------------------------------------------------------------ calls that Python makes
+
+    def _call_hosted(
+        self, hosted: Hosted, kind: Kind | None, args: tuple[object, ...], keywords: dict[str, object]
+    ) -> object:
+        """A call of a function that cannot be compiled as a whole."""
+        if hosted.host is None:
+            self._in_vain[kind] += 1
+            if self._on_loss is not None or self._in_vain[kind] >= CALLS_IN_VAIN:
+                self._leave(kind, 0, hosted.error)
+            else:
+                self._warn(hosted.error)
+            return self.py_func(*args, **keywords)
+        if hosted.is_vain and kind not in hosted.left_in_vain:
+            hosted.left_in_vain.add(kind)
+            start = time.perf_counter_ns()
+            out = self.py_func(*args, **keywords)
+            self._leave(kind, limit_for(time.perf_counter_ns() - start), hosted.error)
+            return out
+        if hosted.is_vain:  # a call in Python has taken much longer than those before
+            hosted.left_in_vain.discard(kind)
+            hosted.race_again()
+        if kind is not None:
+            self.handed[kind] = (hosted.host, 0)
+        return hosted.host(*args, **keywords)
+
+    def _race(self, wanted: Request, version: Version) -> Race | None:
+        """For a version that calls do not reach by the dispatcher alone, and that nobody has asked for."""
+        if version.kernel is not None and self._takes_positional and self._on_loss is None:
+            return None
+        race = self._races.get(wanted.key)
+        if race is None and self._may_race(wanted):
+            race = self._races[wanted.key] = Race(None)
+        return race
+
+    def _may_race(self, wanted: Request) -> bool:
+        here = wanted.target == "cpu" and self.options.target in ("auto", "cpu") and not self._has_choice()
+        return here and not self.options.strict and not self._has_pragma
+
+    def _timed(self, race: Race, kind: Kind, start: int, call: Callable[[], object]) -> object:
+        """A call in a race, and what follows from the time that it took."""
+        of_python = race.is_pythons_turn
+        out = call()
+        python_wins = race.take(time.perf_counter_ns() - start, of_python=of_python)
+        if python_wins:
+            place = Loc(self._snippet.file, self._snippet.first_line)
+            self._leave(kind, race.limit, CompileError(str(race), place))
+        elif python_wins is not None and race.entry is not None:
+            entry, race.entry = race.entry, None
+            for kernel in reversed(entry.kernels):
+                self.add(kernel)
+        return out
+
+    def _leave(self, kind: Kind | None, limit: int, error: CompileError) -> None:
+        """Leaves calls of a kind to Python, as long as none takes more nanoseconds than `limit` (0: for good)."""
+        if kind is not None:
+            self.handed[kind] = (self.py_func, limit)
+        self.is_in_python = True
+        if self._on_loss is not None:
+            self._on_loss()
+        else:
+            self._warn(error)
+
+    def _warn(self, error: CompileError) -> None:
+        if not self._has_warned and self._on_loss is None:
+            self._has_warned = True
+            warn_of_python(self.__qualname__, error)
+
+    def _on_regions_loss(self) -> None:
+        """Where all regions run in Python, the next call of the function decides anew."""
+        vain = [hosted.host for hosted in self._regions.values() if hosted.is_vain]
+        for kind, (function, _) in list(self.handed.items()):
+            if function in vain:
+                self.handed.pop(kind, None)
+
+    @property
+    def was_called(self) -> bool:
+        return bool(self._versions)
+
+    @functools.cached_property
+    def _has_pragma(self) -> bool:
+        """Whether the function says itself how loops are to run: that is an order, not an offer."""
+        from appyc.frontend.outline import has_annotation  # noqa: PLC0415  (a warm start parses nothing)
+
+        try:
+            return has_annotation(self._text())
+        except UnsupportedError:
+            return False
 
     def _on_fault(self, kernel: Kernel, site: int, value: int, extent: int, args: Sequence[object]) -> object:
         """For the dispatcher: a kernel has raised. What the call returns, where Python can run it."""
@@ -173,7 +310,7 @@ class JitFunction(Entry):
 
     def _with_tuples(self, named: dict[str, object]) -> dict[str, object]:
         """The arguments with tuples in the place of lists that the function only looks at."""
-        lists = [n for n, v in named.items() if type(v) is list and len(v) <= _LONGEST_LIST]
+        lists = [n for n, v in named.items() if type(v) is list and len(v) <= LONGEST_LIST]
         if not lists:
             return named
         read = self._read_parameters
@@ -187,12 +324,24 @@ class JitFunction(Entry):
         from appyc.frontend.read_lists import read_parameters  # noqa: PLC0415  (few calls have lists)
         from appyc.frontend.resolve import is_of_library  # noqa: PLC0415
 
-        return read_parameters(self._text().ast, functools.partial(is_of_library, self.py_func))
+        try:
+            function = self._text().ast
+        except UnsupportedError:
+            return {}  # it runs in Python
+        return read_parameters(function, functools.partial(is_of_library, self.py_func))
 
     def _request(self, named: Mapping[str, object], target: str | None = None) -> Request:
         place = functools.partial(parameter_location, self._snippet)
         where = target or _target(self.options.target, named.values())
-        return request(named, place, where, any_object=self._part is not None or self._any_object)
+        return request(named, place, where, self._takes_any_object)
+
+    def _takes_any_object(self) -> bool:
+        """Whether an argument of a type that cannot be compiled may be passed on to a part in Python."""
+        return (
+            self._part is not None
+            or self._on_loss is not None
+            or not (self.options.strict or self._has_pragma)
+        )
 
     def _placed(self, wanted: Request, named: Mapping[str, object]) -> tuple[Request, Version]:
         """The version for a call, and where it runs: on a GPU too, if the call has the choice."""
@@ -246,31 +395,34 @@ class JitFunction(Entry):
         return next((v for v in versions if v.still_holds(self.py_func, named)), None)
 
     def _make(self, wanted: Request, *, may_split: bool = True) -> Version:
+        add = functools.partial(self._add, wanted)
         try:
-            version = make_version(self.py_func, self._text(), wanted, self.options, self._add)
+            version = make_version(self.py_func, self._text(), wanted, self.options, add)
         except (UnsupportedError, TypeInferenceError) as error:
-            if not may_split or (isinstance(error, TypeInferenceError) and self._part is None):
+            if not may_split or (isinstance(error, TypeInferenceError) and not self._takes_any_object()):
                 raise
             version = self._split(wanted, error)
         if version.kernel is not None:
-            self._add(version.kernel)
+            add(version.kernel)
         self._last = wanted  # last, as what failed to compile is not there to be explained
         return version
 
-    def _add(self, kernel: Kernel) -> None:
+    def _add(self, wanted: Request, kernel: Kernel) -> None:
         """A kernel for the dispatcher, if its calls are such as the dispatcher takes, and all are for it."""
         on_cpu = self.options.target in ("auto", "cpu") and not self._has_choice()
-        if on_cpu and self._takes_positional:
-            self.add(kernel)
+        if not (on_cpu and self._takes_positional):
+            return
+        if self._on_loss is not None and wanted.key not in self._races and self._may_race(wanted):
+            self._races[wanted.key] = Race(Entry(self._call_compiled, self._on_fault))
+        race = self._races.get(wanted.key)
+        (self if race is None or race.entry is None else race.entry).add(kernel)
 
     def _region(self, region: Region) -> JitFunction:
-        return JitFunction(region.function, self._inner_options(), region.source)
+        return JitFunction(region.function, self._inner_options(), region.source, self._on_regions_loss)
 
     def _callee(self, fn: FunctionType) -> JitFunction:
         """A Python function that is called from the part in Python, compiled as far as it can be."""
-        found = JitFunction(fn, self._inner_options())
-        found._any_object = True
-        return found
+        return JitFunction(fn, self._inner_options(), on_loss=self._on_regions_loss)
 
     def _inner_options(self) -> Options:
         """Of parts of the function, and functions that it calls: their arrays may be read again."""
@@ -290,16 +442,22 @@ class JitFunction(Entry):
         )
         from appyc.frontend.pragmas import read_pragmas  # noqa: PLC0415
 
-        source = self._text()
-        pragmas = read_pragmas(source)
+        part = PythonPart(error.loc.line, error.summary)
         refused = self.options.strict and not isinstance(error, LibraryCallError)
+        try:
+            source = self._text()
+        except UnsupportedError:  # there is no text to split
+            if refused:
+                raise
+            return self._hosted(wanted, Hosted(None, error, part))
+        pragmas = read_pragmas(source)
         if refused or annotation_around(source, pragmas, error) is not None:
             raise error
         unheard = slices_pragma_of(source, pragmas, error)
         if unheard is not None and not isinstance(
             error, LibraryCallError
         ):  # beside a call, the rest heeds it
-            _warn_of_pragma(unheard, error)
+            warn_of_pragma(unheard, error)
         regions: list[JitFunction] = []
 
         def compiled(region: Region) -> JitFunction:
@@ -316,9 +474,11 @@ class JitFunction(Entry):
             self.py_func, source, pragmas, error, compiled, left, self._arrays(wanted),
             everything=self.options.strict, called=called,
         )  # fmt: skip
-        part = PythonPart(error.loc.line, error.summary)
-        self._regions[wanted.key] = _Hosted(tuple(regions), part, tuple(left))
-        body = host if host is not None else self.py_func
+        return self._hosted(wanted, Hosted(host, error, part, tuple(regions), tuple(left)))
+
+    def _hosted(self, wanted: Request, hosted: Hosted) -> Version:
+        self._regions[wanted.key] = hosted
+        body = hosted.host if hosted.host is not None else self.py_func
         # What the Python part looks up, it looks up anew; the regions watch what they use.
         return Version(CompiledFor((), (), ()), lambda named: _run(body, named), in_python=True)
 
@@ -443,36 +603,6 @@ class JitFunction(Entry):
                 f"{self.__qualname__} has not been compiled yet: call it, or pass arguments here"
             )
         return self._last
-
-
-class _Hosted:
-    """A function that runs in Python but for its regions."""
-
-    def __init__(
-        self, regions: tuple[JitFunction, ...], part: PythonPart, left: tuple[PythonPart, ...]
-    ) -> None:
-        self.regions = regions
-        self.part = part
-        self.left = left
-        """Loops that stay in Python."""
-
-
-def _warn_of_pragma(pragma: Loc, error: CompileError) -> None:
-    """Tells that a statement does not do what its pragma asks for."""
-    asked = Note(pragma, "asked for here")
-    told = type(error)(
-        f"the statement runs in Python, in spite of its pragma: {error.summary}",
-        error.loc, label=error.label, related=(asked, *error.related), hints=error.hints,
-    )  # fmt: skip
-    warnings.warn(str(told), RuntimeWarning, stacklevel=_frames_of_ours())
-
-
-def _frames_of_ours() -> int:
-    """The `stacklevel` of a warning that is about the call of a jitted function."""
-    frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "appyc":
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _recorded_in(values: Iterable[object]) -> Any:

@@ -112,6 +112,10 @@ class DependenceError(CompileError):
     code = "D001"
 
 
+class FallbackWarning(RuntimeWarning):
+    """A function, or a statement with a pragma, runs in Python, since it cannot be compiled or is quicker there."""
+
+
 class LeftToPython(Exception):  # noqa: N818  (a signal to the caller, who then runs the Python function)
     """What a call meets was not compiled. Nothing that others can see has been written."""
 
@@ -160,7 +164,16 @@ def snippet(loc: Loc, label: str = "") -> list[str]:
 
 def render(error: CompileError) -> str:
     """The text that the user sees."""
-    lines = [f"{error.summary} [{error.code}]", *snippet(error.loc, error.label)]
+    return _text(f"{error.summary} [{error.code}]", error)
+
+
+def render_fallback(name: str, error: CompileError) -> str:
+    """The warning that a function runs in Python because of an error that is none."""
+    return _text(f"{name} runs in Python: {error.summary}", error)
+
+
+def _text(head: str, error: CompileError) -> str:
+    lines = [head, *snippet(error.loc, error.label)]
     for note in error.related:
         lines += snippet(note.loc, note.text)
     gutter = " " * len(str(error.loc.line))

@@ -102,12 +102,12 @@ _COMMON = frozenset({np.ndarray, int, float, bool, complex})
 
 
 def request(
-    named: Mapping[str, object], place: Callable[[str], Loc], target: str, *, any_object: bool = False
+    named: Mapping[str, object], place: Callable[[str], Loc], target: str, takes_any: Callable[[], bool]
 ) -> Request:
     """The types of a call's arguments. Raises TypeInferenceError for what has none.
 
-    place: where a parameter stands in the source, for the message. any_object: take what has
-    no type as an object; where the function does more with it than pass it on, it runs in Python.
+    place: where a parameter stands in the source, for the message. takes_any: whether what has no
+    type is taken as an object; where the function does more with it than pass it on, it runs in Python.
     """
     types: dict[str, ArgType] = {}
     objects: dict[str, object] = {}
@@ -121,7 +121,7 @@ def request(
             try:
                 types[name] = writeable(typeof(value, name, _NOWHERE))
             except TypeInferenceError:
-                if not any_object:
+                if not takes_any():
                     typeof(value, name, place(name))  # again, with the place, which is costly to find
                 objects[name] = value
                 types[name] = NoneArg()

@@ -34,6 +34,7 @@ from appyc.frontend.array_names import ArrayNames
 from appyc.frontend.host_calls import compiled_callee, named_value, taken_apart
 from appyc.frontend.liveness import live_before, names_assigned, names_captured, surely_assigned
 from appyc.frontend.pragma_nodes import DimsPragma, LoopPragma, Pragma
+from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.source import Part, Source, parameters_of
 from appyc.frontend.tree import statements_in
 from appyc.ir.names import unused
@@ -172,6 +173,16 @@ def annotation_around(source: Source, pragmas: dict[ast.stmt, Pragma], error: Co
     place = _place_of(error, source)
     path = _path_to(source.ast, place.line if place is not None else 0) or []
     return next((pragmas[s].loc for s in path if _is_annotated(s, pragmas)), None)
+
+
+def has_annotation(source: Source) -> bool:
+    """Whether the function has a pragma or a `prange`. Parses it only where a word says so."""
+    if not any(word in line for line in source.lines for word in ("pragma", "prange")):
+        return False
+    pragmas = read_pragmas(source)
+    return bool(pragmas) or any(
+        _is_annotated(s, pragmas) for s in ast.walk(source.ast) if isinstance(s, ast.stmt)
+    )
 
 
 def slices_pragma_of(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:

@@ -22,9 +22,10 @@
 #include "_placing.h"
 
 #include "_frame.h"
+#include "_kinds.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 9 };
+enum { RECORD_FORMAT = 10 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -175,6 +176,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *fallback, *on_fault;
     PyObject *before;           /* asked before the fallback, or None */
+    PyObject *handed;           /* {kind of call: (function, most nanoseconds)}: see _kinds.h */
     PyObject *specialisations;  /* a tuple, replaced and never changed, so that a call in flight is safe */
     PyObject *weak_references;
 } Entry;
@@ -264,7 +266,7 @@ static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t fl
 {
     Entry *self = (Entry *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (!self->specialisations)  /* a finalizer calls what the garbage collector has cleared */
+    if (!self->specialisations || !self->handed)  /* a finalizer calls what the garbage collector has cleared */
         return PyErr_Format(PyExc_ReferenceError, "a compiled function was called after its end");
     PyObject *out = NULL, *table = Py_NewRef(self->specialisations);
     int called = 0, is_positional = !keywords || PyTuple_GET_SIZE(keywords) == 0;
@@ -280,6 +282,13 @@ static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t fl
     int is_done = is_positional ? is_done_before(self, args, count) : 0;
     if (is_done)
         return is_done < 0 ? NULL : Py_NewRef(Py_None);
+    if (PyDict_GET_SIZE(self->handed) > 0) {
+        PyObject *handed = Py_NewRef(self->handed);
+        out = call_handed(handed, args, flags, keywords, &called);
+        Py_DECREF(handed);
+        if (called)
+            return out;
+    }
     PyObject *fallback = Py_NewRef(self->fallback);
     out = PyObject_Vectorcall(fallback, args, flags, keywords);
     Py_DECREF(fallback);
@@ -333,8 +342,9 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObje
     self->fallback = Py_NewRef(Py_None);
     self->on_fault = Py_NewRef(Py_None);
     self->before = Py_NewRef(Py_None);
+    self->handed = PyDict_New();
     self->specialisations = PyTuple_New(0);
-    if (!self->specialisations)
+    if (!self->specialisations || !self->handed)
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -355,6 +365,7 @@ static int entry_traverse(Entry *self, visitproc visit, void *arg)
     Py_VISIT(self->fallback);
     Py_VISIT(self->on_fault);
     Py_VISIT(self->before);
+    Py_VISIT(self->handed);
     Py_VISIT(self->specialisations);
     return 0;
 }
@@ -364,6 +375,7 @@ static int entry_clear(Entry *self)
     Py_CLEAR(self->fallback);
     Py_CLEAR(self->on_fault);
     Py_CLEAR(self->before);
+    Py_CLEAR(self->handed);
     Py_CLEAR(self->specialisations);
     return 0;
 }
@@ -383,7 +395,25 @@ static PyObject *entry_bind(PyObject *self, PyObject *instance, PyObject *Py_UNU
     return instance && instance != Py_None ? PyMethod_New(self, instance) : Py_NewRef(self);
 }
 
+/* kind(args, keywords): for `handed`; None where it has none. */
+static PyObject *entry_kind(PyObject *Py_UNUSED(self), PyObject *given)
+{
+    PyObject *args, *keywords, *names = NULL, *all = NULL, *kind = NULL;
+    if (!PyArg_ParseTuple(given, "O!O!", &PyTuple_Type, &args, &PyDict_Type, &keywords))
+        return NULL;
+    PyObject *name_list = PyDict_Keys(keywords), *values = PyDict_Values(keywords);
+    if (name_list && values && (names = PyList_AsTuple(name_list)) && (all = PySequence_List(args))
+        && PyList_SetSlice(all, PyList_GET_SIZE(all), PyList_GET_SIZE(all), values) == 0)
+        kind = kind_of_call(((PyListObject *)all)->ob_item, PyTuple_GET_SIZE(args), names);
+    Py_XDECREF(name_list);
+    Py_XDECREF(values);
+    Py_XDECREF(names);
+    Py_XDECREF(all);
+    return kind || PyErr_Occurred() ? kind : Py_NewRef(Py_None);
+}
+
 static PyMethodDef entry_methods[] = {
+    {"kind", entry_kind, METH_VARARGS, "Of a call with such arguments and keywords, for `handed`; None if it has none."},
     {"add", (PyCFunction)entry_add, METH_O, "Puts a kernel in front of those that calls are matched with."},
     {"clear_kernels", (PyCFunction)entry_clear_kernels, METH_NOARGS, "Forgets all kernels."},
     {NULL},
@@ -391,6 +421,7 @@ static PyMethodDef entry_methods[] = {
 
 static PyMemberDef entry_members[] = {
     {"before", T_OBJECT, offsetof(Entry, before), 0, "Asked before the fallback: True for a call that is done."},
+    {"handed", T_OBJECT, offsetof(Entry, handed), READONLY, "By kind of call: the Python function, and its time limit."},
     {NULL},
 };
 

@@ -8,8 +8,9 @@ overlapping arrays and failed guards go to `fallback`, which knows how to compil
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from appyc.runtime.sharing import are_one
 from appyc.runtime.signature import layout_of
 from appyc.runtime.threads import get_num_threads
 
-FORMAT = 9
+FORMAT = 10
 """Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
 number stands in `_dispatch.c`."""
 
@@ -31,7 +32,8 @@ class PythonEntry:
     """The compiled dispatcher's double, for installations without it.
 
     before: asked before the fallback, with the entry and the arguments of a call by position; where the answer is
-    True, the call is done, and gives None.
+    True, the call is done, and gives None. handed: calls of these kinds are left to a Python function, until
+    one takes more than so many nanoseconds; 0 for no limit.
     """
 
     before: Callable[..., bool] | None = None
@@ -40,6 +42,7 @@ class PythonEntry:
         self._fallback = fallback
         self._on_fault = on_fault
         self._kernels: tuple[Kernel, ...] = ()
+        self.handed: dict[tuple[object, ...], tuple[Callable[..., object], int]] = {}
 
     def __call__(self, *args: object, **keywords: object) -> object:
         if not keywords:
@@ -52,7 +55,15 @@ class PythonEntry:
                     continue
             if self.before is not None and self.before(self, *args):
                 return None
-        return self._fallback(*args, **keywords)
+        kind = self.kind(args, keywords) if self.handed else None
+        if kind is None or kind not in self.handed:
+            return self._fallback(*args, **keywords)
+        function, most = self.handed[kind]
+        start = time.perf_counter_ns()
+        out = function(*args, **keywords)
+        if most and time.perf_counter_ns() - start > most:
+            self.handed.pop(kind, None)
+        return out
 
     def __get__(self, instance: object, owner: type | None = None) -> object:
         return self if instance is None else MethodType(self, instance)
@@ -69,6 +80,30 @@ class PythonEntry:
     def clear_kernels(self) -> None:
         """Forgets all kernels."""
         self._kernels = ()
+
+    @staticmethod
+    def kind(args: tuple[object, ...], keywords: dict[str, object]) -> tuple[object, ...] | None:
+        """Of a call with such arguments and keywords, for `handed` (see `_kinds.h`); None if it has none."""
+        items = [item for value in (*args, *keywords.values()) for item in _kind_of(value)]
+        return (*items, *([tuple(keywords)] if keywords else [])) if len(items) <= _MOST_ITEMS else None
+
+
+_MOST_ITEMS = 64
+LONGEST_LIST = 64
+"""Items that a list may have and be compiled for their number: as many as a loop is unrolled for."""
+
+
+def _kind_of(value: object) -> list[object]:
+    if isinstance(value, FunctionType):
+        return [id(value.__code__)]
+    out: list[object] = [value if isinstance(value, type) else type(value)]
+    if type(value) is np.ndarray:
+        out += (value.dtype, value.ndim)
+    elif type(value) is list:
+        out.append(len(value) > LONGEST_LIST)
+    elif type(value) is tuple:
+        out += (len(value), *(item for part in value for item in _kind_of(part)))
+    return out
 
 
 if TYPE_CHECKING:

@@ -1,0 +1,155 @@
+"""Functions that run in Python, whole or in part: when, and that the user hears of it once.
+
+What compiled code gains may be lost at its door: a region between two statements in Python is called for
+a few iterations, an object's attributes are looked up for each call. So early calls of such functions are
+made by compiled code and by Python in turn, and timed (`Race`). Python's calls are then made without a
+detour (`Entry.handed`), until one takes much longer than those that were timed: its arguments are larger, and
+the race starts again.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from appyc.errors import CompileError, FallbackWarning, Loc, Note, render_fallback
+
+if TYPE_CHECKING:
+    from appyc.api import JitFunction
+    from appyc.frontend.outline import PythonPart
+    from appyc.runtime.dispatch import Entry
+
+Kind = tuple[object, ...]
+"""Of a call: see `Entry.kind`."""
+
+ROUNDS = 3
+"""Calls that each of the two makes in a race."""
+
+LARGE_CALL = 200_000
+"""Nanoseconds. The cost of calling does not matter to a call of compiled code that takes longer."""
+
+_FIRST_PAUSE = 64
+_PAUSE_GROWS = 4
+"""Calls after which compiled code that has won races again, and how many times as many there are after that."""
+
+CALLS_IN_VAIN = 3
+"""Calls of one kind of which nothing was compiled, after which Python gets them without a detour."""
+
+
+class Race:
+    """Compiled code beside Python, for calls with arguments of the same types.
+
+    entry: what calls the compiled code without a detour, where the dispatcher could: its kernels are kept
+    from the function's own calls as long as they are on trial.
+    """
+
+    def __init__(self, entry: Entry | None) -> None:
+        self.entry = entry
+        self._compiled: list[int] = []
+        self._python: list[int] = []
+        self._is_over = False
+        self._pause, self._next_pause = 1, _FIRST_PAUSE  # the call that compiles is not timed
+
+    def is_on(self) -> bool:
+        """Whether the call is one of the race. It pauses when compiled code has won; where Python has won,
+        a call gets here only when it exceeded the limit."""
+        if self._pause > 0:
+            self._pause -= 1
+            return False
+        if self._is_over:
+            self._compiled, self._python, self._is_over = [], [], False
+        return True
+
+    @property
+    def is_pythons_turn(self) -> bool:
+        return len(self._compiled) > len(self._python)
+
+    def take(self, nanoseconds: int, *, of_python: bool) -> bool | None:
+        """Takes the time of a call; whether Python wins, once that is known."""
+        (self._python if of_python else self._compiled).append(nanoseconds)
+        is_large = not of_python and nanoseconds > LARGE_CALL
+        if not is_large and len(self._python) < ROUNDS:
+            return None
+        self._is_over = True
+        if not is_large and _typical(self._python) < _typical(self._compiled):
+            return True
+        self._pause, self._next_pause = self._next_pause, self._next_pause * _PAUSE_GROWS
+        return False
+
+    @property
+    def limit(self) -> int:
+        """The nanoseconds that a call in Python may take before the race starts again."""
+        return limit_for(max(self._python))
+
+    def __str__(self) -> str:
+        here, there = _typical(self._compiled) / 1000, _typical(self._python) / 1000
+        return f"a call takes {here:.1f} us compiled, and {there:.1f} us in Python"
+
+
+def _typical(times: list[int]) -> int:
+    return sorted(times)[len(times) // 2]
+
+
+def limit_for(nanoseconds: int) -> int:
+    """The time of a call in Python that shows that it is another one than what took so long."""
+    return 4 * nanoseconds + 20_000
+
+
+class Hosted:
+    """A function that runs in Python but for its regions."""
+
+    def __init__(
+        self,
+        host: FunctionType | None,
+        error: CompileError,
+        part: PythonPart,
+        regions: tuple[JitFunction, ...] = (),
+        left: tuple[PythonPart, ...] = (),
+    ) -> None:
+        self.host = host
+        """What calls the regions; None where nothing is worth compiling."""
+        self.error = error
+        """Of the part that cannot be compiled."""
+        self.part = part
+        self.regions = regions
+        self.left = left
+        """Loops that stay in Python."""
+        self.left_in_vain: set[Kind | None] = set()
+        """Kinds of calls that Python makes as a whole, since it is quicker in the regions too."""
+
+    @property
+    def is_vain(self) -> bool:
+        """Whether Python is quicker in all regions that were called."""
+        called = [r for r in self.regions if r.was_called]
+        return bool(called) and all(r.is_in_python for r in called)
+
+    def race_again(self) -> None:
+        """Lets the regions show anew what they gain."""
+        for region in self.regions:
+            region.is_in_python = False
+            region.handed.clear()
+
+
+def warn_of_python(name: str, error: CompileError) -> None:
+    """Tells that a function runs in Python, and why."""
+    warnings.warn(render_fallback(name, error), FallbackWarning, stacklevel=_frames_of_ours())
+
+
+def warn_of_pragma(pragma: Loc, error: CompileError) -> None:
+    """Tells that a statement does not do what its pragma asks for."""
+    asked = Note(pragma, "asked for here")
+    told = type(error)(
+        f"the statement runs in Python, in spite of its pragma: {error.summary}",
+        error.loc, label=error.label, related=(asked, *error.related), hints=error.hints,
+    )  # fmt: skip
+    warnings.warn(str(told), FallbackWarning, stacklevel=_frames_of_ours())
+
+
+def _frames_of_ours() -> int:
+    """The `stacklevel` of a warning that is about the call of a jitted function."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "appyc":
+        frame, level = frame.f_back, level + 1
+    return level
