@@ -16,6 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from appyc.analysis.sizes import sizes_of
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
+from appyc.compiler.fallback import (
+    CALLS_IN_VAIN,
+    Hosted,
+    Race,
+    frames_of_ours,
+    limit_for,
+    warn_of_pragma,
+    warn_of_python,
+)
 from appyc.compiler.versions import Request, Version, call_values, make_version, request
 from appyc.errors import (
     CompileError,
@@ -27,7 +36,6 @@ from appyc.errors import (
     TypeInferenceError,
     UnsupportedError,
 )
-from appyc.fallback import CALLS_IN_VAIN, Hosted, Race, limit_for, warn_of_pragma, warn_of_python
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
 from appyc.ir.types import ArrayType
@@ -41,7 +49,7 @@ from appyc.runtime.signature import Residence, residence_of
 if TYPE_CHECKING:
     from appyc.compiler.choose_device import DeviceChoice
     from appyc.compiler.effects import Effects
-    from appyc.fallback import Kind
+    from appyc.compiler.fallback import Kind
     from appyc.frontend.outline import Region
     from appyc.report.draw import Drawing
     from appyc.report.explain import Report
@@ -100,7 +108,7 @@ class JitFunction(Entry):
         self._last: Request | None = None
         self._sizes: dict[tuple[object, ...], dict[str, object]] = {}
         """Of the first call with arguments of such types, which reports tell amounts for."""
-        self._regions: dict[tuple[object, ...], Hosted] = {}
+        self._regions: dict[tuple[object, ...], Hosted[JitFunction]] = {}
         self._on_loss = on_loss
         self._races: dict[tuple[object, ...], Race] = {}
         self._in_vain: Counter[object] = Counter()
@@ -132,7 +140,11 @@ class JitFunction(Entry):
             return self._call_by_position(args, keywords)
         start = time.perf_counter_ns()
         bound = self._bind(args, keywords)
-        named, wanted, version = self._prepared(bound)
+        try:
+            named, wanted, version = self._prepared(bound)
+        except CompileError as error:
+            # The user's fault, at the place that the message shows: our own frames tell nothing.
+            raise error.with_traceback(None) from None
         hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
         if hosted is not None:
             return self._call_hosted(hosted, kind, args, keywords)
@@ -164,13 +176,8 @@ class JitFunction(Entry):
 
     def _prepared(self, bound: dict[str, object]) -> tuple[Mapping[str, object], Request, Version]:
         """The arguments of a call as compiled code takes them, and the version that they need."""
-        try:
-            named = self._with_tuples(bound)
-            wanted, version = self._placed(self._request(named), named)
-        except CompileError as error:
-            # The user's fault, at the place that the message shows: our own frames tell nothing.
-            raise error.with_traceback(None) from None
-        return named, wanted, version
+        named = self._with_tuples(bound)
+        return named, *self._placed(self._request(named), named)
 
     def _run(self, version: Version, bound: Mapping[str, object], named: Mapping[str, object]) -> object:
         """A call of a version. bound: the arguments as they were given."""
@@ -182,6 +189,10 @@ class JitFunction(Entry):
             return result
         except LeftToPython:
             return _run(self.py_func, bound)
+        except TypeInferenceError as error:  # an array that may not be written: nothing has been
+            if version.in_python or not self._takes_any_object():
+                raise error.with_traceback(None) from None
+            return _run(self.py_func, bound)
         except DependenceError as error:
             if version.in_python:
                 raise  # a region's, which has explained it
@@ -190,7 +201,11 @@ class JitFunction(Entry):
     # ------------------------------------------------------------ calls that Python makes
 
     def _call_hosted(
-        self, hosted: Hosted, kind: Kind | None, args: tuple[object, ...], keywords: dict[str, object]
+        self,
+        hosted: Hosted[JitFunction],
+        kind: Kind | None,
+        args: tuple[object, ...],
+        keywords: dict[str, object],
     ) -> object:
         """A call of a function that cannot be compiled as a whole."""
         if hosted.host is None:
@@ -387,7 +402,7 @@ class JitFunction(Entry):
             f"what is built into its code changes between calls ({', '.join(changed) or 'a function it calls'}). "
             "Pass it as an argument, which needs one version only.",
             RuntimeWarning,
-            stacklevel=5,  # the caller of the function
+            stacklevel=frames_of_ours(),
         )
 
     def _find(self, wanted: Request, named: Mapping[str, object]) -> Version | None:
@@ -476,7 +491,7 @@ class JitFunction(Entry):
         )  # fmt: skip
         return self._hosted(wanted, Hosted(host, error, part, tuple(regions), tuple(left)))
 
-    def _hosted(self, wanted: Request, hosted: Hosted) -> Version:
+    def _hosted(self, wanted: Request, hosted: Hosted[JitFunction]) -> Version:
         self._regions[wanted.key] = hosted
         body = hosted.host if hosted.host is not None else self.py_func
         # What the Python part looks up, it looks up anew; the regions watch what they use.

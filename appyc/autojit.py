@@ -103,8 +103,6 @@ def _in_class(owner: type, compiled: Callable[[FunctionType], object]) -> None:
 class AutoFunction(JitFunction):
     """A function that is compiled where that can be and pays, and runs in Python otherwise."""
 
-    _any_object = True
-
     def __init__(self, fn: FunctionType, options: Options, source: Source | None = None) -> None:
         super().__init__(fn, options, source)
         self._fields = frozenset(fn.__code__.co_names)
@@ -191,7 +189,11 @@ class AutoFunction(JitFunction):
         *path, name = self.__qualname__.split(".")
         for step in path:
             owner = getattr(owner, step, None)
-        attributes = {key for key in vars(self) if not key.startswith("_")} - {"py_func", "options"}
+        attributes = {key for key in vars(self) if not key.startswith("_")} - {
+            "py_func",
+            "options",
+            "is_in_python",
+        }
         if owner is not None and vars(owner).get(name) is self and not attributes:
             setattr(owner, name, self.py_func)
 

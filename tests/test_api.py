@@ -300,13 +300,14 @@ def itself(a):
     return a
 
 
-def test_integer_beyond_64_bits_is_refused():
-    @appyc.jit
+def test_integer_beyond_64_bits_is_left_to_python():
     def double(n):
         return 2 * n
 
     with pytest.raises(OverflowError):
-        double(2**64)
+        appyc.jit(strict=True)(double)(2**64)
+    with pytest.warns(appyc.FallbackWarning):
+        assert appyc.jit(double)(2**64) == 2**65
 
 
 # ---------------------------------------------------------------- one version per signature
@@ -693,9 +694,18 @@ def test_cell_that_is_run_again_with_another_text():
 
 def test_function_from_exec_has_no_source():
     space: dict[str, Any] = {"appyc": appyc}
-    exec("@appyc.jit\ndef lost(x):\n    return x\n", space)
+    exec("@appyc.jit(strict=True)\ndef lost(x):\n    return x\n", space)
     with pytest.raises(appyc.UnsupportedError, match="the source of 'lost' cannot be read"):
         space["lost"](1)
+
+
+def test_function_from_exec_runs_in_python_with_a_warning():
+    space: dict[str, Any] = {"appyc": appyc}
+    exec("@appyc.jit\ndef lost(x, y=[]):\n    return [x, *y]\n", space)
+    with pytest.warns(appyc.FallbackWarning, match="lost runs in Python: the source of 'lost'") as caught:
+        results = [space["lost"](1, y=[k]) for k in range(9)]
+    assert results == [[1, k] for k in range(9)]
+    assert [w.filename for w in caught] == [__file__]
 
 
 # ---------------------------------------------------------------- threads

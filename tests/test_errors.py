@@ -739,14 +739,14 @@ def largest(x):
 largest(3.0)
 """,
     "einsum_output_without_operand": """
-@appyc.jit
+@appyc.jit(strict=True)
 def product(a, b):
     return np.einsum("ij,jk->iz", a, b)
 
 product(np.ones((2, 2)), np.ones((2, 2)))
 """,
     "einsum_output_that_repeats": """
-@appyc.jit
+@appyc.jit(strict=True)
 def product(a, b):
     return np.einsum("ij,jk->ii", a, b)
 
@@ -1112,8 +1112,25 @@ count(4)
 }
 
 ARGUMENTS = {
-    "float16_array": """
+    "runs_in_python": """
+import warnings
+
+warnings.simplefilter("error", appyc.FallbackWarning)
+
 @appyc.jit
+def inverses(a):
+    total = 0.0
+    for i in range(a.shape[0]):
+        try:
+            total += 1 / a[i]
+        except ZeroDivisionError:
+            pass
+    return total
+
+inverses(np.ones(4))
+""",
+    "float16_array": """
+@appyc.jit(strict=True)
 def scale(a):
     for i in range(a.shape[0]):
         a[i] *= 2.0
@@ -1121,7 +1138,7 @@ def scale(a):
 scale(np.ones(4, np.float16))
 """,
     "object_array": """
-@appyc.jit
+@appyc.jit(strict=True)
 def scale(a):
     for i in range(a.shape[0]):
         a[i] *= 2.0
@@ -1129,7 +1146,7 @@ def scale(a):
 scale(np.array([1, None]))
 """,
     "list_argument": """
-@appyc.jit
+@appyc.jit(strict=True)
 def scale(a):
     for i in range(len(a)):
         a[i] *= 2.0
@@ -1145,7 +1162,7 @@ def scale(a, mode):
 scale(np.ones(4), "fast")
 """,
     "dict_argument": """
-@appyc.jit
+@appyc.jit(strict=True)
 def scale(a, settings):
     for i in range(a.shape[0]):
         a[i] *= settings[0]
@@ -1179,28 +1196,28 @@ def scale(a, factor):
 scale(np.ones(4), faktor=2.0)
 """,
     "integer_beyond_64_bits": """
-@appyc.jit
+@appyc.jit(strict=True)
 def double(n):
     return 2 * n
 
 double(2**70)
 """,
     "big_endian_array": """
-@appyc.jit
+@appyc.jit(strict=True)
 def first(a):
     return a[0]
 
 first(np.ones(4, ">f8"))
 """,
     "structured_array": """
-@appyc.jit
+@appyc.jit(strict=True)
 def first(a):
     return a[0]
 
 first(np.zeros(4, [("x", float), ("y", float)]))
 """,
     "masked_array": """
-@appyc.jit
+@appyc.jit(strict=True)
 def first(a):
     return a[0]
 
@@ -1264,7 +1281,7 @@ def add(a, b, c):
 add(np.ones((4, 4)), np.ones((4, 3)), np.ones((4, 4)))
 """,
     "read_only_array": """
-@appyc.jit
+@appyc.jit(strict=True)
 def scale(a):
     for i in range(a.shape[0]):
         a[i] *= 2.0
@@ -1307,7 +1324,7 @@ class Grid:
 """,
     "jit_of_lambda": """
 def shifts(k):
-    return appyc.jit(lambda x: x + k), appyc.jit(lambda x: x - k)
+    return appyc.jit(strict=True)(lambda x: x + k), appyc.jit(lambda x: x - k)
 
 double = shifts(1)[0]
 double(1)
@@ -1522,8 +1539,9 @@ def test_what_types_tell_is_an_error_of_the_compilers_class(fn, of_numpy, target
     with pytest.raises(of_numpy):
         fn(*arguments)
     with pytest.raises(TypeInferenceError):
-        appyc.jit(fn, target=target)(*arguments)
-    assert not issubclass(TypeInferenceError, of_numpy)
+        appyc.jit(fn, target=target, strict=True)(*arguments)
+    with pytest.raises(of_numpy), pytest.warns(appyc.FallbackWarning, match="runs in Python"):
+        appyc.jit(fn, target=target)(*arguments)  # the function runs in Python, which raises its own
 
 
 def added(a, b):

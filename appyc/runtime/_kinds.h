@@ -1,7 +1,7 @@
 /* The kind of a call, and calls of kinds that are handed to a Python function.
  *
  * A kind is a tuple that is equal for calls which can be compiled, or not, for the same reason: the types of
- * the arguments, with dtype and number of axes of arrays, the items of tuples, which function a function is,
+ * the arguments, with dtype and number of axes of arrays, the items of tuples, which function or class one is,
  * whether a list has more than LONGEST_LIST items; and the names of keywords. appyc/runtime/dispatch.py has
  * the same in Python. Part of _dispatch.c, which alone includes it.
  */
@@ -17,12 +17,12 @@ static int add_items(PyObject **items, int count, PyObject *value)
 {
     if (count < 0 || count + 3 > MOST_ITEMS)
         goto failed;
-    if (PyFunction_Check(value)) {
-        if (!(items[count] = PyLong_FromVoidPtr(PyFunction_GET_CODE(value))))
+    if (PyFunction_Check(value) || PyType_Check(value)) {
+        if (!(items[count] = PyLong_FromVoidPtr(PyType_Check(value) ? value : PyFunction_GET_CODE(value))))
             goto failed;
         return count + 1;
     }
-    items[count++] = Py_NewRef(PyType_Check(value) ? value : (PyObject *)Py_TYPE(value));
+    items[count++] = Py_NewRef((PyObject *)Py_TYPE(value));
     if (PyArray_CheckExact(value)) {
         items[count++] = Py_NewRef((PyObject *)PyArray_DESCR((PyArrayObject *)value));
         items[count++] = PyLong_FromLong(PyArray_NDIM((PyArrayObject *)value));

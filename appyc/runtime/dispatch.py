@@ -96,7 +96,9 @@ LONGEST_LIST = 64
 def _kind_of(value: object) -> list[object]:
     if isinstance(value, FunctionType):
         return [id(value.__code__)]
-    out: list[object] = [value if isinstance(value, type) else type(value)]
+    if isinstance(value, type):
+        return [id(value)]
+    out: list[object] = [type(value)]
     if type(value) is np.ndarray:
         out += (value.dtype, value.ndim)
     elif type(value) is list:

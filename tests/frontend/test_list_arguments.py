@@ -49,7 +49,12 @@ def _an_index(x):  # type: ignore[no-untyped-def]
 )
 def test_a_list_that_may_get_out_or_change_is_refused(fn: Any) -> None:
     with pytest.raises(appyc.TypeInferenceError, match="argument 'x' is a list"):
-        appyc.jit(cache=False, target="cpu")(fn)([2, 1])
+        appyc.jit(cache=False, target="cpu", strict=True)(fn)([2, 1])
+    one, other = [2, 1], [2, 1]
+    with pytest.warns(appyc.FallbackWarning, match="runs in Python"):
+        found = appyc.jit(cache=False, target="cpu")(fn)(one)
+    np.testing.assert_array_equal(found, fn(other))
+    assert one == other
 
 
 def test_a_long_list_is_refused() -> None:
@@ -59,7 +64,7 @@ def test_a_long_list_is_refused() -> None:
             s += v
         return s
 
-    jitted = appyc.jit(cache=False, target="cpu")(total)
+    jitted = appyc.jit(cache=False, target="cpu", strict=True)(total)
     assert jitted([0.5] * 64) == 32.0
     with pytest.raises(appyc.TypeInferenceError, match=r"pass np\.asarray\(x\)"):
         jitted([0.5] * 65)
@@ -73,5 +78,5 @@ def test_lists_inside_are_taken_where_no_item_gets_out() -> None:
         return x[0][1]
 
     with pytest.raises(appyc.TypeInferenceError, match=r"argument 'x\[0\]' is a list"):
-        appyc.jit(cache=False, target="cpu")(item)([[2, 1]])
-    assert appyc.jit(cache=False, target="cpu")(items_item)([[2, 1]]) == 1
+        appyc.jit(cache=False, target="cpu", strict=True)(item)([[2, 1]])
+    assert appyc.jit(cache=False, target="cpu", strict=True)(items_item)([[2, 1]]) == 1

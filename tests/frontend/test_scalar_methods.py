@@ -72,4 +72,4 @@ def no_type_at_all(n):
 
 def test_what_is_no_element_type():
     with pytest.raises(appyc.TypeInferenceError, match="is no element type"):
-        appyc.jit(no_type_at_all, cache=False)(3)
+        appyc.jit(no_type_at_all, cache=False, strict=True)(3)

@@ -12,14 +12,13 @@ from __future__ import annotations
 import inspect
 import warnings
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from appyc.errors import CompileError, FallbackWarning, Loc, Note, render_fallback
+from appyc.runtime.dispatch import Entry
 
 if TYPE_CHECKING:
-    from appyc.api import JitFunction
     from appyc.frontend.outline import PythonPart
-    from appyc.runtime.dispatch import Entry
 
 Kind = tuple[object, ...]
 """Of a call: see `Entry.kind`."""
@@ -97,7 +96,20 @@ def limit_for(nanoseconds: int) -> int:
     return 4 * nanoseconds + 20_000
 
 
-class Hosted:
+class Raced(Protocol):
+    """A region, as a function of its own."""
+
+    is_in_python: bool
+    handed: dict[Any, Any]
+
+    @property
+    def was_called(self) -> bool: ...
+
+
+R = TypeVar("R", bound=Raced)
+
+
+class Hosted(Generic[R]):
     """A function that runs in Python but for its regions."""
 
     def __init__(
@@ -105,7 +117,7 @@ class Hosted:
         host: FunctionType | None,
         error: CompileError,
         part: PythonPart,
-        regions: tuple[JitFunction, ...] = (),
+        regions: tuple[R, ...] = (),
         left: tuple[PythonPart, ...] = (),
     ) -> None:
         self.host = host
@@ -134,7 +146,7 @@ class Hosted:
 
 def warn_of_python(name: str, error: CompileError) -> None:
     """Tells that a function runs in Python, and why."""
-    warnings.warn(render_fallback(name, error), FallbackWarning, stacklevel=_frames_of_ours())
+    warnings.warn(render_fallback(name, error), FallbackWarning, stacklevel=frames_of_ours())
 
 
 def warn_of_pragma(pragma: Loc, error: CompileError) -> None:
@@ -144,10 +156,10 @@ def warn_of_pragma(pragma: Loc, error: CompileError) -> None:
         f"the statement runs in Python, in spite of its pragma: {error.summary}",
         error.loc, label=error.label, related=(asked, *error.related), hints=error.hints,
     )  # fmt: skip
-    warnings.warn(str(told), FallbackWarning, stacklevel=_frames_of_ours())
+    warnings.warn(str(told), FallbackWarning, stacklevel=frames_of_ours())
 
 
-def _frames_of_ours() -> int:
+def frames_of_ours() -> int:
     """The `stacklevel` of a warning that is about the call of a jitted function."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "appyc":

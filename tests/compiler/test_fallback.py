@@ -1,0 +1,286 @@
+"""Functions that Python runs, since they cannot be compiled or are quicker there."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.compiler.fallback import LARGE_CALL, ROUNDS, Race
+from appyc.runtime.dispatch import PythonEntry, make_entry
+
+
+def counts(words):
+    found = {}
+    for word in words:
+        found[word] = found.get(word, 0) + 1
+    return found
+
+
+def queued(a, n):
+    waiting = collections.deque()
+    total = 0.0
+    for i in range(n):
+        waiting.append(i)
+        for k in range(2):
+            total += a[i] * k
+    return total, len(waiting)
+
+
+def first(x):
+    return x[0]
+
+
+class Point:
+    def __init__(self):
+        self.x = 1.0
+
+
+ARGUMENTS = {
+    "structured": np.zeros(2, [("x", float)]),
+    "float16": np.ones(2, np.float16),
+    "datetime64": np.zeros(2, "datetime64[s]"),
+    "objects": np.array([Point(), None]),
+    "bytes": b"ab",
+    "str": "ab",
+    "long list": [1.0] * 100,
+    "list of objects": [datetime.date(2000, 1, 1)],
+    "dict": {0: 1},
+    "masked": np.ma.array([1.0, 2.0]),
+    "big-endian": np.ones(2, ">f8"),
+    "deque": collections.deque([1]),
+}
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_arguments_that_cannot_be_compiled_are_left_to_python(kind):
+    given = ARGUMENTS[kind]
+    jitted = appyc.jit(first)
+    for _ in range(5):
+        found = jitted(given)
+        assert type(found) is type(first(given))
+        assert repr(found) == repr(first(given))
+
+
+@pytest.mark.parametrize("kind", ["structured", "float16", "long list", "dict", "deque"])
+def test_they_remain_errors_where_the_function_says_how_it_is_to_run(kind):
+    def scale(a, x):
+        # pragma parallel for
+        for i in range(a.shape[0]):
+            a[i] *= x[0]
+
+    def ranged(a, x):
+        for i in appyc.prange(a.shape[0]):
+            a[i] *= x[0]
+
+    for fn in (scale, ranged, appyc.jit(strict=True)(first)):
+        arguments = (np.ones(2), ARGUMENTS[kind])[-1 if fn is not scale and fn is not ranged else 0 :]
+        with pytest.raises(appyc.CompileError):
+            appyc.jit(fn, strict=getattr(fn, "options", None) is not None)(*arguments)
+
+
+def test_one_warning_names_function_line_and_reason():
+    jitted = appyc.jit(counts)
+    with pytest.warns(appyc.FallbackWarning) as caught:
+        found = [jitted(["a"] * (100 * k + 70)) for k in range(5)]
+    assert found == [{"a": 100 * k + 70} for k in range(5)]
+    assert [w.filename for w in caught] == [__file__]
+    text = str(caught[0].message)
+    assert text.startswith("counts runs in Python: ")
+    assert "for word in words:" in text
+    assert f"{__file__}:{counts.__code__.co_firstlineno + 2}:" in text
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_kind_of_call_in_vain_is_handed_to_python():
+    jitted = appyc.jit(counts)
+    given = (["a"] * 100,)
+    kind = jitted.kind(given, {})
+    jitted(*given)
+    assert kind not in jitted.handed  # one call may be an exception
+    for _ in range(5):
+        jitted(*given)
+    assert jitted.handed == {kind: (counts, 0)}
+    assert jitted.explain().python_parts
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_other_kinds_of_calls_are_still_compiled():
+    jitted = appyc.jit(first)
+    for _ in range(5):
+        jitted(np.ones(2, np.float16))
+    assert len(jitted.handed) == 1
+    assert jitted(np.arange(3.0)) == 0.0
+    assert len(jitted.kernels) == 1
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_one_call_in_vain_keeps_no_others_from_compiled_code():
+    jitted = appyc.jit(lambda n, k=1: n + k)
+    assert jitted(1, k=2) == 3
+    for _ in range(5):
+        assert jitted(2**70, 1) == 2**70 + 1
+        assert jitted(2**70) == 2**70 + 1
+    assert not jitted.handed
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_call_by_keyword_is_handed_too():
+    def tagged(x, *, tag="none"):
+        return {tag: x}
+
+    jitted = appyc.jit(tagged)
+    for k in range(6):
+        assert jitted(k, tag="a") == {"a": k}
+        assert jitted(k) == {"none": k}
+    assert len(jitted.handed) == 2
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_methods_are_handed_with_their_instance():
+    class Counter:
+        def __init__(self):
+            self.seen = {}
+
+        @appyc.jit
+        def add(self, word):
+            self.seen[word] = self.seen.get(word, 0) + 1
+            return self.seen[word]
+
+    one, other = Counter(), Counter()
+    assert [one.add("a") for _ in range(6)] == [1, 2, 3, 4, 5, 6]
+    assert other.add("a") == 1
+
+
+def test_exceptions_are_pythons_own():
+    def missing(d):
+        return d[3].nothing
+
+    jitted = appyc.jit(missing)
+    with pytest.warns(appyc.FallbackWarning), pytest.raises(KeyError):
+        jitted({})
+    with pytest.raises(AttributeError):
+        jitted({3: 1})
+
+
+# ---------------------------------------------------------------- races
+
+
+def test_a_race_is_won_by_the_typical_time():
+    race = Race(None)
+    assert not race.is_on()  # the call that compiles
+    for k in range(ROUNDS):
+        assert race.is_on()
+        assert not race.is_pythons_turn
+        assert race.take(5000 + k, of_python=False) is None
+        assert race.is_on()
+        assert race.is_pythons_turn
+        decided = race.take(1000 if k else 90_000, of_python=True)
+    assert decided is True
+    assert race.limit > 90_000
+    assert race.is_on()  # the limit was exceeded
+    assert not race.is_pythons_turn
+
+
+def test_compiled_code_that_runs_long_wins_at_once_and_is_left_alone_for_a_while():
+    race = Race(None)
+    race.is_on()
+    assert race.take(LARGE_CALL + 1, of_python=False) is False
+    pause = next(k for k in range(10_000) if race.is_on())
+    assert race.take(LARGE_CALL + 1, of_python=False) is False
+    assert next(k for k in range(10_000) if race.is_on()) > pause > 1
+
+
+def python_takes(monkeypatch, nanoseconds):
+    """Makes races see this time of each call in Python, and 1000 of each compiled one."""
+    take = Race.take
+    monkeypatch.setattr(
+        Race,
+        "take",
+        lambda race, _, of_python: take(race, nanoseconds if of_python else 1000, of_python=of_python),
+    )
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_regions_that_lose_hand_the_whole_function_to_python(monkeypatch):
+    python_takes(monkeypatch, 1)
+    monkeypatch.setattr(Race, "limit", 10**12)
+    jitted = appyc.jit(looping)
+    a = np.arange(5.0)
+    for _ in range(8):
+        assert jitted(a, []) == looping(a, [])
+    assert [f for f, _ in jitted.handed.values()] == [looping]
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_regions_that_win_are_called_by_the_host(monkeypatch):
+    python_takes(monkeypatch, 100_000)
+    jitted = appyc.jit(looping)
+    a = np.arange(5.0)
+    for _ in range(4):
+        assert jitted(a, []) == looping(a, [])
+    assert [f.__name__ for f, _ in jitted.handed.values()] == ["looping"]
+    assert [f for f, _ in jitted.handed.values()] != [looping]
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_call_that_takes_longer_than_its_limit_brings_the_race_back(monkeypatch):
+    python_takes(monkeypatch, 1)
+    monkeypatch.setattr(Race, "limit", 1)
+    jitted = appyc.jit(looping)
+    a = np.arange(5.0)
+    for _ in range(9):
+        assert jitted(a, []) == looping(a, [])
+
+
+def looping(a, log):
+    total = 0.0
+    for _ in range(3):
+        for i in range(a.shape[0]):
+            total += a[i] * 2
+        log.append(total)
+    return total, log
+
+
+# ---------------------------------------------------------------- the dispatcher
+
+
+@pytest.mark.parametrize("make", [make_entry, lambda f: PythonEntry(f, None)], ids=["compiled", "python"])
+def test_an_entry_hands_calls_of_a_kind_until_one_takes_too_long(make):
+    entry = make(lambda *args, **keywords: "fallback")
+    entry.handed[entry.kind((1,), {"pause": 0.0})] = (lambda x, pause: time.sleep(pause), 20_000_000)
+    assert entry(1, pause=0.0) is None
+    assert entry("a", pause=0.0) == "fallback"
+    assert entry(1) == "fallback"
+    assert entry(1, pause=0.1) is None
+    assert entry.handed == {}
+    assert entry(1, pause=0.0) == "fallback"
+    entry.handed[entry.kind((1,), {})] = (lambda x: 1 // 0, 0)
+    with pytest.raises(ZeroDivisionError):
+        entry(1)
+
+
+def test_both_dispatchers_tell_the_same_kinds_apart():
+    values = [1, 2.0, "s", None, int, len, lambda: 0, [1], [1] * 65, (1, (2.0,)), (), np.ones(2), np.ones((2, 2)),
+              np.ones(2, ">f8"), np.ones(2, np.float16), np.float64(1), np.ma.array([1]), {}]  # fmt: skip
+    one, other = make_entry(print), PythonEntry(print, None)
+    for k, value in enumerate(values):
+        for n, also in enumerate(values):
+            same = one.kind((value,), {}) == one.kind((also,), {})
+            assert same == (other.kind((value,), {}) == other.kind((also,), {})) == (k == n)
+    assert one.kind((1,), {"a": 1}) != one.kind((1, 1), {})
+    assert one.kind(tuple(range(100)), {}) is other.kind(tuple(range(100)), {}) is None
+
+
+def test_nothing_warns_where_all_is_compiled():
+    jitted = appyc.jit(first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(8):
+            jitted(np.ones(3))
