@@ -27,8 +27,8 @@ from appyc.passes.check_bounds import check_bounds
 from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.chunk_scans import chunk_scans
-from appyc.passes.context import PassContext
 from appyc.passes.coalesce_loops import coalesce_loops
+from appyc.passes.context import PassContext
 from appyc.passes.contract_arrays import contract_arrays
 from appyc.passes.contract_rows import contract_rows
 from appyc.passes.count_whiles import count_whiles

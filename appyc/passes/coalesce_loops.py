@@ -1,8 +1,8 @@
 """Loop coalescing: the innermost loops of a nest over adjacent elements, as one loop.
 
-    for i in range(0, m):                                 for i_k in range(0, m * n):
-        for k in range(0, n):                      ->         total += abs(a[i_k // n + 1, i_k % n] - b[i_k // n, i_k % n])
-            total += abs(a[i + 1, k] - b[i, k])               # n is a.shape[1], and b.shape[1]
+    for i in range(0, m):                            for i_k in range(0, m * n):
+        for k in range(0, n):                 ->         total += abs(a[i_k // n + 1, i_k % n] - b[i_k // n, i_k % n])
+            total += abs(a[i + 1, k] - b[i, k])          # n is a.shape[1], and b.shape[1]
 
 A short row costs more than its elements: lanes start and end with each row, and those that combine into a scalar are
 reduced there. Points with three coordinates and images with three colours have such rows. Elements of a C-contiguous
