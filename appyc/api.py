@@ -188,15 +188,15 @@ class JitFunction(Entry):
                 return version.given_back(self.py_func, named, result)
             return result
         except LeftToPython:
-            return _run(self.py_func, bound)
+            pass
         except TypeInferenceError as error:  # an array that may not be written: nothing has been
             if version.in_python or not self._takes_any_object():
                 raise error.with_traceback(None) from None
-            return _run(self.py_func, bound)
         except DependenceError as error:
             if version.in_python:
                 raise  # a region's, which has explained it
             raise self._explained(error, named) from None
+        return _run(self.py_func, bound)  # not in a handler: what it raises stands alone
 
     # ------------------------------------------------------------ calls that Python makes
 
