@@ -189,9 +189,6 @@ class JitFunction(Entry):
             return result
         except LeftToPython:
             pass
-        except TypeInferenceError as error:  # an array that may not be written: nothing has been
-            if version.in_python or not self._takes_any_object():
-                raise error.with_traceback(None) from None
         except DependenceError as error:
             if version.in_python:
                 raise  # a region's, which has explained it

@@ -363,11 +363,8 @@ def test_read_only_array_that_is_written_is_refused_and_untouched():
     a = np.ones(3)
     SCALE(np.ones(3))
     a.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only") as raised:
-        SCALE(a)
-    assert raised.value.__context__ is None
     with pytest.raises(appyc.CompileError, match="'a' is read-only"):
-        appyc.jit(SCALE, strict=True)(a)
+        SCALE(a)
     np.testing.assert_array_equal(a, [1, 1, 1])
 
 
