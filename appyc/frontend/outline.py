@@ -37,6 +37,7 @@ from appyc.frontend.pragma_nodes import DimsPragma, LoopPragma, Pragma
 from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.source import Part, Source, parameters_of
 from appyc.frontend.tree import statements_in
+from appyc.frontend.trip_counts import iterations
 from appyc.ir.names import unused
 
 
@@ -67,8 +68,8 @@ class _Work:
     """Names of the function's parameters."""
     captured: frozenset[str]
     """Names that nested functions read: what they see must be the function's own variables."""
-    worth: Callable[[ast.stmt], bool]
-    """Whether it pays to compile a statement."""
+    worth: Callable[[ast.stmt, bool], bool]
+    """Whether it pays to compile a statement. The second: once for each iteration of a loop in Python."""
     names: frozenset[str]
     """All names of the function's own."""
     definitions: dict[str, ast.FunctionDef] = field(default_factory=dict)
@@ -76,6 +77,11 @@ class _Work:
     """Statements that were copied to hold flags, with the originals, which have the pragmas."""
     reasons: dict[int, str] = field(default_factory=dict)
     """Why loops stay in Python, by line."""
+    loops: int = 0
+    """How many loops in Python are around the statements that are looked at."""
+
+    def pays(self, stmt: ast.stmt) -> bool:
+        return self.worth(stmt, self.loops > 0)
 
 
 def split(
@@ -116,7 +122,11 @@ def split(
         path[-1],
         bound,
         names_captured(source.ast),
-        lambda s: everything or _has_loop(s) or known.computes(s),
+        lambda s, in_loop: (
+            everything
+            or known.computes(s)
+            or (_has_loop(s) and not (in_loop and iterations([s], {}) <= _FEW))
+        ),
         bound | names_assigned([function]),
         copies=copies,
     )
@@ -271,6 +281,7 @@ def _python_statement(
     around = after | (live_before([stmt], after, at_jump) if is_loop else frozenset())
     jump = around if is_loop else at_jump
     known = len(work.definitions)
+    work.loops += is_loop
     for name in ("body", "orelse"):
         block: list[ast.stmt] = getattr(stmt, name)
         start = before | (bound if name == "body" else frozenset())
@@ -279,6 +290,7 @@ def _python_statement(
         else:
             new = _outlined(work, block, around, start, jump)
         setattr(out, name, new)
+    work.loops -= is_loop
     if is_loop and len(work.definitions) == known:
         work.reasons.setdefault(stmt.lineno, _why_in_python(work, stmt))
     return out
@@ -297,7 +309,7 @@ def _outlined(
     at = next((k for k, s in enumerate(body) if jumps_out(s)), None)
     if at is not None:
         left, stmt, right = body[:at], body[at], body[at + 1 :]
-        if isinstance(stmt, ast.Return) and not isinstance(stmt.value, ast.Name) and work.worth(stmt):
+        if isinstance(stmt, ast.Return) and not isinstance(stmt.value, ast.Name) and work.pays(stmt):
             first, stmt = named_value(work.source, stmt)
             left = [*left, first]
             work.names |= names_assigned([first])
@@ -311,9 +323,9 @@ def _outlined(
             middle,
             *_outlined(work, right, after, past, at_jump),
         ]
-    while body and not work.worth(body[0]):
+    while body and not work.pays(body[0]):
         return [body[0], *_outlined(work, body[1:], after, before | surely_assigned(body[:1]), at_jump)]
-    while body and not work.worth(body[-1]):
+    while body and not work.pays(body[-1]):
         rest = _outlined(work, body[:-1], live_before(body[-1:], after), before, at_jump)
         return [*rest, body[-1]]
     return _region(work, body, after, before) if body else body
@@ -406,6 +418,10 @@ def _part(work: _Work, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -
 
 def _has_loop(stmt: ast.stmt) -> bool:
     return any(isinstance(s, ast.For | ast.While) for s in statements_in(stmt))
+
+
+_FEW = 16
+"""Iterations of which Python does as many in the time that it takes to call a region."""
 
 
 def jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:

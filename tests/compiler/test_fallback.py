@@ -13,6 +13,7 @@ import pytest
 import appyc
 from appyc.compiler.fallback import LARGE_CALL, ROUNDS, Race
 from appyc.runtime.dispatch import PythonEntry, make_entry
+from benchmarks.fallbacks import PROGRAMS
 
 
 def counts(words):
@@ -284,3 +285,38 @@ def test_nothing_warns_where_all_is_compiled():
         warnings.simplefilter("error")
         for _ in range(8):
             jitted(np.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_loop_of_few_iterations_in_a_loop_in_python_is_not_compiled():
+    def few(n, log):
+        for i in range(n):
+            total = 0
+            for k in range(3):
+                total += i * k
+            log.append(total)
+        return log
+
+    def many(n, log):
+        for i in range(n):
+            total = 0
+            for k in range(n):
+                total += i * k
+            log.append(total)
+        return log
+
+    one, other = appyc.jit(few), appyc.jit(many)
+    assert one(4, []) == few(4, [])
+    assert other(4, []) == many(4, [])
+    assert not one.explain().loops
+    assert [r.index for r in other.explain().loops] == ["k"]
+
+
+def test_the_programs_of_the_benchmark_do_what_python_does():
+    for program in PROGRAMS:
+        jitted = appyc.jit(program.function)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", appyc.FallbackWarning)
+            for _ in range(9):
+                one, other = program.arguments(), program.arguments()
+                np.testing.assert_equal(jitted(*one), program.function(*other))
