@@ -1055,6 +1055,17 @@ def every(a, k):
 
 every(np.ones(4), 0)
 """,
+    "return_from_a_loop_inside_prange": """
+@appyc.jit
+def find(a):
+    for i in appyc.prange(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] > 0.5:
+                return i
+    return -1
+
+find(np.ones((4, 4)))
+""",
     "prange_without_arguments": """
 @appyc.jit(strict=True)
 def scale(a):

@@ -179,10 +179,11 @@ def _spliced(body: list[ast.stmt], old: ast.stmt, new: list[ast.stmt]) -> list[a
 
 
 def annotation_around(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
-    """The pragma of the loop that the fault is in, if any."""
+    """The pragma of the loop that the fault is in, or the loop where `prange` stands for one, if any."""
     place = _place_of(error, source)
     path = _path_to(source.ast, place.line if place is not None else 0) or []
-    return next((pragmas[s].loc for s in path if _is_annotated(s, pragmas)), None)
+    loop = next((s for s in path if _is_annotated(s, pragmas)), None)
+    return None if loop is None else pragmas[loop].loc if loop in pragmas else source.loc(loop)
 
 
 def has_annotation(source: Source) -> bool:

@@ -13,6 +13,7 @@ from appyc.analysis.legality import Legality
 from appyc.analysis.statement_graph import touches_array
 from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.ir.nodes import (
+    Alloc,
     Break,
     Expr,
     For,
@@ -92,12 +93,14 @@ def _is_stuck(verdict: LoopVerdict) -> bool:
 
 
 def conflicts_by_array(legality: Legality, loop: For) -> dict[Symbol, list[Conflict]] | None:
-    """The conflicts that the loop carries; None where there are too many, or isl had no time."""
+    """The conflicts that the loop carries; None where there are too many, isl had no time, or one is about
+    an array that the loop allocates: its lengths are not known before the loop."""
+    made = {node.array for node in walk(loop.body) if isinstance(node, Alloc)}
     found: dict[Symbol, list[Conflict]] = {}
     for conflict in legality.dependences.conflicts(loop):
         mine = found.setdefault(conflict.source.array, [])
         mine.append(conflict)
-        if conflict.instances is None or len(mine) > MAX_CONFLICTS:
+        if conflict.instances is None or len(mine) > MAX_CONFLICTS or conflict.source.array in made:
             return None
     return found
 

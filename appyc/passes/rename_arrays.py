@@ -133,7 +133,7 @@ def _with_last_writes(
         return fn
     at = apart[0]
     if at is not None and loop.step == 1 and is_plain(loop) and has_fixed_bounds(loop) and {*apart} == {at}:
-        return with_loop(fn, loop.var, _last_apart(loop, at, set(conditions), NameSupply.after(fn)))
+        return with_loop(fn, loop.var, _last_apart(fn, loop, at, set(conditions)))
     return with_loop(fn, loop.var, (_under(loop, conditions),))
 
 
@@ -149,9 +149,9 @@ def _under(loop: For, conditions: dict[int, Expr | bool]) -> For:
     return replace(loop, body=rewritten(loop.body, rule))
 
 
-def _last_apart(loop: For, at: Expr, passing: set[int], names: NameSupply) -> tuple[Stmt, ...]:
+def _last_apart(fn: Function, loop: For, at: Expr, passing: set[int]) -> tuple[Stmt, ...]:
     """The loop without some writes up to an iteration, and with them from there on."""
-    before, (most, last) = cut_apart(loop, [("last", at)], names)
+    before, (most, last) = cut_apart(fn, loop, [("last", at)], NameSupply.after(fn))
     most = _under(most, dict.fromkeys(passing, False))
     return (*before, most, last) if most.body else (*before, rename(last, {last.var: loop.var}))
 

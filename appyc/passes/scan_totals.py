@@ -152,12 +152,17 @@ class Totals:
     def _gathering(self, loop: For) -> For:
         """A loop of the steps with what is known of its scalars now."""
         written = scalars_written(loop.body)
-        sums = [Reduction(t.scan.op, t.value) for t in self.totals if t.factor is None]
+        # The steps of a loop inside may have no factor: then it is a sum.
+        sums = [
+            Reduction(t.scan.op if t.factor is None else "+", t.value)
+            for t in self.totals
+            if t.factor not in written
+        ]
         sums = [r for r in (*sums, *self.reductions) if r.symbol in written]
         maps = [
             scan
             for t in self.totals
-            if t.factor is not None and t.value in written
+            if t.factor is not None and t.factor in written
             for scan in (Scan("*", t.factor, fades=True), Scan(LINEAR, t.value))
         ]
         if not sums and not maps:  # a loop inside, with scalars of its own
@@ -189,14 +194,13 @@ class Totals:
         if total.factor is None:
             value = step.value if total.scan.op == "+" else step.factor
             return () if value is None else Update(total.value, (), total.scan.op, value, loc=node.loc)
-        out: list[Stmt] = []
-        value = Var(total.value, loc=node.loc)
-        if step.factor is not None:
-            factor = Binary("*", step.factor, Var(total.factor, loc=node.loc), loc=node.loc)
-            out.append(Assign(total.factor, factor, loc=node.loc))
-            value = Binary("*", step.factor, value, loc=node.loc)
-            if self.largest is not None and total in self.guarded and not self._is_fixed(step.factor):
-                out.append(Update(self.largest, (), "maximum", _size(step.factor), loc=node.loc))
+        if step.factor is None:
+            return () if step.value is None else Update(total.value, (), "+", step.value, loc=node.loc)
+        factor = Binary("*", step.factor, Var(total.factor, loc=node.loc), loc=node.loc)
+        out: list[Stmt] = [Assign(total.factor, factor, loc=node.loc)]
+        value = Binary("*", step.factor, Var(total.value, loc=node.loc), loc=node.loc)
+        if self.largest is not None and total in self.guarded and not self._is_fixed(step.factor):
+            out.append(Update(self.largest, (), "maximum", _size(step.factor), loc=node.loc))
         if step.value is not None:
             value = Binary("+", value, step.value, loc=node.loc)
         return (*out, Assign(total.value, value, loc=node.loc))

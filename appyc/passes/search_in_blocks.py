@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from appyc.analysis.early_exits import EarlyExit, Refusal, early_exit, leaves_early, what_shows
 from appyc.analysis.scalars import LoopScalars, exposed, scalars_of, surely_assigned
@@ -21,6 +22,7 @@ from appyc.ir.nodes import (
     If,
     Load,
     Logical,
+    Node,
     Select,
     Stmt,
     Symbol,
@@ -29,10 +31,12 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, rename, scalars_written, substitute, walk
+from appyc.ir.visit import loops_of, rename, rewrite, scalars_written, substitute, walk
 from appyc.passes.build import integer, iteration, trip_count
 from appyc.passes.context import PassContext
 from appyc.passes.map_gpu import stride_score
+
+S = TypeVar("S", bound=Stmt)
 
 FIRST_BLOCK = 256
 """Iterations that are tested together at first: lanes are through with them before a loop that
@@ -263,12 +267,17 @@ class _Search:
 
     def _at(self, body: tuple[Stmt, ...], place: Expr) -> tuple[Stmt, ...]:
         """One iteration, as statements in no loop."""
-        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(body)}
-        return tuple(rename(substitute(stmt, {self.loop.var: place}), fresh) for stmt in body)
+        return tuple(self._copy(substitute(stmt, {self.loop.var: place})) for stmt in body)
 
-    def _copy(self, loop: For) -> For:
-        """With variables of its own for the loop and those in it."""
-        return rename(loop, {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(loop)})
+    def _copy(self, stmt: S) -> S:
+        """With a variable of its own for each loop: what follows a jump may be there in both arms."""
+
+        def rule(node: Node) -> Node:
+            if not isinstance(node, For):
+                return node
+            return rename(node, {node.var: self.names.fresh(node.var.name, node.var.type)})
+
+        return rewrite(stmt, rule)
 
     # ---- short makers
 

@@ -71,23 +71,23 @@ def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
     def rule(loop: For) -> Stmt | tuple[Stmt, ...]:
         if loop.var in with_products or loop.step != 1:
             return loop
-        parts = _cut(loop, names, MAX_CUTS)
+        parts = _cut(fn, loop, names, MAX_CUTS)
         return parts if len(parts) > 1 else loop
 
     return map_loops(fn, rule)
 
 
-def _cut(loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, ...]:
+def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, ...]:
     """The loop in parts, with the declarations of where they begin."""
     found = _turning_point(loop) if cuts > 0 else None
     if found is None or sum(1 for _ in walk(loop.body)) > MAX_NODES:
         return (loop,)
     cond, place, holds_before = found
-    before, (first, second) = cut_apart(loop, [("cut", place)], names)
+    before, (first, second) = cut_apart(fn, loop, [("cut", place)], names)
     again = rename(cond, {loop.var: second.var})
     first = replace(first, body=_knowing(first.body, cond, holds_before))
     second = replace(second, body=_knowing(second.body, again, not holds_before))
-    return (*before, *_cut(first, names, cuts - 1), *_cut(second, names, cuts - 1))
+    return (*before, *_cut(fn, first, names, cuts - 1), *_cut(fn, second, names, cuts - 1))
 
 
 def _turning_point(loop: For) -> tuple[Compare, Expr, bool] | None:

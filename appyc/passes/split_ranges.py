@@ -10,9 +10,9 @@ from appyc.analysis.dependences import Conflict
 from appyc.analysis.legality import Legality
 from appyc.analysis.verdicts import Verdict, named
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Binary, Break, Const, Expr, For, Function, Stmt, Symbol, Var
+from appyc.ir.nodes import Alloc, Assign, Binary, Break, Const, Expr, For, Function, Stmt, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_loops, rename, walk
+from appyc.ir.visit import loops_of, map_loops, rename, symbols_of, walk
 from appyc.passes.build import shifted
 from appyc.passes.context import PassContext
 from appyc.passes.plain_loops import has_fixed_bounds
@@ -71,7 +71,7 @@ def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassCon
     for loop in candidates:
         cuts = _cuts(legality, loop)
         if cuts is not None:
-            parts[loop.var] = _parts(loop, cuts, names)
+            parts[loop.var] = _parts(fn, loop, cuts, names)
             ctx.remark(loop.loc, f"{named(loop)}: its range is cut where iterations conflict")
     return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn
 
@@ -137,16 +137,18 @@ def _cuts(legality: Legality, loop: For) -> _Cuts | None:
     return _Cuts(first, None if apart else shifted(second, 1))
 
 
-def _parts(loop: For, cuts: _Cuts, names: NameSupply) -> tuple[Stmt, ...]:
+def _parts(fn: Function, loop: For, cuts: _Cuts, names: NameSupply) -> tuple[Stmt, ...]:
     """The declarations of the cuts, and the loop once for each part."""
     places = [(name, cut) for name, cut in (("cut", cuts.first), ("end", cuts.second)) if cut is not None]
-    before, parts = cut_apart(loop, places, names)
+    before, parts = cut_apart(fn, loop, places, names)
     return (*before, *parts)
 
 
-def cut_apart(loop: For, places: list[tuple[str, Expr]], names: NameSupply) -> tuple[list[Assign], list[For]]:
+def cut_apart(
+    fn: Function, loop: For, places: list[tuple[str, Expr]], names: NameSupply
+) -> tuple[list[Assign], list[For]]:
     """The loop, of step 1, once for each part of its range: cut before each of these iterations,
-    which come in order. The cuts are declared by name; the first part keeps the loop's variable."""
+    which come in order. The cuts are declared by name; the first part keeps the loop's variable and arrays."""
     before: list[Assign] = []
     ends: list[Expr] = []
     for name, place in places:
@@ -156,7 +158,8 @@ def cut_apart(loop: For, places: list[tuple[str, Expr]], names: NameSupply) -> t
         ends.append(Var(symbol, loc=loop.loc))
     starts = [loop.lo, *ends]
     parts = [replace(loop, lo=lo, hi=hi) for lo, hi in zip(starts, [*ends, loop.hi], strict=True)]
-    return before, [parts[0], *(_renamed(part, names) for part in parts[1:])]
+    own = _own_arrays(fn, loop)
+    return before, [parts[0], *(_renamed(part, own, names) for part in parts[1:])]
 
 
 def _between(lo: Expr, value: Expr, hi: Expr) -> Expr:
@@ -164,7 +167,14 @@ def _between(lo: Expr, value: Expr, hi: Expr) -> Expr:
     return Binary("max", Binary("min", above, hi, loc=value.loc), lo, loc=value.loc)
 
 
-def _renamed(loop: For, names: NameSupply) -> For:
-    """A copy whose loops have variables of their own."""
+def _own_arrays(fn: Function, loop: For) -> list[Symbol]:
+    """The arrays that are allocated in the loop and used nowhere else."""
+    made = {n.array: None for n in walk(loop.body) if isinstance(n, Alloc)}
+    used = set(symbols_of(map_loops(fn, lambda n: () if n.var == loop.var else n))) if made else set()
+    return [array for array in made if array not in used]
+
+
+def _renamed(loop: For, arrays: list[Symbol], names: NameSupply) -> For:
+    """A copy whose loops have variables of their own, and the iterations arrays of their own."""
     bound = [inner.var for inner in (loop, *loops_of(loop.body))]
-    return rename(loop, {var: names.fresh(var.name, DType.INT64) for var in bound})
+    return rename(loop, {symbol: names.fresh(symbol.name, symbol.type) for symbol in (*bound, *arrays)})

@@ -111,3 +111,67 @@ def swapped_sums_of_two_lengths(a, n):
     for _ in range(n):
         rows, columns = columns, rows
     return rows, columns
+
+
+@PROGRAMS.on(floats(6, 7), 1)
+@PROGRAMS.on(floats(6, 7), 0)
+@PROGRAMS.on(floats(1, 7), 0)
+def rows_plus_one_row(a, k):
+    """Both parts of the range allocated one array for the sum, and its length was asked for before that."""
+    for i in range(a.shape[0] - k):
+        a[i, 1:] += a[0, :-1]
+
+
+@PROGRAMS.on(floats(6, 7), floats(7, seed=1))
+@PROGRAMS.on(floats(2, 3), floats(3, seed=1))
+def rows_minus_the_last(a, b):
+    """As above, cut at the other end, inside another loop."""
+    for j in range(a.shape[1]):
+        for i in range(a.shape[0]):
+            a[i, 1:-1] -= a[-1, 2:] * b[j]
+        b[j] = a[0, j]
+
+
+@PROGRAMS.on(floats(8), floats(9, 9), 0, -1.0)
+@PROGRAMS.on(floats(8), floats(9, 9), 1, -1.0)
+@PROGRAMS.on(floats(8), floats(9, 9), 1, 1.5)
+@PROGRAMS.on(floats(700), floats(9, 9), 1, 1.99)
+def return_two_ifs_deep_before_a_nest(x, a, k, limit):
+    """What follows the inner `if` is there in both arms, and the loops in it had the same variables."""
+    for t in range(x.shape[0]):
+        if k > 0:  # noqa: SIM102  (two ifs are what this is about)
+            if x[t] > limit:
+                return t
+        for i in range(1, a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j] = a[i, j] * 0.5 + a[i - 1, j]
+                a[0, j] += 0.25
+    return -1
+
+
+@PROGRAMS.on(floats(8), floats(5), 0)
+@PROGRAMS.on(floats(8), floats(5), 1)
+@PROGRAMS.on(floats(8), floats(5), 2)
+def continue_and_break_two_ifs_deep(x, c, k):
+    """As above, for other jumps, and a loop that combines into an element."""
+    for t in range(x.shape[0]):
+        if k > 0:  # noqa: SIM102  (two ifs are what this is about)
+            if x[t] > 1.0:
+                if k > 1:
+                    break
+                continue
+        for i in range(c.shape[0]):
+            c[i] += x[t]
+            c[0] = c[0] + c[i]
+
+
+@PROGRAMS.on(floats(7, 5), floats(7, seed=1), 2.0)
+def recurrence_with_steps_that_only_add(a, c, k):
+    """The inner loop of the scan was said to hand on the product of the factors, which it has none of."""
+    s = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s = 0.5 * s + c[i]
+        for j in range(a.shape[1]):
+            s += k * a[i, j]
+    return s
