@@ -37,6 +37,7 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
+    Draw,
     Expr,
     Extent,
     Fail,
@@ -66,11 +67,15 @@ if TYPE_CHECKING:
     import islpy as isl
 
 
+DRAW = "draw"
+"""The deed of a `Draw`: the generator is read and written, and which numbers it gives depends on the order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """One place that touches an array.
 
-    op: "read", "write", or the operator of an `Update`. loops: the loops around it, outside
+    op: "read", "write", DRAW, or the operator of an `Update`. loops: the loops around it, outside
     first (`While` included); the variable of the n-th has depth n in the names of `domain`.
     domain: the iterations that get here, or more (`approximate`). index: as written, before a
     negative one is counted from the end.
@@ -93,7 +98,7 @@ class Access:
 
     @property
     def updates(self) -> bool:
-        return self.op not in ("read", "write")
+        return self.op not in ("read", "write", DRAW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +241,11 @@ class _Collector:
                 self.expression(expr.lhs, domain)
                 self.expression(expr.rhs, domain)
             case Intrinsic():
+                for arg in expr.args:
+                    self.expression(arg, domain)
+            case Draw():
+                assert isinstance(expr.where, Load)
+                self._access(expr.where, expr.generators, DRAW, domain)
                 for arg in expr.args:
                     self.expression(arg, domain)
             case Apart() | Ascending():

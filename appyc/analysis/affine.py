@@ -33,6 +33,7 @@ from appyc.ir.nodes import (
     Cast,
     Compare,
     Const,
+    Draw,
     Expr,
     Extent,
     For,
@@ -269,6 +270,7 @@ class Affine:
                 | Logical()
                 | AnyLane()
                 | Load()
+                | Draw()
                 | Apart()
                 | Ascending()
                 | Workers()
@@ -461,7 +463,7 @@ class Affine:
                 case Extent():
                     if (part.array, part.axis) in state.extents:
                         return False
-                case Load() | Select() | Intrinsic() | Binary(trap=True):
+                case Load() | Select() | Intrinsic() | Draw() | Binary(trap=True):
                     return False
         return True
 

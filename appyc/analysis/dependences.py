@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appyc.analysis.accesses import Access, FunctionAccesses
+from appyc.analysis.accesses import DRAW, Access, FunctionAccesses
 from appyc.analysis.meetings import SECOND, Meetings
 from appyc.ir.nodes import For, Symbol
 
@@ -55,6 +55,8 @@ class Conflict:
         """ "flow", "anti", "output"; "reduction" for two updates by one operator."""
         if self.source.updates and self.source.op == self.sink.op:
             return "reduction"
+        if self.source.writes and self.sink.op in ("read", DRAW):
+            return "flow"
         if self.source.writes and self.sink.writes:
             return "output"
         return "flow" if self.source.writes else "anti"

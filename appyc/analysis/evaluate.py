@@ -16,6 +16,7 @@ from appyc.ir.nodes import (
     Cast,
     Compare,
     Const,
+    Draw,
     Expr,
     Extent,
     Intrinsic,
@@ -89,7 +90,7 @@ def evaluate(expr: Expr, known: Mapping[Symbol, Any]) -> Number:
             return np.asarray(evaluate(expr.arg, known)).astype(expr.dtype.numpy)[()]
         case Likely():
             return evaluate(expr.arg, known)
-        case Intrinsic() | AnyLane() | Apart() | Ascending() | Workers() | Reduce():
+        case Intrinsic() | Draw() | AnyLane() | Apart() | Ascending() | Workers() | Reduce():
             raise LookupError(type(expr).__name__)
         case _:
             assert_never(expr)

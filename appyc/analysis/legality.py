@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from appyc.analysis.accesses import Access, accesses_of
+from appyc.analysis.accesses import DRAW, Access, accesses_of
 from appyc.analysis.allowance import Allowance
 from appyc.analysis.conditions import Cases, cases_of, condition_of, text_of
 from appyc.analysis.dependences import Conflict, Dependences, Witness
@@ -24,7 +24,7 @@ from appyc.ir.visit import walk
 if TYPE_CHECKING:
     import islpy as isl
 
-_DEEDS = {"read": "reads", "write": "writes"}
+_DEEDS = {"read": "reads", "write": "writes", DRAW: "draws from"}
 
 MAX_CONFLICTS = 16
 """Enough to choose one to show from, and to say no."""
@@ -35,6 +35,7 @@ WORTHWHILE = 8
 OTHER_LOOP = "parallelise another loop of the nest, or leave this one sequential"
 OATH = "if you know that no two iterations touch one element, say `independent` in the pragma"
 COPIES = "ask for `parallel for`: threads can have copies of the array, lanes cannot"
+STREAMS = "give each iteration a generator of its own: `rngs = rng.spawn(n)` before the call, and draw from `rngs[i]`"
 APART = "let the loop do nothing else with these elements than combine into them, by one operator"
 
 
@@ -228,7 +229,9 @@ class Legality:
         if low is not None and low == high:
             reason += f" ({low} iteration{'s' if low != 1 else ''} later)"
         hints: tuple[str, ...] = (OTHER_LOOP,)
-        if conflict.source.updates or conflict.sink.updates:
+        if DRAW in (conflict.source.op, conflict.sink.op):
+            hints = (STREAMS,)
+        elif conflict.source.updates or conflict.sink.updates:
             hints = ("an element that iterations combine into may not be read or set in the loop", *hints)
         return self._answer(loop, Verdict.CARRIED, reason, notes_of(conflict), hints, distance=low)
 
@@ -296,6 +299,9 @@ def meeting_text(conflict: Conflict, witness: Witness | None) -> str:
     loop, name = conflict.loop, conflict.source.array.name
     if witness is None:
         return f"two iterations may touch one element of '{name}'"
+    if conflict.source.op == DRAW:
+        ends = (iteration_text(loop, number) for number in (witness.first, witness.second))
+        return f"{' and '.join(ends)} draw from one generator, and which numbers each gets depends on their order"
     element = f"{name}[{', '.join(map(str, witness.element))}]"
     return (
         f"{iteration_text(loop, witness.first)} {_deed(conflict.source)} {element}, "

@@ -23,6 +23,7 @@ from appyc.ir.nodes import (
     Cast,
     Compare,
     Const,
+    Draw,
     Expr,
     Extent,
     Intrinsic,
@@ -76,6 +77,10 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             return f"({c_type(expr.dtype)}){_wide(expr)}({expression(ctx, expr.arg)})"
         case Intrinsic():
             return _intrinsic(ctx, expr)
+        case Draw():
+            function = ctx.module.helpers.plain(expr.name)
+            given = ", ".join(expression(ctx, arg) for arg in expr.args)
+            return f"{function}((struct generator *){expression(ctx, expr.where)}{given and ', '}{given})"
         case AnyLane():
             return expression(ctx, expr.arg)  # here a lane is an iteration of its own
         case Apart():

@@ -24,7 +24,7 @@ from appyc.c_gen.threads import runs_in_threads
 from appyc.c_gen.units import Definition, File, cut
 from appyc.c_gen.writer import Writer
 from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
-from appyc.ir.nodes import Alloc, Apart, Ascending, For, Function, Stmt, Symbol, While
+from appyc.ir.nodes import Alloc, Apart, Ascending, Draw, For, Function, Stmt, Symbol, While
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import children, symbols_of, walk
 from appyc.options import Options
@@ -36,7 +36,7 @@ class CModule:
 
     threaded: it holds a loop that threads may share. profiled: the loops whose time it takes. masked: it holds lanes
     under masks. start, functions, end: what `units` puts together. starts_loops: the program itself does little else.
-    libraries: files that it needs beside those, the same in every program.
+    libraries: files that it needs beside those, the same in every program. draws: it calls NumPy's distributions.
     """
 
     text: str
@@ -51,6 +51,7 @@ class CModule:
     end: str = ""
     starts_loops: bool = False
     libraries: tuple[str, ...] = ()
+    draws: bool = False
 
     def units(self, most: int) -> tuple[File, ...]:
         """About so many files that are the program together with `libraries`, as `text` is alone."""
@@ -90,6 +91,7 @@ def generate(
     return CModule(
         text, entry, module.faults(), layout, threaded, tuple(profiled), masked,
         start, functions, entry_text, _only_starts_loops(module), module.helpers.libraries(),
+        any(isinstance(n, Draw) for n in walk(fn)),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from appyc.c_gen import library_products, own_products, streams_text, threads_pay
+from appyc.c_gen import draws, library_products, own_products, streams_text, threads_pay
 from appyc.c_gen.inspectors import PLAIN_INSPECTORS, TYPED_INSPECTORS
 from appyc.c_gen.math_functions import IN_LANES, MATH_TEMPLATES, ONE_TOO_FAR, PROTOTYPES
 from appyc.c_gen.scalars import TYPEDEFS, c_type, real_suffix
@@ -22,6 +22,7 @@ _FAULT = "const int64_t site, int64_t *fault, bool *failed"
 PLAIN: dict[str, tuple[tuple[str, ...], str | Definition]] = {
     **threads_pay.HELPERS,
     **streams_text.HELPERS,
+    **draws.HELPERS,
     **PLAIN_INSPECTORS,
     **library_products.PLAIN_PRODUCTS,
     **own_products.PLAIN_OWN,

@@ -35,6 +35,8 @@ def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path
         else:
             kept.append(folder / f"kept{number}.o")
             kept[-1].write_bytes(there.path(_OBJECT).read_bytes())  # another process may remove the entry
+    if module.draws:
+        kept.append(toolchain.distributions())
     units = module.units(_cores())
     if len(units) == 1 and not missing:
         toolchain.build(units[0].text, built, options, kept, masked=module.masked)

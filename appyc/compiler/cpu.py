@@ -15,6 +15,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from appyc.compiler.analyse import (
     Analysed,
     CompiledFor,
@@ -105,7 +107,7 @@ class CpuCompiler:
     def _key(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], variant: str) -> str:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")
         built_in = sorted((n, v) if isinstance(v, str) else (n, "") for n, v in objects.items())
-        variant = digest(variant, compiler or "", repr(list(arguments)), repr(built_in))
+        variant = digest(variant, np.__version__, compiler or "", repr(list(arguments)), repr(built_in))
         return index_key(
             self.source.text, self.fn.__qualname__, tuple(arguments.values()), self.options, variant
         )
@@ -140,7 +142,10 @@ class CpuCompiler:
         interface = describe(function, analysed.arguments, module.faults)
         cache_, index = _disk(cache_dir() if self.options.cache else None)
         entry_key = digest(
-            module.text, toolchain.compiler_id(), *toolchain.flags(self.options, masked=module.masked)
+            module.text,
+            np.__version__,
+            toolchain.compiler_id(),
+            *toolchain.flags(self.options, masked=module.masked),
         )
         entry = cache_.lookup(entry_key)
         if entry is None:

@@ -15,13 +15,14 @@ from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.shared import SharedVersions
 from appyc.compiler.units import UnitVersions
-from appyc.errors import Loc, TypeInferenceError
+from appyc.errors import LeftToPython, Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, find, python_function
+from appyc.frontend.generators import STEPS, SharedGeneratorError, draws_in_python, held, kind_of_all
 from appyc.frontend.source import Source
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, writeable
 from appyc.ir.sharing import Sharing
 from appyc.options import Options
-from appyc.runtime.frame import GuardFailure, Kernel, Watched, flat_values, invoke
+from appyc.runtime.frame import GuardFailure, Kernel, Watched, flat_values, invoke, invoke_alone
 from appyc.runtime.overlap import find_overlap
 from appyc.runtime.signature import typeof
 from appyc.runtime.threads import get_num_threads
@@ -113,7 +114,10 @@ def request(
     objects: dict[str, object] = {}
     for name, value in named.items():
         if type(value) not in _COMMON and (
-            isinstance(value, str) or _is_plain_object(value) or _is_table(value)
+            isinstance(value, str)
+            or _is_plain_object(value)
+            or _is_table(value)
+            or kind_of_all(value) is not None
         ):
             objects[name] = value
             types[name] = NoneArg()
@@ -204,10 +208,23 @@ def _cpu_version(
         return found
 
     overlapping = SharedVersions(shared_version, face.written)
+    draws = any(path.steps[-1][0] in STEPS for path in usual.outside.captures)
     undonated = _undonated(fn, source, wanted, options)
 
     def run(named: Mapping[str, object]) -> object:
         values = call_values(fn, usual.outside, wanted, named)
+        if not draws:
+            return run_with(values, named, invoke)
+        parts = _drawn_from(fn, usual.outside, values, named)
+        try:
+            with held(parts):
+                return run_with(values, named, invoke_alone if draws_in_python(parts) else invoke)
+        except SharedGeneratorError:
+            raise LeftToPython from None
+
+    def run_with(
+        values: tuple[object, ...], named: Mapping[str, object], invoke: Callable[..., object]
+    ) -> object:
         flat = flat_values(face.arguments, values)
         if _holds_readonly(flat, face.written):
             if options.donate:
@@ -229,6 +246,18 @@ def _cpu_version(
         )  # not in a handler: what it raises stands alone
 
     return Version(usual.outside, run, usual_kernel)
+
+
+def _drawn_from(
+    fn: FunctionType, outside: CompiledFor, values: tuple[object, ...], named: Mapping[str, object]
+) -> list[tuple[object, str, np.ndarray[Any, Any]]]:
+    """The generators that a call draws from, and what compiled code takes of them."""
+    parts = zip(outside.captures, values[len(values) - len(outside.captures) :], strict=True)
+    return [
+        (find(fn, AccessPath(path.steps[:-1]), named), path.steps[-1][0], cast("np.ndarray[Any, Any]", part))
+        for path, part in parts
+        if path.steps[-1][0] in STEPS
+    ]
 
 
 def _dispatched(fn: FunctionType, version: CpuVersion, wanted: Request) -> Kernel | None:

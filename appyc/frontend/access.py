@@ -5,9 +5,12 @@ Apart from name resolution, so that a call of compiled code needs nothing of the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import CellType, FunctionType, MethodType
+
+from appyc.frontend.generators import part_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,8 @@ class AccessPath:
     """How to find a value at a call, from the function on: (kind, name) steps.
 
     Kinds: "param" an argument; "global" and "closure" of the function reached so far;
-    "attr" an attribute; "item" of a tuple; "key" of a dict, a text.
+    "attr" an attribute; "item" of a tuple; "key" of a dict, a text; "module" one that is imported; last,
+    one of `generators.STEPS`, with the kind of generator.
     """
 
     steps: tuple[tuple[str, str], ...] = ()
@@ -75,6 +79,10 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
             case "key":
                 assert isinstance(value, dict)
                 value = value[name]
+            case "module":
+                value = sys.modules[name]
+            case _:
+                value = part_of(value, kind, name)
     return value
 
 

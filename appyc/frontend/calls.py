@@ -12,11 +12,13 @@ from typing import TypeGuard
 import numpy as np
 
 from appyc.errors import CompileError, LibraryCallError, Loc, Note, TypeInferenceError, UnsupportedError
-from appyc.frontend import arithmetic, attributes, expressions
+from appyc.frontend import arithmetic, attributes, draws, expressions
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.array_calls import lower_array_call, lower_array_method, works_on_arrays
+from appyc.frontend.drawn import Primitive, Stored
 from appyc.frontend.functions import as_dtype, number_method
 from appyc.frontend.generated import generated_extreme, generated_sum, generated_test
+from appyc.frontend.generators import kind_of
 from appyc.frontend.host_calls import BUILTINS, is_library_function
 from appyc.frontend.local_functions import LocalFunction
 from appyc.frontend.number_functions import ALL_FUNCTIONS
@@ -54,11 +56,22 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         owner = expressions.lower_lazily(scope, node.func.value)
         if not isinstance(owner, Opaque):
             return _method(scope, owner, node.func.attr, node, loc)
+        if kind_of(owner.obj) is not None:
+            drawn_there = draws.lower_method(scope, node, owner, node.func.attr, loc)
+            if drawn_there is not None:
+                return drawn_there
         callee = scope.names.attribute(owner, node.func.attr, scope.loc(node.func))
     else:
         callee = expressions.lower_expression(scope, node.func)
     if not isinstance(callee, Opaque):
         raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
+    if isinstance(callee.obj, Primitive | Stored):
+        return draws.lower_primitive(scope, node, callee.obj, loc)
+    generator = draws.generator_of(callee)
+    if generator is not None:
+        found_there = draws.lower_method(scope, node, generator, callee.obj.__name__, loc)  # type: ignore[attr-defined]
+        if found_there is not None:
+            return found_there
     is_extreme = (callee.obj is min or callee.obj is max) and len(node.args) == 1
     if is_extreme and (found := generated_extreme(scope, node, callee.obj is max, loc)) is not None:
         return found
@@ -80,7 +93,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     fn = python_function(callee.obj)
     if fn is not None:
         bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
-        return _inline(scope, node, fn, callee.root, bound, loc)
+        with draws.or_library(node, loc) if generator is not None else nullcontext():
+            return _inline(scope, node, fn, callee.root, bound, loc)
     if any(callee.obj is builtin for builtin in BUILTINS):
         raise LibraryCallError(f"{ast.unparse(node.func)} is called in Python only", loc,
                                hints=("call it outside the loop with the pragma",))  # fmt: skip
@@ -344,13 +358,19 @@ def _inline(
     """The callee's body in place of the call; its result is the call's value."""
     _refuse_recursion(scope, fn.__code__, fn.__name__, loc)
     signature = inspect.signature(fn)
-    arguments = _bind(scope, node, fn.__name__, signature, bound, loc)
+    arguments = bind(scope, node, fn.__name__, signature, bound, loc)
     for name, parameter in signature.parameters.items():
         if name not in arguments:
             arguments[name] = scope.names.constant(parameter.default, None, loc)
     names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
     with _called(fn.__name__, loc):
         return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc)
+
+
+def inlined(scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc) -> Value:
+    """The same for a function of our own, with values for all its parameters."""
+    names = Names(fn, scope.names.environment, AccessPath((("callee", fn.__qualname__),)))
+    return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc)
 
 
 def is_named_tuple(kind: object) -> TypeGuard[type]:
@@ -361,7 +381,7 @@ def is_named_tuple(kind: object) -> TypeGuard[type]:
 def _named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
     """`Point(x, y)`."""
     signature = inspect.signature(kind)
-    arguments = _bind(scope, node, kind.__name__, signature, None, loc)
+    arguments = bind(scope, node, kind.__name__, signature, None, loc)
     items = [
         arguments[name] if name in arguments else scope.names.constant(parameter.default, None, loc)
         for name, parameter in signature.parameters.items()
@@ -372,7 +392,7 @@ def _named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
 def _inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:
     """The same for a function that is defined inside the one that is compiled."""
     _refuse_recursion(scope, fn.tree, fn.tree.name, loc)
-    arguments = fn.defaults | _bind(scope, node, fn.tree.name, fn.signature, None, loc)
+    arguments = fn.defaults | bind(scope, node, fn.tree.name, fn.signature, None, loc)
     with _called(fn.tree.name, loc):
         return _body(scope, fn.source, fn.home.names, fn.tree, fn.captured(loc) | arguments, loc)
 
@@ -403,7 +423,7 @@ def _called(name: str, loc: Loc) -> Iterator[None]:
         ) from None
 
 
-def _bind(
+def bind(
     scope: Scope, node: ast.Call, name: str, signature: inspect.Signature, bound: Opaque | None, loc: Loc
 ) -> dict[str, Value]:
     """The values that a call gives to parameters, as Python binds them."""

@@ -22,6 +22,7 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.access import AccessPath, closure_of, plain_form
 from appyc.frontend.arithmetic import const, python_number
+from appyc.frontend.generators import STEPS, kind_of
 from appyc.frontend.numbers import dtype_named
 from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value
 from appyc.ir.arguments import ArgType, ScalarArg
@@ -64,7 +65,8 @@ class Environment:
             assert isinstance(arg, ArrayType | ScalarArg)
             python = isinstance(arg, ScalarArg) and arg.python
             type_ = arg if isinstance(arg, ArrayType) else arg.dtype
-            symbol = self.supply.fresh(path.steps[-1][1], type_)
+            named = path.steps[-2] if path.steps[-1][0] in STEPS else path.steps[-1]
+            symbol = self.supply.fresh(named[1], type_)
             found = self.captures[path] = Capture(symbol, path, python)
         if found.symbol.is_array:
             return ArrayRef(found.symbol)
@@ -208,6 +210,8 @@ def is_library(value: object, path: AccessPath) -> bool:
     """Modules and what NumPy, math and the builtins define: not expected to change."""
     if isinstance(value, ModuleType):
         return True
+    if kind_of(value) is not None or kind_of(getattr(value, "__self__", None)) is not None:
+        return True  # which kind of generator it is, is asked where its state is fetched
     module = getattr(value, "__module__", None)
     if isinstance(module, str) and module.partition(".")[0] in LIBRARIES:
         return True

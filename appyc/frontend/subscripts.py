@@ -13,6 +13,7 @@ from appyc.frontend import (
     tensors,
 )
 from appyc.frontend.arithmetic import cast, integer
+from appyc.frontend.draws import is_generators, one_of
 from appyc.frontend.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.scope import Scope
 from appyc.frontend.slices import Item, back_from_end, is_element, lower_items, subscript
@@ -59,6 +60,8 @@ def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> 
             return owner.values.items[expressions.dict_item(scope, owner, index, loc)]
         case Opaque(obj=dict()) if isinstance(index, ast.Constant):
             return scope.names.item(owner, index.value, loc)
+        case Opaque() if is_generators(owner):
+            return one_of(owner, expressions.lower_number(scope, index))
         case ListValue():
             from appyc.frontend.lists import list_item  # noqa: PLC0415  (it lowers positions)
 

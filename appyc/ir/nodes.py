@@ -17,6 +17,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from appyc.errors import Loc
+from appyc.ir.draws import DRAWS
 from appyc.ir.results import ResultTree
 from appyc.ir.types import ArrayType, DType, ScalarType, Type
 
@@ -203,6 +204,29 @@ class Intrinsic(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Draw(Node):
+    """A number drawn from a generator by one of `appyc.ir.draws.DRAWS`; all that an `Assign` assigns.
+
+    where: an element of an array of addresses, that of the generator's `bitgen_t` (or its state). The generator is
+    read and changed, as if that element were stored.
+    """
+
+    name: str
+    where: Expr
+    args: tuple[Expr, ...]
+
+    @property
+    def dtype(self) -> DType:
+        return DRAWS[self.name].result
+
+    @property
+    def generators(self) -> Symbol:
+        """The array of addresses."""
+        assert isinstance(self.where, Load)
+        return self.where.array
+
+
+@dataclass(frozen=True, slots=True)
 class AnyLane(Node):
     """True where `arg` holds in any lane of the enclosing vector loop."""
 
@@ -319,6 +343,7 @@ Expr: TypeAlias = (
     | Select
     | Cast
     | Intrinsic
+    | Draw
     | AnyLane
     | Apart
     | Ascending

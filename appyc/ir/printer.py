@@ -40,6 +40,7 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
+    Draw,
     Expr,
     Extent,
     Fail,
@@ -202,6 +203,8 @@ class _Printer:
                 return self.cast(expr)
             case Intrinsic():
                 return self.intrinsic(expr)
+            case Draw():
+                return f"draw.{expr.name}({', '.join(self.bare(e) for e in (expr.where, *expr.args))})"
             case AnyLane():
                 return f"any_lane({self.bare(expr.arg)})"
             case Apart():
@@ -506,7 +509,7 @@ def _is_numpy(expr: Expr) -> bool:
             return expr.op in _CALLED_OPS or _is_numpy(expr.lhs) or _is_numpy(expr.rhs)
         case Select():
             return _is_numpy(expr.then) and _is_numpy(expr.orelse)
-        case Compare() | Logical() | AnyLane() | Apart() | Ascending() | Likely() | Reduce():
+        case Compare() | Logical() | AnyLane() | Apart() | Ascending() | Likely() | Reduce() | Draw():
             return False
         case Const() | Var() | Extent() | Workers():
             return expr.dtype not in _PYTHON_TYPES

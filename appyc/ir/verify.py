@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from appyc.errors import InternalError
+from appyc.ir.draws import DRAWS
 from appyc.ir.intrinsics import INTRINSICS
 from appyc.ir.nodes import (
     BINARY_OPS,
@@ -29,6 +30,7 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
+    Draw,
     Expr,
     Extent,
     Fail,
@@ -200,6 +202,8 @@ class _Verifier:
                 self.expr(expr.arg)
             case Intrinsic():
                 self.intrinsic(expr)
+            case Draw():
+                self.fault(expr, "a draw is no part of another expression")
             case AnyLane() | Likely():
                 self.condition(expr.arg)
             case Reduce():
@@ -232,6 +236,11 @@ class _Verifier:
                 fits = expr.dtype is taken
         self.expect(fits, expr, f"{expr.name!r} of {taken} gives no {expr.dtype}")
 
+    def draw(self, expr: Draw) -> None:
+        self.expr(expr.where, DType.UINT64)
+        for arg, dtype in zip(expr.args, DRAWS[expr.name].arguments, strict=True):
+            self.expr(arg, dtype)
+
     # ------------------------------------------------------------ statements
 
     def body(self, body: Iterable[Stmt]) -> None:
@@ -240,6 +249,11 @@ class _Verifier:
 
     def stmt(self, stmt: Stmt) -> None:
         match stmt:
+            case Assign(value=Draw() as value):
+                self.draw(value)
+                self.expect(value.dtype is stmt.target.dtype, stmt, f"{stmt.target} is no {value.dtype}")
+                self.known.add(stmt.target)
+                self.use(stmt.target, stmt, array=False)
             case Assign():
                 self.expr(stmt.value, stmt.target.dtype)
                 self.known.add(stmt.target)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type
 from appyc.ir.nodes import (
     Assign,
     Clauses,
+    Draw,
     Expr,
     Extent,
     For,
@@ -298,11 +299,13 @@ def arrays_read(node: Node | Iterable[Node]) -> set[Symbol]:
 
 
 def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
-    """Arrays an element of which is stored or updated."""
+    """Arrays an element of which is stored or updated, or is a generator that is drawn from."""
     out: set[Symbol] = set()
     for n in statements(node):
         if isinstance(n, Store | ForAll):
             out.add(n.array)
+        elif isinstance(n, Assign) and isinstance(n.value, Draw):
+            out.add(n.value.generators)
         elif isinstance(n, Update) and n.target.is_array:
             out.add(n.target)
     return out

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from appyc.errors import InternalError, Loc
+from appyc.errors import InternalError, Loc, UnsupportedError
 from appyc.ir.kernels import Fault, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -28,6 +28,7 @@ from appyc.ir.nodes import (
     Cast,
     Compare,
     Const,
+    Draw,
     Expr,
     Extent,
     Intrinsic,
@@ -110,6 +111,8 @@ class ExpressionLowering:
                 return replace(e, lhs=self.expr(e.lhs, where, out), rhs=self.expr(e.rhs, where, out))
             case Intrinsic():
                 return replace(e, args=tuple(self.expr(arg, where, out) for arg in e.args))
+            case Draw():
+                raise UnsupportedError("numbers are drawn on the host only", e.loc)
             case Apart() | Ascending() | Workers():
                 raise InternalError("predicate_lanes", f"{type(e).__name__} inside a kernel")
             case Reduce():

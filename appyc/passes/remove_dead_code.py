@@ -22,6 +22,7 @@ from appyc.ir.nodes import (
     Assign,
     Binary,
     Const,
+    Draw,
     Expr,
     For,
     Function,
@@ -83,5 +84,8 @@ def _with_scalars(loop: For, read: frozenset[Symbol]) -> For:
 
 
 def can_raise(expr: Expr) -> bool:
-    """Whether evaluating the expression may raise."""
-    return any((isinstance(n, Load) and n.checked) or (isinstance(n, Binary) and n.trap) for n in walk(expr))
+    """Whether evaluating the expression may raise, or draws a number."""
+    return any(
+        isinstance(n, Draw) or (isinstance(n, Load) and n.checked) or (isinstance(n, Binary) and n.trap)
+        for n in walk(expr)
+    )

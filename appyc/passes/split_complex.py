@@ -31,6 +31,7 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Continue,
+    Draw,
     Expr,
     Extent,
     Fail,
@@ -176,6 +177,8 @@ class _Splitter:
                 return self._real_cast(e, out)
             case Intrinsic():
                 return self._real_function(e, out)
+            case Draw():
+                return replace(e, args=tuple(self.expr(arg, out) for arg in e.args))
             case Apart() | Ascending():
                 return e  # integers throughout
             case Reduce():

@@ -13,6 +13,7 @@ import weakref
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import CellType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -167,20 +168,28 @@ def raise_fault(kernel: Kernel, site: int, value: int, extent: int, _args: Seque
     raise located_error(faults[site], value, extent)
 
 
-def invoke(kernel: Kernel, args: Sequence[object], threads: int, on_fault: OnFault = raise_fault) -> object:
+def invoke(
+    kernel: Kernel,
+    args: Sequence[object],
+    threads: int,
+    on_fault: OnFault = raise_fault,
+    *,
+    alone: bool = False,
+) -> object:
     """Runs a kernel on arguments of its types and returns what the function returns.
 
-    Whether arguments overlap is the caller's to know. Raises GuardFailure, and what
-    `on_fault` raises for a program that raised.
+    Whether arguments overlap is the caller's to know. alone: no other Python code runs meanwhile. Raises
+    GuardFailure, and what `on_fault` raises for a program that raised.
     """
+    call = _ALONE if alone else _FUNCTION
     face = kernel.interface
     values = flat_values(face.arguments, args)
     frame = fill(face, values, threads)
     address = frame.buffer_info()[0]
-    status = _FUNCTION(kernel.address)(address)
+    status = call(kernel.address)(address)
     if status == Status.GUARD and kernel.checked is not None:
         kernel = kernel.checked
-        status = _FUNCTION(kernel.address)(address)
+        status = call(kernel.address)(address)
     if status == Status.OK:
         return read(face, frame, values)
     if status == Status.GUARD:
@@ -193,6 +202,11 @@ def invoke(kernel: Kernel, args: Sequence[object], threads: int, on_fault: OnFau
 
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 """Called with the GIL released."""
+
+_ALONE = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+"""Called with the GIL held."""
+
+invoke_alone = partial(invoke, alone=True)
 
 
 def fill(face: Interface, values: Sequence[object], threads: int) -> array[int]:

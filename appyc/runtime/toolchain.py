@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from appyc.c_gen.units import File
 from appyc.errors import InternalError, ToolchainError
 from appyc.ir.nodes import Function
@@ -120,6 +122,14 @@ def flags(options: Options, *, masked: bool = False) -> tuple[str, ...]:
     lanes = vector_math.clang_flags(compiler) if is_clang and not options.exact else ()
     straight = _MASKED if masked and not is_clang else ()
     return (*_FLAGS, *straight, *_openmp_flags(compiler), *lanes, *fast)
+
+
+def distributions() -> Path:
+    """NumPy's library of random distributions, for linking. Raises ToolchainError where NumPy came without it."""
+    found = Path(np.random.__path__[0], "lib", "libnpyrandom.a")
+    if not found.exists():
+        raise ToolchainError(f"NumPy's library of random distributions is not there: {found}")
+    return found
 
 
 def build(

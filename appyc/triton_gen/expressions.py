@@ -20,6 +20,7 @@ from appyc.ir.nodes import (
     Cast,
     Compare,
     Const,
+    Draw,
     Expr,
     Extent,
     Intrinsic,
@@ -92,7 +93,7 @@ class ExpressionEmitter:
                 return self._intrinsic(e)
             case AnyLane():
                 return self.call("any_lane", self.expr(e.arg)) if self.is_varying(e.arg) else self.expr(e.arg)
-            case Apart() | Ascending() | Workers():
+            case Draw() | Apart() | Ascending() | Workers():
                 raise InternalError("triton_gen", f"{type(e).__name__} inside a kernel")
             case Likely():
                 return self.expr(e.arg)
