@@ -27,6 +27,7 @@ from appyc.ir.nodes import (
     Binary,
     Break,
     Continue,
+    Draw,
     Fail,
     For,
     If,
@@ -230,6 +231,8 @@ def _why_not_ahead(test: tuple[Stmt, ...]) -> Refusal | None:
                 what = "a loop in it may never end where Python would not get to"
             case Load(checked=True) | Binary(trap=True):
                 what = "it may raise in an iteration that Python would not get to"
+            case Draw():
+                what = "it draws a number, which Python would not"
             case For() if any(isinstance(n, Fail) for n in walk(node.body)):
                 what = "it may raise in an iteration that Python would not get to"
             case _:

@@ -43,6 +43,67 @@ static inline uint32_t python_word(struct generator *const random) {
     return word ^ word >> 18;
 }"""
 
+_NORMAL = """\
+/* The library's normal numbers. Nearly all of them are a 52-bit number times a width, by one of 256 rows of the
+   ziggurat, and a sign, which is no branch here: processors cannot foresee it. What the library does for a row
+   is asked of it when this code is loaded; all other numbers the library draws, from the same bits. */
+extern double random_standard_normal_of_library(struct generator *) __asm__("random_standard_normal");
+static double normal_width[256];
+static uint64_t normal_below[256];
+struct normal_probe { struct generator *from; uint64_t first; int words, doubles; };
+static uint64_t normal_word(void *const state) {
+    struct normal_probe *const probe = state;
+    if (probe->words++ == 0) return probe->first;
+    return probe->from ? probe->from->next_uint64(probe->from->state) : 2;
+}
+static double normal_double(void *const state) {
+    struct normal_probe *const probe = state;
+    probe->doubles += 1;
+    return probe->from ? probe->from->next_double(probe->from->state) : 0.5;
+}
+static __attribute__((noinline)) double normal_by_library(struct normal_probe *const probe) {
+    return random_standard_normal_of_library(&(struct generator){probe, normal_word, 0, normal_double, normal_word});
+}
+static bool normal_is_sure(const uint64_t word, double *const number) {
+    struct normal_probe probe = {0, word, 0, 0};
+    *number = normal_by_library(&probe);
+    return probe.words == 1 && probe.doubles == 0;
+}
+static inline double normal_of(const uint64_t word) {
+    const double size = (double)(int64_t)(word >> 9 & 0xfffffffffffffu) * normal_width[word & 255];
+    return (union { int64_t bits; double value; }){
+        .bits = (union { double value; int64_t bits; }){.value = size}.bits ^ (int64_t)((word & 256) << 55)
+    }.value;
+}
+static __attribute__((constructor)) void normal_prepare(void) {
+    double number, widths[256];
+    uint64_t below[256], word = 1;
+    for (uint64_t row = 0; row < 256; row += 1) {
+        uint64_t least = 0, most = (uint64_t)1 << 52;
+        while (least < most) {
+            const uint64_t half = (least + most) / 2;
+            if (normal_is_sure(row | half << 9, &number)) least = half + 1;
+            else most = half;
+        }
+        below[row] = least;
+        widths[row] = least > 1 && normal_is_sure(row | 1 << 9, &number) ? number : 0.0;
+        normal_width[row] = widths[row];
+    }
+    for (int i = 0; i < 4096; i += 1) {
+        word = word * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t mixed = word ^ word >> 29;
+        const bool is_below = (mixed >> 9 & 0xfffffffffffffu) < below[mixed & 255];
+        if (normal_is_sure(mixed, &number) != is_below || (is_below && number != normal_of(mixed))) return;
+    }
+    for (int row = 0; row < 256; row += 1) normal_below[row] = below[row];
+}
+static inline double random_standard_normal(struct generator *const bits) {
+    const uint64_t word = bits->next_uint64(bits->state);
+    if (__builtin_expect((word >> 9 & 0xfffffffffffffu) < normal_below[word & 255], 1)) return normal_of(word);
+    struct normal_probe rest = {bits, word, 0, 0};
+    return normal_by_library(&rest);
+}"""
+
 HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
     "generator": ((), _GENERATOR),
     **{name: (("generator",), _prototype(name, info)) for name, info in LIBRARY.items()},
@@ -52,23 +113,27 @@ HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
     return bits->next_double(bits->state);
 }""",
     ),
+    "random_standard_normal": (("generator",), _NORMAL),
+    "random_normal": (
+        ("random_standard_normal",),
+        """static inline double random_normal(struct generator *const bits, const double loc, const double scale) {
+    return loc + scale * random_standard_normal(bits);
+}""",
+    ),
     "random_bounded_uint64_fill": (
         ("generator",),
         """extern void random_bounded_uint64_fill(
     struct generator *, uint64_t, uint64_t, int64_t, bool, uint64_t *
 );""",
     ),
-    **{
-        name: (
-            ("random_bounded_uint64_fill",),
-            f"""static inline uint64_t {name}(struct generator *const bits, const uint64_t greatest) {{
+    "bounded": (
+        ("random_bounded_uint64_fill",),
+        """static inline uint64_t bounded(struct generator *const bits, const uint64_t greatest) {
     uint64_t out;
-    random_bounded_uint64_fill(bits, 0, greatest, 1, {masked}, &out);
+    random_bounded_uint64_fill(bits, 0, greatest, 1, false, &out);
     return out;
-}}""",
-        )
-        for name, masked in (("bounded", "false"), ("bounded_masked", "true"))
-    },
+}""",
+    ),
     "binomial": (
         ("generator",),
         """extern int64_t random_binomial(struct generator *, double, int64_t, int64_t *);

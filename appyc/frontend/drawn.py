@@ -62,7 +62,6 @@ geometric = Primitive("random_geometric")
 zipf = Primitive("random_zipf")
 interval = Primitive("random_interval")
 bounded = Primitive("bounded")
-bounded_masked = Primitive("bounded_masked")
 standard_uniform_float32 = Primitive("standard_uniform_float32")
 normal_float32 = Primitive("standard_normal_float32")
 exponential_float32 = Primitive("standard_exponential_float32")
@@ -405,8 +404,8 @@ def legacy_randint(rng, low, high=None):
     if high is None:
         if low <= 0:
             raise ValueError("high <= 0")
-        return int(np.int64(bounded_masked(rng, low - 1)))
-    return int(np.int64(bounded_masked(rng, _checked_width(low, high, False))) + np.int64(low))
+        return int(np.int64(interval(rng, low - 1)))
+    return int(np.int64(interval(rng, _checked_width(low, high, False))) + np.int64(low))
 
 
 def numpy_choice(rng, a):
@@ -423,10 +422,10 @@ def legacy_choice(rng, a):
     if isinstance(a, np.ndarray):
         if len(a) == 0:
             raise ValueError("'a' cannot be empty unless no samples are taken")
-        return a[np.int64(bounded_masked(rng, len(a) - 1))]
+        return a[np.int64(interval(rng, len(a) - 1))]
     if a <= 0:
         raise ValueError("a must be greater than 0 unless no samples are taken")
-    return int(np.int64(bounded_masked(rng, a - 1)))
+    return int(np.int64(interval(rng, a - 1)))
 
 
 # ---------------------------------------------------------------- orders

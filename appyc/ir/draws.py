@@ -32,8 +32,8 @@ LIBRARY: dict[str, DrawInfo] = {
                                      "random_pareto", "random_weibull", "random_power", "random_rayleigh",
                                      "random_standard_t")},
     **{name: _floats(2) for name in ("random_normal", "random_gamma", "random_uniform", "random_beta", "random_f",
-                                     "random_laplace", "random_gumbel", "random_logistic", "random_lognormal", "random_wald",
-                                     "random_vonmises")},
+                                     "random_laplace", "random_gumbel", "random_logistic", "random_lognormal",
+                                     "random_wald", "random_vonmises")},
     "random_triangular": _floats(3),
     **{name: DrawInfo((_F,), _I) for name in ("random_poisson", "random_logseries", "random_geometric",
                                               "random_zipf")},
@@ -43,7 +43,6 @@ LIBRARY: dict[str, DrawInfo] = {
 
 OWN: dict[str, DrawInfo] = {
     "bounded": DrawInfo((_U,), _U),
-    "bounded_masked": DrawInfo((_U,), _U),
     "binomial": DrawInfo((_F, _I), _I),
     "standard_uniform_float32": DrawInfo((), DType.FLOAT32),
     "standard_normal_float32": DrawInfo((), DType.FLOAT32),
