@@ -78,9 +78,7 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
         case Intrinsic():
             return _intrinsic(ctx, expr)
         case Draw():
-            function = ctx.module.helpers.plain(expr.name)
-            given = ", ".join(expression(ctx, arg) for arg in expr.args)
-            return f"{function}((struct generator *){expression(ctx, expr.where)}{given and ', '}{given})"
+            return draw(ctx, expr.name, [expression(ctx, e) for e in (expr.where, *expr.args)])
         case AnyLane():
             return expression(ctx, expr.arg)  # here a lane is an iteration of its own
         case Apart():
@@ -95,6 +93,11 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             raise InternalError("c_gen", "a tensor expression is left")
         case _:
             assert_never(expr)
+
+
+def draw(ctx: FunctionContext, name: str, operands: Sequence[str]) -> str:
+    """A call of a function that draws from the generator whose address is the first operand."""
+    return f"{ctx.module.helpers.plain(name)}((struct generator *){', '.join(operands)})"
 
 
 def element(ctx: FunctionContext, array: Symbol, places: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from appyc.c_gen.context import FunctionContext, can_fault
-from appyc.c_gen.expressions import checked_places, combine, element, element_at, expression
+from appyc.c_gen.expressions import checked_places, combine, draw, element, element_at, expression
 from appyc.c_gen.loops import emit_loop
 from appyc.c_gen.scalars import c_type, storage_type
 from appyc.errors import InternalError
@@ -18,12 +18,14 @@ from appyc.ir.nodes import (
     Assign,
     Break,
     Continue,
+    Draw,
     Fail,
     For,
     ForAll,
     If,
     Stmt,
     Store,
+    Symbol,
     Update,
     While,
 )
@@ -38,6 +40,8 @@ def emit_statements(ctx: FunctionContext, body: tuple[Stmt, ...]) -> None:
 def emit_statement(ctx: FunctionContext, stmt: Stmt) -> None:
     writer = ctx.writer
     match stmt:
+        case Assign(value=Draw() as drawn) if can_fault(drawn):
+            _emit_checked_draw(ctx, stmt.target, drawn)
         case Assign():
             writer.line(f"{ctx.name(stmt.target)} = {expression(ctx, stmt.value)};")
             if can_fault(stmt.value):
@@ -69,6 +73,17 @@ def emit_statement(ctx: FunctionContext, stmt: Stmt) -> None:
             ctx.fail(stmt.error, stmt.template, stmt.loc, value, extent)
         case _:
             assert_never(stmt)
+
+
+def _emit_checked_draw(ctx: FunctionContext, target: Symbol, drawn: Draw) -> None:
+    """Nothing is drawn once a check has failed: which generator, and what it is given, come first."""
+    operands = (drawn.where, *drawn.args)
+    names = [f"operand{number}" for number in range(len(operands))]
+    with ctx.writer.block():
+        for name, operand in zip(names, operands, strict=True):
+            ctx.writer.line(f"const {c_type(operand.dtype)} {name} = {expression(ctx, operand)};")
+        ctx.leave_if_failed()
+        ctx.writer.line(f"{ctx.name(target)} = {draw(ctx, drawn.name, names)};")
 
 
 # ---------------------------------------------------------------- elements

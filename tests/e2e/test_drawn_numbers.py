@@ -1,0 +1,383 @@
+"""Random numbers: the same ones as NumPy and Python draw, in the same order, from a state that is left the same."""
+
+from __future__ import annotations
+
+import copy
+import linecache
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.errors import DependenceError
+
+Generator = Any
+
+NUMPY = """random() uniform() uniform(-1,3) normal() normal(2.0,0.5) standard_normal() standard_exponential()
+exponential(2.0) standard_gamma(0.7) gamma(2.5,1.5) beta(2,3) chisquare(3) f(2,5) standard_cauchy() pareto(2.)
+weibull(1.5) power(2.) laplace() gumbel(0,2) logistic() lognormal() rayleigh(2.) standard_t(4) wald(1.,2.)
+vonmises(0.1,2.) triangular(0,1,3) poisson(3.3) poisson(40.) binomial(10,.3) binomial(100,.3)
+negative_binomial(3,.4) geometric(.3) logseries(.6) zipf(2.5) integers(7) integers(-5,12) integers(0,2**40)
+integers(1,6,endpoint=True) integers(0,2**32) integers(low=3,high=9) integers(5,6) choice(9) choice(out)
+random(dtype=np.float32) standard_normal(dtype=np.float32) random(3)[1] normal(size=(2,3))[1,2]
+integers(0,10,size=4)[2] choice(5,3)[0] permutation(7)[3] permutation(out)[0] normal(scale=2.0,loc=1)"""
+
+LEGACY = """random() rand() random_sample() uniform(-1,3) normal(2.0,.5) randn() standard_normal() exponential(2.)
+standard_exponential() lognormal(.1,.2) poisson(3.3) poisson(40.) randint(7) randint(-4,9) randint(0,2**40)
+choice(9) choice(out) laplace() gumbel(0,2) logistic() triangular(0,1,3) rand(3)[1] randn(2,3)[1,2]
+randint(0,10,size=5)[3] normal(size=5)[0] permutation(6)[2]"""
+
+PYTHON = """random() uniform(-1,3) randint(1,6) randrange(10) randrange(3,30,4) randrange(30,3,-4) gauss(1.,2.) gauss()
+normalvariate(1.,2.) expovariate(2.) choice((3,5,8,9)) choice(out) getrandbits(20) getrandbits(50)
+betavariate(2.,3.) lognormvariate(0.,1.) paretovariate(2.) weibullvariate(1.,2.) gammavariate(2.5,1.)
+randint(0,2**40)"""
+
+MAKERS: dict[str, tuple[Callable[[], Generator], str]] = {
+    "PCG64": (lambda: np.random.default_rng(5), NUMPY),
+    "MT19937": (lambda: np.random.Generator(np.random.MT19937(5)), NUMPY),
+    "Philox": (
+        lambda: np.random.Generator(np.random.Philox(5)),
+        "random() normal() integers(7) integers(0,2**40)",
+    ),
+    "SFC64": (
+        lambda: np.random.Generator(np.random.SFC64(5)),
+        "random() normal() integers(7) integers(0,2**40)",
+    ),
+    "RandomState": (lambda: np.random.RandomState(5), LEGACY),
+    "Random": (lambda: random.Random(5), PYTHON),
+}
+
+
+def state(rng: Generator) -> str:
+    """All that a generator holds."""
+    if isinstance(rng, np.random.Generator):
+        return repr(rng.bit_generator.state)
+    return repr(rng.get_state(legacy=False) if isinstance(rng, np.random.RandomState) else rng.getstate())
+
+
+def filling(folder: Path, calls: list[str], owner: str = "rng") -> Callable[..., None]:
+    """A function that fills the rows of an array by these calls, each in its turn."""
+    lines = "".join(f"        out[i, {k}] = {owner}{call}\n" for k, call in enumerate(calls))
+    lines = lines.replace("(out)", "(items)")
+    text = f"def fill(rng, out, items):\n    for i in range(out.shape[0]):\n{lines}"
+    file = folder / f"fill_{abs(hash(text))}.py"
+    file.write_text(text)
+    names: dict[str, Any] = {"np": np, "random": random}
+    exec(compile(text, str(file), "exec"), names)
+    linecache.checkcache(str(file))
+    found: Callable[..., None] = names["fill"]
+    return found
+
+
+def runs_in_python(compiled: Any) -> bool:
+    return "runs in Python" in str(compiled.explain())
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_every_method_draws_what_the_library_draws(maker: str, tmp_path: Path) -> None:
+    make, listed = MAKERS[maker]
+    calls = [f".{call}" for call in listed.split()]
+    for at in range(0, len(calls), 13):
+        fill = filling(tmp_path, calls[at : at + 13])
+        compiled = appyc.jit(fill)
+        one, other, items = make(), make(), np.array([1.5, -2.0, 7.0, 0.25])
+        for _ in range(2):  # a number in store goes from one call to the next
+            wanted, found = np.zeros((157, 13)), np.zeros((157, 13))
+            fill(one, wanted, items)
+            compiled(other, found, items)
+            np.testing.assert_array_equal(found, wanted)
+            assert state(one) == state(other)
+        assert not runs_in_python(compiled)
+
+
+def test_functions_of_the_modules_draw_from_their_own_generators(tmp_path: Path) -> None:
+    calls = ["np.random.random()", "np.random.normal(1., 2.)", "np.random.randint(0, 9)", "np.random.randn()",
+             "random.random()", "random.gauss(0., 1.)", "random.randint(1, 6)", "random.uniform(1., 2.)"]  # fmt: skip
+    fill = filling(tmp_path, calls, owner="")
+    compiled = appyc.jit(fill)
+    filled = []
+    for function in (fill, compiled):
+        np.random.seed(11)
+        random.seed(11)
+        out = np.zeros((99, 8))
+        function(0, out, out[0])
+        filled.append((out.tolist(), np.random.random(), np.random.normal(), random.random(), random.gauss()))
+    assert filled[0] == filled[1]
+    assert not runs_in_python(compiled)
+
+
+def walk(rng: Generator, n: int) -> int:
+    steps = 0
+    while rng.random() < 0.99 and steps < n:
+        steps += 1
+    return steps
+
+
+def on_some_paths(rng: Generator, n: int) -> float:
+    s = 0.0
+    for i in range(n):
+        if (i % 3 and rng.random() < 0.3) or rng.random() < 0.1:
+            s = s / 2 + (rng.normal() if i % 2 else rng.uniform(1.0, 2.0))
+        elif 0.2 < rng.random() < 0.6:
+            rng.random()
+    return s
+
+
+def listed(rng: Generator, n: int) -> Any:
+    return np.array([rng.random() for _ in range(n)])
+
+
+def two_loops(rng: Generator, n: int) -> Any:
+    a, b = np.empty(n), np.empty(n)
+    for i in range(n):
+        a[i] = rng.random()
+    for i in range(n):
+        b[i] = rng.normal()
+    return a - b
+
+
+def columns_first(rng: Generator, n: int) -> Any:
+    a = np.zeros((n, 7))
+    for j in range(7):
+        for i in range(n):
+            a[i, j] = rng.random() * j
+    return a
+
+
+def unread(rng: Generator, n: int) -> int:
+    for _i in range(n):
+        rng.random()
+    rng.normal()
+    return n
+
+
+def one_for_all(rng: Generator, n: int) -> Any:
+    a = np.full(n, rng.random())
+    s = rng.random()
+    for i in range(n):
+        a[i] *= s
+    a[1:] = rng.random()
+    return a
+
+
+def helper(rng: Generator) -> float:
+    return rng.random() - rng.normal() * 10.0
+
+
+def helped(rng: Generator, n: int) -> float:
+    s = 0.0
+    for _i in range(n):
+        s = s * 0.5 + helper(rng) / helper(rng)
+    return s
+
+
+def unrolled(rng: Generator, n: int) -> Any:
+    a = np.zeros(n)
+    for i in range(n):
+        for k in range(4):
+            a[i] += rng.random() * k
+    return a
+
+
+def arrays(rng: Generator, n: int) -> Any:
+    a = rng.random(n) + rng.normal(size=n) * rng.random(n)
+    rng.random(out=a[:0])
+    b = rng.normal(0.0, 2.0, (n, 3))
+    rng.shuffle(a)
+    rng.standard_normal(out=b)
+    return a + b[:, 1]
+
+
+def searched(rng: Generator, n: int) -> int:
+    for i in range(n):
+        if rng.random() > 0.95:
+            return i
+    return -1
+
+
+def any_drawn(rng: Generator, n: int) -> bool:
+    return any(rng.random() < 0.05 for _ in range(n))
+
+
+def counted(rng: Generator, n: int) -> Any:
+    h = np.zeros(10, dtype=np.int64)
+    for _i in range(n):
+        h[int(rng.random() * 10)] += 1
+        h[rng.integers(10)] += 2
+    return h
+
+
+def swapped(rng: Generator, n: int) -> tuple[float, float]:
+    x, y = rng.random(), rng.normal()
+    draw = rng.random
+    for _i in range(n):
+        x, y = y * rng.random(), x + draw()
+    return x, y
+
+
+PROGRAMS = (walk, on_some_paths, listed, two_loops, columns_first, unread, one_for_all, helped, unrolled, arrays,
+            searched, any_drawn, counted, swapped)  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+def test_draws_keep_their_number_and_order(program: Callable[..., Any], target: str) -> None:
+    compiled = appyc.jit(program, target=target)
+    for n in (0, 1, 61):
+        one, other = np.random.default_rng(n), np.random.default_rng(n)
+        np.testing.assert_array_equal(compiled(other, n), program(one, n))
+        assert state(one) == state(other)
+
+
+def test_a_refused_argument_raises_where_the_program_draws() -> None:
+    def scaled(rng: Generator, scale: float, n: int) -> None:
+        for i in range(n):
+            rng.normal(0.0, scale if i > 3 else 1.0)
+
+    one, other = np.random.default_rng(0), np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"^scale < 0\n +--> .*test_drawn_numbers.py"):
+        appyc.jit(scaled)(other, -1.0, 9)
+    with pytest.raises(ValueError, match="scale < 0"):
+        scaled(one, -1.0, 9)
+    assert state(one) == state(other)
+
+
+def test_what_only_the_library_draws_runs_in_python() -> None:
+    def several(rng: Generator, scales: Any, n: int) -> float:
+        s = 0.0
+        for _i in range(n):
+            s += rng.normal(0.0, scales)[1] + rng.hypergeometric(5, 6, 7)
+        return s
+
+    one, other = np.random.default_rng(0), np.random.default_rng(0)
+    assert appyc.jit(several)(other, np.ones(3), 9) == several(one, np.ones(3), 9)
+
+
+def test_a_generator_made_inside_is_made_before_the_loop() -> None:
+    def made(seed: int, n: int) -> float:
+        rng = np.random.default_rng(seed)
+        s = 0.0
+        for _i in range(n):
+            s = s / 2 + rng.random()
+        return s
+
+    compiled = appyc.jit(made)
+    assert compiled(3, 50) == made(3, 50)
+    assert "for _i" in str(compiled.explain())
+
+
+source_of_numbers: Generator = np.random.default_rng(0)
+
+
+def from_outside(n: int) -> float:
+    s = 0.0
+    for _i in range(n):
+        s = s / 2 + source_of_numbers.random()
+    return s
+
+
+def test_a_global_generator_may_become_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = appyc.jit(from_outside)
+    for make in (np.random.default_rng, np.random.default_rng, np.random.RandomState, random.Random):
+        monkeypatch.setitem(globals(), "source_of_numbers", make(4))
+        found = compiled(9)
+        monkeypatch.setitem(globals(), "source_of_numbers", make(4))
+        assert found == from_outside(9)
+
+
+def from_two(a: Generator, b: Generator, out: Any) -> None:
+    for i in range(out.shape[0]):
+        out[i] = a.random() - b.random()
+
+
+def test_two_names_of_one_generator() -> None:
+    found, wanted = np.zeros(9), np.zeros(9)
+    bits = np.random.MT19937(1)
+    appyc.jit(from_two)(np.random.Generator(bits), np.random.RandomState(bits), found)
+    bits = np.random.MT19937(1)
+    from_two(np.random.Generator(bits), np.random.RandomState(bits), wanted)
+    assert found.tolist() == wanted.tolist()
+
+
+def one_each(rngs: list[Generator], out: Any) -> None:
+    for i in appyc.prange(out.shape[0]):
+        s = 0.0
+        for _k in range(10):
+            s = s / 2 + rngs[i].normal()
+        own = rngs[i]
+        out[i] = s + own.integers(100)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_streams_give_the_same_for_any_number_of_threads(threads: int) -> None:
+    one, other = np.random.default_rng(1).spawn(500), np.random.default_rng(1).spawn(500)
+    found, wanted = np.zeros(500), np.zeros(500)
+    before = appyc.get_num_threads()
+    appyc.set_num_threads(threads)
+    try:
+        compiled = appyc.jit(one_each)
+        compiled(one, found)
+    finally:
+        appyc.set_num_threads(before)
+    one_each(other, wanted)
+    assert found.tolist() == wanted.tolist()
+    assert [state(rng) for rng in one] == [state(rng) for rng in other]
+    assert "parallel" in str(compiled.explain())
+
+
+def test_too_few_streams_raise_and_one_that_is_twice_in_the_list_is_drawn_from_in_order() -> None:
+    compiled = appyc.jit(one_each)
+    with pytest.raises(IndexError, match="out of bounds"):
+        compiled(np.random.default_rng(1).spawn(5), np.zeros(6))
+    found, wanted = np.zeros(9), np.zeros(9)
+    compiled([np.random.default_rng(1)] * 9, found)
+    one_each([np.random.default_rng(1)] * 9, wanted)
+    one = np.random.default_rng(1)
+    one_each([one] * 9, wanted)
+    assert found[0] == wanted[0]
+    twice = np.random.default_rng(1)
+    compiled([twice] * 9, found)
+    assert found.tolist() == wanted.tolist()
+
+
+def test_iterations_that_share_a_generator_are_refused() -> None:
+    def shared(rng: Generator, out: Any) -> None:
+        for i in appyc.prange(out.shape[0]):
+            out[i] = rng.random()
+
+    with pytest.raises(DependenceError, match="draw from one generator") as caught:
+        appyc.jit(shared)(np.random.default_rng(1), np.zeros(10))
+    assert "spawn" in str(caught.value)
+
+
+def test_nobody_else_draws_meanwhile() -> None:
+    """The generator's lock is held: by another thread, the call waits for it."""
+    import threading
+
+    compiled, rng = appyc.jit(walk), np.random.default_rng(0)
+    compiled(rng, 10)
+    done = threading.Event()
+    with rng.bit_generator.lock:
+        thread = threading.Thread(target=lambda: (compiled(rng, 10), done.set()))
+        thread.start()
+        assert not done.wait(0.05)
+    assert done.wait(5)
+    thread.join()
+
+
+def test_a_copied_state_goes_on_as_the_other() -> None:
+    rng = random.Random(3)
+    compiled = appyc.jit(helped_by_python)
+    compiled(rng, 700)
+    assert compiled(copy.deepcopy(rng), 9) == helped_by_python(rng, 9)
+
+
+def helped_by_python(rng: random.Random, n: int) -> float:
+    s = 0.0
+    for _i in range(n):
+        s = s / 2 + rng.gauss() + rng.random()
+    return s
