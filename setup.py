@@ -12,7 +12,7 @@ setup(
         Extension(
             "appyc.runtime._dispatch",
             ["appyc/runtime/_dispatch.c"],
-            depends=[f"appyc/runtime/_{name}.h" for name in ("frame", "kinds", "memory", "placing")],
+            depends=[f"appyc/runtime/_{name}.h" for name in ("frame", "kinds", "memory", "team")],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],
             optional=True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 
 from appyc.c_gen import draws, library_products, own_products, streams_text, threads_pay
 from appyc.c_gen.inspectors import PLAIN_INSPECTORS, TYPED_INSPECTORS
@@ -443,7 +444,7 @@ class Helpers:
 
 
 SUPPORT = (
-    "threads_pay", "threads_used", "writes_past", "place_of_caller", "keep_apart", "allocate", "allocate_again",
+    "threads_pay", "threads_used", "writes_past", "allocate", "allocate_again",
     "release",
 )  # fmt: skip
 """Functions without an element type that are compiled once for all programs."""
@@ -453,9 +454,15 @@ PRODUCTS = ("product", "products")
 
 
 @cache
+def team_text() -> str:
+    """What parallel loops call, in a file with nothing before it."""
+    return Path(__file__).with_name("team.c").read_text()
+
+
+@cache
 def _support() -> str:
     helpers = Helpers()
-    return _defined(helpers, [helpers.plain(name) for name in SUPPORT])
+    return f"{team_text()}\n{_defined(helpers, [helpers.plain(name) for name in SUPPORT])}"
 
 
 @cache

@@ -188,10 +188,8 @@ PRODUCT = Definition(
         for (int64_t d = 2; d <= share; d += 1)
             if (share % d == 0 && m / d + n / (share / d) < m / down + n / (share / down)) down = d;
         const int64_t along = share / down;
-        const int place = place_of_caller();
 #pragma omp parallel for num_threads((int)share) schedule(static, 1) if (share > 1)
         for (int64_t part = 0; part < share; part += 1) {
-            keep_apart(place, share);
             const int64_t top = piece_start(m, part / along, down), bottom = piece_start(m, part / along + 1, down);
             const int64_t lo = piece_start(n, part % along, along), hi = piece_start(n, part % along + 1, along);
             if (bottom > top && hi > lo)
@@ -257,8 +255,6 @@ TYPED_PRODUCTS: dict[str, tuple[tuple[str, ...], str | Definition]] = {
             "piece_start",
             "threads_pay",
             "threads_used",
-            "place_of_caller",
-            "keep_apart",
             "wanted",
             "multiplied",
             "triangle",

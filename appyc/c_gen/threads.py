@@ -189,13 +189,9 @@ def _emit_all(
     """Calls all pieces, and combines the copies that they had. schedule: how threads share the
     pieces; None where one runs them all."""
     writer, start = ctx.writer, ctx.module.helpers.plain("piece_start")
-    apart = ctx.module.helpers.plain("keep_apart") if schedule is not None else None
     if schedule is not None:
-        writer.line(f"const int place_ = {ctx.module.helpers.plain('place_of_caller')}();")
         writer.line(f"#pragma omp parallel for num_threads((int)threads) schedule({schedule}, 1)")
     with writer.block("for (int64_t piece = 0; piece < pieces; piece += 1)"):
-        if apart is not None:
-            writer.line(f"{apart}(place_, threads);")
         writer.line(f"const int64_t begin = {start}(trips, piece, pieces);")
         writer.line(f"const int64_t end = {start}(trips, piece + 1, pieces);")
         own = {copy.array: emit_own(ctx, copy) for copy in copies}

@@ -8,6 +8,9 @@ Threads that have been idle for a while sleep, and take long to wake. A loop tha
 threads that run, but not enough to wake them, is left to one thread until the loops so left,
 each of which came while threads would still have been awake, have lost as much as waking costs.
 So the short loops of a time step soon have their threads, and a lone one never pays for them.
+
+On a machine whose processors others use, a thread that loses its processor keeps the others of a loop waiting for as
+long as the system's time slice. A loop that takes less than that alone has one thread while this happens (`_team.h`).
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ static const double machine_worth = {1 - MARGIN};
 const double *appyc_machine;
 #ifdef _OPENMP
 extern double omp_get_wtime(void);
+extern bool team_is_crowded(void) __attribute__((weak)); /* c_gen/team.c, where that is linked */
+static const double time_slice = 4e6;
 static __thread double threads_used_at = -1e300, loop_left_at = -1e300, left_behind = 0;
 #endif"""
 
@@ -35,26 +40,6 @@ THREADS_USED = Definition(
     if (appyc_machine) threads_used_at = omp_get_wtime() * 1e9;
 #endif
 }""",
-)
-
-PLACING = """/* Where threads run (runtime/_placing.h), if the loader has set it. */
-const struct { int (*here)(void); void (*keep_off)(int, int); } *appyc_placing;
-#ifdef _OPENMP
-extern int omp_get_thread_num(void);
-#endif"""
-
-PLACE_OF_CALLER = Definition(
-    "int place_of_caller(void)", " { return appyc_placing ? appyc_placing->here() : -1; }"
-)
-
-KEEP_APART = Definition(
-    "void keep_apart(const int place, const int64_t threads)",
-    """ {
-#ifdef _OPENMP
-    if (appyc_placing && omp_get_thread_num() > 0) appyc_placing->keep_off(place, (int)threads);
-#endif
-}""",
-    comment="/* Every thread but the caller's leaves the caller's processor to it. */\n",
 )
 
 LOOP_TIMES = """/* Nanoseconds for a loop on one thread, and on `share` of them that run already. */
@@ -86,7 +71,7 @@ THREADS_PAY = Definition(
     loop_times((double)share, (double)trips, vector, scalar, gathers, bytes, bytes_each, &alone, &together);
     const double gain = alone * machine_worth - together - at[machine_fork];
     const double waking = at[machine_wake] - at[machine_fork];
-    if (gain <= 0) return false;
+    if (gain <= 0 || (alone < time_slice && team_is_crowded && team_is_crowded())) return false;
     if (gain > waking) return true;
     const double now = omp_get_wtime() * 1e9;
     if (now - threads_used_at < at[machine_awake]) return true;
@@ -142,9 +127,6 @@ static void profile_add(
 HELPERS: dict[str, tuple[tuple[str, ...], str | Definition]] = {
     "appyc_machine": ((), TABLE),
     "threads_used": (("appyc_machine",), THREADS_USED),
-    "appyc_placing": ((), PLACING),
-    "place_of_caller": (("appyc_placing",), PLACE_OF_CALLER),
-    "keep_apart": (("place_of_caller",), KEEP_APART),
     "loop_times": (("appyc_machine",), LOOP_TIMES),
     "threads_pay": (("loop_times",), THREADS_PAY),
     "writes_past": (("loop_times",), WRITES_PAST),
@@ -154,7 +136,7 @@ HELPERS: dict[str, tuple[tuple[str, ...], str | Definition]] = {
 """As in `helpers.PLAIN`."""
 
 NAMES = (
-    "omp_get_wtime", "omp_get_thread_num",
+    "omp_get_wtime", "team_is_crowded", "time_slice",
     "appyc_profile", "profile_width", "threads_used_at", "loop_left_at", "left_behind",
     "machine_worth", *_PLACES.split(", "),
 )  # fmt: skip

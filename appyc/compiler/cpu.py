@@ -31,7 +31,7 @@ from appyc.frontend.source import Source, capture, read_source
 from appyc.ir.arguments import ArgType, writeable
 from appyc.ir.sharing import Sharing
 from appyc.options import Options, c_compiler, cache_dir
-from appyc.runtime import blas, memory, placing
+from appyc.runtime import blas, memory, team
 from appyc.runtime.cache import Cache, Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
@@ -196,7 +196,7 @@ def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
         library = load_library(str(entry.path("kernel.so")))
         attach(library)
         memory.attach(library)
-        placing.attach(library)
+        team.attach(library)
         blas.attach(library)
     except OSError as error:
         raise ToolchainError(f"compiled code cannot be loaded: {error}") from error

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from appyc.c_gen.generate import CModule, generate
+from appyc.c_gen.helpers import team_text
 from appyc.c_gen.profile import TABLE, Row
+from appyc.c_gen.units import File
 from appyc.compiler.analyse import Analysed
 from appyc.errors import LeftToPython
 from appyc.frontend.access import fetch
@@ -23,6 +25,7 @@ from appyc.runtime import machine, memory, toolchain
 from appyc.runtime.describe import describe
 from appyc.runtime.frame import GuardFailure, Interface, Kernel, invoke
 from appyc.runtime.openmp import load_library
+from appyc.runtime.team import attach
 from appyc.runtime.threads import get_num_threads
 
 _WIDTH = len(fields(Row))
@@ -64,8 +67,11 @@ def profile(
 
 
 def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
-    toolchain.build(module.text, path, analysed.context.options, masked=module.masked)
+    options = analysed.context.options
+    team = toolchain.compile_files([File(team_text())], path.parent, options)
+    toolchain.build(module.text, path, options, team, masked=module.masked)
     library = load_library(str(path))
+    attach(library)
     machine.attach(library)
     memory.attach(library)
     return library

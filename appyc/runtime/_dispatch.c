@@ -19,7 +19,7 @@
 #include <structmember.h>
 
 #include "_memory.h"
-#include "_placing.h"
+#include "_team.h"
 
 #include "_frame.h"
 #include "_kinds.h"
@@ -465,7 +465,7 @@ static PyObject *set_thread_count(PyObject *Py_UNUSED(module), PyObject *value)
 static PyMethodDef module_methods[] = {
     {"set_thread_count", set_thread_count, METH_O, "How many threads kernels may use from now on."},
     {"empty_like", empty_like, METH_O, "An array with nothing in it, in memory that was given back, in C order."},
-    {"placing_address", placing_address, METH_NOARGS, "Of what kernels keep their threads apart with."},
+    {"team_address", team_address, METH_NOARGS, "Of what kernels share their parallel loops with."},
     {"memory_address", memory_address, METH_NOARGS, "Of what kernels take memory from and give it back to."},
     {"set_memory_limit", set_memory_limit, METH_O, "How many bytes that were given back may be kept."},
     {"set_memory_poison", set_memory_poison, METH_O, "The byte that new memory is filled with; -1 for none."},
@@ -484,6 +484,8 @@ static struct PyModuleDef module_definition = {
 PyMODINIT_FUNC PyInit__dispatch(void)
 {
     import_array();
+    if (pthread_atfork(NULL, NULL, forget_workers) != 0)
+        return PyErr_NoMemory();
     if (PyType_Ready(&SpecialisationType) < 0 || PyType_Ready(&EntryType) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&module_definition);

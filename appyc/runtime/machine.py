@@ -6,8 +6,9 @@ kept, who knows it.
 The key says on what they were measured: the processor, the cores that may be used, the C compiler, NumPy's
 version and with it its library's, and how OpenMP's threads wait. The first function with a parallel loop that
 is compiled here has the numbers measured (0.3 to 0.4 s, half of it compiling; again in the next two processes if
-this machine is busy); `appyc machine` measures at once. A call of compiled code never does. Until the numbers
-are there, where they cannot be had, and under APPYC_MACHINE=default, those of an ordinary machine serve.
+this machine is busy, and then in one process every ten minutes); `appyc machine` measures at once. A call of
+compiled code never does. Until the numbers are there, where they cannot be had, and under APPYC_MACHINE=default,
+those of an ordinary machine serve.
 
 All compiled code of the process reads one table, so what is measured holds for loaded code too.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, fields, replace
@@ -47,20 +49,26 @@ WAITED = 200_000.0
 was noticed or not."""
 
 MAX_RUNS = 3
-"""Measurements of a busy machine, one in each process that compiles, until the best of them is believed."""
+"""Measurements of a busy machine, one in each process that compiles, until the best of them is believed for a while."""
+
+BELIEVED = 600.0
+"""Seconds after which a machine that was busy each time is measured again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is on disk. runs: measurements that it is the best of. quiet: one of them was undisturbed."""
+    """What is on disk. runs: measurements that it is the best of. quiet: one of them was undisturbed. at: when the
+    last of them was, in seconds since the epoch."""
 
     machine: Machine
     runs: int
     quiet: bool
+    at: float = 0.0
 
     @property
-    def is_final(self) -> bool:
-        return self.quiet or self.runs >= MAX_RUNS
+    def is_due(self) -> bool:
+        """Whether the machine is to be measured again."""
+        return not self.quiet and (self.runs < MAX_RUNS or time.time() - self.at > BELIEVED)
 
     def better(self, other: Record) -> Record:
         """What other programs add to a measurement is never negative."""
@@ -68,7 +76,9 @@ class Record:
         best = replace(Machine(*(min(pair) for pair in pairs)), near_bytes=self.machine.near_bytes)
         best = replace(best, awake=max(self.machine.awake, other.machine.awake))
         quiet = self.quiet or other.quiet
-        return Record(best if quiet else believable(best), self.runs + other.runs, quiet)
+        return Record(
+            best if quiet else believable(best), self.runs + other.runs, quiet, max(self.at, other.at)
+        )
 
 
 def has_cores(found: Machine) -> bool:
@@ -140,8 +150,8 @@ def ensure_measured() -> None:
     """Measures this machine unless that has been done, or is not wanted. For when code is compiled."""
     current()
     known = _known()
-    done = known.record is not None and known.record.is_final
-    if not (done or known.tried) and options.machine_is_measured():
+    due = known.record is None or known.record.is_due
+    if due and not known.tried and options.machine_is_measured():
         remeasure(known.record)
 
 
@@ -157,7 +167,7 @@ def remeasure(before: Record | None = None) -> Machine | None:
     found = measure(options.num_threads())
     if found is None or not all(FASTEST <= number <= SLOWEST for number in astuple(found[0])):
         return None
-    record = Record(found[0], 1, found[1])
+    record = Record(found[0], 1, found[1], time.time())
     known.record = record if before is None else record.better(before)
     _cache().write_text(_file(), json.dumps(asdict(known.record)))
     known.hold(known.record.machine)
@@ -194,10 +204,10 @@ def _read(cache_: Cache) -> Record | None:
     try:
         content = json.loads(text or "")
         numbers = {name: float(content["machine"][name]) for name in _FIELDS}
-        runs, quiet = int(content["runs"]), bool(content["quiet"])
+        runs, quiet, at = int(content["runs"]), bool(content["quiet"]), float(content["at"])
     except (ValueError, TypeError, KeyError):
         return None
     if not all(FASTEST <= number <= SLOWEST for number in numbers.values()):
         return None
     found = Machine(**numbers)
-    return Record(found if has_cores(found) else believable(found), runs, quiet and has_cores(found))
+    return Record(found if has_cores(found) else believable(found), runs, quiet and has_cores(found), at)

@@ -56,7 +56,7 @@ _MASKED = ("-fno-thread-jumps", "-fno-tree-vrp")
 _STARTS_LOOPS = ("-O1",)
 """For code whose time is that of what it calls: of a long function, a third of -O3's time to compile."""
 
-_LIBRARIES = ("-lm",)
+_LIBRARIES = ("-Wl,--as-needed", "-lm")  # a kernel with a team of its own (c_gen/team.c) needs no libgomp
 
 
 def find_compiler() -> str:

@@ -21,7 +21,7 @@ def double(a):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_child_can_call_after_its_parent_has():
-    """libgomp's threads stay with the parent; a child that waited for them would hang."""
+    """Threads stay with the parent; a child that waited for them would hang."""
     a = np.ones(1_000_000)
     double(a)
     child = os.fork()

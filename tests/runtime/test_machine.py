@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from dataclasses import astuple, fields, replace
 
 import pytest
@@ -208,6 +209,23 @@ def test_busy_machine_is_measured_again_by_the_next_processes_and_the_best_is_ke
         restart(monkeypatch)
     assert len(calls) == machine.MAX_RUNS
     assert (machine.current().fork, machine.current().byte_near) == (2e3, 0.02)
+
+
+def test_a_machine_that_was_busy_each_time_is_measured_again_later(fresh, monkeypatch):
+    answers, calls = fresh
+    for _ in range(machine.MAX_RUNS + 1):
+        answers[0] = (MACHINE, False)
+        machine.ensure_measured()
+        restart(monkeypatch)
+    later = time.time() + machine.BELIEVED + 1
+    monkeypatch.setattr(machine.time, "time", lambda: later)
+    answers[0] = (replace(MACHINE, own_product=0.01), True)
+    machine.ensure_measured()
+    assert len(calls) == machine.MAX_RUNS + 1
+    assert machine.current().own_product == 0.01
+    restart(monkeypatch)
+    machine.ensure_measured()
+    assert len(calls) == machine.MAX_RUNS + 1, "a quiet measurement is final"
 
 
 def test_streams_of_several_threads_are_believed_beside_those_of_one(fresh, monkeypatch):

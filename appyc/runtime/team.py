@@ -1,0 +1,17 @@
+"""The threads that share the parallel loops of compiled code (`_team.h`), where the dispatcher was compiled."""
+
+from __future__ import annotations
+
+import ctypes
+
+from appyc.runtime import dispatch
+from appyc.runtime.pointers import pointer_in
+
+if dispatch.has_compiled_dispatch():
+    from appyc.runtime import _dispatch
+
+
+def attach(library: ctypes.CDLL) -> None:
+    """Lets a library's parallel regions (`c_gen/team.c`), if it has any, run on the threads of the process."""
+    if dispatch.has_compiled_dispatch() and (pointer := pointer_in(library, "appyc_team")) is not None:
+        pointer.value = _dispatch.team_address()
