@@ -97,7 +97,7 @@ class JitFunction(Entry):
         self.options = options
         self._snippet = capture(fn)
         self._part = source
-        self._signature = inspect.signature(fn)
+        self._signature = inspect.signature(fn, follow_wrapped=False)
         if unknown := [n for n in options.donate if n not in self._signature.parameters]:
             raise ValueError(f"donate names {unknown[0]!r}, which is no parameter of {fn.__qualname__}")
         kinds = {p.kind for p in self._signature.parameters.values()}

@@ -107,7 +107,9 @@ class CpuCompiler:
     def _key(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], variant: str) -> str:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")
         built_in = sorted((n, v) if isinstance(v, str) else (n, "") for n, v in objects.items())
-        variant = digest(variant, np.__version__, compiler or "", repr(list(arguments)), repr(built_in))
+        variant = digest(
+            variant, np.__version__, compiler or "", repr(list(arguments)), repr(built_in), repr(__debug__)
+        )
         return index_key(
             self.source.text, self.fn.__qualname__, tuple(arguments.values()), self.options, variant
         )

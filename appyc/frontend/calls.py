@@ -357,7 +357,7 @@ def _inline(
 ) -> Value:
     """The callee's body in place of the call; its result is the call's value."""
     _refuse_recursion(scope, fn.__code__, fn.__name__, loc)
-    signature = inspect.signature(fn)
+    signature = inspect.signature(fn, follow_wrapped=False)
     arguments = bind(scope, node, fn.__name__, signature, bound, loc)
     for name, parameter in signature.parameters.items():
         if name not in arguments:

@@ -480,7 +480,7 @@ def _function(fn: FunctionType, node: ast.FunctionDef, extra: dict[str, object])
     ast.copy_location(outer, node)
     module = ast.fix_missing_locations(ast.Module([outer], []))
     code = _inner_code(_inner_code(compile(module, fn.__code__.co_filename, "exec"), "outer"), _ANY_NAME)
-    is_host = node.name == fn.__name__
+    is_host = node.name == fn.__code__.co_name
     qualname = fn.__qualname__ if is_host else f"{fn.__qualname__}.{node.name}"
     code = code.replace(co_name=node.name, co_qualname=qualname)
     closure = tuple(cells[name] for name in code.co_freevars)

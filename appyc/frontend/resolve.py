@@ -100,7 +100,7 @@ class Names:
             path = self.path.step("global", name)
             return self.constant(self.fn.__globals__[name], path, loc)
         if hasattr(builtins, name):
-            return Opaque(getattr(builtins, name))
+            return self._frozen(getattr(builtins, name), None, loc)
         known = [*self.fn.__code__.co_varnames, *self._closure, *self.fn.__globals__, *dir(builtins)]
         raise TypeInferenceError(f"name {name!r} is not defined", loc, label=_did_you_mean(name, known))
 

@@ -192,7 +192,8 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
         case ast.Import() | ast.ImportFrom():
             lower_import(scope, node, loc)
         case ast.Assert(test=test, msg=msg):
-            _assert(scope, test, msg, loc)
+            if __debug__:  # `python -O` leaves them out
+                _assert(scope, test, msg, loc)
         case ast.Raise(exc=exc):
             _raise(scope, exc, loc)
         case ast.FunctionDef(name=name):
