@@ -115,3 +115,24 @@ def test_python_without_asserts_compiles_none(tmp_path):
     ):
         done = subprocess.run([sys.executable, *flags, str(file)], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == expected
+
+
+@pytest.mark.parametrize("way", ["-c", "-"])
+def test_code_without_a_file_runs_in_python(way):
+    text = (
+        "import appyc, warnings\n"
+        "@appyc.jit\n"
+        "def f(n):\n"
+        "    return n + 1\n"
+        "print(f(1), f(2))\n"
+        "try:\n"
+        "    appyc.jit(f, strict=True)(1)\n"
+        "except appyc.UnsupportedError as error:\n"
+        "    print(error.summary)\n"
+    )
+    arguments = [way, text] if way == "-c" else [way]
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=True, input=text
+    )
+    assert done.stdout == "2 3\nthe source of 'f' cannot be read\n"
+    assert done.stderr.count("FallbackWarning: f runs in Python: the source of 'f' cannot be read") == 1
