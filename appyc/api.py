@@ -25,10 +25,12 @@ from appyc.compiler.fallback import (
     warn_of_pragma,
     warn_of_python,
 )
+from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
 from appyc.compiler.versions import Request, Version, call_values, make_version, request
 from appyc.errors import (
     CompileError,
     DependenceError,
+    InternalError,
     LeftToPython,
     LibraryCallError,
     Loc,
@@ -362,7 +364,7 @@ class JitFunction(Entry):
             if there.target != "cpu":
                 try:
                     return there, self._version(there, named, may_split=False)
-                except (CompileError, ToolchainError):
+                except (CompileError, InternalError, ToolchainError):
                     self._devices.stay(wanted)
         return wanted, self._version(wanted, named)
 
@@ -409,7 +411,8 @@ class JitFunction(Entry):
     def _make(self, wanted: Request, *, may_split: bool = True) -> Version:
         add = functools.partial(self._add, wanted)
         try:
-            version = make_version(self.py_func, self._text(), wanted, self.options, add)
+            made = make_version(self.py_func, self._text(), wanted, self.options, add, self._on_defect)
+            version = made if made is not None else self._defective(wanted)
         except (UnsupportedError, TypeInferenceError) as error:
             if not may_split or (isinstance(error, TypeInferenceError) and not self._takes_any_object()):
                 raise
@@ -487,6 +490,22 @@ class JitFunction(Entry):
             everything=self.options.strict, called=called,
         )  # fmt: skip
         return self._hosted(wanted, Hosted(host, error, part, tuple(regions), tuple(left)))
+
+    def _on_defect(self, error: InternalError) -> None:
+        """Raises the fault of the compiler's own, with the function's line, where code must be compiled; else warns."""
+        found = InternalError(error.where, error.what, Loc(self._snippet.file, self._snippet.first_line))
+        if self.options.strict or self._has_pragma:
+            raise found from error
+        warn_of_defect(self.__qualname__, found)
+
+    def _defective(self, wanted: Request) -> Version:
+        """A version that runs in Python because of such a fault, of which the user has heard."""
+        from appyc.frontend.outline import PythonPart  # noqa: PLC0415
+
+        loc = Loc(self._snippet.file, self._snippet.first_line)
+        error = UnsupportedError("a defect of appyc keeps it from being compiled", loc)
+        self._has_warned = True
+        return self._hosted(wanted, Hosted(None, error, PythonPart(loc.line, error.summary)))
 
     def _hosted(self, wanted: Request, hosted: Hosted[JitFunction]) -> Version:
         self._regions[wanted.key] = hosted

@@ -163,7 +163,7 @@ class AutoFunction(JitFunction):
             wanted = self._request(named)
             version = self._find(wanted, named)
             if version is None and self._pays(named):
-                version = self._compiled(wanted, named)
+                version = self._version(wanted, named)
         except (CompileError, InternalError, ToolchainError) as error:
             if self.options.strict:
                 raise
@@ -196,16 +196,6 @@ class AutoFunction(JitFunction):
         }
         if owner is not None and vars(owner).get(name) is self and not attributes:
             setattr(owner, name, self.py_func)
-
-    def _compiled(self, wanted: Request, named: Mapping[str, object]) -> Version:
-        try:
-            return self._version(wanted, named)
-        except (CompileError, InternalError, ToolchainError):
-            raise
-        except Exception as error:  # a defect of the compiler must not end a program that runs without it
-            raise InternalError(
-                f"compiling {self.__qualname__}", f"{type(error).__name__}: {error}"
-            ) from error
 
     def _pays(self, named: Mapping[str, object]) -> bool:
         """Whether this call is worth compiling for, by the rule on top of this file."""

@@ -14,6 +14,8 @@ do) and rendered here, so that all of them look alike:
 from __future__ import annotations
 
 import linecache
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -116,6 +118,10 @@ class FallbackWarning(RuntimeWarning):
     """A function, or a statement with a pragma, runs in Python, since it cannot be compiled or is quicker there."""
 
 
+class InternalWarning(FallbackWarning):
+    """A function, or a part of one, runs in Python because of a fault of appyc's own."""
+
+
 class LeftToPython(Exception):  # noqa: N818  (a signal to the caller, who then runs the Python function)
     """What a call meets was not compiled. Nothing that others can see has been written."""
 
@@ -125,15 +131,43 @@ class ToolchainError(RuntimeError):
 
 
 class InternalError(Exception):
-    """appyc's own fault. Names the pass; never the user's to mend."""
+    """appyc's own fault. Names the pass; never the user's to mend. loc: of the function that was compiled."""
 
-    def __init__(self, where: str, what: str) -> None:
-        super().__init__(
-            f"internal error in {where}: {what}\n"
-            "This is a defect in appyc. Please report it with the function that was compiled."
-        )
+    def __init__(self, where: str, what: str, loc: Loc | None = None) -> None:
+        lines = [f"internal error in {where}: {what}", *(snippet(loc) if loc is not None else ())]
+        lines.append("This is a defect in appyc. Please report it with the function that was compiled.")
+        super().__init__("\n".join(lines))
         self.where = where
         self.what = what
+        self.loc = loc
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (InternalError, (self.where, self.what, self.loc))
+
+    @property
+    def summary(self) -> str:
+        """One line, for a warning or a report."""
+        return f"internal error in {self.where}: {self.what.partition(chr(10))[0]}"
+
+
+@contextmanager
+def defects_of(where: str) -> Iterator[None]:
+    """What fails in a part of the compiler, other than by an error that is raised there on purpose, is a defect."""
+    try:
+        yield
+    except (
+        CompileError,
+        InternalError,
+        ToolchainError,
+        LeftToPython,
+        OSError,
+        RecursionError,
+        MemoryError,
+        Warning,
+    ):
+        raise
+    except Exception as error:
+        raise InternalError(where, f"{type(error).__name__}: {error}") from error
 
 
 def _rebuild(

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from appyc.errors import CompileError, InternalError, UnsupportedError
+from appyc.errors import UnsupportedError, defects_of
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
 from appyc.passes.block_deviations import block_deviations
@@ -159,13 +159,10 @@ def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: boo
         check(fn, "the front end")
     for transform in passes:
         try:
-            fn = transform(fn, ctx)
-        except (CompileError, InternalError):
-            raise
+            with defects_of(transform.__name__):
+                fn = transform(fn, ctx)
         except RecursionError:
             raise too_deep(fn) from None
-        except Exception as error:
-            raise InternalError(transform.__name__, f"{type(error).__name__}: {error}") from error
         if verify:
             check(fn, transform.__name__)
     ctx.facts.forget()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from appyc.errors import defects_of
 from appyc.frontend.access import AccessPath, fetch
 from appyc.frontend.source import Source
 from appyc.ir.arguments import ArgType, ScalarArg, writeable
@@ -89,7 +90,8 @@ def simplified(
     from appyc.passes.context import PassContext  # noqa: PLC0415
 
     given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
-    lowered = lower_function(fn, source, given, typeof)
+    with defects_of("the front end"):
+        lowered = lower_function(fn, source, given, typeof)
     context = PassContext(options)
     function = plain = pipeline.run(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:

@@ -25,7 +25,7 @@ from appyc.compiler.analyse import (
     analyse_units,
     simplified,
 )
-from appyc.errors import GENERATED, ToolchainError, TypeInferenceError
+from appyc.errors import GENERATED, ToolchainError, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_of, find, plain_form, python_function
 from appyc.frontend.source import Source, capture, read_source
 from appyc.ir.arguments import ArgType, writeable
@@ -137,8 +137,9 @@ class CpuCompiler:
         function = analysed.plain if plain else analysed.function
         vector_functions = toolchain.vector_functions(function, self.options)
         try:
-            function = function if plain else analysed.for_c(vector_functions)
-            module = generate(function, self.options, sequential=plain, vector_functions=vector_functions)
+            with defects_of("the C back end"):
+                function = function if plain else analysed.for_c(vector_functions)
+                module = generate(function, self.options, sequential=plain, vector_functions=vector_functions)
         except RecursionError:
             raise too_deep(function) from None
         interface = describe(function, analysed.arguments, module.faults)

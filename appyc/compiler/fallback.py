@@ -14,7 +14,15 @@ import warnings
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from appyc.errors import CompileError, FallbackWarning, Loc, Note, render_fallback
+from appyc.errors import (
+    CompileError,
+    FallbackWarning,
+    InternalError,
+    InternalWarning,
+    Loc,
+    Note,
+    render_fallback,
+)
 from appyc.runtime.dispatch import Entry
 
 if TYPE_CHECKING:
@@ -147,6 +155,13 @@ class Hosted(Generic[R]):
 def warn_of_python(name: str, error: CompileError) -> None:
     """Tells that a function runs in Python, and why."""
     warnings.warn(render_fallback(name, error), FallbackWarning, stacklevel=frames_of_ours())
+
+
+def warn_of_defect(name: str, error: InternalError) -> None:
+    """Tells that a function runs in Python because of a fault of appyc's own."""
+    at = f" ({error.loc})" if error.loc is not None else ""
+    text = f"{name}{at} runs in Python: {error.summary}. Please report it, with the function."
+    warnings.warn(text, InternalWarning, stacklevel=frames_of_ours())
 
 
 def warn_of_pragma(pragma: Loc, error: CompileError) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from appyc.compiler.analyse import Analysed, analyse_shared
 from appyc.compiler.shared import SharedVersions
-from appyc.errors import ToolchainError
+from appyc.errors import ToolchainError, defects_of
 from appyc.ir.nodes import Function, Result, Symbol
 from appyc.ir.results import ResultTree, nested
 from appyc.ir.sharing import Sharing
@@ -29,7 +29,8 @@ Runner = Callable[[list[Any]], list[Any]]
 def triton_program(function: Function, analysed: Analysed) -> TritonProgram:
     """The kernels and the host program of a function."""
     context = analysed.context
-    return generate(lower_to_gpu(function, context), context.options)
+    with defects_of("the Triton back end"):
+        return generate(lower_to_gpu(function, context), context.options)
 
 
 def triton_text(analysed: Analysed) -> str:

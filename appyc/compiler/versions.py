@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from types import FunctionType, MethodType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.shared import SharedVersions
 from appyc.compiler.units import UnitVersions
-from appyc.errors import LeftToPython, Loc, TypeInferenceError
+from appyc.errors import InternalError, LeftToPython, Loc, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, find, python_function
 from appyc.frontend.generators import STEPS, SharedGeneratorError, draws_in_python, held, kind_of_all
 from appyc.frontend.source import Source
@@ -26,6 +26,8 @@ from appyc.runtime.frame import GuardFailure, Kernel, Watched, flat_values, invo
 from appyc.runtime.overlap import find_overlap
 from appyc.runtime.signature import typeof
 from appyc.runtime.threads import get_num_threads
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,15 +152,34 @@ def _is_plain_object(value: object) -> bool:
 
 
 def make_version(
-    fn: FunctionType, source: Source, wanted: Request, options: Options, add: Callable[[Kernel], None]
-) -> Version:
+    fn: FunctionType,
+    source: Source,
+    wanted: Request,
+    options: Options,
+    add: Callable[[Kernel], None],
+    on_defect: Callable[[InternalError], None],
+) -> Version | None:
     """Compiles, or finds compiled code on disk. Raises CompileError.
 
-    add: takes kernels for the dispatcher that calls turn out to need, after the usual one.
+    add: takes kernels for the dispatcher that calls turn out to need, after the usual one. on_defect: hears
+    of a fault of the compiler's own, in this version or in one that a call turns out to need; if it does
+    not raise, there is no such version, and Python takes its calls.
     """
+
     if wanted.target == "cpu":
-        return _cpu_version(fn, source, wanted, options, add)
-    return _gpu_version(fn, source, wanted, options.where(wanted.target))
+        return _cpu_version(fn, source, wanted, options, add, on_defect)
+    make = partial(_gpu_version, fn, source, wanted, options.where(wanted.target), on_defect)
+    return _attempt(make, on_defect)
+
+
+def _attempt(make: Callable[[], T | None], on_defect: Callable[[InternalError], None]) -> T | None:
+    """What is made; None where a fault of the compiler's own keeps it from being made."""
+    try:
+        with defects_of("the compiler"):
+            return make()
+    except InternalError as error:
+        on_defect(error)
+        return None
 
 
 def call_values(
@@ -170,25 +191,32 @@ def call_values(
 
 
 def _cpu_version(
-    fn: FunctionType, source: Source, wanted: Request, options: Options, add: Callable[[Kernel], None]
-) -> Version:
+    fn: FunctionType,
+    source: Source,
+    wanted: Request,
+    options: Options,
+    add: Callable[[Kernel], None],
+    on_defect: Callable[[InternalError], None],
+) -> Version | None:
     compiler = CpuCompiler(fn, source, options)
-    usual = compiler.version(wanted.types, wanted.objects)
+    usual = _attempt(partial(compiler.version, wanted.types, wanted.objects), on_defect)
+    if usual is None:
+        return None
     face = usual.kernel.interface
 
     usual_kernel = _dispatched(fn, usual, wanted)
 
     @cache
-    def plain() -> CpuVersion:
-        found = compiler.version(wanted.types, wanted.objects, plain=True)
-        if usual_kernel is not None:
+    def plain() -> CpuVersion | None:
+        found = _attempt(partial(compiler.version, wanted.types, wanted.objects, plain=True), on_defect)
+        if found is not None and usual_kernel is not None:
             add(replace(usual_kernel, checked=found.kernel))
             for one in stretched.made():
                 add(replace(one.kernel, watched=usual_kernel.watched))  # before the usual one, as they were
         return found
 
     def unit_version(units: frozenset[tuple[int, int]]) -> CpuVersion | None:
-        found = compiler.unit_version(wanted.types, wanted.objects, units)
+        found = _attempt(partial(compiler.unit_version, wanted.types, wanted.objects, units), on_defect)
         if found is not None and usual_kernel is not None:
             add(replace(found.kernel, watched=usual_kernel.watched))
         return found
@@ -196,7 +224,7 @@ def _cpu_version(
     stretched = UnitVersions(unit_version)
 
     def shared_version(sharing: Sharing) -> CpuVersion | None:
-        found = compiler.shared_version(wanted.types, wanted.objects, sharing)
+        found = _attempt(partial(compiler.shared_version, wanted.types, wanted.objects, sharing), on_defect)
         if found is not None and usual_kernel is not None and all(g.offsets is None for g in sharing):
             # All arrays that the program writes have to be writeable, those it writes through others too.
             its_face = replace(found.kernel.interface, written=face.written)
@@ -209,7 +237,7 @@ def _cpu_version(
 
     overlapping = SharedVersions(shared_version, face.written)
     draws = any(path.steps[-1][0] in STEPS for path in usual.outside.captures)
-    undonated = _undonated(fn, source, wanted, options)
+    undonated = _undonated(fn, source, wanted, options, on_defect)
 
     def run(named: Mapping[str, object]) -> object:
         values = call_values(fn, usual.outside, wanted, named)
@@ -228,21 +256,21 @@ def _cpu_version(
         flat = flat_values(face.arguments, values)
         if _holds_readonly(flat, face.written):
             if options.donate:
-                return undonated().run(named)
+                return _made(undonated()).run(named)
             _refuse_readonly(fn, source, named, wanted, options)
         if find_overlap(flat, face.written) is not None:
             shared, hidden = overlapping.version(flat)
             if shared is not None:
                 with suppress(GuardFailure):
                     return invoke(shared.kernel, (*values, *hidden), get_num_threads())
-            return invoke(plain().kernel, values, get_num_threads())
+            return invoke(_made(plain()).kernel, values, get_num_threads())
         with suppress(GuardFailure):
             return invoke(usual.kernel, values, get_num_threads())
         if (found := stretched.version(flat)) is not None:
             with suppress(GuardFailure):
                 return invoke(found.kernel, values, get_num_threads())
         return invoke(
-            plain().kernel, values, get_num_threads()
+            _made(plain()).kernel, values, get_num_threads()
         )  # not in a handler: what it raises stands alone
 
     return Version(usual.outside, run, usual_kernel)
@@ -310,12 +338,32 @@ def _refuse_readonly(
     raise ValueError("assignment destination is read-only")
 
 
-def _undonated(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Callable[[], Version]:
+def _undonated(
+    fn: FunctionType,
+    source: Source,
+    wanted: Request,
+    options: Options,
+    on_defect: Callable[[InternalError], None],
+) -> Callable[[], Version | None]:
     """The version for arrays that are donated, but may not be written."""
-    return cache(lambda: make_version(fn, source, wanted, replace(options, donate=()), lambda _: None))
+    options = replace(options, donate=())
+    return cache(lambda: make_version(fn, source, wanted, options, lambda _: None, on_defect))
 
 
-def _gpu_version(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Version:
+def _made(version: T | None) -> T:
+    """The version; without one Python takes the call, of which nothing has been done yet."""
+    if version is None:
+        raise LeftToPython
+    return version
+
+
+def _gpu_version(
+    fn: FunctionType,
+    source: Source,
+    wanted: Request,
+    options: Options,
+    on_defect: Callable[[InternalError], None],
+) -> Version:
     from appyc.compiler.gpu import gpu_runner  # noqa: PLC0415  (Triton is optional)
     from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
 
@@ -323,13 +371,13 @@ def _gpu_version(fn: FunctionType, source: Source, wanted: Request, options: Opt
     runner = gpu_runner(analysed, wanted.target)
     stored = arrays_written(analysed.function)
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)
-    undonated = _undonated(fn, source, wanted, options)
+    undonated = _undonated(fn, source, wanted, options, on_defect)
 
     def run(named: Mapping[str, object]) -> object:
         values = call_values(fn, analysed.outside, wanted, named)
         if _holds_readonly(flat_values(analysed.arguments, values), written):
             if options.donate:
-                return undonated().run(named)
+                return _made(undonated()).run(named)
             _refuse_readonly(fn, source, named, wanted, options)
         return runner(values)
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from appyc.api import JitFunction
+from appyc.api import JitFunction, warn_of_defect
 from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy import residence
 from appyc.lazy.companions import companions
@@ -339,6 +339,8 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
                 program.parts = parts_of(program, error)
                 STATE.last.remove(ran)
                 return _run_parts(program, arguments)
+            if isinstance(error, InternalError):
+                warn_of_defect("what was recorded", error)
             program.reason = str(error)
         except Exception as error:
             error.add_note(f"in what was recorded at {places(program, error)}")
