@@ -17,11 +17,13 @@ from appyc.ir.visit import arrays_written
 @dataclass(frozen=True, slots=True)
 class Effects:
     """written: parameters that are stored into, by number. results: dtypes of the numbers and arrays that are
-    returned. single: one is returned, not a tuple of them. closed: it touches no array but its
-    arguments, returns nothing but numbers and new arrays, and takes nothing but arrays and numbers."""
+    returned. python: which of them are numbers of Python's. single: one is returned, not a tuple of them.
+    closed: it touches no array but its arguments, returns nothing but numbers and new arrays, and takes nothing
+    but arrays and numbers."""
 
     written: tuple[int, ...]
     results: tuple[np.dtype, ...]
+    python: tuple[bool, ...]
     single: bool
     closed: bool
     _function: Function = field(repr=False, compare=False)
@@ -51,6 +53,7 @@ def effects_of(analysed: Analysed) -> Effects:
     return Effects(
         tuple(k for k, symbol in enumerate(function.params) if symbol in stored),
         tuple(_dtype(result) for result in function.results),
+        tuple(result.python for result in function.results),
         isinstance(function.tree, int),
         flat and fresh and not analysed.outside.captures,
         function,

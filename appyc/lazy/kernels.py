@@ -143,4 +143,6 @@ def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call | _Refused:
     if not effects.closed:
         return _Refused("it takes arrays from outside its arguments, or returns views")
     function.before = _GOES_ON  # from now on, the next call of a run takes no Python
-    return Call(function, effects.written, effects.results, effects.single, effects.shapes)
+    return Call(
+        function, effects.written, effects.results, effects.single, effects.shapes, python=effects.python
+    )

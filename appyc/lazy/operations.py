@@ -246,6 +246,7 @@ class Call:
     single: bool
     shapes: Callable[[Sequence[Any]], tuple[tuple[int, ...], ...] | None] = field(compare=False)
     hosted: bool = False
+    python: tuple[bool, ...] = ()
 
 
 Operation = (

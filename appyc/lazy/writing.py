@@ -92,11 +92,11 @@ class Writer:
         operands = [self._operand(form) for form in forms]
         if isinstance(operation, Call):
             assert isinstance(target, tuple)
-            call = self._call(operation, operands, target)
+            calls = self._call(operation, operands, target)
             if place is None:
-                return [call]
+                return calls
             times = ast.Call(name_of("range"), [self._number()], [])
-            return [ast.For(ast.Name(_ROUND, ast.Store()), times, [call], [])]
+            return [ast.For(ast.Name(_ROUND, ast.Store()), times, calls, [])]
         assert isinstance(target, int)
         if isinstance(operation, Scatter):
             assert place is not None
@@ -142,19 +142,30 @@ class Writer:
     def _number(self) -> ast.expr:
         return name_of(f"s{next(self.numbers)}")
 
-    def _call(self, operation: Call, operands: list[ast.expr], made: tuple[int | None, ...]) -> ast.stmt:
+    def _call(
+        self, operation: Call, operands: list[ast.expr], made: tuple[int | None, ...]
+    ) -> list[ast.stmt]:
+        """The call. A number of Python's that it returns becomes NumPy's, which it was recorded as."""
         name = next(
             (n for n, f in self.functions.items() if f is operation.function), f"f{len(self.functions)}"
         )
         self.functions[name] = operation.function
         call = ast.Call(name_of(name), operands, [])
         if not made:
-            return ast.Expr(call)
+            return [ast.Expr(call)]
         names: list[ast.expr] = [
             ast.Name(self.found.name(number) if isinstance(number, int) else "_", ast.Store())
             for number in made
         ]
-        return ast.Assign([names[0] if operation.single else ast.Tuple(names, ast.Store())], call)
+        out: list[ast.stmt] = [
+            ast.Assign([names[0] if operation.single else ast.Tuple(names, ast.Store())], call)
+        ]
+        for number, dtype, is_pythons in zip(made, operation.results, operation.python, strict=True):
+            if isinstance(number, int) and is_pythons:
+                name = self.found.name(number)
+                value = ast.Call(_type(dtype), [name_of(name)], [])
+                out.append(ast.Assign([ast.Name(name, ast.Store())], value))
+        return out
 
     def _value(self, operation: object, operands: list[ast.expr]) -> ast.expr:
         match operation:

@@ -242,3 +242,49 @@ def test_many_calls_are_few_programs() -> None:
         doubled(a[3 * k : 3 * k + 3], 2.0)
     assert float(a.sum()) == 6000
     assert len(STATE.programs) == 1
+
+
+def _count(a):
+    n = 0
+    for x in range(a.shape[0]):
+        n += x
+    return n
+
+
+def _half(a):
+    return _count(a) * 0.5
+
+
+def _is_many(a):
+    return _count(a) > 2
+
+
+def _count_and_half(a):
+    return _count(a), _half(a), a + 1.0
+
+
+@pytest.mark.parametrize("fn", [_count, _half, _is_many])
+@pytest.mark.parametrize("target", [..., 0, slice(1, None)], ids=str)
+def test_a_number_of_pythons_that_a_deferred_call_returns_is_stored(fn, target):
+    """By NumPy the text of the program failed: Python's numbers have no `astype`."""
+    a, x = np.arange(4.0), numpy.arange(4.0)
+    a[target], x[target] = appyc.jit(defer=True)(fn)(a), fn(x)
+    np.flush()
+    assert numpy.array_equal(numpy.asarray(a), x)
+
+
+def test_numbers_of_pythons_in_a_tuple_and_a_complex_one():
+    a, x = np.arange(4.0), numpy.arange(4.0)
+    (n, half, b), (m, part, y) = appyc.jit(defer=True)(_count_and_half)(a), _count_and_half(x)
+    a[0], x[0] = n, m
+    a[1:], x[1:] = half, part
+    b[...], y[...] = b * n, y * m
+    z = np.zeros(2, complex)
+    z[...] = appyc.jit(defer=True)(_imaginary)(z)
+    assert numpy.array_equal(numpy.asarray(a), x)
+    assert numpy.array_equal(numpy.asarray(b), y)
+    assert (numpy.asarray(z) == 2j).all()
+
+
+def _imaginary(z):
+    return 1j * z.shape[0]
