@@ -44,7 +44,7 @@ def get_num_threads() -> int:
 
 
 def _one_thread_after_fork() -> None:
-    """A child made by fork has no OpenMP threads, and a parallel loop in it would wait for them."""
+    """A child made by fork is mostly one of several that share the cores; it may ask for more threads."""
     _setting.set(1)
 
 
