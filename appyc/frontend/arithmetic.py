@@ -17,6 +17,7 @@ from appyc.frontend.numbers import (
     promote,
 )
 from appyc.frontend.values import Number, describe
+from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Logical, Select, Unary
 from appyc.ir.types import DType
 
@@ -348,6 +349,17 @@ def extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
     if t.dtype is DType.BOOL:
         return Number(Binary("&" if op.startswith("min") else "|", a.expr, b.expr, loc=loc), t.python)
     return _apply(op, a, b, t, loc)
+
+
+def nearest(a: Number, dtype: DType, loc: Loc) -> Number:
+    """A Python int as the value of an integer type that is nearest to it."""
+    if a.type != PY_INT or not dtype.is_integer or is_within(range_of(a.expr), limits(dtype)):
+        return a
+    least, greatest = limits(dtype)
+    if isinstance(a.constant, int):
+        return python_number(min(max(a.constant, least), greatest), loc)
+    low, high = python_number(max(least, -(2**63)), loc), python_number(min(greatest, 2**63 - 1), loc)
+    return extremum("min", extremum("max", a, low, loc), high, loc)
 
 
 def absolute(a: Number, loc: Loc) -> Number:

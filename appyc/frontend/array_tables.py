@@ -7,7 +7,7 @@ import numpy as np
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import arranging, comparing, einsum, expressions, functions, grids, number_functions
 from appyc.frontend.arguments import Arguments, Entry
-from appyc.frontend.arithmetic import binary, extremum, python_number, select
+from appyc.frontend.arithmetic import binary, extremum, nearest, python_number, select
 from appyc.frontend.array_reductions import Along, reduce_array
 from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.number_functions import Maker
@@ -74,7 +74,7 @@ def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
     def make(numbers: list[Number]) -> Number:
         out = numbers[0]
         for (op, _), bound in zip(bounds, numbers[1:], strict=True):
-            out = extremum(op, out, bound, loc)
+            out = extremum(op, out, nearest(bound, out.type.dtype, loc), loc)
         return out
 
     return elementwise(scope, [given["a"], *(value for _, value in bounds)], make, loc)

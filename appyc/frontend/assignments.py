@@ -21,6 +21,7 @@ from appyc.frontend.expressions import (
     lower_number,
     lower_or_none,
     number,
+    number_operation,
     put_together,
     refuse_text,
     wrong_kind,
@@ -45,6 +46,7 @@ from appyc.frontend.values import (
     Value,
     describe,
 )
+from appyc.frontend.weak_ints import require_fit
 from appyc.ir.nodes import Const, Expr, Load, Store, Update
 from appyc.ir.types import DType
 
@@ -224,6 +226,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
         # The index makes statements, and Python evaluates the value first.
         stored = Number(scope.temp("value", stored.expr), stored.python)
     scope.block.extend(block)
+    require_fit(scope, stored, ref.symbol.dtype, loc)
     scope.emit(Store(ref.symbol, ref.index, converted(stored, ref, loc), loc=loc))
 
 
@@ -269,7 +272,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         if name in scope.list_names:
             at = Number(scope.temp("at", as_index(lower_number(scope, target.slice), loc)), python=True)
             item = number(lists.list_item(scope, lists.list_named(scope, name, loc), at, loc), loc)
-            new = arithmetic.binary(symbol, item, lower_number(scope, value), loc)
+            new = number_operation(scope, symbol, item, lower_number(scope, value), loc)
             lists.store_item(scope, name, at, new, loc)
             return
     if isinstance(target, ast.Name):
@@ -293,7 +296,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
                 target.id, held(scope, array_operation(scope, symbol, old, operand, loc), target.id, loc), loc
             )
             return
-        out = arithmetic.binary(symbol, number(old, loc), number(operand, scope.loc(value)), loc)
+        out = number_operation(scope, symbol, number(old, loc), number(operand, scope.loc(value)), loc)
         scope.bind(target.id, out, loc)
         return
     if written_part(target) is not None:
@@ -318,7 +321,8 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         )
         load = scope.temp("kept", Load(ref.symbol, ref.index, loc=scope.loc(target)))
         scope.block.extend(block)
-    out = arithmetic.binary(symbol, Number(load, python=False), number(operand, scope.loc(value)), loc)
+    element_now = Number(load, python=False)
+    out = number_operation(scope, symbol, element_now, number(operand, scope.loc(value)), loc)
     if ref.symbol.dtype.is_integer and out.type.dtype.is_float and symbol == "/":
         # NumPy scalars divide to a float, which the element's store then truncates.
         out = Number(cast(out.expr, ref.symbol.dtype), python=False)
@@ -360,6 +364,7 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
             )  # fmt: skip
         operand = number(lower_expression(scope, node.value), scope.loc(node.value))
         ref = target_element(scope, node.target)
+        require_fit(scope, operand, ref.symbol.dtype, loc)
         if symbol == "-":
             operand = arithmetic.negative(Number(converted(operand, ref, loc), python=False), loc)
         value = converted(operand, ref, loc)

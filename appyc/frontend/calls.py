@@ -40,6 +40,7 @@ from appyc.frontend.values import (
     Value,
     describe,
 )
+from appyc.frontend.weak_ints import refuse_unfit, require_fit
 from appyc.frontend.where_arguments import given_places, put
 from appyc.ir.nodes import Var
 from appyc.ir.types import DType
@@ -174,6 +175,10 @@ def _from_table(
             loc,
         )
     what = f"an argument of {ast.unparse(node.func)}"
+    if isinstance(obj, np.ufunc) and "BB->B" in obj.types:
+        refuse_unfit(scope, values, loc)
+    elif isinstance(obj, type) and issubclass(obj, np.integer) and isinstance(values[0], Number):
+        require_fit(scope, values[0], DType(obj.__name__), loc)
     if places.where is not None or places.out is not None:
         return put(scope, places, values, lambda numbers: make(numbers, loc), loc, what)
     if works_on_arrays(obj) and any(is_array(v) for v in values):
@@ -272,6 +277,7 @@ def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     if len(args) != 2:
         raise TypeInferenceError("divmod takes 2 arguments", loc)
     a, b = expressions.lower_numbers(scope, args)
+    refuse_unfit(scope, (a, b), loc)
     return TupleValue((arithmetic.binary("//", a, b, loc), arithmetic.binary("%", a, b, loc)))
 
 

@@ -10,6 +10,7 @@ from appyc.frontend.arithmetic import cast, const, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import as_tensor, pinned
 from appyc.frontend.values import ArrayRef, Number, Tensor, TupleValue, Value, describe
+from appyc.frontend.weak_ints import require_fit
 from appyc.ir.nodes import Alloc, Binary, Cast, Compare, Const, Expr, Intrinsic, Select, Var
 from appyc.ir.types import ArrayType, DType
 
@@ -40,6 +41,7 @@ def allocate(
 def filled(scope: Scope, shape: Sequence[Expr], value: Number, dtype: DType | None, loc: Loc) -> Tensor:
     """`value` at every place."""
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in shape)
+    require_fit(scope, value, dtype or value.type.dtype, loc)
     stored = pinned(scope, "value", cast(value.expr, dtype or value.type.dtype))
     return Tensor(axes, tuple(shape), stored)
 

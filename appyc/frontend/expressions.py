@@ -42,6 +42,7 @@ from appyc.frontend.values import (
     Value,
     describe,
 )
+from appyc.frontend.weak_ints import refuse_unfit
 from appyc.ir.nodes import (
     Compare,
     Const,
@@ -355,9 +356,16 @@ def _binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr, loc
         return array_operation(scope, symbol, a, b, loc)
     refuse_text(symbol, a, b, loc)
     x, y = number(a, scope.loc(left)), number(b, scope.loc(right))
-    if symbol == "**" and x.type.dtype.is_integer and y.type.dtype.is_integer:
-        refuse_negative_powers(scope, x, y, loc)
-    return arithmetic.binary(symbol, x, y, loc)
+    return number_operation(scope, symbol, x, y, loc)
+
+
+def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) -> Number:
+    """`a op b` of numbers; what NumPy refuses for its value raises."""
+    if symbol != "/":
+        refuse_unfit(scope, (a, b), loc)
+    if symbol == "**":
+        refuse_negative_powers(scope, a, b, loc)
+    return arithmetic.binary(symbol, a, b, loc)
 
 
 def _repeated(items: Value, times: Value) -> TupleValue | None:
@@ -384,6 +392,8 @@ def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> 
     if symbol == "@":
         return matmul(scope, a, b, loc)
 
+    if symbol != "/":
+        refuse_unfit(scope, (a, b), loc)
     if symbol == "**":
         refuse_negative_powers(scope, a, b, loc)
 

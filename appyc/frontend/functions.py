@@ -180,6 +180,8 @@ def _ignoring_nan(op: str) -> Maker:
     """np.fmin and np.fmax: a NaN gives way to the other operand."""
 
     def make(args: list[Number], loc: Loc) -> Number:
+        if all(a.type.dtype.kind in "biu" for a in args):
+            return arithmetic.extremum("minimum" if op == "fmin" else "maximum", args[0], args[1], loc)
         out = arithmetic.extremum("min" if op == "fmin" else "max", args[0], args[1], loc)
         if not out.type.dtype.is_float:
             return _strong(out)
@@ -193,11 +195,14 @@ def _ignoring_nan(op: str) -> Maker:
 
 def _where(args: list[Number], loc: Loc) -> Number:
     cond, a, b = args
+    t = promote(a.type, b.type)
+    if t is not None and t.dtype.is_integer:  # a Python int takes NumPy's type, whether it fits or not
+        a, b = arithmetic.to_type(a, t), arithmetic.to_type(b, t)
     return _strong(arithmetic.select(truth_of(cond.expr), a, b, loc))
 
 
 def _clip(args: list[Number], loc: Loc) -> Number:
-    a, lo, hi = args
+    a, lo, hi = (arithmetic.nearest(n, args[0].type.dtype, loc) for n in args)
     low = arithmetic.extremum("maximum", a, lo, loc)
     return arithmetic.extremum("minimum", low, hi, loc)
 

@@ -9,6 +9,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import (
     as_tensor,
     as_value,
+    element_type,
     equals,
     fail_unless,
     is_array,
@@ -17,7 +18,8 @@ from appyc.frontend.tensors import (
     negation,
     usually_one,
 )
-from appyc.frontend.values import Masked, Tensor, Value, describe
+from appyc.frontend.values import Masked, Number, Tensor, Value, describe
+from appyc.frontend.weak_ints import require_fit
 from appyc.ir.nodes import Compare, Const, Expr, Fail, ForAll, If, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute
@@ -38,6 +40,8 @@ def assign(
             raise UnsupportedError("a function with a mask cannot store what another mask chooses", loc)
         _assign_chosen(scope, target, value, loc, op)
         return
+    if isinstance(value, Number):
+        require_fit(scope, value, element_type(target), loc)
     place = as_tensor(scope, target, loc)
     source = as_tensor(scope, value, loc, "the assigned value")
     source = without_leading_ones(scope, source, place.ndim, loc)

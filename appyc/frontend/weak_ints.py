@@ -1,0 +1,53 @@
+"""Python ints beside NumPy's integers, which may be too narrow for them: NumPy raises OverflowError there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from appyc.errors import Loc
+from appyc.frontend.arithmetic import const
+from appyc.frontend.numbers import PY_INT, NumberType, promote
+from appyc.frontend.scope import Scope
+from appyc.frontend.tensors import element_type, is_array
+from appyc.frontend.values import Number, Value
+from appyc.ir.integers import is_within, limits, range_of
+from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Logical, Unary
+from appyc.ir.types import DType
+
+
+def refuse_unfit(scope: Scope, values: Sequence[Value], loc: Loc) -> None:
+    """Emits the tests that Python ints among the operands fit the integer type that NumPy computes in.
+
+    a[i] + k, for a of uint8        k must be in 0 .. 255
+    """
+    if not all(is_array(v) or isinstance(v, Number) for v in values):
+        return
+    weak = [v for v in values if isinstance(v, Number) and v.type == PY_INT]
+    others = [v for v in values if not (isinstance(v, Number) and v.python)]
+    if not weak or not others:
+        return
+    common: NumberType | None = NumberType(DType.BOOL, python=False)
+    for value in others:
+        common = promote(common, NumberType(element_type(value), python=False)) if common is not None else None
+    if common is not None and common.dtype.is_integer:
+        for number in weak:
+            require_fit(scope, number, common.dtype, loc)
+
+
+def require_fit(scope: Scope, number: Number, dtype: DType, loc: Loc) -> None:
+    """Emits the test that a Python int is one of an integer type's values."""
+    if not dtype.is_integer or not number.python or not number.type.dtype.is_integer:
+        return
+    value, allowed = number.expr, limits(dtype)
+    found = range_of(value)
+    if is_within(found, allowed):
+        return
+    tests: list[Expr] = [
+        Compare(op, value, Const(end, value.dtype, loc=loc), loc=loc)
+        for op, end, is_needed in ((">=", allowed[0], found[0] < allowed[0]), ("<=", allowed[1], found[1] > allowed[1]))
+        if is_needed
+    ]
+    fits = tests[0] if len(tests) == 1 else Logical("and", tests[0], tests[1], loc=loc)
+    wrong = Unary("~", Likely(fits, loc=loc), loc=loc)
+    fail = Fail("OverflowError", f"Python integer {{value}} out of bounds for {dtype}", value, loc=loc)
+    scope.emit(If(const(True, DType.BOOL, loc) if isinstance(value, Const) else wrong, (fail,), loc=loc))
