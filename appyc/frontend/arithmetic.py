@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.numbers import (
     PY_BOOL,
     PY_FLOAT,
     PY_INT,
+    Either,
     NumberType,
     division_type,
+    either_of,
     holds,
+    joined,
     promote,
 )
-from appyc.frontend.values import Number, describe
-from appyc.ir.integers import is_within, limits, range_of
+from appyc.frontend.values import Number, Slot, describe
+from appyc.ir.integers import Range, is_within, limits, range_of
 from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Logical, Select, Unary
 from appyc.ir.types import DType
+
+
+class PartedTypesError(UnsupportedError):
+    """An operation on a number that has another type on another path, where that makes a difference."""
+
+    def __init__(self, either: Either | None, loc: Loc) -> None:
+        super().__init__(
+            "this integer is Python's on one path and NumPy's on another, or of two widths, and the result differs",
+            loc,
+            hints=("convert it where it is assigned, with int(...) or np.int64(...)",),
+        )
+        self.either = either
 
 
 def const(value: bool | int | float | complex, dtype: DType, loc: Loc) -> Const:
@@ -32,18 +48,17 @@ def integer(value: int, loc: Loc) -> Const:
 
 
 def python_number(value: bool | int | float | complex, loc: Loc) -> Number:
-    """A literal of the program. Raises TypeInferenceError for an int beyond int64."""
+    """A literal of the program. Raises UnsupportedError for an int beyond 64 bits."""
     match value:
         case bool():
             return Number(const(value, DType.BOOL, loc), python=True)
         case int():
-            if not holds(DType.INT64, value):
-                raise TypeInferenceError(
-                    f"the integer {value} does not fit into int64",
-                    loc,
-                    hints=("compiled integers have 64 bits; use a float, or np.uint64(...)",),
+            dtype = next((d for d in (DType.INT64, DType.UINT64) if holds(d, value)), None)
+            if dtype is None:
+                raise UnsupportedError(
+                    f"the integer {value} does not fit into 64 bits", loc, hints=("use a float",)
                 )
-            return Number(const(value, DType.INT64, loc), python=True)
+            return Number(const(value, dtype, loc), python=True)
         case float():
             return Number(const(value, DType.FLOAT64, loc), python=True)
         case complex():
@@ -73,7 +88,7 @@ def _convert(value: bool | int | float | complex, dtype: DType) -> bool | int | 
 
 
 def to_type(number: Number, target: NumberType) -> Number:
-    return Number(cast(number.expr, target.dtype), target.python)
+    return Number(cast(number.expr, target.dtype), target.python, target.either)
 
 
 def truth_of(expr: Expr) -> Expr:
@@ -85,15 +100,17 @@ def truth_of(expr: Expr) -> Expr:
     return Compare("!=", expr, Const(_convert(0, expr.dtype), expr.dtype, loc=expr.loc), loc=expr.loc)
 
 
-_PYTHON_BINARY: dict[str, Callable[[object, object], object]] = {
+PYTHON_BINARY: dict[str, Callable[[object, object], object]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "//": operator.floordiv, "%": operator.mod, "&": operator.and_, "|": operator.or_,
-    "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift,
+    "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift, "**": operator.pow,
 }  # fmt: skip
 
 
 def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
     """`a op b`. Raises TypeInferenceError where the operands' types do not allow it."""
+    if a.either is not None or b.either is not None:
+        return _in_each_type(lambda numbers: binary(op, numbers[0], numbers[1], loc), (a, b), loc)
     if folded := _fold(op, a, b, loc):
         return folded
     match op:
@@ -115,23 +132,79 @@ def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
             raise UnsupportedError(f"operator {op!r} is not supported", loc)
 
 
+def _in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc) -> Number:
+    """`make` of numbers that have one of several types, where it does not matter which they have.
+
+    Raises PartedTypesError where it does.
+    """
+    k, mixed = next((k, n) for k, n in enumerate(operands) if n.either is not None)
+    ways = [
+        _in_each_type_or_one(make, [*operands[:k], way, *operands[k + 1 :]], loc) for way in ways_of(mixed)
+    ]
+    found = [way for way in ways if way is not None]
+    weak = [range_of(n.expr) for n in operands if n.type == PY_INT]
+    if len(found) == len(ways) and (out := _one_of(found, weak)) is not None:
+        return out
+    raise PartedTypesError(mixed.either, loc)
+
+
+def _in_each_type_or_one(
+    make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc
+) -> Number | None:
+    """None where the types that are left do not allow it."""
+    try:
+        if any(n.either is not None for n in operands):
+            return _in_each_type(make, operands, loc)
+        return make(operands)
+    except TypeInferenceError:
+        return None
+
+
+def ways_of(number: Number) -> list[Number]:
+    """A number of one of several types, as of each; Python's first."""
+    either = number.either
+    if either is None:
+        return [number]
+    python = number.expr if number.expr.dtype is not DType.UINT64 else cast(number.expr, DType.INT64)
+    out = [Number(python, python=True)] if either.python is not None else []
+    dtypes = sorted(either.dtypes, key=lambda dtype: dtype.bits)
+    return out + [Number(cast(number.expr, dtype), python=False) for dtype in dtypes]
+
+
+def _one_of(results: Sequence[Number], weak: Sequence[Range]) -> Number | None:
+    """What operands of each type give, if that is one value. weak: what the other operands, Python's ints, may be."""
+    first, last = results[0], results[-1]
+    dtypes = {n.type.dtype for n in results}
+    if len(dtypes) == 1 and len({n.python for n in results if n.either is None}) == 1:
+        return first  # the value goes from the type that holds all into this one
+    if len(dtypes) == 1 and (last.type.dtype is DType.INT64 or not last.type.dtype.is_integer):
+        if not last.type.dtype.is_integer:
+            return last
+    elif not all(dtype.is_integer for dtype in dtypes):
+        return None
+    else:
+        exact = range_of(max(results, key=lambda n: n.type.dtype.bits).expr)
+        if not all(is_within(each, limits(dtype)) for each in (exact, *weak) for dtype in dtypes):
+            return None
+    t: NumberType | None = first.type
+    for n in results[1:]:
+        t = joined(t, n.type) if t is not None else None
+    return None if t is None else to_type(last, t)
+
+
 def _fold(op: str, a: Number, b: Number, loc: Loc) -> Number | None:
     """The result where both operands are Python literals and nothing can go wrong."""
     if not (a.python and b.python) or a.constant is None or b.constant is None:
         return None
     x, y = a.constant, b.constant
-    if op == "**":
-        if isinstance(x, int) and isinstance(y, int) and not 0 <= y <= 64:
-            return None
-        fold: Callable[[object, object], object] = operator.pow
-    elif op in _PYTHON_BINARY:
-        fold = _PYTHON_BINARY[op]
-    else:
+    if op == "**" and isinstance(x, int) and isinstance(y, int) and not 0 <= y <= 64:
+        return None
+    if op not in PYTHON_BINARY:
         return None
     if op in ("<<", ">>") and not (isinstance(y, int) and 0 <= y < 64):
         return None
     try:
-        value = fold(x, y)
+        value = PYTHON_BINARY[op](x, y)
     except (ArithmeticError, TypeError, ValueError):
         return None  # the program raises when it gets here, not when it is compiled
     if isinstance(value, int) and not isinstance(value, bool) and not holds(DType.INT64, value):
@@ -235,6 +308,8 @@ def _bitwise(op: str, a: Number, b: Number, loc: Loc) -> Number:
 
 def negative(a: Number, loc: Loc) -> Number:
     """`-a`."""
+    if a.either is not None:
+        return _in_each_type(lambda numbers: negative(numbers[0], loc), (a,), loc)
     if a.python and a.constant is not None:
         value = a.constant
         return python_number(-value, loc) if value != -(2**63) else Number(a.expr, python=True)
@@ -248,6 +323,8 @@ def negative(a: Number, loc: Loc) -> Number:
 
 def invert(a: Number, loc: Loc) -> Number:
     """`~a`."""
+    if a.either is not None:
+        return _in_each_type(lambda numbers: invert(numbers[0], loc), (a,), loc)
     if a.type == PY_BOOL:
         a = to_type(a, PY_INT)
     if a.type.dtype.kind not in "biu":
@@ -307,23 +384,14 @@ def _compare_integers(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
     return Logical("and", Compare(">=", b, zero, loc=loc), both, loc=loc)
 
 
-def common_type(a: Number, b: Number) -> NumberType | None:
+def common_type(a: Number | Slot, b: Number | Slot) -> NumberType | None:
     """The type for a value that is one of the two, not a result of both: it holds either."""
-    t = promote(a.type, b.type)
+    t = joined(a.known_type, b.known_type)
     for number in (a, b):
-        if t is not None and number.python:
-            t = holding(t, number.constant)
-    return t
-
-
-def holding(t: NumberType, literal: bool | int | float | complex | None) -> NumberType:
-    """`t`, or the widest type of its kind where it cannot hold a literal: -1 beside uint8."""
-    if t.python or literal is None:
-        return t
-    if t.dtype.is_integer and isinstance(literal, int) and not holds(t.dtype, literal):
-        return NumberType(DType.INT64, python=False)
-    if t.dtype is DType.FLOAT32 and isinstance(literal, float) and math.isfinite(literal):
-        return NumberType(DType.FLOAT64, python=False) if abs(literal) > _LARGEST_FLOAT32 else t
+        literal = number.constant if isinstance(number, Number) else number.literal
+        is_single = t is not None and number.python and t.dtype is DType.FLOAT32
+        if is_single and isinstance(literal, float) and _LARGEST_FLOAT32 < abs(literal) < math.inf:
+            return NumberType(DType.FLOAT64, python=False)
     return t
 
 
@@ -332,23 +400,48 @@ _LARGEST_FLOAT32 = 3.4028234663852886e38
 
 def select(cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
     """`a if cond else b`, in the type that both meet in."""
-    t = _known(common_type(a, b), "or", a, b, loc)
+    t = common_type(a, b)
+    if t is None:
+        raise PartedTypesError(None, loc)
     if isinstance(cond, Const):
         return to_type(a if cond.value else b, t)
-    return Number(Select(cond, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), t.python)
+    return Number(Select(cond, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), t.python, t.either)
 
 
 def extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
     """op "min", "max" (Python's) or "minimum", "maximum" (NumPy's) of two numbers."""
-    builtin = op in ("min", "max")
-    t = _known(common_type(a, b) if builtin else promote(a.type, b.type), op, a, b, loc)
+    if op in ("min", "max"):
+        return _builtin_extremum(op, a, b, loc)
+    if a.either is not None or b.either is not None:
+        return _in_each_type(lambda numbers: extremum(op, numbers[0], numbers[1], loc), (a, b), loc)
+    return _extremum(op, a, b, _known(promote(a.type, b.type), op, a, b, loc), loc)
+
+
+def _builtin_extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    """Python's min and max, which keep each operand's own type."""
+    t = common_type(a, b)
+    if t is None and all(n.type.dtype.is_integer for n in (a, b)):
+        # uint64 beside a signed type. The larger one is in uint64, the smaller one in int64.
+        dtype, end, other = (DType.UINT64, 0, "max") if op == "max" else (DType.INT64, 2**63 - 1, "min")
+        a, b = (
+            n if (n.type.dtype is DType.UINT64) == (dtype is DType.UINT64)
+            else replace(n, expr=Binary(other, n.expr, Const(end, n.type.dtype, loc=loc), loc=loc))
+            for n in (a, b)
+        )  # fmt: skip
+        out = Binary(op, cast(a.expr, dtype), cast(b.expr, dtype), loc=loc)
+        python = a.python and b.python
+        return Number(out, python, None if python else either_of(a.type, b.type))
+    return _extremum(op, a, b, _known(t, op, a, b, loc), loc)
+
+
+def _extremum(op: str, a: Number, b: Number, t: NumberType, loc: Loc) -> Number:
     if t.dtype.is_complex:
         raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
     if op in ("minimum", "maximum"):
         t = NumberType(t.dtype, python=False)
     if t.dtype is DType.BOOL:
         return Number(Binary("&" if op.startswith("min") else "|", a.expr, b.expr, loc=loc), t.python)
-    return _apply(op, a, b, t, loc)
+    return replace(_apply(op, a, b, t, loc), either=t.either)
 
 
 def nearest(a: Number, dtype: DType, loc: Loc) -> Number:
@@ -364,6 +457,8 @@ def nearest(a: Number, dtype: DType, loc: Loc) -> Number:
 
 def absolute(a: Number, loc: Loc) -> Number:
     """`abs(a)`; a complex number's is real."""
+    if a.either is not None:
+        return _in_each_type(lambda numbers: absolute(numbers[0], loc), (a,), loc)
     if a.type == PY_BOOL:
         a = to_type(a, PY_INT)
     if a.constant is not None and a.python:

@@ -15,6 +15,7 @@ from appyc.frontend.reshaping import ravelled
 from appyc.frontend.scope import Scope
 from appyc.frontend.tensors import as_tensor, as_value, element_type, elementwise, is_array
 from appyc.frontend.values import Masked, Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.weak_ints import require_fit
 from appyc.ir.types import DType
 
 
@@ -70,6 +71,10 @@ def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.clip, of which a bound may be None."""
     bounds = [(op, given[name]) for op, name in (("maximum", "a_min"), ("minimum", "a_max"))
               if not isinstance(given.get(name, Opaque(None)), Opaque)]  # fmt: skip
+
+    for op, bound in bounds:  # a bound that cuts nothing off need not fit
+        if isinstance(bound, Number):
+            require_fit(scope, bound, element_type(given["a"]), loc, "<=" if op == "maximum" else ">=")
 
     def make(numbers: list[Number]) -> Number:
         out = numbers[0]

@@ -16,6 +16,7 @@ from appyc.frontend.expressions import (
     as_index,
     binary_symbol,
     dict_item,
+    kept_before,
     lower_expression,
     lower_lazily,
     lower_number,
@@ -24,6 +25,7 @@ from appyc.frontend.expressions import (
     number_operation,
     put_together,
     refuse_text,
+    scalar_operation,
     wrong_kind,
 )
 from appyc.frontend.homes import all_leaves, root
@@ -44,6 +46,7 @@ from appyc.frontend.values import (
     Tensor,
     TupleValue,
     Value,
+    Wide,
     describe,
 )
 from appyc.frontend.weak_ints import require_fit
@@ -224,7 +227,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
     stored = number(value, loc, "the assigned value")
     if block and not isinstance(stored.expr, Const):
         # The index makes statements, and Python evaluates the value first.
-        stored = Number(scope.temp("value", stored.expr), stored.python)
+        stored = replace(stored, expr=scope.temp("value", stored.expr))
     scope.block.extend(block)
     require_fit(scope, stored, ref.symbol.dtype, loc)
     scope.emit(Store(ref.symbol, ref.index, converted(stored, ref, loc), loc=loc))
@@ -283,8 +286,8 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
             scope.block.extend(block)
             _update_array(scope, old, symbol, operand, loc)
             return
-        if block and isinstance(old, Number):
-            old = Number(scope.temp("kept", old.expr), old.python)
+        if block and isinstance(old, Number | Wide):
+            old = kept_before(scope, old, block)
         scope.block.extend(block)
         if isinstance(old, TupleValue) and isinstance(operand, TupleValue) and symbol == "+":
             joined = held(scope, TupleValue(old.items + operand.items), target.id, loc)
@@ -296,8 +299,8 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
                 target.id, held(scope, array_operation(scope, symbol, old, operand, loc), target.id, loc), loc
             )
             return
-        out = number_operation(scope, symbol, number(old, loc), number(operand, scope.loc(value)), loc)
-        scope.bind(target.id, out, loc)
+        sides = ((old, loc), (operand, scope.loc(value)))
+        scope.bind(target.id, scalar_operation(scope, symbol, *sides, loc), loc)
         return
     if written_part(target) is not None:
         old = lower_expression(scope, target)

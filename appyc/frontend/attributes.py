@@ -24,6 +24,7 @@ from appyc.frontend.values import (
     Tensor,
     TupleValue,
     Value,
+    Wide,
     describe,
 )
 
@@ -34,6 +35,8 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
     match owner:
         case Masked():
             raise AssertionError("a mask has been put together")
+        case Wide():
+            raise UnsupportedError(f"{describe(owner)} has no attributes in compiled code", loc)
         case Opaque():
             return scope.names.attribute(owner, name, loc)
         case ArrayRef() | Tensor():

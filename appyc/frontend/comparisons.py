@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import (
@@ -130,7 +131,7 @@ def _among_list(scope: Scope, wanted: Number, found: ListValue, loc: Loc) -> Num
     """Whether an item of the list is that number."""
     from appyc.frontend.array_reductions import Along, reduce_array  # noqa: PLC0415  (it counts masks)
 
-    kept = Number(scope.temp("wanted", wanted.expr), wanted.python)
+    kept = replace(wanted, expr=scope.temp("wanted", wanted.expr))
     same = tensors.elementwise(
         scope,
         [tensors.as_tensor(scope, found, loc), kept],

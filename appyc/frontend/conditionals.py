@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import (
@@ -71,7 +72,7 @@ def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
             elif known == is_and:
                 first = second
             continue
-        kept = Number(scope.temp("operand", first.expr), first.python)
+        kept = replace(first, expr=scope.temp("operand", first.expr))
         cond = truth_of(kept.expr)
         pair = (second, kept) if is_and else (kept, second)
         blocks = (block, []) if is_and else ([], block)
@@ -129,7 +130,7 @@ def _choose(
         for side, block in zip(pair, blocks, strict=True)
     ]
     scope.emit(If(cond, arms[0], arms[1], loc=loc))
-    return Number(Var(symbol, loc=loc), chosen.python)
+    return replace(chosen, expr=Var(symbol, loc=loc))
 
 
 def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr, loc: Loc) -> Value:

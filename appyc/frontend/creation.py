@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend import arithmetic
@@ -58,7 +59,7 @@ def arange(scope: Scope, bounds: Sequence[Number], dtype: DType | None, loc: Loc
     start, stop, step = (
         (zero, bounds[0], one) if len(bounds) == 1 else (*bounds, one) if len(bounds) == 2 else bounds
     )
-    numbers = [Number(pinned(scope, "bound", n.expr), n.python) for n in (start, stop, step)]
+    numbers = [replace(n, expr=pinned(scope, "bound", n.expr)) for n in (start, stop, step)]
     start, stop, step = numbers
     axis = scope.supply.fresh("i", DType.INT64)
     here = Number(Var(axis, loc=loc), python=True)

@@ -25,7 +25,7 @@ from appyc.frontend.calls import lower_call
 from appyc.frontend.dict_names import displayed
 from appyc.frontend.linear_algebra import matmul
 from appyc.frontend.masks import packed
-from appyc.frontend.numbers import PY_BOOL, PY_INT
+from appyc.frontend.numbers import PY_BOOL, PY_INT, PY_LARGE_INT
 from appyc.frontend.powers import refuse_negative_powers
 from appyc.frontend.scope import Scope
 from appyc.frontend.values import (
@@ -40,9 +40,11 @@ from appyc.frontend.values import (
     Tensor,
     TupleValue,
     Value,
+    Wide,
     describe,
 )
 from appyc.frontend.weak_ints import refuse_unfit
+from appyc.frontend.wide_ints import literal, wide_operation, wide_sign
 from appyc.ir.nodes import (
     Compare,
     Const,
@@ -106,7 +108,7 @@ def lower_lazily(scope: Scope, node: ast.expr) -> Value:
     match node:
         case ast.Constant(value=value):
             if isinstance(value, bool | int | float | complex):
-                return arithmetic.python_number(value, loc)
+                return literal(value, loc)
             return Opaque(value)
         case ast.Name(id=name):
             return scope.read(name, loc) if name in scope.locals else scope.names.lookup(name, loc)
@@ -225,19 +227,21 @@ def lower_operands(
         with scope.collect() as block:
             value = (lower or lower_lazily)(scope, node)
         if block:
-            values = [_kept(scope, v, block) for v in values]
+            values = [kept_before(scope, v, block) for v in values]
             scope.block.extend(block)
         values.append(value)
     return values
 
 
-def _kept(scope: Scope, value: Value, block: list[Stmt]) -> Value:
+def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
     """The value as it is before the statements of `block` run."""
     match value:
         case Number(expr=Const()):
             return value
         case Number():
             return replace(value, expr=scope.temp("kept", value.expr))
+        case Wide():
+            return Wide(scope.temp("kept", value.bits))
         case Tensor():
             changes = _changes([value.element], block)
             return tensors.kept(scope, value, "kept", value.element.loc) if changes else value
@@ -245,11 +249,11 @@ def _kept(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             changes = _changes([value.tensor.element, value.holds], block)
             return put_together(scope, value, value.holds.loc) if changes else value
         case TupleValue():
-            return replace(value, items=tuple(_kept(scope, v, block) for v in value.items))
+            return replace(value, items=tuple(kept_before(scope, v, block) for v in value.items))
         case MaybeNone():
             return tensors.settled(scope, value)
         case DictValue(keys, values):
-            kept = _kept(scope, values, block)
+            kept = kept_before(scope, values, block)
             assert isinstance(kept, TupleValue)
             return DictValue(keys, kept)
         case ListValue(slots=slots) if slots.count in scalars_written(block):
@@ -267,7 +271,9 @@ def _changes(read: Sequence[Expr], block: list[Stmt]) -> bool:
 
 def wrong_kind(value: Value) -> type[CompileError]:
     """The error for a value that does not fit: what Python may do with an object is Python's to say."""
-    return UnsupportedError if isinstance(value, Opaque | DictValue | MaybeNone) else TypeInferenceError
+    return (
+        UnsupportedError if isinstance(value, Opaque | DictValue | MaybeNone | Wide) else TypeInferenceError
+    )
 
 
 def number(value: Value, loc: Loc, what: str = "this") -> Number:
@@ -337,6 +343,10 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
 
 def as_index(value: Number, loc: Loc) -> Expr:
     """A number as an int64 index or loop bound."""
+    if value.type == PY_LARGE_INT:
+        raise UnsupportedError(
+            "this may be a Python int above 2**63 - 1", loc, hints=("cut it with % first",)
+        )
     if not value.type.dtype.is_integer and value.type != PY_BOOL:
         raise TypeInferenceError(
             f"this is {describe(value)}, where an integer is needed", loc,
@@ -355,8 +365,16 @@ def _binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr, loc
     if tensors.is_array(a) or tensors.is_array(b):
         return array_operation(scope, symbol, a, b, loc)
     refuse_text(symbol, a, b, loc)
-    x, y = number(a, scope.loc(left)), number(b, scope.loc(right))
-    return number_operation(scope, symbol, x, y, loc)
+    return scalar_operation(scope, symbol, (a, scope.loc(left)), (b, scope.loc(right)), loc)
+
+
+def scalar_operation(
+    scope: Scope, symbol: str, one: tuple[Value, Loc], other: tuple[Value, Loc], loc: Loc
+) -> Value:
+    """`one op other` of what is no array, each with its place."""
+    if (wide := wide_operation(symbol, one[0], other[0], loc)) is not None:
+        return wide
+    return number_operation(scope, symbol, number(*one), number(*other), loc)
 
 
 def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) -> Number:
@@ -409,6 +427,9 @@ def _unary(scope: Scope, op: ast.unaryop, operand: ast.expr, loc: Loc) -> Value:
     value = lower_lazily(scope, operand)
     if tensors.is_array(value):
         return tensors.elementwise(scope, [value], lambda numbers: _signed(op, numbers[0], loc), loc)
+    symbol = {ast.USub: "-", ast.Invert: "~"}.get(type(op))
+    if symbol is not None and (wide := wide_sign(symbol, value, loc)) is not None:
+        return wide
     return _signed(op, number(value, scope.loc(operand)), loc)
 
 

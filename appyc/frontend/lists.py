@@ -384,7 +384,7 @@ def _item(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Value:
     """The same, as it is now."""
     value = item_at(slots, at, loc)
     items = value.items if isinstance(value, TupleValue) else (value,)
-    numbers = tuple(Number(scope.temp("item", n.expr), n.python) for n in items if isinstance(n, Number))
+    numbers = tuple(replace(n, expr=scope.temp("item", n.expr)) for n in items if isinstance(n, Number))
     return TupleValue(numbers) if slots.of_tuples else numbers[0]
 
 

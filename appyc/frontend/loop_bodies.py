@@ -17,6 +17,7 @@ from appyc.frontend.arithmetic import const, integer
 from appyc.frontend.arrangements import Exchange, exchanged_names
 from appyc.frontend.liveness import live_before
 from appyc.frontend.meeting import bring_home, join
+from appyc.frontend.numbers import Either
 from appyc.frontend.scope import Env, LoopFrame, Scope
 from appyc.frontend.values import Binding, Conflict, DictSlots, Number, Slot, TupleSlots
 from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, If, Stmt, Unary, Var, While
@@ -191,6 +192,8 @@ def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:
     match joined, before:
         case Conflict(), _ if joined != before:
             return replace(joined, loop=joined.loop or loop)
+        case Slot(either=Either() as either), _ if joined != before:
+            return replace(joined, either=replace(either, loop=either.loop or loop))
         case TupleSlots(), TupleSlots():
             pairs = zip(joined.items, before.items, strict=True)
             return replace(joined, items=tuple(_marked(item, old, loop) for item, old in pairs))

@@ -10,7 +10,7 @@ from types import FunctionType
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import returns
 from appyc.frontend.access import AccessPath, python_function
-from appyc.frontend.arithmetic import cast, const
+from appyc.frontend.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.homes import arrays_of
 from appyc.frontend.joined_returns import with_joined_returns
 from appyc.frontend.lists import refuse_mixed
@@ -36,6 +36,7 @@ from appyc.frontend.values import (
     TupleSlots,
     TupleValue,
     Value,
+    Wide,
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
@@ -87,6 +88,9 @@ def lower_function(
             return _lower(scope, fn, arguments, environment)
         except Restart:
             continue
+        except PartedTypesError as error:
+            if error.either is None or not facts.part(error.either):
+                raise
     raise AssertionError("lowering does not settle")
 
 
@@ -203,8 +207,8 @@ class _Results:
                 return Chosen(which, options, returns.may_choose_none(self.scope, value))
             case TupleValue():
                 return tuple(self.tree(v) for v in value.items)
-            case Opaque():
-                return None
+            case Opaque() | Wide():
+                return None  # a wide one is refused where it is returned
             case ReturnedList(slots=slots):
                 return ListOf(
                     tuple(self._whole(column) for column in slots.columns),
@@ -272,7 +276,7 @@ def lower_inline(
         try:
             for name, given in arguments.items():
                 value = held(scope, given, name, loc)
-                if isinstance(value, Number | TupleValue | DictValue | MaybeNone):
+                if isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):
                     scope.bind(name, value, loc)
                 else:
                     assert not isinstance(
@@ -282,6 +286,10 @@ def lower_inline(
             _lower_body(scope, scope.source.ast)
             value = returns.final_value(scope, loc)
         except Restart:
+            continue
+        except PartedTypesError as error:
+            if error.either is None or not scope.facts.part(error.either):
+                raise  # the types may have parted in the caller
             continue
         if scope.returned is not None and scope.result is not None:
             # Every way through the callee sets them, but only its flag would tell.

@@ -13,10 +13,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.errors import Loc
-from appyc.frontend.arithmetic import cast, holding, to_type
+from appyc.frontend.arithmetic import cast, common_type
 from appyc.frontend.homes import copies, has_other_names, moves_of, new_home, note
 from appyc.frontend.memory import Bound, Memory
-from appyc.frontend.numbers import promote
 from appyc.frontend.scope import Env, Restart, Scope
 from appyc.frontend.values import (
     ArrayRef,
@@ -34,6 +33,7 @@ from appyc.frontend.values import (
     or_none,
 )
 from appyc.ir.nodes import Assign, Stmt, Symbol, Var
+from appyc.ir.types import DType
 
 
 def bring_home(
@@ -75,8 +75,8 @@ def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
     match target, source:
         case Slot(), Slot():
             if target.symbol != source.symbol:
-                value = to_type(Number(Var(source.symbol, loc=loc), source.python), target.type)
-                scope.emit(Assign(target.symbol, value.expr, loc=loc))
+                value = cast(Var(source.symbol, loc=loc), target.symbol.dtype)
+                scope.emit(Assign(target.symbol, value, loc=loc))
         case Slot(), Number():
             scope.emit(Assign(target.symbol, cast(source.expr, target.symbol.dtype), loc=loc))
         case DictSlots(), DictSlots():
@@ -115,16 +115,17 @@ def join(
         return or_none(present)
     match a, b:
         case Slot(), Slot():
-            t = promote(a.type, b.type)
+            if a.wide or b.wide:
+                return _joined_bits(scope, name, a, b)
+            t = common_type(a, b)
             if t is None:
-                return Conflict(f"{describe(a)} on one path and {describe(b)} on another")
+                return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
+            alike = (
+                slot.symbol for slot in (a, b) if slot.symbol.dtype is t.dtype and slot.python == t.python
+            )
+            symbol = next(alike, None) or scope.supply.fresh(name, t.dtype)
             maybe, optional = a.maybe or b.maybe, a.optional or b.optional
-            for slot in (a, b):
-                t = holding(t, slot.literal) if slot.python else t
-            for slot in (a, b):
-                if slot.type == t:
-                    return Slot(slot.symbol, t.python, maybe, optional=optional)
-            return Slot(scope.supply.fresh(name, t.dtype), t.python, maybe, optional=optional)
+            return Slot(symbol, t.python, maybe, optional=optional, either=t.either)
         case TupleSlots(), TupleSlots() if len(a.items) == len(b.items) and a.names == b.names:
             if name in needed:
                 needed |= {f"{name}_{k}" for k in range(len(a.items))}
@@ -154,6 +155,15 @@ def join(
                 f"{describe(a)} on one path and {describe(b)} on another",
                 unsupported=isinstance(a, whole) or isinstance(b, whole),
             )
+
+
+def _joined_bits(scope: Scope, name: str, a: Slot, b: Slot) -> Binding:
+    """The home of a Python int of which one path may make more than 64 bits."""
+    if not all(slot.python and slot.symbol.dtype.kind in "biu" for slot in (a, b)):
+        return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
+    homes = (slot.symbol for slot in (a, b) if slot.symbol.dtype is DType.UINT64)
+    symbol = next(homes, None) or scope.supply.fresh(name, DType.UINT64)
+    return Slot(symbol, True, a.maybe or b.maybe, optional=a.optional or b.optional, wide=True)
 
 
 def _join_arrays(
@@ -226,7 +236,8 @@ def merge_branches(
     (one, _), (two, _) = open_ends
     merged: Env = {}
     for name in [*one, *(n for n in two if n not in one)]:
-        merged[name] = _parted(join(scope, name, one.get(name), two.get(name), needed, start, loc), loc)
+        binding = join(scope, name, one.get(name), two.get(name), needed, start, loc)
+        merged[name] = binding if binding in (one.get(name), two.get(name)) else _parted(binding, loc)
     for env, block in open_ends:
         outer, scope.block = scope.block, block
         bring_home(scope, merged, env, loc, since=since, first=True, needed=needed)
@@ -236,6 +247,9 @@ def merge_branches(
 
 def _parted(joined: Binding, loc: Loc) -> Binding:
     """A name that two ways bind to what does not go together, with the branch that they come from."""
+    if isinstance(joined, Slot) and joined.either is not None and loc not in joined.either.branches:
+        branches = (*joined.either.branches, loc)
+        return replace(joined, either=replace(joined.either, branches=branches))
     if isinstance(joined, Conflict) and joined.array is None and loc not in joined.branches:
         return replace(joined, branches=(*joined.branches, loc))
     return joined

@@ -7,26 +7,49 @@ where their kind allows it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from appyc.errors import Loc
+from appyc.ir.integers import Range, is_within, limits
 from appyc.ir.types import DType
 
 
 @dataclass(frozen=True, slots=True)
+class Either:
+    """The integer types that a value may have, as the path tells that was taken.
+
+    dtypes: NumPy's. python: the least and the greatest of the Python ints that it may be. branches: the places of
+    the `if`s whose ways meet, innermost first. loop: the place of the loop of which the first iteration has another
+    type than the others.
+    """
+
+    dtypes: frozenset[DType]
+    python: Range | None = None
+    branches: tuple[Loc, ...] = field(default=(), compare=False)
+    loop: Loc | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class NumberType:
+    """either: where the value is not of `dtype` in Python: it stands for one of several integer types, in one
+    that holds the values of all."""
+
     dtype: DType
     python: bool
+    either: Either | None = None
 
     def __str__(self) -> str:
         if not self.python:
             return str(self.dtype)
-        return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[self.dtype.kind]
+        return {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}[self.dtype.kind]
 
 
 PY_BOOL = NumberType(DType.BOOL, python=True)
 PY_INT = NumberType(DType.INT64, python=True)
+PY_LARGE_INT = NumberType(DType.UINT64, python=True)
+"""One from 0 to 2**64 - 1 that may not fit in 63 bits."""
 PY_FLOAT = NumberType(DType.FLOAT64, python=True)
 PY_COMPLEX = NumberType(DType.COMPLEX128, python=True)
 
@@ -41,7 +64,7 @@ def dtype_named(name: str) -> DType | None:
 
 def promote(a: NumberType, b: NumberType) -> NumberType | None:
     """The type that `a` and `b` meet in, or None where NumPy's answer is a type the IR lacks."""
-    if a == b:
+    if a == b and a.either is None:
         return a
     if a.python and b.python:
         return _PYTHON[max(_RANK[a.dtype.kind], _RANK[b.dtype.kind])]
@@ -53,7 +76,7 @@ def promote(a: NumberType, b: NumberType) -> NumberType | None:
 
 def _promote_weak(weak: NumberType, strong: NumberType) -> NumberType | None:
     if _RANK[weak.dtype.kind] <= _RANK[strong.dtype.kind]:
-        return strong
+        return NumberType(strong.dtype, python=False)
     match weak.dtype.kind, strong.dtype.kind:
         case "i", "b":
             return NumberType(DType.INT64, python=False)
@@ -70,6 +93,53 @@ def _promote_weak(weak: NumberType, strong: NumberType) -> NumberType | None:
 def _numpy(dtype: np.dtype[np.generic]) -> NumberType | None:
     found = dtype_named(dtype.name)
     return None if found is None else NumberType(found, python=False)
+
+
+def joined(a: NumberType, b: NumberType) -> NumberType | None:
+    """The type for a value that is of type `a` on one path and of type `b` on another; None where there is none.
+
+    Integers keep their values: the type holds all that either path may bring, and says which those are.
+    """
+    if a == b:
+        return a
+    either = either_of(a, b)
+    if either is None:
+        return promote(replace(a, either=None), replace(b, either=None))
+    dtypes, python = either.dtypes, either.python
+    if not dtypes:
+        assert python is not None
+        return next((t for t in (PY_INT, PY_LARGE_INT) if is_within(python, limits(t.dtype))), None)
+    needed = [limits(dtype) for dtype in dtypes] + ([python] if python is not None else [])
+    for dtype in (*sorted(dtypes, key=lambda d: d.bits), DType.INT16, DType.INT32, DType.INT64):
+        if all(is_within(each, limits(dtype)) for each in needed):
+            return NumberType(dtype, False, either if python is not None or len(dtypes) > 1 else None)
+    return None
+
+
+def either_of(a: NumberType, b: NumberType) -> Either | None:
+    """All integer types that one of the two may have; None where one is no integer."""
+    one, other = _ways(a), _ways(b)
+    if one is None or other is None:
+        return None
+    branches = tuple(dict.fromkeys(one.branches + other.branches))
+    return Either(
+        one.dtypes | other.dtypes, _hull(one.python, other.python), branches, one.loop or other.loop
+    )
+
+
+def _ways(t: NumberType) -> Either | None:
+    """The types that an integer may have; None for what is none."""
+    if t.either is not None:
+        return t.either
+    if t.python:
+        return Either(frozenset(), limits(t.dtype)) if t.dtype.kind in "biu" else None
+    return Either(frozenset({t.dtype})) if t.dtype.is_integer else None
+
+
+def _hull(a: Range | None, b: Range | None) -> Range | None:
+    if a is None or b is None:
+        return a or b
+    return min(a[0], b[0]), max(a[1], b[1])
 
 
 def float_type_of(t: NumberType) -> NumberType | None:

@@ -28,7 +28,7 @@ from appyc.frontend import returns
 from appyc.frontend.expressions import lower_condition
 from appyc.frontend.meeting import merge_branches
 from appyc.frontend.none_tests import known_as_numbers, proven
-from appyc.frontend.numbers import promote
+from appyc.frontend.numbers import joined
 from appyc.frontend.scope import Env, Restart, Scope, constant_truth
 from appyc.frontend.values import ArrayRef, Binding, Number, Slot, Tensor, dtype_of
 from appyc.ir.nodes import (
@@ -186,7 +186,8 @@ def _alike(a: Binding, b: Binding) -> bool:
         case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
             return (dtype_of(a), a.ndim) == (dtype_of(b), b.ndim)
         case ((Slot() | Number()), (Slot() | Number())):
-            return promote(a.type, b.type) is not None
+            t = joined(a.type, b.type)
+            return t is not None and t.either is None
         case _:
             return False
 

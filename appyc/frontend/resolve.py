@@ -21,10 +21,11 @@ import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.access import AccessPath, closure_of, plain_form
-from appyc.frontend.arithmetic import const, python_number
+from appyc.frontend.arithmetic import const
 from appyc.frontend.generators import STEPS, kind_of
 from appyc.frontend.numbers import dtype_named
 from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value
+from appyc.frontend.wide_ints import literal
 from appyc.ir.arguments import ArgType, ScalarArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Symbol, Var
@@ -180,7 +181,7 @@ class Names:
                 raise UnsupportedError(f"{path} is a NumPy {value.dtype}, which is not supported", loc)
             return Number(const(value.item(), dtype, loc), python=False)
         if isinstance(value, bool | int | float | complex):
-            return python_number(value, loc)
+            return literal(value, loc)
         if isinstance(value, tuple):
             items = (
                 self._frozen(item, path.step("item", str(k)) if path else None, loc)

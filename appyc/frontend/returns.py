@@ -11,15 +11,17 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arithmetic import cast, const, python_number
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arithmetic import PartedTypesError, cast, const, python_number
 from appyc.frontend.choices import chosen_array
 from appyc.frontend.expressions import lower_operands, lower_or_none
 from appyc.frontend.homes import root
 from appyc.frontend.list_names import is_new_list
-from appyc.frontend.numbers import NumberType, promote
+from appyc.frontend.numbers import NumberType
+from appyc.frontend.numbers import joined as joined_type
 from appyc.frontend.returned_views import returned_view
 from appyc.frontend.scope import Restart, Result, Scope
+from appyc.frontend.source import Part
 from appyc.frontend.tensors import as_tensor, kept, materialise
 from appyc.frontend.tree import leaves_loop, statements_in
 from appyc.frontend.values import (
@@ -37,6 +39,7 @@ from appyc.frontend.values import (
     Tensor,
     TupleValue,
     Value,
+    Wide,
     describe,
 )
 from appyc.ir.nodes import Alloc, Assign, Break, Compare, Const, If, Load, Stmt, Symbol, Var
@@ -166,13 +169,14 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
     """Stores the values of a return where all returns of the function store theirs."""
     value = _with_choices(scope, _with_nones(scope, value, (), loc), (), loc)
     numbers = scalars_of(value)
-    types = tuple(n.type for n in numbers)
+    types = tuple(n.known_type for n in numbers)
     _check_returnable(value, loc)
     if scope.result is None:
         known = scope.facts.results
         if known is None or len(known) != len(types):
             known = scope.facts.results = types
-        slots = tuple(Slot(scope.supply.fresh(f"result_{k}", t.dtype), t.python) for k, t in enumerate(known))
+        fresh = (scope.supply.fresh(f"result_{k}", t.dtype) for k, t in enumerate(known))
+        slots = tuple(Slot(s, t.python, either=t.either) for s, t in zip(fresh, known, strict=True))
         scope.result = Result(value, slots, loc)
     if nones := dict(_nones(value, scope.result.value, ())):
         scope.facts.none_results |= nones
@@ -193,6 +197,9 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
             hints=("return values of one kind on every path",),
         )  # fmt: skip
     joined = tuple(_join(a, s.type, loc) for a, s in zip(types, scope.result.slots, strict=True))
+    mixed = next((t.either for t in joined if t.either is not None and t.either.dtypes - {DType.INT64}), None)
+    if mixed is not None and isinstance(scope.source, Part) and not scope.is_inlined:
+        raise PartedTypesError(mixed, loc)  # Python goes on with it, and would see the type
     if joined != tuple(s.type for s in scope.result.slots):
         scope.facts.results = joined
         raise Restart
@@ -305,9 +312,9 @@ def _are_arrays(a: Value, b: Value) -> bool:
 
 
 def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
-    t = promote(a, b)
+    t = joined_type(a, b)
     if t is None:
-        raise TypeInferenceError(f"returns of {a} and of {b} have no common type", loc)
+        raise UnsupportedError(f"returns of {a} and of {b} have no common type", loc)
     return t
 
 
@@ -318,6 +325,8 @@ def _check_returnable(value: Value, loc: Loc) -> None:
                 _check_returnable(v, loc)
         case DictValue():
             _check_returnable(value.values, loc)
+        case Wide():
+            raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
         case Opaque() if value.obj is not None:
             raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
         case _:
@@ -341,7 +350,7 @@ def _shape(value: Value) -> object:
             return value.slots
         case MaybeNone():
             return "or None", _shape(value.value)
-        case Tensor() | Masked() | ListValue():
+        case Tensor() | Masked() | ListValue() | Wide():
             return value
         case Opaque():
             return None
@@ -450,7 +459,7 @@ def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
         case Number():
             slot = next(homes)  # type: ignore[call-overload]
             assert isinstance(slot, Slot)
-            return Number(Var(slot.symbol, loc=loc), slot.python)
+            return Number(Var(slot.symbol, loc=loc), slot.python, None if slot.python else slot.either)
         case TupleValue():
             return TupleValue(tuple(_rebuilt(v, homes, loc) for v in value.items), names=value.names)
         case ReturnedView():

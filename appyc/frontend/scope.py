@@ -22,7 +22,7 @@ from appyc.frontend.homes import new_home, without_elements
 from appyc.frontend.list_names import list_names
 from appyc.frontend.liveness import names_behind
 from appyc.frontend.memory import Memory
-from appyc.frontend.numbers import NumberType
+from appyc.frontend.numbers import Either, NumberType
 from appyc.frontend.pragmas import read_pragmas
 from appyc.frontend.read_lists import read_lists
 from appyc.frontend.resolve import Names
@@ -48,6 +48,7 @@ from appyc.frontend.values import (
     TupleSlots,
     TupleValue,
     Value,
+    Wide,
     or_none,
 )
 from appyc.ir.names import NameSupply
@@ -96,6 +97,17 @@ class Facts:
     """`if`s that leave a name with one type here and another there: what follows stands in each of their ways."""
     joins_returns: bool = False
     """The returns are of different arrays, and have to become one (`frontend/joined_returns.py`)."""
+
+    def part(self, meeting: Conflict | Either) -> bool:
+        """Keeps paths apart that leave a name with different types. Returns whether that is possible."""
+        if meeting.loop is not None and self.peeled.get(meeting.loop, 0) < MAX_PEELED:
+            self.peeled[meeting.loop] = self.peeled.get(meeting.loop, 0) + 1
+            return True
+        together = self.parted | set(meeting.branches)
+        if len(together) == len(self.parted) or len(together) > MAX_PARTED:
+            return False
+        self.parted = together
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,23 +279,21 @@ class Scope:
 
     def _value(self, name: str, binding: Binding, loc: Loc) -> Value:
         match binding:
+            case Slot(wide=True):
+                return Wide(Var(binding.symbol, loc=loc))
             case Slot():
-                return Number(Var(binding.symbol, loc=loc), binding.python)
+                return Number(Var(binding.symbol, loc=loc), binding.python, binding.either)
             case TupleSlots():
                 items = tuple(self._value(name, b, loc) for b in binding.items)
                 return TupleValue(items, binding.table, binding.names)
-            case Conflict(loop=loop) if loop is not None and self.facts.peeled.get(loop, 0) < MAX_PEELED:
-                self.facts.peeled[loop] = self.facts.peeled.get(loop, 0) + 1
-                raise Restart
-            case Conflict(branches=branches) if self._may_part(branches):
-                self.facts.parted |= set(branches)
+            case Conflict() if self.facts.part(binding):
                 raise Restart
             case Conflict():
                 error = UnsupportedError if binding.unsupported else TypeInferenceError
                 raise error(f"{name!r} is {binding.reason}", loc,
                             hints=("use two names, so that each has one meaning",))  # fmt: skip
             case Number():
-                return Number(replace(binding.expr, loc=loc), binding.python)
+                return replace(binding, expr=replace(binding.expr, loc=loc))
             case DictSlots():
                 values = self._value(name, binding.values, loc)
                 assert isinstance(values, TupleValue)
@@ -292,11 +302,6 @@ class Scope:
                 return ListValue(replace(binding, maybe=False))
             case ArrayRef() | Tensor() | Opaque():
                 return binding
-
-    def _may_part(self, branches: tuple[Loc, ...]) -> bool:
-        """Whether what follows these branches may stand in each of their ways."""
-        together = self.facts.parted | set(branches)
-        return len(together) > len(self.facts.parted) and len(together) <= MAX_PARTED
 
     def _test_flag(self, name: str, binding: Binding, loc: Loc) -> None:
         if not (_maybe(binding) or (isinstance(binding, ArrayRef) and binding.symbol in self.memory.late)):
@@ -369,7 +374,13 @@ class Scope:
                 else:
                     symbol = self.supply.fresh(name, value.type.dtype)
                 self.emit(Assign(symbol, value.expr, loc=loc))
-                return Slot(symbol, value.python, literal=value.constant if value.python else None)
+                literal = value.constant if value.python else None
+                return Slot(symbol, value.python, literal=literal, either=value.either)
+            case Wide():
+                keeps = isinstance(old, Slot) and old.symbol.dtype is DType.UINT64
+                home = old.symbol if keeps else self.supply.fresh(name, DType.UINT64)  # type: ignore[union-attr]
+                self.emit(Assign(home, value.bits, loc=loc))
+                return Slot(home, python=True, wide=True)
             case TupleValue():
                 olds = old.items if isinstance(old, TupleSlots) else ()
                 # Items are read before any is written: `a, b` may be bound to `(b, a)`.

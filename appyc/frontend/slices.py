@@ -333,6 +333,7 @@ def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor | _Mask:
             )  # fmt: skip
         return tensor
     number = expressions.number(value, loc, "this index")
+    expressions.refuse_large_index(number, loc)
     if not number.type.dtype.is_integer:
         raise TypeInferenceError(
             f"this index is {describe(number)}; arrays are indexed by integers", loc,

@@ -167,6 +167,7 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
         raise UnsupportedError(
             "a bool is no index here (in NumPy it is a mask)", loc, hints=("use int(...)",)
         )
+    expressions.refuse_large_index(position, loc)
     if not position.type.dtype.is_integer:
         raise TypeInferenceError(
             f"this index is {describe(position)}; arrays are indexed by integers", loc,

@@ -35,6 +35,7 @@ from appyc.frontend.values import (
     Tensor,
     TupleValue,
     Value,
+    Wide,
     describe,
 )
 from appyc.ir.nodes import (
@@ -277,7 +278,7 @@ def elementwise(
     tensors = [as_tensor(scope, value, loc, what) for value in values]
     shape = broadcast(scope, tensors, loc)
     numbers = [
-        Number(element, python=isinstance(value, Number) and value.python)
+        replace(value, expr=element) if isinstance(value, Number) else Number(element, python=False)
         for element, value in zip(shape.elements, values, strict=True)
     ]
     return as_value(Tensor(shape.axes, shape.extents, make(numbers).expr))
@@ -349,7 +350,9 @@ def settled(scope: Scope, value: Value) -> Value:
         case Number(expr=Const()):
             return value
         case Number():
-            return Number(scope.temp("value", value.expr), value.python)
+            return replace(value, expr=scope.temp("value", value.expr))
+        case Wide():
+            return Wide(scope.temp("value", value.bits))
         case Tensor():
             return kept(scope, value, "value", value.element.loc)
         case TupleValue():

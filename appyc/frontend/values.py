@@ -7,25 +7,40 @@ from typing import TypeAlias
 
 from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
-from appyc.frontend.numbers import NumberType
+from appyc.frontend.numbers import Either, NumberType
 from appyc.ir.nodes import Const, Expr, Extent, Symbol
 from appyc.ir.types import DType
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A scalar. python: it is Python's own number, weak in promotion."""
+    """A scalar. python: it is Python's own number, weak in promotion. either: as in NumberType."""
 
     expr: Expr
     python: bool
+    either: Either | None = None
 
     @property
     def type(self) -> NumberType:
-        return NumberType(self.expr.dtype, self.python)
+        return NumberType(self.expr.dtype, self.python, self.either)
+
+    @property
+    def known_type(self) -> NumberType:
+        """Its type, with the value of an integer that stands in the program."""
+        if self.python and isinstance(value := self.constant, int) and not isinstance(value, bool):
+            return NumberType(self.expr.dtype, True, Either(frozenset(), (value, value)))
+        return self.type
 
     @property
     def constant(self) -> bool | int | float | complex | None:
         return self.expr.value if isinstance(self.expr, Const) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """A Python int of which the last 64 bits are known, as a uint64: it may have more."""
+
+    bits: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +225,7 @@ Value: TypeAlias = (
     | MaybeNone
     | ReturnedList
     | Number
+    | Wide
     | ArrayRef
     | Tensor
     | Masked
@@ -225,7 +241,8 @@ class Slot:
     """A scalar variable's current home.
 
     maybe: some path here has not assigned it. optional: some path has bound it to None; a flag beside the
-    name tells. literal: the number that it was just assigned, where that stands in the program.
+    name tells. literal: the number that it was just assigned, where that stands in the program. either: as in
+    NumberType. wide: the symbol has the last 64 bits of a Python int that may have more.
     """
 
     symbol: Symbol
@@ -233,10 +250,19 @@ class Slot:
     maybe: bool = False
     literal: bool | int | float | complex | None = None
     optional: bool = False
+    either: Either | None = None
+    wide: bool = False
 
     @property
     def type(self) -> NumberType:
-        return NumberType(self.symbol.dtype, self.python)
+        return NumberType(self.symbol.dtype, self.python, self.either)
+
+    @property
+    def known_type(self) -> NumberType:
+        """As of a Number."""
+        if self.python and isinstance(self.literal, int) and not isinstance(self.literal, bool):
+            return NumberType(self.symbol.dtype, True, Either(frozenset(), (self.literal, self.literal)))
+        return self.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +316,8 @@ def _slots_of(value: ListValue | ListSlots) -> ListSlots:
 def describe(value: Value | Binding) -> str:
     """A few words for messages."""
     match value:
+        case Wide() | Slot(wide=True):
+            return "a Python int that may have more than 64 bits"
         case Number() | Slot():
             t = value.type
             return f"a Python {t}" if t.python else f"a {t}"

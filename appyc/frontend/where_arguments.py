@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _place_by_place(
     shape = broadcast(scope, tensors, loc)
     chosen, *elements = shape.elements
     numbers = [
-        Number(element, python=isinstance(value, Number) and value.python)
+        replace(value, expr=element) if isinstance(value, Number) else Number(element, python=False)
         for element, value in zip(elements, values, strict=True)
     ]
     result = make(numbers).expr

@@ -103,7 +103,15 @@ static int fill_python_scalar(const Argument *a, PyObject *value, int64_t *slot)
         if (!PyLong_CheckExact(value))
             return 0;
         *slot = PyLong_AsLongLongAndOverflow(value, &overflow);
-        return !overflow;
+        if (a->type_number != NPY_UINT64)
+            return !overflow;
+        if (overflow <= 0)
+            return 0;  /* what fits in 63 bits is an int64 */
+        *slot = (int64_t)PyLong_AsUnsignedLongLong(value);
+        if (!PyErr_Occurred())
+            return 1;
+        PyErr_Clear();
+        return 0;
     }
     }
 }
@@ -275,6 +283,7 @@ static PyObject *scalar_result(const Result *r, const int64_t *slot)
         case NPY_BOOL: return PyBool_FromLong(*slot != 0);
         case NPY_DOUBLE: return PyFloat_FromDouble(parts[0]);
         case NPY_CDOUBLE: return PyComplex_FromDoubles(parts[0], parts[1]);
+        case NPY_UINT64: return PyLong_FromUnsignedLongLong((uint64_t)*slot);
         default: return PyLong_FromLongLong(*slot);
         }
     }

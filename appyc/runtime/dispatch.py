@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
-from appyc.ir.types import ArrayType
+from appyc.ir.types import ArrayType, DType
 from appyc.runtime.frame import GuardFailure, Kernel, OnFault, flat_values, invoke, is_current, raise_fault
 from appyc.runtime.overlap import may_overlap
 from appyc.runtime.sharing import are_one
@@ -154,7 +154,7 @@ def fits_type(type_: ArgType, value: object) -> bool:
     if isinstance(type_, ScalarArg):
         if not type_.python:
             return type(value) is type_.dtype.numpy.type
-        return type(value) is _PYTHON_TYPES[type_.dtype.kind] and _in_range(value)
+        return type(value) is _PYTHON_TYPES[type_.dtype.kind] and _in_range(type_.dtype, value)
     if isinstance(type_, TupleArg):
         return (
             (type(value) is tuple) == (not type_.names)
@@ -167,11 +167,13 @@ def fits_type(type_: ArgType, value: object) -> bool:
     return value is None
 
 
-_PYTHON_TYPES: dict[str, type] = {"b": bool, "i": int, "f": float, "c": complex}
+_PYTHON_TYPES: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
-def _in_range(value: object) -> bool:
-    return not isinstance(value, int) or -(2**63) <= value < 2**63
+def _in_range(dtype: DType, value: object) -> bool:
+    if not isinstance(value, int):
+        return True
+    return 2**63 <= value < 2**64 if dtype is DType.UINT64 else -(2**63) <= value < 2**63
 
 
 def _fits_array(type_: ArrayType, array: np.ndarray[Any, Any]) -> bool:

@@ -47,9 +47,9 @@ def typeof(value: object, name: str, loc: Loc) -> ArgType:
     if isinstance(value, bool):
         return ScalarArg(DType.BOOL, python=True)
     if isinstance(value, int):
-        if not -(2**63) <= value < 2**63:
+        if not -(2**63) <= value < 2**64:
             raise _overflow(value, name, loc)
-        return ScalarArg(DType.INT64, python=True)
+        return ScalarArg(DType.INT64 if value < 2**63 else DType.UINT64, python=True)
     if isinstance(value, float):
         return ScalarArg(DType.FLOAT64, python=True)
     if isinstance(value, complex):

@@ -1,0 +1,121 @@
+"""Python ints of 64 bits: random generators and hashes that cut their state with a mask or a modulus."""
+
+import numpy as np
+
+from tests.programs.registry import Programs, ints
+
+PROGRAMS = Programs()
+
+A, C, M = 6364136223846793005, 1442695040888963407, 2**64 - 1
+
+
+@PROGRAMS.on(np.zeros(5))
+def linear_congruence(out):
+    s = 42
+    for i in range(out.shape[0]):
+        s = (s * A + C) % 2**64
+        out[i] = (s >> 11) / 2**53
+    return s
+
+
+@PROGRAMS.on(42, np.zeros(5))
+@PROGRAMS.on(-1, np.zeros(5))
+@PROGRAMS.on(2**63 + 7, np.zeros(5))
+@PROGRAMS.on(3, np.zeros(0))
+def seeded(s, out):
+    for i in range(out.shape[0]):
+        s = (A * s + C) & M
+        out[i] = s / 2**64
+    return s
+
+
+@PROGRAMS.on(88172645463325252, 5)
+@PROGRAMS.on(2**64 - 1, 9)
+def xorshift(x, n):
+    x = x & 0xFFFFFFFFFFFFFFFF
+    for _ in range(n):
+        x ^= (x << 13) & 0xFFFFFFFFFFFFFFFF
+        x ^= x >> 7
+        x ^= (x << 17) & 0xFFFFFFFFFFFFFFFF
+    return x
+
+
+@PROGRAMS.on(1234567, np.zeros(6, np.uint64))
+def splitmix(state, out):
+    mask = (1 << 64) - 1
+    state &= mask
+    for i in range(out.shape[0]):
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        z = state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        out[i] = z ^ (z >> 31)
+
+
+@PROGRAMS.on(ints(9, lo=0, hi=256, dtype=np.uint8))
+@PROGRAMS.on(np.zeros(0, np.uint8))
+def fnv(data):
+    h = 0xCBF29CE484222325
+    for i in range(len(data)):
+        h ^= int(data[i])
+        h *= 0x100000001B3
+        h &= 0xFFFFFFFFFFFFFFFF
+    return h
+
+
+@PROGRAMS.on(np.zeros(6, np.uint32))
+def pcg(out):
+    state = 0x853C49E6748FEA9B
+    for i in range(out.shape[0]):
+        old = state
+        state = (old * 6364136223846793005 + 0xDA3E39CB94B95BDB) & 0xFFFFFFFFFFFFFFFF
+        x = (((old >> 18) ^ old) >> 27) & 0xFFFFFFFF
+        r = old >> 59
+        out[i] = ((x >> r) | (x << ((-r) & 31))) & 0xFFFFFFFF
+
+
+@PROGRAMS.on(ints(9, lo=0, hi=256, dtype=np.uint8))
+def djb2(data):
+    h = 5381
+    for c in data:
+        h = ((h << 5) + h + int(c)) & 0xFFFFFFFFFFFFFFFF
+    return h, h % 1000, h >> 1, h // 3, ~h & 0xFF, -h % 2**32, h > 2**63, h / 3
+
+
+@PROGRAMS.on(7, 11)
+@PROGRAMS.on(-7, 2**62)
+def below_64_bits(a, b):
+    return (a * b) % 2**63, (a * b) % 2**40, (a + b) & 0xFFFF, (a - b) % 2**64, (a << 60) & M, (a ^ b) & M
+
+
+@PROGRAMS.on(5, np.zeros(4, np.int64))
+def park_miller(seed, out):
+    for i in range(4):
+        seed = (16807 * seed) % 2147483647
+        out[i] = seed
+    return seed
+
+
+@PROGRAMS.on(3)
+def constants(k):
+    big = 2**64
+    return big // 2**10 + k, 2**64 - 1, 2**63, -(2**63), 2**63 - 1, (1 << 70) % 1000, 2**200 / 2**199, k / 2**64
+
+
+@PROGRAMS.on(2**63)
+@PROGRAMS.on(2**64 - 5)
+def large_arguments(k):
+    return k, k & 255, k >> 3, k % 10, k // 7, k == 2**63, k > 5, k < 2**64, float(k), k | 1, min(k, 3), max(k, -1)
+
+
+@PROGRAMS.on(ints(4, lo=0, dtype=np.uint64), 2**63 + 1)
+@PROGRAMS.on(ints(4, lo=0, dtype=np.uint64), 3)
+@PROGRAMS.on(ints(4, lo=0, dtype=np.int64), 2**63 + 1)
+def beside_arrays(a, k):
+    for i in range(4):
+        a[i] = a[i] + k
+
+
+@PROGRAMS.on(ints(3, lo=0), 2**63)
+def as_an_index(a, k):
+    return a[k]
