@@ -341,12 +341,17 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
             return truth_of(number(value, loc, "this condition").expr)
 
 
-def as_index(value: Number, loc: Loc) -> Expr:
-    """A number as an int64 index or loop bound."""
+def refuse_large_index(value: Number, loc: Loc) -> None:
+    """Raises UnsupportedError for a Python int that may be above 2**63 - 1."""
     if value.type == PY_LARGE_INT:
         raise UnsupportedError(
             "this may be a Python int above 2**63 - 1", loc, hints=("cut it with % first",)
         )
+
+
+def as_index(value: Number, loc: Loc) -> Expr:
+    """A number as an int64 index or loop bound."""
+    refuse_large_index(value, loc)
     if not value.type.dtype.is_integer and value.type != PY_BOOL:
         raise TypeInferenceError(
             f"this is {describe(value)}, where an integer is needed", loc,
