@@ -224,22 +224,9 @@ def _known(t: NumberType | None, op: str, a: Number, b: Number, loc: Loc) -> Num
 
 
 def _apply(op: str, a: Number, b: Number, t: NumberType, loc: Loc, *, trap: bool = False) -> Number:
-    lhs, rhs = _fit(a, t, loc), _fit(b, t, loc)
+    lhs, rhs = cast(a.expr, t.dtype), cast(b.expr, t.dtype)
     trap = trap and not (isinstance(rhs, Const) and rhs.value != 0)
     return Number(Binary(op, lhs, rhs, trap, loc=loc), t.python)
-
-
-def _fit(number: Number, t: NumberType, loc: Loc) -> Expr:
-    """An operand in the operation's type; a literal that NumPy would refuse is an error."""
-    value = number.constant
-    weak = number.python and not t.python and t.dtype.is_integer
-    if weak and isinstance(value, int) and not holds(t.dtype, value):
-        raise TypeInferenceError(
-            f"Python integer {value} out of bounds for {t.dtype}",
-            number.expr.loc,
-            hints=(f"NumPy raises OverflowError here; convert the other operand, to np.int64 say",),  # noqa: F541
-        )
-    return cast(number.expr, t.dtype)
 
 
 def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:

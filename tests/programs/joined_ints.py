@@ -1,0 +1,184 @@
+"""Python's ints beside NumPy's integers of all widths, where paths and operands join: each keeps what it is."""
+
+import numpy as np
+
+from tests.programs.registry import Programs
+
+PROGRAMS = Programs()
+
+TYPES = (np.uint8, np.int8, np.uint16, np.int32, np.uint64, np.int64)
+
+
+def _on(*values, types=TYPES):
+    """Calls with each of the values, for arrays of each of the types."""
+
+    def add(fn):
+        for dtype in types:
+            for k in values:
+                a = np.array([0, 2, 100, 7, 3, 4], dtype)
+                PROGRAMS.on(a, k, np.zeros(6, dtype), joined=True)(fn)
+        return fn
+
+    return add
+
+
+@_on(3, -1, 300)
+def extremes(a, k, out):
+    for i in range(6):
+        out[i] = max(a[i], k) if i < 3 else min(k, a[i])
+
+
+@_on(3, 300)
+def chosen(a, k, out):
+    for i in range(6):
+        out[i] = a[i] if i > 2 else k
+    out[0] = a[0] or k
+
+
+@_on(5, -7)
+def signs(a, k, out):
+    for i in range(6):
+        out[i] = -(k if i < 2 else a[i]) // 2 + abs(a[i] if i < 3 else k)
+
+
+@_on(1, 0)
+def left_behind(a, k, out):
+    s = 1
+    for i in range(3):
+        s = s - i
+    if k:
+        s = a[2]
+    return s, s + 1
+
+
+@_on(7, -3, 70000)
+def from_a_branch(a, k, out):
+    s = 1
+    if a[2] > 100:
+        s = a[2]
+    out[0] = s % k
+    return s % k
+
+
+@_on(3)
+def total(a, k, out):
+    s = 0
+    for i in range(6):
+        s += a[i]
+    return s * 100 - 1
+
+
+@PROGRAMS.on(np.zeros(0, np.uint8))
+@PROGRAMS.on(np.full(3, 200, np.uint8))
+def total_of_none(a):
+    s = 0
+    for i in range(len(a)):
+        s += a[i]
+    return s - 1
+
+
+@_on(5, -1)
+def running_extreme(a, k, out):
+    m = k
+    for i in range(6):
+        if a[i] > m:
+            m = a[i]
+    return int(m)
+
+
+@_on(0)
+def in_each_iteration(a, k, out):
+    for i in range(6):
+        m = 0
+        if a[i] > 3:
+            m = a[i]
+        out[i] = m + 1
+
+
+def _helper(x, k):
+    if x > 3:
+        return x
+    return k
+
+
+@_on(2, 300)
+def from_a_helper(a, k, out):
+    for i in range(6):
+        out[i] = _helper(a[i], k) & 7
+        out[i] = _helper(a[i], 1) + a[i]
+
+
+@_on(90)
+def widening_in_a_while(a, k, out):
+    x = a[1]
+    n = 0
+    while x < k and n < 5:
+        x = x + k if n == 2 else x + 1
+        n += 1
+    return int(x)
+
+
+@_on(3, 9)
+def in_tuples(a, k, out):
+    t = (a[0], k)
+    if k > 5:
+        t = (k, a[1])
+    return int(t[0] + 1), int(t[1] * 2)
+
+
+@_on(3, 9)
+def of_two_widths(a, k, out):
+    x = a[2]
+    if k > 5:
+        x = a.astype(np.int16)[2]
+    return int(x * x)
+
+
+@_on(3, 127, 128, 300, -1)
+def operands(a, k, out):
+    for i in range(6):
+        out[i] = a[i] + k
+        out[i] += k
+        out[i] = (k - a[i]) & a[i]
+
+
+@_on(3, 300, -1)
+def stored(a, k, out):
+    for i in range(6):
+        out[i] = k * i
+
+
+@_on(3, 300, -1)
+def whole_arrays(a, k, out):
+    out[:] = a * 2 + k
+    out[1:] = k
+    out[:3] = np.maximum(a[:3], k)
+
+
+@_on(3, 300, -1)
+def cut_to_bounds(a, k, out):
+    out[:] = np.clip(a, 1, 300) + np.clip(a, -1, 70)
+    out[:2] = np.where(a[:2] > 1, a[:2], k)
+    out[2:] = np.clip(a[2:], 0, k)
+
+
+@_on(3, 300, -1)
+def compared(a, k, out):
+    n = 0
+    for i in range(6):
+        n += (a[i] < k) + 10 * (k != a[i]) + 100 * (a[i] >= k)
+    return n
+
+
+@PROGRAMS.on(np.zeros(5, np.int8), 5)
+@PROGRAMS.on(np.zeros(140, np.int8), 140)
+@PROGRAMS.on(np.zeros(300, np.uint8), 300)
+def with_the_loops_variable(a, n):
+    for i in range(n):
+        a[i] = a[0] + i
+
+
+@PROGRAMS.on(3, np.uint8(9))
+@PROGRAMS.on(300, np.uint8(9))
+def default(k, x, y=1000):
+    return int(max(x, k)), x + k, min(y, x) == 9
