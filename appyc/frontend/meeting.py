@@ -237,7 +237,8 @@ def merge_branches(
     merged: Env = {}
     for name in [*one, *(n for n in two if n not in one)]:
         binding = join(scope, name, one.get(name), two.get(name), needed, start, loc)
-        merged[name] = binding if binding in (one.get(name), two.get(name)) else _parted(binding, loc)
+        is_old = isinstance(binding, Slot) and binding in (one.get(name), two.get(name))
+        merged[name] = binding if is_old else _parted(binding, loc)
     for env, block in open_ends:
         outer, scope.block = scope.block, block
         bring_home(scope, merged, env, loc, since=since, first=True, needed=needed)
