@@ -102,10 +102,31 @@ class LibraryCallError(UnsupportedError):
     parts that are compiled, and is no error."""
 
 
-class TypeInferenceError(CompileError):
-    """An expression or argument whose type cannot be had, or is wrong where it stands."""
+class TypeInferenceError(CompileError, TypeError):
+    """An expression or argument whose type cannot be had, or is wrong where it stands. Its subclasses are of the
+    classes that Python and NumPy raise for the same fault."""
 
     code = "T001"
+
+
+class LengthError(TypeInferenceError, ValueError):
+    """Lengths or numbers of axes that do not fit, or a value that is none of those taken."""
+
+
+class AxisError(TypeInferenceError, ValueError, IndexError):
+    """An axis that an array does not have."""
+
+
+class SubscriptError(TypeInferenceError, IndexError):
+    """A subscript that an array or tuple does not take."""
+
+
+class UnknownNameError(TypeInferenceError, UnboundLocalError):
+    """A name that nothing is bound to."""
+
+
+class UnknownAttributeError(TypeInferenceError, AttributeError):
+    """An attribute that an object does not have."""
 
 
 class DependenceError(CompileError):

@@ -70,7 +70,7 @@ class Version:
             for path, type_ in zip(self.outside.captures, self.outside.capture_types, strict=True):
                 if writeable(typeof(fetch(fn, path, named), str(path), _NOWHERE)) != type_:
                     return False
-        except (LookupError, AttributeError):
+        except (LookupError, AttributeError, TypeInferenceError):
             return False
         return True
 

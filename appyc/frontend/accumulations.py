@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic
 from appyc.frontend.arguments import Arguments, Entry, Maker, flag, given_dtype, integers, is_none, one_axis
 from appyc.frontend.arithmetic import const, integer
@@ -60,7 +60,7 @@ def given_back(scope: Scope, given: Arguments, value: Value, loc: Loc) -> Value:
     if not isinstance(out, ArrayRef | Tensor):
         raise TypeInferenceError("out must be an array", loc)
     if as_tensor(scope, out, loc).ndim != as_tensor(scope, value, loc).ndim:
-        raise TypeInferenceError("out has another number of axes than the result", loc)
+        raise LengthError("out has another number of axes than the result", loc)
     assign(scope, out, value, loc)
     return out
 

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.numbers import (
     PY_BOOL,
     PY_FLOAT,
@@ -261,7 +261,7 @@ def _power(a: Number, b: Number, loc: Loc) -> Number:
     exponent = b.constant
     if t.dtype.is_integer and isinstance(exponent, int) and exponent < 0:
         if not t.python:
-            raise TypeInferenceError(
+            raise LengthError(
                 "Integers to negative integer powers are not allowed", loc,
                 hints=("NumPy raises ValueError here; convert the base with float(...)",),
             )  # fmt: skip

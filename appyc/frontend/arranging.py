@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, creation, expressions
 from appyc.frontend.arguments import Arguments, Maker, integer_argument, integers, several
 from appyc.frontend.arithmetic import cast, const, integer
@@ -23,7 +23,7 @@ from appyc.ir.visit import rewrite, substitute
 def normalised(axis: int, rank: int, loc: Loc) -> int:
     """An axis counted from the first. Raises TypeInferenceError for one that is not there."""
     if not -rank <= axis < rank:
-        raise TypeInferenceError(f"axis {axis} is out of bounds for array of dimension {rank}", loc)
+        raise AxisError(f"axis {axis} is out of bounds for array of dimension {rank}", loc)
     return axis % rank
 
 
@@ -36,7 +36,7 @@ def diagonal_of(scope: Scope, tensor: Tensor, offset: int, axes: tuple[int, int]
         raise TypeInferenceError("diag requires an array of at least two dimensions", loc)
     first, second = (normalised(axis, tensor.ndim, loc) for axis in axes)
     if first == second:
-        raise TypeInferenceError("axis1 and axis2 cannot be the same", loc)
+        raise LengthError("axis1 and axis2 cannot be the same", loc)
     down, right = max(-offset, 0), max(offset, 0)
     lengths = [
         Binary("-", tensor.extents[k], integer(skipped, loc), loc=loc) if skipped else tensor.extents[k]
@@ -107,7 +107,7 @@ def moveaxis(scope: Scope, given: Arguments, loc: Loc) -> Value:
         for name in ("source", "destination")
     )
     if len(sources) != len(targets) or len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
-        raise TypeInferenceError("source and destination must name as many axes, each once", loc)
+        raise LengthError("source and destination must name as many axes, each once", loc)
     order = [k for k in range(tensor.ndim) if k not in sources]
     for target, source in sorted(zip(targets, sources, strict=True)):
         order.insert(target, source)
@@ -157,7 +157,7 @@ def broadcast_to(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     shape = creation.shape_from(scope, given["shape"], loc)
     if tensor.ndim > len(shape):
-        raise TypeInferenceError("input operand has more dimensions than allowed by the axis remapping", loc)
+        raise LengthError("input operand has more dimensions than allowed by the axis remapping", loc)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in shape)
     offset = len(shape) - tensor.ndim
     places: dict[Symbol, Expr] = {}
@@ -190,7 +190,7 @@ def flip_axis(axis: int) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         tensor = as_tensor(scope, given["m"], loc)
         if tensor.ndim <= axis:
-            raise TypeInferenceError(f"Input must be >= {axis + 1}-d.", loc)
+            raise LengthError(f"Input must be >= {axis + 1}-d.", loc)
         return flipped(scope, tensor, [axis], loc)
 
     return make

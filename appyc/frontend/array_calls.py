@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import (
     accumulations,
     arithmetic,
@@ -192,7 +192,7 @@ def _transpose(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if order is None:
         return permuted(tensor, range(tensor.ndim)[::-1])
     if sorted(n % tensor.ndim for n in order) != list(range(tensor.ndim)):
-        raise TypeInferenceError("axes don't match array", loc)
+        raise LengthError("axes don't match array", loc)
     return permuted(tensor, [n % tensor.ndim for n in order])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from appyc.errors import Loc, TypeInferenceError
+from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError
 from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, const, integer, truth_of
 from appyc.frontend.linear_algebra import settled
@@ -252,13 +252,13 @@ def reduced_axes(tensor: Tensor | Masked, axes: tuple[int, ...] | None, loc: Loc
     out = []
     for axis in axes:
         if not -tensor.ndim <= axis < tensor.ndim:
-            raise TypeInferenceError(
+            raise AxisError(
                 f"axis {axis} is out of bounds for {describe(tensor)}", loc,
                 hints=(f"axes are 0 to {tensor.ndim - 1}, or -1 for the last",),
             )  # fmt: skip
         out.append(axis % tensor.ndim)
     if len(set(out)) != len(out):
-        raise TypeInferenceError("duplicate value in 'axis'", loc)
+        raise LengthError("duplicate value in 'axis'", loc)
     return tuple(sorted(out))
 
 

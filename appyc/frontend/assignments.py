@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from appyc.errors import Loc, PragmaError, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, lists
 from appyc.frontend.arithmetic import cast
 from appyc.frontend.arranging import rows
@@ -131,9 +131,7 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
         raise wrong_kind(value)(f"{describe(value)} cannot be unpacked", loc,
                                  hints=("only tuples and arrays can be",))  # fmt: skip
     if len(value.items) != len(elts):
-        raise TypeInferenceError(
-            f"{len(value.items)} values cannot be unpacked into {len(elts)} targets", loc
-        )
+        raise LengthError(f"{len(value.items)} values cannot be unpacked into {len(elts)} targets", loc)
     for e, item in zip(elts, value.items, strict=True):
         assign_to(scope, e, item, loc)
 
@@ -152,7 +150,7 @@ def _gathered(
                                 hints=("only tuples can be",))  # fmt: skip
     behind = len(elts) - starred - 1
     if len(value.items) < starred + behind:
-        raise TypeInferenceError(
+        raise LengthError(
             f"{len(value.items)} values cannot be unpacked into {len(elts) - 1} targets and more", loc
         )
     items = value.items
@@ -196,7 +194,7 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
                                      hints=("give it a name first",))  # fmt: skip
         ref = ArrayRef(place.expr.array, place.expr.index)
     if ref.symbol.array.readonly:
-        raise TypeInferenceError(
+        raise LengthError(
             f"'{ref.symbol.name}' is read-only, and this assigns to it", loc,
             hints=("pass an array that may be written, such as a copy of it",),
         )  # fmt: skip

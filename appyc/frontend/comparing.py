@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend import arithmetic, creation, expressions
 from appyc.frontend.arguments import Arguments, along, flag, given_dtype, refuse
 from appyc.frontend.arithmetic import cast, const, integer, python_number
@@ -211,5 +211,5 @@ def _listed(value: TupleValue, loc: Loc) -> tuple[tuple[int, ...], list[Number]]
     if not inner:
         return (len(value.items),), [expressions.number(item, loc, "an item") for item in value.items]
     if len(inner) != len(value.items) or any(shape != inner[0][0] for shape, _ in inner):
-        raise TypeInferenceError("the parts of the array have an inhomogeneous shape", loc)
+        raise LengthError("the parts of the array have an inhomogeneous shape", loc)
     return (len(inner), *inner[0][0]), [number for _, numbers in inner for number in numbers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, UnsupportedError
 from appyc.frontend import arithmetic
 from appyc.frontend.arguments import Arguments, integers
 from appyc.frontend.arithmetic import integer
@@ -30,7 +30,7 @@ def einsum(scope: Scope, given: Arguments, loc: Loc) -> Value:
     values = operands.items if isinstance(operands, TupleValue) else (operands,) if operands else ()
     inputs, output = _parsed(text.obj.replace(" ", ""), loc)
     if len(inputs) != len(values):
-        raise TypeInferenceError(f"{len(inputs)} subscripts for {len(values)} operands", loc)
+        raise LengthError(f"{len(inputs)} subscripts for {len(values)} operands", loc)
     tensors = [as_tensor(scope, value, loc) for value in values]
     return contracted(scope, tensors, inputs, output, loc)
 
@@ -43,15 +43,15 @@ def _parsed(text: str, loc: Loc) -> tuple[list[str], str]:
         output = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
     foreign = [c for c in output if c.isalpha() and c not in letters]
     if foreign and (not letters or letters.isalpha()):
-        raise TypeInferenceError(f"einsum's output {output!r} names {foreign[0]!r}, an axis that no operand has", loc,
+        raise LengthError(f"einsum's output {output!r} names {foreign[0]!r}, an axis that no operand has", loc,
                                  hints=(f"the operands have {', '.join(map(repr, dict.fromkeys(letters)))}",)
                                  if letters else ())  # fmt: skip
     twice = [c for c in output if c.isalpha() and output.count(c) > 1]
     if twice:
-        raise TypeInferenceError(f"einsum's output {output!r} names {twice[0]!r} twice", loc,
+        raise LengthError(f"einsum's output {output!r} names {twice[0]!r} twice", loc,
                                  hints=("every axis of the result has a letter of its own",))  # fmt: skip
     if (letters and not letters.isalpha()) or not set(output) <= set(letters):
-        raise TypeInferenceError(f"einsum cannot read the subscripts {text!r}", loc,
+        raise LengthError(f"einsum cannot read the subscripts {text!r}", loc,
                                  hints=("they are letters, commas and ->, as in 'ij,jk->ik'",))  # fmt: skip
     return inputs, output
 
@@ -62,7 +62,7 @@ def contracted(
     """The products of the operands' elements, summed over the labels that the output does not have."""
     for tensor, labels in zip(tensors, inputs, strict=True):
         if tensor.ndim != len(labels):
-            raise TypeInferenceError(
+            raise LengthError(
                 f"an operand of {tensor.ndim} dimensions has {len(labels)} subscripts, {labels!r}", loc
             )
     order = list(dict.fromkeys([*output, *(c for labels in inputs for c in labels)]))
@@ -122,7 +122,7 @@ def tensordot(scope: Scope, given: Arguments, loc: Loc) -> Value:
     ranks = (a.ndim, b.ndim)
     fits = all(-rank <= n < rank for rank, side in zip(ranks, pairs, strict=True) for n in side)
     if len(pairs[0]) != len(pairs[1]) or not fits:
-        raise TypeInferenceError("shape-mismatch for sum: the axes do not pair up", loc)
+        raise LengthError("shape-mismatch for sum: the axes do not pair up", loc)
     left = [_LETTERS[k] for k in range(a.ndim)]
     right = [_LETTERS[a.ndim + k] for k in range(b.ndim)]
     for one, other in zip(*pairs, strict=True):

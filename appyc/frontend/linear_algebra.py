@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from appyc.errors import Loc, TypeInferenceError
+from appyc.errors import LengthError, Loc, TypeInferenceError
 from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, const
 from appyc.frontend.scope import Scope
@@ -100,7 +100,7 @@ def same_length(scope: Scope, a: Expr, b: Expr, loc: Loc) -> None:
     if a == b:
         return
     if isinstance(a, Const) and isinstance(b, Const):
-        raise TypeInferenceError(f"axes of lengths {a.value} and {b.value} cannot be multiplied", loc)
+        raise LengthError(f"axes of lengths {a.value} and {b.value} cannot be multiplied", loc)
     same = Likely(Compare("==", a, b, loc=loc), loc=loc)
     message = "matmul: the axes that are summed over have lengths {value} and {extent}"
     scope.emit(If(Unary("~", same, loc=loc), (Fail("ValueError", message, a, b, loc=loc),), loc=loc))

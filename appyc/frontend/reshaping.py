@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.numbers import NumberType, promote
 from appyc.frontend.scope import Scope
@@ -133,9 +133,9 @@ def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -
     """Arrays of one rank, one behind the other along an axis."""
     first = tensors[0]
     if any(t.ndim != first.ndim for t in tensors) or not first.ndim:
-        raise TypeInferenceError("arrays to be joined must have one number of axes, and at least one", loc)
+        raise LengthError("arrays to be joined must have one number of axes, and at least one", loc)
     if not -first.ndim <= axis < first.ndim:
-        raise TypeInferenceError(f"axis {axis} is out of bounds for arrays of {first.ndim} dimensions", loc)
+        raise AxisError(f"axis {axis} is out of bounds for arrays of {first.ndim} dimensions", loc)
     axis %= first.ndim
     dtype = first.element.dtype
     for tensor in tensors[1:]:
@@ -184,7 +184,7 @@ def stacked(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Ten
     """Arrays of one shape along a new axis."""
     rank = tensors[0].ndim + 1
     if not -rank <= axis < rank:
-        raise TypeInferenceError(f"axis {axis} is out of bounds for arrays of {rank} dimensions", loc)
+        raise AxisError(f"axis {axis} is out of bounds for arrays of {rank} dimensions", loc)
     return concatenated(scope, [with_axis(scope, t, axis % rank, loc) for t in tensors], axis, loc)
 
 

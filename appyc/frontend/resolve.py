@@ -19,7 +19,7 @@ from types import FunctionType, ModuleType
 
 import numpy as np
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import Loc, UnknownAttributeError, UnknownNameError, UnsupportedError
 from appyc.frontend.access import AccessPath, closure_of, plain_form
 from appyc.frontend.arithmetic import const
 from appyc.frontend.generators import STEPS, kind_of
@@ -103,7 +103,7 @@ class Names:
         if hasattr(builtins, name):
             return self._frozen(getattr(builtins, name), None, loc)
         known = [*self.fn.__code__.co_varnames, *self._closure, *self.fn.__globals__, *dir(builtins)]
-        raise TypeInferenceError(f"name {name!r} is not defined", loc, label=_did_you_mean(name, known))
+        raise UnknownNameError(f"name {name!r} is not defined", loc, label=_did_you_mean(name, known))
 
     def is_of_library(self, name: str) -> bool:
         """Whether an outer name is a module of NumPy, SciPy or the like."""
@@ -123,7 +123,7 @@ class Names:
             value = getattr(owner.obj, name)
         except AttributeError as error:
             label = _did_you_mean(name, [n for n in dir(owner.obj) if not n.startswith("_")])
-            raise TypeInferenceError(str(error), loc, label=label) from None
+            raise UnknownAttributeError(str(error), loc, label=label) from None
         path = owner.root.step("attr", name) if owner.root is not None else None
         if (
             path is not None

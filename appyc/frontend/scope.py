@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import Loc, TypeInferenceError, UnknownNameError, UnsupportedError
 from appyc.frontend.arithmetic import const
 from appyc.frontend.arrangements import Exchange
 from appyc.frontend.axis_requests import AxisRequests
@@ -253,7 +253,7 @@ class Scope:
                 self.facts.early.add(name)
                 raise Restart
             # In an iteration that stands before its loop, this may be where no iteration comes by at first.
-            error = UnsupportedError if self.facts.peeled else TypeInferenceError
+            error = UnsupportedError if self.facts.peeled else UnknownNameError
             raise error(f"{name!r} is read before it is assigned", loc,
                                      hints=("assign it first, before the loop if this is in one",))  # fmt: skip
         if isinstance(binding, Conflict) and binding.array is not None and name not in self.facts.late:

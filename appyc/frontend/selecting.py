@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from appyc.errors import Loc, TypeInferenceError
+from appyc.errors import LengthError, Loc
 from appyc.frontend import slices
 from appyc.frontend.arguments import Arguments, Entry, one_axis
 from appyc.frontend.array_reductions import reduced_axes
@@ -18,7 +18,7 @@ from appyc.frontend.values import ArrayRef, Number, Tensor, TupleValue, Value, d
 def _nonzero(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     if not tensor.ndim:
-        raise TypeInferenceError("Calling nonzero on 0d arrays is not allowed.", loc)
+        raise LengthError("Calling nonzero on 0d arrays is not allowed.", loc)
     return TupleValue(tuple(nonzero(scope, tensor, loc)))
 
 
@@ -40,7 +40,7 @@ def _compress(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.compress: by a condition along one axis, which may be shorter than it."""
     condition = as_tensor(scope, given["condition"], loc)
     if condition.ndim != 1:
-        raise TypeInferenceError(f"condition must be a 1-d array, not {describe(condition)}", loc)
+        raise LengthError(f"condition must be a 1-d array, not {describe(condition)}", loc)
     axis = one_axis(given, loc)
     tensor = as_tensor(scope, given["a"], loc)
     if axis is None:

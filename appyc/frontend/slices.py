@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, SubscriptError, TypeInferenceError, UnsupportedError
 from appyc.frontend import expressions
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.array_reductions import Along, reduce_array
@@ -249,7 +249,7 @@ def _test_lengths(scope: Scope, lengths: Sequence[Expr], wanted: Sequence[Expr],
         if length == own:
             continue
         if isinstance(length, Const) and isinstance(own, Const) and own.value != 0:
-            raise TypeInferenceError(
+            raise LengthError(
                 f"a mask of length {own.value} for an axis of length {length.value}", loc,
                 hints=("a mask has the lengths of the axes that it is for",),
             )  # fmt: skip
@@ -287,7 +287,7 @@ def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_P
     """One part for each axis of the owner, and None for each new axis."""
     taken = sum(_width(item) for item in items)
     if taken > tensor.ndim:
-        raise TypeInferenceError(f"too many indices: {taken}, but this is {describe(tensor)}", loc,
+        raise SubscriptError(f"too many indices: {taken}, but this is {describe(tensor)}", loc,
                                  hints=(f"{tensor.ndim} can be given, and None for new axes",))  # fmt: skip
     whole = [_Slice(integer(0, loc), 1, extent) for extent in tensor.extents]
     out: list[_Part] = []
@@ -335,7 +335,7 @@ def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor | _Mask:
     number = expressions.number(value, loc, "this index")
     expressions.refuse_large_index(number, loc)
     if not number.type.dtype.is_integer:
-        raise TypeInferenceError(
+        raise SubscriptError(
             f"this index is {describe(number)}; arrays are indexed by integers", loc,
             hints=("convert it with int(...)",),
         )  # fmt: skip

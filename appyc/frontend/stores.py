@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.masks import counted, gathered, repeatable, under_one_mask
 from appyc.frontend.scope import Scope
@@ -127,7 +127,7 @@ def _store(
             hints=(f"assign to '{array.name}' itself",),
         )  # fmt: skip
     if array.array.readonly:
-        raise TypeInferenceError(
+        raise LengthError(
             f"'{array.name}' is read-only, and this assigns to it", loc,
             hints=("pass an array that may be written, such as a copy of it",),
         )  # fmt: skip
@@ -168,7 +168,7 @@ def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> T
     while tensor.ndim > ndim:
         extent = tensor.extents[0]
         if isinstance(extent, Const) and not is_one(extent):
-            raise TypeInferenceError(
+            raise LengthError(
                 f"{describe(tensor)} cannot be assigned to {ndim} dimension{'s' if ndim != 1 else ''}", loc,
                 hints=("only axes of length 1 can be left out",),
             )  # fmt: skip

@@ -6,7 +6,7 @@ import ast
 
 import numpy as np
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import Loc, SubscriptError, TypeInferenceError, UnsupportedError
 from appyc.frontend import (
     attributes,
     expressions,
@@ -150,7 +150,7 @@ def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[Item], l
     nodes = index.elts if isinstance(index, ast.Tuple) else [index]
     nodes = nodes if len(nodes) == len(values) else [index] * len(values)  # a name for a tuple
     if len(nodes) > owner.ndim:
-        raise TypeInferenceError(
+        raise SubscriptError(
             f"too many indices: {len(owner.index) + len(nodes)}, "
             f"but '{owner.symbol.name}' is {owner.symbol.array.ndim}-dimensional", loc,
         )  # fmt: skip
@@ -169,7 +169,7 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
         )
     expressions.refuse_large_index(position, loc)
     if not position.type.dtype.is_integer:
-        raise TypeInferenceError(
+        raise SubscriptError(
             f"this index is {describe(position)}; arrays are indexed by integers", loc,
             hints=("convert it with int(...)",),
         )  # fmt: skip

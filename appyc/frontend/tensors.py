@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arithmetic import cast, integer
 from appyc.frontend.masks import packed, under_one_mask
 from appyc.frontend.meeting import keep_equal
@@ -182,7 +182,7 @@ def _common(
         if extent == longest or is_one(extent) or extent in same:
             continue
         if isinstance(extent, Const) and isinstance(longest, Const):
-            raise TypeInferenceError(
+            raise LengthError(
                 f"arrays of lengths {longest.value} and {extent.value} cannot be combined", loc,
                 hints=("axes must have one length, or one of them length 1",),
             )  # fmt: skip

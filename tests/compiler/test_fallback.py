@@ -170,6 +170,20 @@ def test_exceptions_are_pythons_own():
         jitted({3: 1})
 
 
+SCALES = np.ones(3)
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_global_that_becomes_what_cannot_be_compiled(monkeypatch):
+    def scaled(a):
+        return a * SCALES[0]
+
+    jitted = appyc.jit(scaled)
+    assert jitted(2.0) == 2.0
+    monkeypatch.setitem(globals(), "SCALES", np.full(3, 4.0, np.float16))
+    assert jitted(2.0) == 8.0
+
+
 # ---------------------------------------------------------------- races
 
 
