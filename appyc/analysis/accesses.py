@@ -23,7 +23,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, assert_never
 
 from appyc.analysis.affine import Affine, Name, State, Truth, Value
-from appyc.analysis.presburger import MAX_DISJUNCTS, MAX_PIECES, Presburger
+from appyc.analysis.presburger import MAX_DISJUNCTS, Presburger
 from appyc.errors import GENERATED, Loc
 from appyc.ir.nodes import (
     Alloc,
@@ -187,7 +187,8 @@ def _collected(collector: _Collector, fn: Function) -> FunctionAccesses:
         collector.declare_parameter(symbol)
     collector.found.guards += [collector._truth(guard.holds) for guard in fn.guards]
     if collector.affine.wary:
-        collector.affine.context = collector.affine.context.intersect(collector.found.guarded)
+        for truth in collector.found.guards:
+            collector.affine.assume(truth.may_hold)
     collector.block(fn.body, sets.everything)
     for result in fn.results:
         if isinstance(result.value, Symbol):
@@ -274,12 +275,15 @@ class _Collector:
 
     def _where(self, domain: isl.Set, truth: Truth) -> tuple[isl.Set, int]:
         """The iterations for which a condition may hold, and 1 where that is more than do."""
-        narrowed = domain.intersect(truth.may_hold)
+        narrowed = self.sets.bounded(lambda: self._narrowed(domain, truth.may_hold), None)
+        return (domain, 1) if narrowed is None else (narrowed, int(not truth.exact))
+
+    def _narrowed(self, domain: isl.Set, holds: isl.Set) -> isl.Set | None:
+        """Both, in few pieces; None where that takes many."""
+        narrowed = domain.intersect(holds)
         if narrowed.n_basic_set() > MAX_DISJUNCTS:
             narrowed = narrowed.coalesce()
-            if narrowed.n_basic_set() > MAX_DISJUNCTS:
-                return domain, 1
-        return narrowed, int(not truth.exact)
+        return narrowed if narrowed.n_basic_set() <= MAX_DISJUNCTS else None
 
     def _value(self, expr: Expr) -> isl.PwAff:
         return self.affine.value(expr, self.state, self.depth)
@@ -414,11 +418,20 @@ class _Collector:
                 continue
             new = self.affine.unknown(symbol, self.depth)
             if truth.exact and one is not None and other is not None and new.pieces is not None:
-                pieces = self.sets.choose(truth.may_hold, one.pieces, other.pieces)
-                if pieces.n_piece() <= MAX_PIECES:
+                pieces = self._chosen(truth, one.pieces, other.pieces)
+                if pieces is not None:
                     new = Value(new.version, self.affine.depth_of(pieces), pieces)
             merged.scalars[symbol] = new
         return merged
+
+    def _chosen(self, truth: Truth, then: isl.PwAff, orelse: isl.PwAff) -> isl.PwAff | None:
+        """The one value or the other; None where that is too much for what is asked of it."""
+
+        def choice() -> isl.PwAff | None:
+            pieces = self.sets.choose(truth.may_hold, then, orelse)
+            return pieces if self.sets.is_simple(pieces) else None
+
+        return self.sets.bounded(choice, None)
 
     def _for(self, loop: For, domain: isl.Set) -> None:
         self.expression(loop.lo, domain)

@@ -21,7 +21,7 @@ from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, assert_never
 
-from appyc.analysis.presburger import MAX_PIECES, Presburger
+from appyc.analysis.presburger import Presburger
 from appyc.analysis.products import Factors, Products, written_out
 from appyc.analysis.subscripts import Linear
 from appyc.errors import GENERATED
@@ -146,6 +146,7 @@ class Affine:
         self.names: dict[str, Name] = {}
         self.context: isl.Set = sets.everything
         self._facts: dict[str, isl.Set] = {}
+        self._about: dict[str, list[isl.Set]] = {}
         self._written = written
         self._versions = 0
         self._opaque: dict[tuple[Expr, tuple[int, ...]], isl.PwAff] = {}
@@ -183,7 +184,13 @@ class Affine:
     def _know(self, name: str, fact: isl.Set) -> None:
         """Keeps what is true of a name whatever the arguments are."""
         self._facts[name] = fact
+        self.assume(fact)
+
+    def assume(self, fact: isl.Set) -> None:
+        """Keeps what is true, or may be taken for true."""
         self.context = self.context.intersect(fact)
+        for name in self.sets.names(fact):
+            self._about.setdefault(name, []).append(fact)
 
     def possible(self, points: isl.Set) -> isl.Set:
         """The set, with what is known of the names that it speaks of."""
@@ -198,13 +205,22 @@ class Affine:
         out = self.sets.everything
         todo = [name for thing in things for name in self.sets.names(thing)]
         seen: set[str] = set()
+        taken: set[int] = set()
         while todo:
             name = todo.pop()
-            if name not in seen and name in self._facts:
-                out = out.intersect(self._facts[name])
-                todo += self.sets.names(self._facts[name])
+            if name in seen:
+                continue
             seen.add(name)
+            for fact in self._about.get(name, ()):
+                if id(fact) not in taken:
+                    taken.add(id(fact))
+                    out = out.intersect(fact)
+                    todo += self.sets.names(fact)
         return out
+
+    def in_context(self, points: isl.Set) -> isl.Set:
+        """The set, with all that is known of the names that it speaks of."""
+        return points.intersect(self.context_of(points))
 
     def roots(self, names: Iterable[str]) -> set[str]:
         """The names, with those that bound the loop variables among them."""
@@ -232,11 +248,16 @@ class Affine:
     # ---- expressions
 
     def value(self, expr: Expr, state: State, depth: int) -> isl.PwAff:
-        """The value of an integer expression; an opaque parameter where it is not affine."""
+        """The value of an integer expression; an opaque parameter where it is not affine, or too hard to tell."""
+        if isinstance(expr, Const | Var | Extent):
+            exact = self._exact(expr, state, depth)
+        else:
+            exact = self.sets.bounded(lambda: self._simple(expr, state, depth), None)
+        return exact if exact is not None else self._as_opaque(expr, state, depth)
+
+    def _simple(self, expr: Expr, state: State, depth: int) -> isl.PwAff | None:
         exact = self._exact(expr, state, depth)
-        if exact is not None and exact.n_piece() <= MAX_PIECES and self._fits(exact):
-            return exact
-        return self._as_opaque(expr, state, depth)
+        return exact if exact is not None and self.sets.is_simple(exact) and self._fits(exact) else None
 
     def _exact(self, expr: Expr, state: State, depth: int) -> isl.PwAff | None:
         match expr:
@@ -474,6 +495,10 @@ class Affine:
 
     def truth(self, expr: Expr, state: State, depth: int) -> Truth:
         """Where a condition may hold and may fail; everywhere, where that cannot be told."""
+        found = self.sets.bounded(lambda: self._truth(expr, state, depth), None)
+        return found if found is not None else Truth(self.sets.everything, self.sets.everything, False)
+
+    def _truth(self, expr: Expr, state: State, depth: int) -> Truth:
         match expr:
             case Const():
                 everything, nothing = self.sets.everything, self.sets.nothing

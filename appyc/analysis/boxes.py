@@ -52,7 +52,7 @@ class _Question:
         for access in self.accesses:
             domain, element = self.dependences.element(access)
             mark = sets.parameter(_MARK)
-            touched = domain.intersect(affine.context).intersect(mark.eq_set(element[axis]))
+            touched = affine.in_context(domain.intersect(mark.eq_set(element[axis])))
             deeper = [n for n in sets.names(touched) if n != _MARK and affine.names[n].depth > depth]
             points = points.union(sets.project_out(touched, deeper))
         low, high = sets.least(points, _MARK), sets.least(points, _MARK, greatest=True)

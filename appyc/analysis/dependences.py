@@ -148,7 +148,7 @@ class Dependences:
         following = self.sets.parameter(var).add(self.sets.constant(loop.step))
         pairs = domain.intersect(self.sets.rename(other_domain, apart))
         pairs = pairs.intersect(self.sets.parameter(var + SECOND).eq_set(following))
-        pairs = pairs.intersect(self.found.affine.context)
+        pairs = self.found.affine.in_context(pairs)
         same = pairs.intersect(self.meetings.pairs(loop, source, sink))
         return bool(pairs.is_subset(same)) and self.meetings.is_exact(loop, source, sink, pairs)
 
@@ -164,12 +164,13 @@ class Dependences:
         """Whether the element of an access is in its array wherever the loop is reached, even if
         it then does not run. The access is one of the loop's, and the function's guards hold."""
 
+        affine = self.found.affine
+
         def question() -> bool:
-            reached = self.found.entries[loop.var].intersect(self.found.affine.context)
-            reached = reached.intersect(self.found.guarded)
+            reached = self.found.entries[loop.var].intersect(self.found.guarded)
             zero = self.sets.constant(0)
             return all(
-                reached.intersect(index.lt_set(zero).union(index.ge_set(extent))).is_empty()
+                affine.in_context(reached.intersect(index.lt_set(zero).union(index.ge_set(extent)))).is_empty()
                 for index, extent in zip(access.index, access.extents, strict=True)
             )
 
@@ -197,10 +198,10 @@ class Dependences:
         earlier = self.sets.least(self.sets.project_out(points, [var + SECOND]), var, greatest=True)
         if later is None or earlier is None:
             return None
-        where = later.domain().intersect(self.found.affine.context)
+        where = self.found.affine.in_context(later.domain())
         for first in self.sets.bounding_cases(later, above=False):
             for last in self.sets.bounding_cases(earlier, above=True):
-                if last.gt_set(first).intersect(where).is_empty():
+                if self.found.affine.in_context(last.gt_set(first).intersect(where)).is_empty():
                     return first.intersect_domain(where), last.intersect_domain(where)
         return None
 

@@ -76,7 +76,7 @@ class IterationFlow:
     def _sees(self, read: Access) -> Sees:
         sets = self.dependences.sets
         domain, _ = self.dependences.element(read)
-        domain = domain.intersect(self.dependences.found.affine.context)
+        domain = self.dependences.found.affine.in_context(domain)
         left, touched = domain, False
         for write in self.writes:
             pairs, sure_pairs = self._pairs(write, read)
@@ -108,8 +108,8 @@ class IterationFlow:
 
         domain, element = self.dependences.element(read)
         other_domain, other_element = self.dependences.element(write)
-        meet = domain.intersect(sets.rename(other_domain, apart)).intersect(
-            self.dependences.found.affine.context
+        meet = self.dependences.found.affine.in_context(
+            domain.intersect(sets.rename(other_domain, apart))
         )
         for mine, other in zip(element, other_element, strict=True):
             meet = meet.intersect(mine.eq_set(sets.rename(other, apart)))
@@ -152,14 +152,14 @@ class IterationFlow:
         if lasts.is_empty():
             return False
         domain, _ = self.dependences.element(write)
-        domain = domain.intersect(affine.context)
+        domain = affine.in_context(domain)
         cases = cases_of(lasts.coalesce().gist(domain).coalesce(), affine, loc, in_loops=True)
         return None if cases is None else condition_of(cases, loc)
 
     def _lasting_points(self, write: Access, conflicts: Iterable[Conflict]) -> isl.Set:
         sets = self.dependences.sets
         domain, _ = self.dependences.element(write)
-        lasts = domain.intersect(self.dependences.found.affine.context)
+        lasts = self.dependences.found.affine.in_context(domain)
         for conflict in conflicts:
             if conflict.source is write and conflict.sink.writes:
                 assert conflict.instances is not None
@@ -180,7 +180,7 @@ class IterationFlow:
         for access in found.within(self.loop):
             deeper = [n for n in sets.names(access.domain) if found.affine.names[n].depth > self._depth]
             points = points.union(sets.project_out(access.domain, deeper))
-        last = sets.least(points.intersect(found.affine.context), var, greatest=self.loop.step > 0)
+        last = sets.least(found.affine.in_context(points), var, greatest=self.loop.step > 0)
         if last is None:
             return None
         at_end = sets.parameter(var).eq_set(last)

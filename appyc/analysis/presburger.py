@@ -26,6 +26,9 @@ MAX_DISJUNCTS = 16
 MAX_PIECES = 12
 """An expression with more cases than that is treated as one that cannot be seen into."""
 
+MAX_ROUNDED = 12
+"""The same for roundings in the cases of an expression and their conditions, all together."""
+
 WITNESS_RANGE = 16
 """Examples for messages are looked for among parameters of at most this size."""
 
@@ -61,6 +64,17 @@ class Presburger:
             known = self._isl.PwAff.param_on_domain_id(self.everything, self._id(name))
             self._parameters[name] = known
         return known
+
+    def is_simple(self, value: isl.PwAff) -> bool:
+        """Whether an expression has few cases, and rounds little in them: whatever is asked of it takes that often."""
+        cases = value.n_piece()
+        if cases == 1:
+            return True
+        rounds = self._isl.dim_type.div
+        return cases <= MAX_PIECES and sum(
+            aff.dim(rounds) + sum(part.dim(rounds) for part in where.get_basic_sets())
+            for where, aff in value.get_pieces()
+        ) <= MAX_ROUNDED
 
     def floor_divide(self, value: isl.PwAff, divisor: int) -> isl.PwAff:
         """Rounded down, as Python's `//`; the divisor is positive."""

@@ -122,7 +122,6 @@ class _Bounds:
         self._listed: dict[int, list[_Side]] = {}
         self._places: dict[_Side, tuple[Access, int]] = {}
         self._failing: dict[Hashable, isl.Set] = {}
-        self._reached: dict[int, isl.Set] = {}
         self._happening: dict[int, isl.Set] = {}
         self._covered: dict[Symbol, set[_Side]] = {}
         self._outermost: dict[Hashable, int] = {}
@@ -200,8 +199,9 @@ class _Bounds:
             holds = self._shadow(access, fails)
             if holds is None:
                 return None
-            known = known.intersect(holds).gist(self.affine.context).coalesce()
-            if known.n_basic_set() > MAX_CASES or known.intersect(self.affine.context).is_empty():
+            known = known.intersect(holds)
+            known = known.gist(self.affine.context_of(known)).coalesce()
+            if known.n_basic_set() > MAX_CASES or self.affine.in_context(known).is_empty():
                 return None
         covered.update(new)
         return known
@@ -213,11 +213,11 @@ class _Bounds:
         """
         happens = self._happening.get(id(access.domain))
         if happens is None:
-            happens = self.affine.settled(self._reaching(access))
+            happens = self.affine.settled(self.affine.in_context(access.domain))
             self._happening[id(access.domain)] = happens
         if happens.is_subset(fails):
             return None
-        return fails.gist(happens).complement().gist(self.affine.context).coalesce()
+        return fails.gist(happens).complement().gist(self.affine.context_of(fails)).coalesce()
 
     def _fails(self, side: _Side) -> isl.Set:
         """For which parameters some iteration leaves the array on this side."""
@@ -227,15 +227,8 @@ class _Bounds:
             access, axis = self._places[side]
             index, extent = access.index[axis], access.extents[axis]
             outside = index.ge_set(extent) if side.above else index.lt_set(self.sets.constant(0))
-            points = self._reaching(access).intersect(outside)
+            points = self.affine.in_context(access.domain.intersect(outside))
             known = self._failing[key] = self.affine.settled(points)
-        return known
-
-    def _reaching(self, access: Access) -> isl.Set:
-        """The iterations that get to an access, with all that is known of the parameters."""
-        known = self._reached.get(id(access.domain))
-        if known is None:
-            known = self._reached[id(access.domain)] = access.domain.intersect(self.affine.context)
         return known
 
     def _sides(self, access: Access) -> list[_Side]:

@@ -48,11 +48,11 @@ class GuardWriter:
         happens, fails = self.affine.settled(domain), self.affine.settled(fails)
         if happens.is_subset(fails):
             return None
-        exact = fails.complement().gist(self.affine.context).coalesce()
+        exact = fails.complement().gist(self.affine.context_of(fails)).coalesce()
         if exact.n_basic_set() == 1:
             return exact
         # "or the loop is empty" makes guards long, and a guard may fail for an empty loop.
-        return fails.gist(happens).complement().gist(self.affine.context).coalesce()
+        return fails.gist(happens).complement().gist(self.affine.context_of(fails)).coalesce()
 
     def sizes(self, guards: Sequence[Guard]) -> list[Guard]:
         """Bounds on the scalars of 64 bits that arithmetic is done with, in guards or in the program."""

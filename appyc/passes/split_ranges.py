@@ -133,7 +133,7 @@ def _cuts(legality: Legality, loop: For) -> _Cuts | None:
     second = expression_of(earlier, affine, loop.loc)
     if first is None or second is None:
         return None
-    apart = earlier.ge_set(later).intersect(affine.context).is_empty()
+    apart = affine.in_context(earlier.ge_set(later)).is_empty()
     return _Cuts(first, None if apart else shifted(second, 1))
 
 
