@@ -1,9 +1,10 @@
 """How much isl may work for one function, in its own operations, so that every machine gets the same answers.
 
-A question is tried with little work first. Nearly all that programs ask is answered then, and not
-counted; what is harder is tried with more, and taken from what the whole function has. When that is
-used up the easiest questions are still answered. A question without an answer counts as the cautious
-one: two iterations may meet, an index may be out of range.
+A question is tried with little work first. Nearly all that programs ask is answered then; what is
+harder is tried with more, and taken from what the whole function has. When that is used up the easiest
+questions are still answered, until there were too many of them. Both are in proportion to the function's size, so
+that a program that is twice as long takes no more than twice the time. A question without an answer counts as the
+cautious one: two iterations may meet, an index may be out of range.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 EASY = 2_000
-"""The work that is not counted: less than a millisecond, or a few if many loops are around."""
+"""The work that is not taken from the rest: less than a millisecond, or a few if many loops are around."""
 
 HARDEST = 32_000
 """The most that one question is given, about a tenth of a second; what people write needs a tenth of it."""
@@ -20,28 +21,51 @@ HARDEST = 32_000
 GROWTH = 4
 """From one try to the next."""
 
+OF_VALUE = 8_000
+"""The most for what an expression is, or where a condition holds: all questions about it are as hard."""
+
 LAST = 500
 """What a question is given when nothing is left."""
 
-TOTAL = 800_000
+TOTAL = 400_000
 """For all questions of a function that are not easy: less than a second."""
+
+PER_NODE = 1_000
+"""More of it for each node of the function's IR; programs take a third of that, and the hardest short ones what
+they have with `TOTAL`."""
+
+QUESTIONS = 4_000
+"""Questions that a function may ask."""
+
+QUESTIONS_PER_NODE = 10
+"""More for each node; programs ask one or two."""
 
 
 @dataclass(slots=True)
 class Allowance:
     """What is left for one function. unanswered: how many questions had to be given up."""
 
-    left: int = TOTAL
+    left: int = 2 * TOTAL
     unanswered: int = 0
+    questions: int = QUESTIONS
 
-    def tries(self) -> Iterator[int]:
-        """The work that a question is given, one try after the other. Each but the first is counted."""
+    @classmethod
+    def of(cls, nodes: int) -> Allowance:
+        """That of a function with so many nodes."""
+        return cls(TOTAL + PER_NODE * nodes, questions=QUESTIONS + QUESTIONS_PER_NODE * nodes)
+
+    def tries(self, most: int = HARDEST) -> Iterator[int]:
+        """The work that a question is given, one try after the other, `most` in the last. Each but the first is
+        counted."""
+        if self.questions <= 0:
+            return
+        self.questions -= 1
         if self.left <= 0:
             yield LAST
             return
         work = EASY
         yield work
-        while work < HARDEST and self.left > 0:
-            work = min(work * GROWTH, HARDEST)
+        while work < most and self.left > 0:
+            work = min(work * GROWTH, most)
             self.left -= work
             yield work

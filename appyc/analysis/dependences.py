@@ -170,7 +170,9 @@ class Dependences:
             reached = self.found.entries[loop.var].intersect(self.found.guarded)
             zero = self.sets.constant(0)
             return all(
-                affine.in_context(reached.intersect(index.lt_set(zero).union(index.ge_set(extent)))).is_empty()
+                affine.in_context(
+                    reached.intersect(index.lt_set(zero).union(index.ge_set(extent)))
+                ).is_empty()
                 for index, extent in zip(access.index, access.extents, strict=True)
             )
 

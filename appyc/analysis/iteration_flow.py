@@ -108,9 +108,7 @@ class IterationFlow:
 
         domain, element = self.dependences.element(read)
         other_domain, other_element = self.dependences.element(write)
-        meet = self.dependences.found.affine.in_context(
-            domain.intersect(sets.rename(other_domain, apart))
-        )
+        meet = self.dependences.found.affine.in_context(domain.intersect(sets.rename(other_domain, apart)))
         for mine, other in zip(element, other_element, strict=True):
             meet = meet.intersect(mine.eq_set(sets.rename(other, apart)))
         before, same = sets.nothing, sets.everything

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from appyc.analysis.allowance import Allowance
+from appyc.analysis.allowance import HARDEST, Allowance
 from appyc.analysis.subscripts import Linear
 
 if TYPE_CHECKING:
@@ -71,10 +71,14 @@ class Presburger:
         if cases == 1:
             return True
         rounds = self._isl.dim_type.div
-        return cases <= MAX_PIECES and sum(
-            aff.dim(rounds) + sum(part.dim(rounds) for part in where.get_basic_sets())
-            for where, aff in value.get_pieces()
-        ) <= MAX_ROUNDED
+        return (
+            cases <= MAX_PIECES
+            and sum(
+                aff.dim(rounds) + sum(part.dim(rounds) for part in where.get_basic_sets())
+                for where, aff in value.get_pieces()
+            )
+            <= MAX_ROUNDED
+        )
 
     def floor_divide(self, value: isl.PwAff, divisor: int) -> isl.PwAff:
         """Rounded down, as Python's `//`; the divisor is positive."""
@@ -178,8 +182,8 @@ class Presburger:
         thing = thing.drop_unused_params()
         return [thing.get_dim_name(kind, position) for position in range(thing.dim(kind))]
 
-    def bounded(self, question: Callable[[], T], otherwise: T) -> T:
-        """The answer, or `otherwise` where isl would have to work longer than allowed.
+    def bounded(self, question: Callable[[], T], otherwise: T, most: int = HARDEST) -> T:
+        """The answer, or `otherwise` where isl would have to work longer than allowed, or more than `most`.
 
         The question may be asked several times, and ask others: these are a part of it.
         """
@@ -187,7 +191,7 @@ class Presburger:
             return question()
         self._is_asked = True
         try:
-            for work in self.allowance.tries():
+            for work in self.allowance.tries(most):
                 try:
                     return self._within(work, question)
                 except _OutOfWorkError:

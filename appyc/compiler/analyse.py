@@ -17,6 +17,7 @@ from appyc.options import Options
 from appyc.runtime.signature import typeof
 
 if TYPE_CHECKING:
+    from appyc.analysis.allowance import Allowance
     from appyc.ir.nodes import Function
     from appyc.passes.context import PassContext, Remark
 
@@ -92,7 +93,7 @@ def simplified(
     given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
     with defects_of("the front end"):
         lowered = lower_function(fn, source, given, typeof)
-    context = PassContext(options)
+    context = PassContext(options, allowance=_allowance(lowered.function))
     function = plain = pipeline.run(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:
         plain = pipeline.run(plain, pipeline.UNCHECKED, PassContext(options))
@@ -107,6 +108,14 @@ def simplified(
     return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
 
 
+def _allowance(fn: Function) -> Allowance:
+    """What finding out about a function may cost."""
+    from appyc.analysis.allowance import Allowance  # noqa: PLC0415  (as above)
+    from appyc.ir.visit import walk  # noqa: PLC0415
+
+    return Allowance.of(sum(1 for _ in walk(fn)))
+
+
 def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Analysed | None:
     """The same function for arguments of which these axes, and no others, have length 1.
 
@@ -118,7 +127,7 @@ def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Anal
 
     if not depends_on_units(analysed.plain, units):
         return None
-    context = PassContext(analysed.context.options)
+    context = PassContext(analysed.context.options, allowance=_allowance(analysed.plain))
     function = set_unit_lengths(analysed.plain, context, units)
     return replace(analysed, function=pipeline.run(function, pipeline.ANALYSE, context), context=context)
 
@@ -135,7 +144,8 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
     options = analysed.context.options
     if not options.auto:
         return None  # loops run in parallel only where a pragma asks, and it asks for arrays that are apart
-    context = PassContext(replace(options, donate=()))  # another argument's memory may be in what is donated
+    # Another argument's memory may be in what is donated.
+    context = PassContext(replace(options, donate=()), allowance=_allowance(analysed.plain))
     function = analysed.plain
     if any(group.offsets is not None for group in sharing):
         function = pipeline.run(function, pipeline.PROVE_BOUNDS, context)

@@ -43,14 +43,17 @@ def each_candidate(fn: Function, ctx: PassContext, change: Change) -> Function:
     one inside a loop that may run in any order only if it was asked.
     """
     tried: set[Symbol] = set()
-    while True:
-        loop = next((x for x in _candidates(fn, ctx) if x.var not in tried), None)
-        if loop is None:
-            return fn
-        tried.add(loop.var)
-        new = change(fn, loop, ctx)
-        if new is not None:
-            fn = new
+    before: Function | None = None
+    while before is not fn:
+        before = fn
+        for loop in _candidates(fn, ctx):
+            if loop.var not in tried:
+                tried.add(loop.var)
+                new = change(fn, loop, ctx)
+                if new is not None:
+                    fn = new
+                    break  # what comes behind it may have changed as well
+    return fn
 
 
 def _candidates(fn: Function, ctx: PassContext) -> Iterator[For]:

@@ -23,6 +23,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from appyc.analysis.accesses import Assumption, FunctionAccesses, assumptions_of
+from appyc.analysis.allowance import Allowance
 from appyc.analysis.conditions import condition_of
 from appyc.analysis.presburger import Presburger
 from appyc.ir.nodes import (
@@ -61,7 +62,7 @@ def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
     """The function guarded with its `Likely` conditions, which are then known to hold."""
     if not any(isinstance(n, Likely) for n in walk(fn)):
         return fn
-    known, guards, anywhere = _decide(fn)
+    known, guards, anywhere = _decide(fn, ctx.allowance)
     # First what is known, as the nodes that were asked about, then what follows from it.
     fn = rewrite(fn, lambda n: Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
     fn = rewrite(fn, folded)
@@ -76,7 +77,7 @@ def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
 _Decided: TypeAlias = tuple[dict[int, Likely], tuple[Guard, ...], tuple[Likely, ...]]
 
 
-def _decide(fn: Function) -> _Decided:
+def _decide(fn: Function, allowance: Allowance) -> _Decided:
     """The nodes that need not be asked, by identity, the guards that make it so, and those of the nodes
     whose condition holds in the whole function: in a loop that never runs anything does.
 
@@ -85,7 +86,7 @@ def _decide(fn: Function) -> _Decided:
     """
     refused: frozenset[int] = frozenset()
     while True:
-        found = assumptions_of(fn, Presburger(), refused)
+        found = assumptions_of(fn, Presburger(allowance), refused)
         asked: dict[int, list[Assumption]] = {}
         for assumption in found.assumptions:
             if id(assumption.node) not in refused:
@@ -134,10 +135,10 @@ def _guarded(found: FunctionAccesses, asked: dict[int, list[Assumption]]) -> _De
 
 def _holds(writer: GuardWriter, so_far: isl.Set, places: list[Assumption]) -> isl.Set | None:
     """For which parameters the condition holds wherever it is asked; None where that is not known."""
-    context = writer.affine.context
+    affine = writer.affine
     out = so_far
     for place in places:
-        domain = place.domain.intersect(context)
+        domain = place.domain.intersect(affine.context_of(place.domain, place.truth.may_fail))
         fails = domain.intersect(place.truth.may_fail)
         if fails.intersect(out).is_empty():
             continue
@@ -145,7 +146,7 @@ def _holds(writer: GuardWriter, so_far: isl.Set, places: list[Assumption]) -> is
         if holds is None:
             return None
         out = _usual(out.intersect(holds).coalesce(), writer)
-    return None if out.n_basic_set() > MAX_CASES or out.intersect(context).is_empty() else out
+    return None if out.n_basic_set() > MAX_CASES or affine.in_context(out).is_empty() else out
 
 
 def _equal_lengths(fn: Function, tests: list[Expr]) -> dict[Expr, Extent]:

@@ -86,7 +86,7 @@ def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
                 loop.loc, f"{loop_text(loop.var, loop.clauses)}: only what is not overwritten is stored"
             )
             return new
-    legality, names = Legality.of(new, ctx.allowance), NameSupply.after(new)
+    legality, names = ctx.legality(new), NameSupply.after(new)
     parts = _copies(loop, legality, names)
     if not parts or not (is_asked(loop) or _pays(loop, parts, legality)):
         return None

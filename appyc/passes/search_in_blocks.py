@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from appyc.analysis.early_exits import EarlyExit, Refusal, early_exit, leaves_early, what_shows
-from appyc.analysis.scalars import LoopScalars, exposed, scalars_of, surely_assigned
+from appyc.analysis.scalars import LoopScalars, exposed, surely_assigned
 from appyc.analysis.verdicts import named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -92,14 +92,19 @@ def search_in_blocks(fn: Function, ctx: PassContext) -> Function:
     if not asked and not ctx.options.auto:
         return fn
     tried: set[Symbol] = set()
+    known: dict[Symbol, For] = {}  # loops of which `legality` tells, since none around or in them has changed
     while (place := _next(fn.body, tried, ctx, inside=False)) is not None:
         loop = place.loop
         tried.add(loop.var)
-        found = early_exit(loop, ctx.legality(fn).dependences)
+        if known.get(loop.var) != loop:
+            legality, known = ctx.legality(fn), {inner.var: inner for inner in loops_of(fn.body)}
+        found = early_exit(loop, legality.dependences)
         if isinstance(found, Refusal):
             continue
-        search = _Search(place, found, scalars_of(fn)[loop.var], NameSupply.after(fn))
+        search = _Search(place, found, legality.scalars[loop.var], NameSupply.after(fn))
         fn = _replaced(fn, loop, search.build())
+        for inner in loops_of(loop):
+            known.pop(inner.var, None)
         ctx.remark(
             loop.loc,
             f"{named(loop)} may end early: it is searched in blocks, and its work done up to the end",
