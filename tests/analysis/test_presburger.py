@@ -106,7 +106,15 @@ def test_easy_questions_cost_nothing():
     n = sets.parameter("n")
     for _ in range(2000):
         assert sets.bounded(lambda: not n.ge_set(sets.constant(0)).is_empty(), False)
-    assert sets.allowance.left == TOTAL
+    assert sets.allowance.left == Allowance().left
+
+
+def test_easy_questions_come_to_an_end_too():
+    """So that a program with questions about each pair of its accesses takes no time that grows with their square."""
+    sets = Presburger(Allowance(questions=3))
+    answers = [sets.bounded(lambda: True, False) for _ in range(5)]
+    assert answers == [True, True, True, False, False]
+    assert sets.allowance.unanswered == 2
 
 
 def test_a_question_within_a_question_is_a_part_of_it():
