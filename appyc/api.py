@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-import threading
 import time
 import warnings
 from collections import Counter
@@ -27,6 +26,7 @@ from appyc.compiler.fallback import (
 )
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
 from appyc.compiler.versions import Request, Version, call_values, make_version, request
+from appyc.compiler.waiting import Compilations, Notice, is_short
 from appyc.errors import (
     CompileError,
     DependenceError,
@@ -38,6 +38,7 @@ from appyc.errors import (
     TypeInferenceError,
     UnsupportedError,
 )
+from appyc.frontend.access import closure_of
 from appyc.frontend.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
 from appyc.ir.types import ArrayType
@@ -106,7 +107,7 @@ class JitFunction(Entry):
         self._takes_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, _POSITIONAL}
         """All parameters can be given by position, as the dispatcher takes them."""
         self._versions: dict[tuple[object, ...], list[Version]] = {}
-        self._lock = threading.RLock()
+        self._compilations = Compilations()
         self._last: Request | None = None
         self._sizes: dict[tuple[object, ...], dict[str, object]] = {}
         """Of the first call with arguments of such types, which reports tell amounts for."""
@@ -143,7 +144,11 @@ class JitFunction(Entry):
         start = time.perf_counter_ns()
         bound = self._bind(args, keywords)
         try:
-            named, wanted, version = self._prepared(bound)
+            named = self._with_tuples(bound)
+            wanted = self._request(named)
+            if not self._has_waited(wanted, named):
+                return self.py_func(*args, **keywords)
+            wanted, version = self._placed(wanted, named)
         except CompileError as error:
             # The user's fault, at the place that the message shows: our own frames tell nothing.
             raise error.with_traceback(None) from None
@@ -368,6 +373,17 @@ class JitFunction(Entry):
                     self._devices.stay(wanted)
         return wanted, self._version(wanted, named)
 
+    def _has_waited(self, wanted: Request, named: Mapping[str, object]) -> bool:
+        """Whether the version for a call is there, or to be made now. Not where it is being made by a thread, and
+        Python is through with the call soon."""
+        if not self._may_race(wanted) or self._part is not None or self._find(wanted, named) is not None:
+            return True
+        return self._compilations.has_waited(
+            wanted.key,
+            lambda: self._version(wanted, named),
+            lambda: is_short(self._text(), {**self.py_func.__globals__, **closure_of(self.py_func), **named}),
+        )
+
     def _has_choice(self) -> bool:
         """Whether a call may go to a GPU although none of its arrays is there."""
         return self.options.target == "auto" and cupy_with_device() is not None
@@ -382,10 +398,12 @@ class JitFunction(Entry):
         found = self._find(wanted, named)
         if found is not None:
             return found
-        with self._lock:
+        with self._compilations.lock:
             found = self._find(wanted, named)
             if found is None:
-                found = self._make(wanted, may_split=may_split)
+                place = f"{self._snippet.file}:{self._snippet.first_line}"
+                with Notice(self.__qualname__, place):
+                    found = self._make(wanted, may_split=may_split)
                 self._sizes.setdefault(wanted.key, sizes_of(named))
                 versions = [found, *self._versions.get(wanted.key, ())]
                 self._versions[wanted.key] = versions

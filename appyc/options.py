@@ -139,6 +139,26 @@ def kept_bytes(environ: Mapping[str, str] | None = None) -> int:
     return max(0, min(1 << 30, physical // 8))
 
 
+def progress_is_shown(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether stderr tells what is compiled, where that takes more than a second: unless APPYC_PROGRESS=0."""
+    env = os.environ if environ is None else environ
+    return _flag("APPYC_PROGRESS", env.get("APPYC_PROGRESS") or "1")
+
+
+def compile_wait(environ: Mapping[str, str] | None = None) -> float:
+    """Seconds that a call which Python can run soon waits for its function to be compiled: APPYC_COMPILE_WAIT (inf:
+    until it is), else 1."""
+    env = os.environ if environ is None else environ
+    text = env.get("APPYC_COMPILE_WAIT") or "1"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not seconds >= 0:
+        raise ValueError(f"APPYC_COMPILE_WAIT must be a number of seconds, or inf, not {text!r}")
+    return seconds
+
+
 def recorded_bounds(environ: Mapping[str, str] | None = None) -> tuple[int, int]:
     """How many operations on recorded arrays may wait, and how many bytes their results may have:
     APPYC_RECORDED_STATEMENTS, else 160, and APPYC_RECORDED_BYTES, else a GiB."""

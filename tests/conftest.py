@@ -16,9 +16,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests neither read nor fill the user's cache, and none measures the machine but those about that."""
+    """Tests neither read nor fill the user's cache, and none measures the machine, or runs in
+    Python what is still being compiled, but those about that."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("APPYC_MACHINE", "default")
+        patch.setenv(
+            "APPYC_COMPILE_WAIT", "inf"
+        )  # on a busy machine, too, it is compiled code that is tested
+        patch.setenv("APPYC_PROGRESS", "0")
         patch.setenv("APPYC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
 

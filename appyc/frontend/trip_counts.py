@@ -13,9 +13,11 @@ An estimate: conditions are taken to hold, and a loop whose bounds are not known
 from __future__ import annotations
 
 import ast
+import builtins
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -34,6 +36,9 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 }
 _HUGE = 2.0**62
 
+_QUICK_MODULES = ("math", "cmath", "numpy", "appyc")
+"""What is called in them takes as long as the compiled code would."""
+
 
 def has_own_loop(node: ast.AST) -> bool:
     """Whether a function has a loop that is not one of a function within it."""
@@ -46,14 +51,16 @@ def has_own_loop(node: ast.AST) -> bool:
     return False
 
 
-def iterations(body: Iterable[ast.stmt], values: Mapping[str, object]) -> float:
-    """How often the statements in the loops of `body` run in all. values: what names stand for."""
-    return _Estimate(dict(values)).of_block(body)
+def iterations(body: Iterable[ast.stmt], values: Mapping[str, object], *, unknown: float = UNKNOWN) -> float:
+    """How often the statements in the loops of `body` run in all. values: what names stand for. unknown: the
+    iterations of a loop, or the work of a Python function that is called, of which nothing is known."""
+    return _Estimate(dict(values), unknown).of_block(body)
 
 
 class _Estimate:
-    def __init__(self, values: dict[str, object]) -> None:
+    def __init__(self, values: dict[str, object], unknown: float) -> None:
         self.values = values
+        self.unknown = unknown
 
     def of_block(self, body: Iterable[ast.stmt]) -> float:
         return sum(self._of(stmt) for stmt in body)
@@ -68,7 +75,7 @@ class _Estimate:
             case ast.While():
                 named = [self._value(n) for n in ast.walk(stmt.test) if isinstance(n, ast.Name)]
                 arrays = [v.size for v in named if isinstance(v, np.ndarray)]
-                return self._repeated(max([UNKNOWN, *arrays]), stmt)
+                return self._repeated(max([self.unknown, *arrays]), stmt)
             case ast.If() | ast.With():
                 return sum(self.of_block(getattr(stmt, name, ())) for name in ("body", "orelse"))
             case ast.Try():
@@ -81,22 +88,42 @@ class _Estimate:
                 return 0
 
     def _of_calls(self, node: ast.expr) -> float:
-        """Calls of other functions with loops: only those are wrapped."""
-        calls = (n.func for n in ast.walk(node) if isinstance(n, ast.Call))
+        """Calls of other functions with loops: only those are wrapped. Where the unknown is not to be underestimated,
+        of any Python function but a library's."""
+        calls = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
         names = [f.id for f in calls if isinstance(f, ast.Name)]
-        return UNKNOWN * sum(hasattr(self.values.get(name), "py_func") for name in names)
+        if self.unknown == math.inf and not all(self._is_of_library(f) for f in calls):
+            return math.inf
+        counted = sum(hasattr(self.values.get(name), "py_func") for name in names)
+        return self.unknown * counted if counted else 0.0
+
+    def _is_of_library(self, function: ast.expr) -> bool:
+        """Whether a call takes none of the program's own code: a builtin, a module's function, an array's method."""
+        if isinstance(function, ast.Name):
+            if function.id not in self.values:
+                return hasattr(builtins, function.id)
+            return not hasattr(self.values[function.id], "__code__") and not hasattr(
+                self.values[function.id], "py_func"
+            )
+        while isinstance(function, ast.Attribute):
+            function = function.value
+        owner = self.values.get(function.id) if isinstance(function, ast.Name) else None
+        if isinstance(owner, ModuleType):
+            return owner.__name__.partition(".")[0] in _QUICK_MODULES
+        return owner is None or isinstance(owner, np.ndarray | np.generic | list | dict | tuple)
 
     def _repeated(self, trips: float, loop: ast.For | ast.While) -> float:
-        return trips * max(1.0, self.of_block(loop.body)) + self.of_block(loop.orelse)
+        inner = max(1.0, self.of_block(loop.body))  # looked at in any case: it binds names
+        return (trips * inner if trips else 0.0) + self.of_block(loop.orelse)
 
     def _trips(self, loop: ast.For) -> float:
         runs_over = loop.iter
         if isinstance(loop.target, ast.Name):
             self.values.pop(loop.target.id, None)
         if isinstance(runs_over, ast.Call) and ast.unparse(runs_over.func) in _RANGES:
-            return _range_length([self._value(a) for a in runs_over.args])
+            return _range_length([self._value(a) for a in runs_over.args], self.unknown)
         length = _length(self._value(runs_over))
-        return UNKNOWN if length is None else length
+        return self.unknown if length is None else length
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         found = self._value(value)
@@ -158,7 +185,7 @@ class _Estimate:
 _RANGES = ("range", "prange", "appyc.prange", "numba.prange")
 
 
-def _range_length(bounds: list[object]) -> float:
+def _range_length(bounds: list[object], unknown: float) -> float:
     low, high = (0, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
     step = bounds[2] if len(bounds) == 3 else 1
     stride = abs(step) if isinstance(step, int | float) and step else 1
@@ -166,7 +193,7 @@ def _range_length(bounds: list[object]) -> float:
         return max(0.0, abs(high - low) / stride)
     # Of a triangular loop one bound is known; it is as good as any.
     known = high if isinstance(high, int | float) else low
-    return abs(known) / stride if isinstance(known, int | float) and known else UNKNOWN
+    return abs(known) / stride if isinstance(known, int | float) and known else unknown
 
 
 def _array_of(shape: object) -> np.ndarray[Any, Any] | None:

@@ -1,0 +1,149 @@
+"""What happens while a function is compiled: who waits, and what is said on stderr."""
+
+from __future__ import annotations
+
+import ast
+import contextvars
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import AbstractContextManager, suppress
+from math import inf
+from types import TracebackType
+from typing import TextIO
+
+from appyc.frontend.source import Source
+from appyc.frontend.trip_counts import iterations
+from appyc.options import compile_wait, progress_is_shown
+
+NOTICE_AFTER = 1.0
+"""Seconds of compiling without a word."""
+
+_TICK = 0.25
+"""Seconds between two progress lines."""
+
+_NODE_SECONDS = 50e-9
+"""What Python takes for one node of an expression or statement, with elements of arrays among them."""
+
+SHORT_CALL = 1.0
+"""Seconds that a call may take in Python while its function is compiled; a longer one waits."""
+
+
+class Notice:
+    """Says on stderr that a function is being compiled, from a second on; a terminal shows how long it has taken."""
+
+    def __init__(self, name: str, place: str) -> None:
+        self._text = f"appyc: compiling {name} ({place}) ..."
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> None:
+        if progress_is_shown():
+            self._thread = threading.Thread(target=self._tell, name="appyc-notice", daemon=True)
+            self._thread.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()  # what the program prints next begins on a line of its own
+
+    def _tell(self) -> None:
+        start = time.monotonic()
+        if self._done.wait(NOTICE_AFTER):
+            return
+        stream = sys.stderr
+        with suppress(OSError, ValueError, AttributeError):  # there is no stderr, or it was closed
+            if not _is_live(stream):
+                print(self._text, file=stream, flush=True)
+                return
+            line = self._text
+            while not self._done.is_set():
+                line = f"{self._text} {time.monotonic() - start:.0f} s"
+                print(f"\r{line}", end="", file=stream, flush=True)
+                self._done.wait(_TICK)
+            print(f"\r{' ' * len(line)}\r", end="", file=stream, flush=True)
+
+
+def _is_live(stream: TextIO) -> bool:
+    """Whether a line can be written over: in a terminal, and in a notebook."""
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel")
+
+
+class Compilations:
+    """The versions of one function that are being made. Each belongs to the process that began it."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self._starting = threading.Lock()
+        self._going: dict[Hashable, _Compilation] = {}
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """Held by who makes a version."""
+        self._renew()
+        return self._lock
+
+    def _renew(self) -> None:
+        """In a process that was forked from another one, the threads of that one make nothing."""
+        if self._process != os.getpid():
+            self._process, self._lock = os.getpid(), threading.RLock()
+            self._starting, self._going = threading.Lock(), {}
+
+    def has_waited(self, key: Hashable, make: Callable[[], object], is_short: Callable[[], bool]) -> bool:
+        """Whether the version is there now, or for the caller to make. Not where a thread is still at it after a
+        second, and Python is through with the call soon. Raises what making it has raised."""
+        patience = compile_wait()
+        if patience == inf:
+            return True
+        self._renew()
+        with self._starting:
+            compilation = self._going.get(key)
+            is_new = compilation is None
+            if compilation is None:
+                compilation = self._going[key] = _Compilation(lambda: self._made(key, make))
+        if not compilation.done.wait(patience if is_new else 0):
+            if is_short():
+                return False
+            compilation.done.wait()
+        self._going.pop(key, None)
+        if compilation.error is not None:
+            raise compilation.error
+        return True
+
+    def _made(self, key: Hashable, make: Callable[[], object]) -> None:
+        make()
+        self._going.pop(key, None)
+
+
+class _Compilation:
+    """A version that is made in a thread of its own. error: what that has raised."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+        self.done = threading.Event()
+        self.error: BaseException | None = None
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._run,), name="appyc-compile", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._make()
+        except BaseException as error:  # noqa: BLE001  (for the call that takes the result)
+            self.error = error
+        finally:
+            self.done.set()
+
+
+def is_short(source: Source, values: Mapping[str, object]) -> bool:
+    """Whether a call surely takes Python little time: its ranges are known, and it calls no other Python functions.
+
+    values: what names stand for.
+    """
+    nodes = sum(1 for _ in ast.walk(source.ast))
+    runs = iterations(source.ast.body, values, unknown=inf)
+    return runs * nodes * _NODE_SECONDS < SHORT_CALL

@@ -1,0 +1,196 @@
+"""While a function is compiled: calls that wait, calls that run in Python, and what stderr says."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.api import JitFunction
+from appyc.compiler import waiting
+from appyc.compiler.waiting import Notice
+
+SECONDS = 60.0
+
+
+def add_up(n):
+    s = 0
+    for i in range(n):
+        s += i
+    return s
+
+
+def until(n):
+    i = 0
+    while i < n:
+        i += 1
+    return i
+
+
+def helped(n):
+    s = 0
+    for i in range(n):
+        s += add_up(i)
+    return s
+
+
+def marked(n):
+    s = 0
+    # pragma parallel for
+    for i in range(n):
+        s += i
+    return s
+
+
+def wrong(a):
+    # pragma parallel for
+    for i in range(1, len(a)):
+        a[i] = a[i - 1]
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Nothing is compiled before it is set."""
+    gate, make = threading.Event(), JitFunction._make
+
+    def slowly(jitted: JitFunction, *args: object, **keywords: object) -> object:
+        assert gate.wait(SECONDS)
+        return make(jitted, *args, **keywords)
+
+    monkeypatch.setattr(JitFunction, "_make", slowly)
+    monkeypatch.setenv("APPYC_COMPILE_WAIT", "0.01")
+    yield gate
+    gate.set()
+
+
+def opened_soon(gate: threading.Event) -> None:
+    threading.Timer(0.3, gate.set).start()
+
+
+def made(jitted: JitFunction, call: Callable[[], object]) -> None:
+    """Calls until the version is there."""
+    for _ in range(2000):
+        call()
+        if jitted._versions:
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError("it is never compiled")
+
+
+def test_a_short_call_runs_in_python_and_a_later_one_takes_the_version(gate: threading.Event) -> None:
+    jitted = appyc.jit(target="cpu")(add_up)
+    assert jitted(10) == 45
+    assert not jitted._versions
+    gate.set()
+    made(jitted, lambda: jitted(10))
+    assert jitted(11) == 55
+
+
+def test_other_threads_do_not_wait_either(gate: threading.Event) -> None:
+    jitted = appyc.jit(target="cpu")(add_up)
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.append(jitted(10))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(SECONDS)
+    assert found == [45] * 4
+    assert not jitted._versions
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"), [(add_up, 10**8), (until, 3), (helped, 3), (marked, 3)], ids=str
+)
+def test_a_call_that_may_take_long_waits(
+    gate: threading.Event, function: Callable[[int], int], argument: int
+) -> None:
+    jitted = appyc.jit(target="cpu")(function)
+    opened_soon(gate)
+    jitted(argument)
+    assert jitted._versions
+
+
+def test_strict_functions_wait(gate: threading.Event) -> None:
+    jitted = appyc.jit(target="cpu", strict=True)(add_up)
+    opened_soon(gate)
+    assert jitted(10) == 45
+    assert jitted._versions
+
+
+def test_what_compiling_raises_comes_with_a_later_call(
+    gate: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> object:
+        assert gate.wait(SECONDS)
+        raise appyc.ToolchainError("no compiler")
+
+    monkeypatch.setattr(JitFunction, "_make", fail)
+    jitted = appyc.jit(target="cpu")(add_up)
+    assert jitted(10) == 45
+    gate.set()
+    with pytest.raises(appyc.ToolchainError, match="no compiler"):
+        made(jitted, lambda: jitted(10))
+
+
+def test_a_pragma_that_is_wrong_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPYC_COMPILE_WAIT", "0")
+    with pytest.raises(appyc.DependenceError):
+        appyc.jit(target="cpu")(wrong)(np.ones(9))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_that_is_forked_meanwhile_compiles_for_itself(gate: threading.Event) -> None:
+    jitted = appyc.jit(target="cpu")(add_up)
+    assert jitted(10) == 45
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            gate.set()
+            made(jitted, lambda: jitted(10))
+            status = int(jitted(11) != 55)
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, *, soon: float, seconds: float) -> str:
+    monkeypatch.setattr(waiting, "NOTICE_AFTER", soon)
+    monkeypatch.setattr(waiting, "_TICK", 0.01)
+    monkeypatch.setattr("sys.stderr", stream)
+    with Notice("f", "x.py:3"):
+        threading.Event().wait(seconds)
+    return stream.getvalue()
+
+
+def test_one_line_says_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPYC_PROGRESS", "1")
+    found = shown(io.StringIO(), monkeypatch, soon=0.0, seconds=0.2)
+    assert found == "appyc: compiling f (x.py:3) ...\n"
+
+
+def test_a_terminal_shows_how_long_and_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPYC_PROGRESS", "1")
+    found = shown(Terminal(), monkeypatch, soon=0.0, seconds=0.2)
+    assert "\rappyc: compiling f (x.py:3) ... 0 s" in found
+    assert "\n" not in found
+    assert found.endswith(" \r")
+
+
+@pytest.mark.parametrize(("shows", "soon"), [("0", 0.0), ("1", SECONDS)])
+def test_nothing_is_said_where_that_is_unwanted_or_soon_done(
+    monkeypatch: pytest.MonkeyPatch, shows: str, soon: float
+) -> None:
+    monkeypatch.setenv("APPYC_PROGRESS", shows)
+    assert shown(io.StringIO(), monkeypatch, soon=soon, seconds=0.05) == ""
