@@ -71,14 +71,11 @@ class Presburger:
         if cases == 1:
             return True
         rounds = self._isl.dim_type.div
-        return (
-            cases <= MAX_PIECES
-            and sum(
-                aff.dim(rounds) + sum(part.dim(rounds) for part in where.get_basic_sets())
-                for where, aff in value.get_pieces()
-            )
-            <= MAX_ROUNDED
+        rounded = sum(
+            aff.dim(rounds) + sum(part.dim(rounds) for part in where.get_basic_sets())
+            for where, aff in value.get_pieces()
         )
+        return bool(cases <= MAX_PIECES and rounded <= MAX_ROUNDED)
 
     def floor_divide(self, value: isl.PwAff, divisor: int) -> isl.PwAff:
         """Rounded down, as Python's `//`; the divisor is positive."""
