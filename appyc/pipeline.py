@@ -17,9 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from appyc.errors import UnsupportedError, defects_of
+from appyc.analysis.presburger import is_out_of_work
+from appyc.analysis.verdicts import loop_text
+from appyc.errors import DependenceError, InternalError, UnsupportedError, defects_of
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
+from appyc.ir.visit import loops_of
 from appyc.passes.block_deviations import block_deviations
 from appyc.passes.block_producers import block_producers
 from appyc.passes.carry_in_scalars import carry_in_scalars
@@ -36,6 +39,7 @@ from appyc.passes.distribute_loops import distribute_loops
 from appyc.passes.drop_clearing import drop_clearing
 from appyc.passes.estimate_costs import estimate_costs
 from appyc.passes.expand_tensors import expand_tensors
+from appyc.passes.expansion import is_asked
 from appyc.passes.find_lanes import find_lanes
 from appyc.passes.find_products import find_products
 from appyc.passes.forward_copies import forward_copies
@@ -149,6 +153,20 @@ def too_deep(fn: Function) -> UnsupportedError:
                             hints=("give parts of it names, or make them functions",))  # fmt: skip
 
 
+def _leave_out(transform: Pass, fn: Function, ctx: PassContext) -> None:
+    """Says that the function stays as it was before a pass, which would take too long; the pragmas' pass must not."""
+    asked = next((loop for loop in loops_of(fn.body) if is_asked(loop)), None)
+    if transform is check_parallel and asked is not None:
+        raise DependenceError(
+            f"{loop_text(asked.var, asked.clauses)}: it could not be proven in reasonable time that the iterations are "
+            "independent", asked.loc, hints=("make functions of parts of this one",),
+        )  # fmt: skip
+    name = transform.__name__.replace("_", " ")
+    ctx.remark(
+        fn.loc, f"what is known of {fn.name!r} is too much for a step ({name}), which is left out", "missed"
+    )
+
+
 def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: bool = False) -> Function:
     """The function after the passes.
 
@@ -163,6 +181,11 @@ def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: boo
                 fn = transform(fn, ctx)
         except RecursionError:
             raise too_deep(fn) from None
+        except InternalError as defect:
+            if defect.__cause__ is None or not is_out_of_work(defect.__cause__):
+                raise
+            _leave_out(transform, fn, ctx)
+            continue
         if verify:
             check(fn, transform.__name__)
     ctx.facts.forget()

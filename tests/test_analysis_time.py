@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import appyc
@@ -88,3 +89,35 @@ def test_a_pragma_that_could_not_be_proven_is_refused_in_time(nest: Nest, tmp_pa
             jitted._analyse(wanted)
         took.append(time.process_time() - start)
     assert min(took) < ASKED_OF_THE_DEEPEST
+
+
+def stencil(a, b):
+    for i in range(1, a.shape[0] - 1):
+        if i % 3 == 1:
+            b[i] = a[i - 1] + a[i + 1]
+    for i in range(1, a.shape[0] - 1):
+        a[i] = b[i]
+
+
+def stencil_with_pragma(a, b):
+    # pragma parallel for
+    for i in range(1, a.shape[0] - 1):
+        b[i] = a[i - 1] + a[i + 1]
+
+
+@pytest.mark.parametrize("operations", [20, 100, 400])
+def test_a_pass_that_takes_too_long_is_left_out(operations: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("appyc.analysis.presburger.BETWEEN", operations)
+    jitted = appyc.jit(cache=False, target="cpu")(stencil)
+    found, wanted = [np.arange(20.0), np.zeros(20)], [np.arange(20.0), np.zeros(20)]
+    jitted(*found)
+    stencil(*wanted)
+    np.testing.assert_array_equal(found, wanted)
+    analysed = jitted._analyse(jitted._wanted(tuple(found), {}))
+    assert operations > 20 or any("is left out" in remark.text for remark in analysed.context.remarks)
+
+
+def test_no_pragma_is_ignored_by_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("appyc.analysis.presburger.BETWEEN", 20)
+    with pytest.raises(appyc.DependenceError, match="could not be proven in reasonable time"):
+        appyc.jit(cache=False, target="cpu")(stencil_with_pragma)(np.ones(20), np.ones(20))

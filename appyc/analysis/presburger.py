@@ -29,6 +29,9 @@ MAX_PIECES = 12
 MAX_ROUNDED = 12
 """The same for roundings in the cases of an expression and their conditions, all together."""
 
+BETWEEN = 500_000
+"""isl's operations between two questions with bounds of their own, about a second; a pass with more is left out."""
+
 WITNESS_RANGE = 16
 """Examples for messages are looked for among parameters of at most this size."""
 
@@ -41,6 +44,7 @@ class Presburger:
 
         self._isl = islpy
         self._context = islpy.Context()
+        self._context.set_max_operations(BETWEEN)
         self.allowance = allowance if allowance is not None else Allowance()
         self._is_asked = False
         self._ids: dict[str, isl.Id] = {}
@@ -205,11 +209,11 @@ class Presburger:
         try:
             return question()
         except self._isl.Error as error:
-            if "maximal number of operations" not in str(error):
+            if not is_out_of_work(error):
                 raise
             raise _OutOfWorkError from error
         finally:
-            self._context.set_max_operations(0)
+            self._context.set_max_operations(BETWEEN)
             self._context.reset_operations()
 
     def project_out(self, points: isl.Set, names: Sequence[str]) -> isl.Set:
@@ -349,6 +353,11 @@ class Presburger:
 
 class _OutOfWorkError(Exception):
     """isl has stopped, as it had to."""
+
+
+def is_out_of_work(error: BaseException) -> bool:
+    """Whether an error says that isl has come to its bound."""
+    return isinstance(error, _OutOfWorkError) or "maximal number of operations" in str(error)
 
 
 def _number(value: isl.Val) -> int:
