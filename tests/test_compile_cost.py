@@ -149,9 +149,9 @@ def asked(folder: Path, case: Case, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many of its operations isl may have done while a program was compiled, and 100 for each question."""
     tries, given = Allowance.tries, []
 
-    def counted(allowance: Allowance, *most: int) -> Iterator[int]:
+    def counted(allowance: Allowance) -> Iterator[int]:
         given.append(100)
-        for number, work in enumerate(tries(allowance, *most)):
+        for number, work in enumerate(tries(allowance)):
             given.append(work if number else 0)
             yield work
 

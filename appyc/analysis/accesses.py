@@ -23,7 +23,6 @@ from functools import reduce
 from typing import TYPE_CHECKING, assert_never
 
 from appyc.analysis.affine import Affine, Name, State, Truth, Value
-from appyc.analysis.allowance import OF_VALUE
 from appyc.analysis.presburger import MAX_DISJUNCTS, Presburger
 from appyc.errors import GENERATED, Loc
 from appyc.ir.nodes import (
@@ -276,7 +275,7 @@ class _Collector:
 
     def _where(self, domain: isl.Set, truth: Truth) -> tuple[isl.Set, int]:
         """The iterations for which a condition may hold, and 1 where that is more than do."""
-        narrowed = self.sets.bounded(lambda: self._narrowed(domain, truth.may_hold), None, OF_VALUE)
+        narrowed = self.sets.bounded(lambda: self._narrowed(domain, truth.may_hold), None)
         return (domain, 1) if narrowed is None else (narrowed, int(not truth.exact))
 
     def _narrowed(self, domain: isl.Set, holds: isl.Set) -> isl.Set | None:
@@ -432,7 +431,7 @@ class _Collector:
             pieces = self.sets.choose(truth.may_hold, then, orelse)
             return pieces if self.sets.is_simple(pieces) else None
 
-        return self.sets.bounded(choice, None, OF_VALUE)
+        return self.sets.bounded(choice, None)
 
     def _for(self, loop: For, domain: isl.Set) -> None:
         self.expression(loop.lo, domain)

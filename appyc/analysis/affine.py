@@ -21,7 +21,6 @@ from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, assert_never
 
-from appyc.analysis.allowance import OF_VALUE
 from appyc.analysis.presburger import Presburger
 from appyc.analysis.products import Factors, Products, written_out
 from appyc.analysis.subscripts import Linear
@@ -253,7 +252,7 @@ class Affine:
         if isinstance(expr, Const | Var | Extent):
             exact = self._exact(expr, state, depth)
         else:
-            exact = self.sets.bounded(lambda: self._simple(expr, state, depth), None, OF_VALUE)
+            exact = self.sets.bounded(lambda: self._simple(expr, state, depth), None)
         return exact if exact is not None else self._as_opaque(expr, state, depth)
 
     def _simple(self, expr: Expr, state: State, depth: int) -> isl.PwAff | None:
@@ -496,7 +495,7 @@ class Affine:
 
     def truth(self, expr: Expr, state: State, depth: int) -> Truth:
         """Where a condition may hold and may fail; everywhere, where that cannot be told."""
-        found = self.sets.bounded(lambda: self._truth(expr, state, depth), None, OF_VALUE)
+        found = self.sets.bounded(lambda: self._truth(expr, state, depth), None)
         return found if found is not None else Truth(self.sets.everything, self.sets.everything, False)
 
     def _truth(self, expr: Expr, state: State, depth: int) -> Truth:

@@ -21,9 +21,6 @@ HARDEST = 32_000
 GROWTH = 4
 """From one try to the next."""
 
-OF_VALUE = 8_000
-"""The most for what an expression is, or where a condition holds: all questions about it are as hard."""
-
 LAST = 500
 """What a question is given when nothing is left."""
 
@@ -54,9 +51,8 @@ class Allowance:
         """That of a function with so many nodes."""
         return cls(TOTAL + PER_NODE * nodes, questions=QUESTIONS + QUESTIONS_PER_NODE * nodes)
 
-    def tries(self, most: int = HARDEST) -> Iterator[int]:
-        """The work that a question is given, one try after the other, `most` in the last. Each but the first is
-        counted."""
+    def tries(self) -> Iterator[int]:
+        """The work that a question is given, one try after the other. Each but the first is counted."""
         if self.questions <= 0:
             return
         self.questions -= 1
@@ -65,7 +61,7 @@ class Allowance:
             return
         work = EASY
         yield work
-        while work < most and self.left > 0:
-            work = min(work * GROWTH, most)
+        while work < HARDEST and self.left > 0:
+            work = min(work * GROWTH, HARDEST)
             self.left -= work
             yield work

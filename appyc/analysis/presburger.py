@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from appyc.analysis.allowance import HARDEST, Allowance
+from appyc.analysis.allowance import Allowance
 from appyc.analysis.subscripts import Linear
 
 if TYPE_CHECKING:
@@ -183,8 +183,8 @@ class Presburger:
         thing = thing.drop_unused_params()
         return [thing.get_dim_name(kind, position) for position in range(thing.dim(kind))]
 
-    def bounded(self, question: Callable[[], T], otherwise: T, most: int = HARDEST) -> T:
-        """The answer, or `otherwise` where isl would have to work longer than allowed, or more than `most`.
+    def bounded(self, question: Callable[[], T], otherwise: T) -> T:
+        """The answer, or `otherwise` where isl would have to work longer than allowed.
 
         The question may be asked several times, and ask others: these are a part of it.
         """
@@ -192,7 +192,7 @@ class Presburger:
             return question()
         self._is_asked = True
         try:
-            for work in self.allowance.tries(most):
+            for work in self.allowance.tries():
                 try:
                     return self._within(work, question)
                 except _OutOfWorkError:
