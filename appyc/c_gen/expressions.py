@@ -74,7 +74,7 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             cond, then, orelse = (expression(ctx, e) for e in (expr.cond, expr.then, expr.orelse))
             return f"({cond} ? {then} : {orelse})"
         case Cast():
-            return f"({c_type(expr.dtype)}){_wide(expr)}({expression(ctx, expr.arg)})"
+            return f"({c_type(expr.dtype)}){_wide(ctx, expr)}({expression(ctx, expr.arg)})"
         case Intrinsic():
             return _intrinsic(ctx, expr)
         case Draw():
@@ -158,11 +158,13 @@ def _position(array: Symbol, index: Sequence[Expr]) -> tuple[Expr, list[Expr | N
     return None
 
 
-def _wide(cast: Cast) -> str:
-    """The integer type that a float goes through on its way to a narrow one: -2.0 becomes 254 in uint8, as
-    NumPy has it, where C leaves open what it becomes, and takes the liberty in loops."""
+def _wide(ctx: FunctionContext, cast: Cast) -> str:
+    """What a float goes through on its way to an integer: -2.0 becomes 254 in uint8, as NumPy has it, where C
+    leaves open what it becomes, and takes the liberty in loops."""
     if not cast.arg.dtype.is_float or not cast.dtype.is_integer:
         return ""
+    if cast.dtype is DType.UINT64:
+        return ctx.module.helpers.plain("to_uint64")
     if cast.dtype.bits < 32:
         return "(int32_t)"
     return "(int64_t)" if cast.dtype is DType.UINT32 else ""

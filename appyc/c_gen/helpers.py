@@ -57,6 +57,12 @@ static inline int64_t at(const int64_t index, const int64_t extent, {_FAULT}) {{
     return lo > hi ? (int64_t)(((uint64_t)lo - (uint64_t)hi - 1) / (0 - (uint64_t)step)) + 1 : 0;
 }""",
     ),
+    "to_uint64": (
+        (),
+        """static inline uint64_t to_uint64(const double x) {
+    return x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
+}""",
+    ),
     "larger": (
         (),
         "static inline int64_t larger(const int64_t a, const int64_t b) { return a > b ? a : b; }",

@@ -40,6 +40,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, scalars_read, scalars_written, walk
 from appyc.passes.build import integer
@@ -138,7 +139,8 @@ def _divided(node: Binary, digits: Mapping[Symbol, Expr], multiples: Mapping[Exp
         parts = _parts(node.lhs, multiples[base], digits)
     if parts is None:
         return node
-    return parts[0] if node.op == "//" else parts[1]
+    known = parts[0] if node.op == "//" else parts[1]
+    return known if may_raise(known) or not may_raise(node.lhs) else node
 
 
 def _length(divisor: Expr) -> Expr | None:

@@ -239,6 +239,8 @@ class ExpressionEmitter:
             return f"({arg} != {typed(0, source)})"
         if source.is_float and e.dtype.is_integer and e.dtype.bits < 64:
             return f"{arg}.to(tl.int64).to({TYPES[e.dtype]})"
+        if source.is_float and e.dtype is DType.UINT64:
+            return self.call("to_uint64", arg)
         return f"{arg}.to({TYPES[e.dtype]})"
 
     # ------------------------------------------------------------ functions

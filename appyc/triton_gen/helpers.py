@@ -126,6 +126,7 @@ _helper(
     "x",
     "one = tl.full((), 1, x.dtype)\nreturn tl.where(x > 0, one, tl.where(x < 0, tl.full((), -1, x.dtype), x))",
 )
+_helper("to_uint64", "x", "return tl.where(x < 0, x.to(tl.int64).to(tl.uint64), x.to(tl.uint64))")
 _helper("sign_of_unsigned", "x", "return tl.where(x > 0, tl.full((), 1, x.dtype), x)")
 _helper(
     "shift_left",

@@ -249,3 +249,12 @@ def fnv_hash(h, data):
         h = h ^ np.uint64(data[i])
         h = h * np.uint64(1099511628211)
     return h
+
+
+@PROGRAMS.on(np.arange(1), 4)
+@PROGRAMS.on(np.arange(3), 0)
+@PROGRAMS.on(np.arange(3), 4)
+def remainders_that_are_known_of_what_may_raise(a, k):
+    for i in range(len(a)):
+        a[a[2] % 1] += 5
+    return (5 // k) % 1

@@ -275,3 +275,11 @@ def powers_of_e(z):
 def size_of_complex_numbers(z):
     """The squares of the parts leave the range, and an infinite part outweighs a NaN."""
     return np.abs(z), np.abs(z * 0.5).max(initial=0.0)
+
+
+@PROGRAMS.on(np.array([-2.0, -1.0, 3.0, -100.5, 0.0, 2.0**63, -(2.0**33)]), np.zeros((2, 7), np.uint64))
+@PROGRAMS.on(np.array([-2.0, -1.0, 3.0, -100.5, 0.0, 2.0**63, -(2.0**33)], np.float32), np.zeros((2, 7), np.uint64))
+def negative_floats_into_unsigned(x, out):
+    for i in range(len(x)):
+        out[0, i] = x[i]
+    out[1] = x
