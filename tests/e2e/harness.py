@@ -144,9 +144,9 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def settings(target: str) -> Iterator[None]:
-    """What compiling and calling takes for a target; the IR is verified after every pass."""
-    checked = functools.partial(pipeline.run, verify=True)
+def settings(target: str, *, verify: bool = True) -> Iterator[None]:
+    """What compiling and calling takes for a target. verify: the IR is verified after every pass."""
+    checked = functools.partial(pipeline.run, verify=verify)
     chunks = contextlib.nullcontext() if target == "cpu" else small_chunks()
     with mock.patch("appyc.pipeline.run", checked), chunks:
         if target != "threads":
@@ -286,9 +286,16 @@ def _widened(value: Any, like: Any) -> Any:
     """The value in the type of another, where paths with these types meet in the other's."""
     if isinstance(value, np.generic) and not isinstance(like, np.generic):
         return value
+    if isinstance(value, bool) and isinstance(like, np.bool_):
+        return np.bool_(value)
     given = value if isinstance(value, np.generic) else value * 1  # a Python number is weak
     wide = np.result_type(given, type(like) if isinstance(like, np.generic) else like)
-    return type(like)(value) if wide == np.asarray(like).dtype else value
+    if wide != np.asarray(like).dtype:
+        return value
+    try:
+        return type(like)(value)
+    except OverflowError:
+        return value  # no type in which both could meet
 
 
 def _compare_numbers(expected: np.ndarray, found: np.ndarray, what: str, tolerance: Tolerance) -> None:

@@ -1,0 +1,168 @@
+"""Compares random programs with Python: python -m tests.random_programs --programs 1000 --seed 0
+
+The programs come of `docs/language.md` alone, not of `tests.fuzz`. A fault is made smaller and printed. With
+--sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+CHUNK = 40
+"""Programs for one process."""
+
+MOST_WALL = 120
+"""Seconds after which a program hangs."""
+
+_SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.random_programs", description=__doc__)
+    parser.add_argument("--programs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument(
+        "--target", default="threads", help="threads (C), cpu (C as users get it), interpret (Triton)"
+    )
+    parser.add_argument("--sanitize", action="store_true")
+    parser.add_argument("--planted", action="store_true", help="one program that writes outside of its array")
+    parser.add_argument("--recorded", action="store_true")
+    parser.add_argument("--optimise", default="-O1", help="what the C compiler is given last")
+    parser.add_argument("--log", type=Path, help="a file for one line of JSON for each program")
+    parser.add_argument("--shrink", action="store_true", help="make the programs with faults smaller")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _prepare(folder, given)
+        return _campaign(given, folder)
+
+
+def _prepare(folder: Path, given: argparse.Namespace) -> None:
+    """The environment, before appyc is imported. Starts Python anew where the sanitizer has to be there first."""
+    more = f"{given.optimise} {_SANITIZERS}" if given.sanitize else given.optimise
+    compiler = shutil.which("gcc") or shutil.which("cc") or "cc"
+    wrapper = folder / "compiler"
+    wrapper.write_text(f'#!/bin/sh\nexec {compiler} "$@" {more}\n')
+    wrapper.chmod(0o700)
+    os.environ |= {
+        "APPYC_MACHINE": "default",
+        "APPYC_CACHE_DIR": str(folder / "cache"),
+        "APPYC_CC": str(wrapper),
+    }
+    if given.sanitize and "libasan" not in os.environ.get("LD_PRELOAD", ""):
+        asked = [[compiler, f"-print-file-name={name}"] for name in ("libasan.so", "libstdc++.so")]
+        found = [subprocess.run(a, capture_output=True, text=True, check=True).stdout.strip() for a in asked]
+        os.environ |= {
+            "LD_PRELOAD": " ".join(found),  # C++ too: its exceptions are intercepted
+            "ASAN_OPTIONS": "detect_leaks=0",
+            "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+            "PYTHONMALLOC": "malloc",
+        }
+        sys.exit(
+            subprocess.run(
+                [sys.executable, "-m", "tests.random_programs", *sys.argv[1:]], check=False
+            ).returncode
+        )
+
+
+def _campaign(given: argparse.Namespace, folder: Path) -> int:
+    from tests.random_programs.check import FAULTS, Verdict, check, planted
+    from tests.random_programs.programs import program
+
+    def one(seed: int) -> Verdict:
+        if given.planted:
+            return Verdict(seed, planted())
+        if given.recorded:
+            from tests.random_programs import recorded
+
+            return recorded.check(recorded.program(seed), folder)
+        return check(program(seed), folder, given.target, given.threads)
+
+    found: Counter[str] = Counter()
+    faults, calls, slowest, began = [], 0, 0.0, time.monotonic()
+    for line in verdicts(one, range(given.seed, given.seed + given.programs)):
+        verdict = Verdict(**line)
+        found[verdict.kind] += 1
+        calls += verdict.calls
+        slowest = max(slowest, verdict.cpu)
+        if given.log:
+            with given.log.open("a") as log:
+                log.write(json.dumps(line) + "\n")
+        if verdict.kind in FAULTS:
+            faults.append(verdict)
+            print(f"program {verdict.seed}: {verdict.kind}: {verdict.detail}", flush=True)
+            if given.shrink and verdict.kind != "crash" and not given.recorded:
+                print(_smaller(verdict, folder, given), flush=True)
+    print(f"{sum(found.values())} programs in {time.monotonic() - began:.0f} s, {calls} calls: {dict(found)}")
+    print(f"longest compile {slowest:.2f} s of processor time")
+    return 1 if faults else 0
+
+
+def _smaller(verdict: object, folder: Path, given: argparse.Namespace) -> str:
+    from tests.random_programs.check import check
+    from tests.random_programs.programs import program
+    from tests.random_programs.shrink import shrunk
+
+    whole = program(verdict.seed)  # type: ignore[attr-defined]
+
+    def shows(text: str) -> bool:
+        try:
+            return check(replace(whole, text=text), folder, given.target, given.threads).kind == verdict.kind  # type: ignore[attr-defined]
+        except Exception:  # noqa: BLE001  (a program that is none any more)
+            return False
+
+    return shrunk(whole.text, shows)
+
+
+def verdicts(one: Callable[[int], object], seeds: range) -> Iterator[dict[str, object]]:
+    """What becomes of each seed, in processes of some seeds each: a crash is one program's."""
+    import islpy  # noqa: F401  (once, not in each process)
+
+    at = seeds.start
+    while at < seeds.stop:
+        end = min(at + CHUNK, seeds.stop)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            _work(one, range(at, end), writing)
+        os.close(writing)
+        with os.fdopen(reading) as lines:
+            for line in lines:
+                yield json.loads(line)
+                at += 1
+        _, status = os.waitpid(child, 0)
+        if at < end:
+            yield {
+                "seed": at,
+                "kind": "crash",
+                "detail": f"signal {os.WTERMSIG(status)}, status {status >> 8}",
+            }
+            at += 1
+
+
+def _work(one: Callable[[int], object], seeds: range, writing: int) -> None:
+    """Writes a line for each seed, and ends the process."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    for seed in seeds:
+        signal.alarm(MOST_WALL)
+        os.write(writing, (json.dumps(asdict(one(seed))) + "\n").encode())  # type: ignore[call-overload]
+    signal.alarm(0)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

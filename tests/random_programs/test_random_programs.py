@@ -1,0 +1,54 @@
+"""A share of the random programs, and what makes them worth running: `python -m tests.random_programs` runs more."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.random_programs import recorded
+from tests.random_programs.check import FAULTS, check
+from tests.random_programs.programs import program
+from tests.random_programs.shrink import shrunk
+
+
+@pytest.mark.parametrize("seed", range(9100, 9124))
+def test_compiled_as_python_does(seed: int, tmp_path: Path) -> None:
+    verdict = check(program(seed), tmp_path)
+    assert verdict.kind not in FAULTS, verdict.detail
+
+
+@pytest.mark.parametrize("seed", range(9200, 9204))
+def test_in_the_interpreter(seed: int, tmp_path: Path) -> None:
+    verdict = check(program(seed), tmp_path, "interpret")
+    assert verdict.kind not in FAULTS, verdict.detail
+
+
+@pytest.mark.parametrize("seed", range(9300, 9324))
+def test_recorded_as_numpy_does(seed: int, tmp_path: Path) -> None:
+    verdict = recorded.check(recorded.program(seed), tmp_path)
+    assert verdict.kind not in FAULTS, verdict.detail
+
+
+def test_one_seed_is_one_program() -> None:
+    assert program(7) == program(7)
+    assert recorded.program(7) == recorded.program(7)
+    assert len({program(seed).text for seed in range(50)}) == 50
+
+
+def test_programs_get_smaller() -> None:
+    loop = "    for i in range(3):\n        if b > i:\n            a[i] = max(b, i) + 2\n"
+    text = f"def f(a):\n    b = 1\n{loop}    return b\n"
+    assert shrunk(text, lambda smaller: "max(" in smaller) == "def f(a):\n    a[i] = max(b, i)\n"
+
+
+def test_the_sanitizer_sees_a_planted_overflow() -> None:
+    command = [sys.executable, "-m", "tests.random_programs", "--sanitize", "--planted", "--programs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    if "cannot find" in done.stderr or "cannot be preloaded" in done.stderr:
+        pytest.skip("this compiler comes without its sanitizers' libraries")
+    assert done.returncode == 1, done.stdout
+    assert "heap-buffer-overflow" in done.stderr
