@@ -134,7 +134,7 @@ class JitFunction(Entry):
 
     def _call(self, *args: object, **keywords: object) -> object:
         """A call that no compiled version was found for."""
-        recorded = _recorded_in((*args, *keywords.values()) if keywords else args)
+        recorded = recorded_in((*args, *keywords.values()) if keywords else args)
         if recorded is not None:  # an array that may not have been computed yet
             return type(recorded).__appyc_call__(recorded, self, args, keywords)
         if self.options.target == "python":
@@ -654,10 +654,10 @@ class JitFunction(Entry):
         return self._last
 
 
-def _recorded_in(values: Iterable[object]) -> Any:
+def recorded_in(values: Iterable[object]) -> Any:
     """The first recorded array among arguments, and in tuples and lists among them; None if there is none."""
     for value in values:
-        found = _recorded_in(value) if type(value) in (tuple, list) else value  # type: ignore[arg-type]
+        found = recorded_in(value) if type(value) in (tuple, list) else value  # type: ignore[arg-type]
         if hasattr(type(found), "__appyc_call__"):
             return found
     return None

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from appyc.api import JitFunction
+from appyc.api import JitFunction, recorded_in
 from appyc.compiler.versions import Request, Version
 from appyc.errors import (
     CompileError,
@@ -129,6 +129,9 @@ class AutoFunction(JitFunction):
             if self._vain == _STEP_ASIDE and self.has_given_up:
                 self._step_aside()
             return self.py_func(*args, **keywords)
+        recorded = recorded_in((*args, *keywords.values()))
+        if recorded is not None:  # an array that may not have been computed yet
+            return type(recorded).__appyc_call__(recorded, self, args, keywords)
         start = time.perf_counter()
         named = self._named(args, keywords)
         if named is None:

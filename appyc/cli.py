@@ -1,6 +1,6 @@
 """The `appyc` command.
 
-    appyc run [--report] [--target T] [--strict] script.py [args ...]
+    appyc run [--report] [--target T] [--strict] [--numpy] script.py [args ...]
     appyc run [...] -m module [args ...]
     appyc check [--json] file.py ...
     appyc machine [--again]
@@ -43,6 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--report", action="store_true", help="say afterwards what was compiled, on stderr")
     run.add_argument("--target", choices=TARGETS, help="where loops run (default: auto)")
     run.add_argument("--strict", action="store_true", help="a loop that cannot be compiled is an error")
+    run.add_argument(
+        "--numpy", action="store_true", help="record the program's NumPy operations (appyc.numpy)"
+    )
     # What follows the script is the script's: options too.
     run.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="module",
                      help="run a module, as python -m does, with the arguments that follow")  # fmt: skip
@@ -76,7 +79,7 @@ def _run(given: argparse.Namespace) -> int:
         print(f"appyc run: {error}", file=sys.stderr)
         return 2
     start = run_script if given.module is None else run_module
-    return start(words[0], words[1:], options, report=given.report)
+    return start(words[0], words[1:], options, report=given.report, records=given.numpy)
 
 
 def _check(given: argparse.Namespace) -> int:

@@ -29,6 +29,11 @@ class _Namespace:
     def __init__(self, module: Any) -> None:
         self._module = module
 
+    @property
+    def __appyc_plain__(self) -> Any:
+        """For compiled code."""
+        return self._module
+
     def __getattr__(self, name: str) -> Any:
         found = _adapted(getattr(self._module, name))
         setattr(self, name, found)

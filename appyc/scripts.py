@@ -8,12 +8,14 @@ its exit code and its tracebacks are those of Python.
 from __future__ import annotations
 
 import ast
+import builtins
+import importlib
 import importlib.util
 import os
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -30,11 +32,12 @@ _DEFINITIONS = 3
 
 
 class Session:
-    """One run of a program: the options, and the functions that were met."""
+    """One run of a program: the options, whether `numpy` is `appyc.numpy` in it, and the functions that were met."""
 
-    def __init__(self, options: Options, folder: Path) -> None:
+    def __init__(self, options: Options, folder: Path, *, records: bool = False) -> None:
         self.options = options
         self.folder = folder
+        self.records = records
         self.functions: list[AutoFunction] = []
         self._defined: Counter[CodeType] = Counter()
 
@@ -83,7 +86,27 @@ def _execute(session: Session, text: str, file: str, module: ModuleType, *, loop
     code = compile(instrumented.tree, file, "exec", dont_inherit=True)
     namespace = vars(module)
     namespace[SCOPE] = _Scope(session, instrumented, namespace)
+    if session.records:
+        namespace["__builtins__"] = {**vars(builtins), "__import__": _import}
     exec(code, namespace)
+
+
+def _import(
+    name: str,
+    scope: Mapping[str, object] | None = None,
+    names: Mapping[str, object] | None = None,
+    wanted: Sequence[str] | None = (),
+    level: int = 0,
+) -> ModuleType:
+    """`__import__` of a program's modules, where `numpy` is `appyc.numpy`. Raises ImportError as Python does."""
+    module = builtins.__import__(name, scope, names, wanted or (), level)
+    top, *inner = name.split(".")
+    if top != "numpy" or level:
+        return module
+    found = importlib.import_module("appyc.numpy")
+    for part in inner if wanted else ():
+        found = getattr(found, part, None) or module
+    return found
 
 
 class _Loader(SourceFileLoader):
@@ -116,8 +139,10 @@ class _Finder(MetaPathFinder):
         return None
 
 
-def run_script(script: str, arguments: Sequence[str], options: Options, *, report: bool = False) -> int:
-    """Runs a file as `python script.py` does. Returns the exit code."""
+def run_script(
+    script: str, arguments: Sequence[str], options: Options, *, report: bool = False, records: bool = False
+) -> int:
+    """Runs a file as `python script.py` does. Returns the exit code. records: `numpy` is `appyc.numpy` in it."""
     path = Path(script)
     folder = path.resolve().parent
     sys.argv = [script, *arguments]
@@ -129,11 +154,13 @@ def run_script(script: str, arguments: Sequence[str], options: Options, *, repor
         return 2
     # Python names the script by where it is, whatever folder the program goes to; it keeps a "./".
     file = os.path.join(Path.cwd(), script)
-    return _run_main(Session(options, folder), data, file, None, report=report)
+    return _run_main(Session(options, folder, records=records), data, file, None, report=report)
 
 
-def run_module(name: str, arguments: Sequence[str], options: Options, *, report: bool = False) -> int:
-    """Runs a module as `python -m name` does. Returns the exit code."""
+def run_module(
+    name: str, arguments: Sequence[str], options: Options, *, report: bool = False, records: bool = False
+) -> int:
+    """Runs a module as `python -m name` does. Returns the exit code. records: `numpy` is `appyc.numpy` in it."""
     sys.path[0] = str(Path.cwd())
     try:
         spec = importlib.util.find_spec(name)
@@ -146,9 +173,8 @@ def run_module(name: str, arguments: Sequence[str], options: Options, *, report:
         return 1
     sys.argv = [spec.origin, *arguments]
     data = Path(spec.origin).read_bytes()
-    return _run_main(
-        Session(options, Path(spec.origin).resolve().parent), data, spec.origin, spec, report=report
-    )
+    session = Session(options, Path(spec.origin).resolve().parent, records=records)
+    return _run_main(session, data, spec.origin, spec, report=report)
 
 
 def _run_main(session: Session, data: bytes, file: str, spec: ModuleSpec | None, *, report: bool) -> int:

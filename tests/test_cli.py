@@ -306,3 +306,39 @@ def test_check_syntax_error_and_usage(tmp_path, capsys):
 def test_help_imports_no_compiler():
     text = "import sys; from appyc.cli import _parser; _parser().format_help(); print('islpy' in sys.modules)"
     assert command("-c", text)[1] == "False\n"
+
+
+def test_a_script_that_imports_numpy_is_recorded_without_an_edit(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("""
+import numpy as np
+import numpy
+from numpy import sin, linalg
+from numpy.linalg import norm
+import numpy.linalg as la
+import numpy.fft
+import helper
+
+def total(a):
+    t = 0.0
+    for i in range(a.shape[0]):
+        t += np.sin(a[i])
+    return t
+
+a = np.linspace(0, 1, 200_000)
+b = sin(a) ** 2 + np.cos(a) ** 2
+print(b.sum(), norm(b) == la.norm(b) == linalg.norm(b), numpy.fft.fft(b[:4]), round(total(a), 6), helper.ones(3))
+print(type(a).__module__, isinstance(a, np.ndarray), file=__import__("sys").stderr)
+try:
+    import numpy.nothing
+except ImportError as error:
+    print(error)
+""")
+    (tmp_path / "helper.py").write_text("import numpy as np\nones = lambda n: np.ones(n).tolist()\n")
+    plain = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "appyc", "run", "--numpy", "--report", str(script)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout == plain.stdout
+    assert "appyc.lazy.arrays True" in found.stderr
+    assert "total (" in found.stderr
+    assert "small call" not in found.stderr

@@ -53,8 +53,8 @@ def fetch(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obj
 
 
 def plain_form(value: object) -> object:
-    """NumPy's form of a value that has one: an array of `appyc.numpy` computes it."""
-    if hasattr(type(value), "__appyc_plain__"):
+    """NumPy's form of a value that has one: an array of `appyc.numpy` computes it, a function stands for NumPy's."""
+    if hasattr(type(value), "__appyc_plain__") or "__appyc_plain__" in getattr(value, "__dict__", ()):
         found: object = value.__appyc_plain__  # type: ignore[attr-defined]
         return found
     return value

@@ -164,12 +164,12 @@ class Names:
 
     def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
         """A Python object as a value of the program."""
-        array = plain_form(value)
-        if isinstance(array, np.ndarray):
+        plain = plain_form(value)
+        if isinstance(plain, np.ndarray):
             if path is None:
                 raise UnsupportedError("this array cannot be found again at the next call", loc)
-            return self.environment.capture(path, array, loc)
-        out = self._frozen(value, path, loc)
+            return self.environment.capture(path, plain, loc)
+        out = self._frozen(plain, path, loc)
         if path is not None and not is_library(value, path):
             self.environment.depend(path, value)
         return out

@@ -298,11 +298,14 @@ static PyObject *view_after(View *view, PyObject *items, PyObject *shape)
     return out;
 }
 
+/* As in views.py: a longer path is put together by held.py. */
+enum { LONG_PATH = 16 };
+
 /* `view[key]` for an integer and a view of two axes and more. NULL without an error where it takes more to tell. */
 static PyObject *view_at(View *view, PyObject *key)
 {
     Py_ssize_t rank = PyTuple_GET_SIZE(view->shape);
-    if (!view->is_straight || rank < 2)
+    if (!view->is_straight || rank < 2 || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
         return NULL;
     Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, 0)), value = PyLong_AsSsize_t(key);
     if (PyErr_Occurred())
@@ -325,7 +328,8 @@ static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     if (count != 2 || !PyObject_TypeCheck(args[0], &ViewType))
         return PyErr_Format(PyExc_TypeError, "indexed(view, key)");
     View *view = (View *)args[0];
-    if (!view->is_straight || PyTuple_GET_SIZE(view->shape) == 0)  /* a number may be no array at all */
+    if (!view->is_straight || PyTuple_GET_SIZE(view->shape) == 0  /* a number may be no array at all */
+        || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
         Py_RETURN_NONE;
     int is_tuple = PyTuple_CheckExact(args[1]);
     PyObject *whole_slice = PySlice_New(NULL, NULL, NULL), *out = NULL;

@@ -12,7 +12,7 @@ from appyc.lazy.operations import Copy
 from appyc.lazy.order import is_ascending, is_straight
 from appyc.lazy.residence import at_home
 from appyc.lazy.running import STATE, flush
-from appyc.lazy.views import Place, Step, Transpose, Window, view_of, window
+from appyc.lazy.views import LONG_PATH, Place, Step, Transpose, Window, steps_between, view_of, window
 
 
 class Held(View):
@@ -102,7 +102,12 @@ class Held(View):
         if type(step) is Transpose and path and type(path[-1]) is Transpose:
             before = path[-1].axes
             step, path = Transpose(tuple(before[a] for a in step.axes)), path[:-1]
-        if type(step) is not Transpose or step.axes != tuple(range(len(step.axes))):
+        if len(path) >= LONG_PATH:
+            shortest = steps_between(ghost_of(self.buffer), ghost)
+            if shortest is None:
+                return self.windowed(ghost)
+            path = shortest
+        elif type(step) is not Transpose or step.axes != tuple(range(len(step.axes))):
             path = (*path, step)
         out = arrays.ndarray(self.buffer, path, ghost.shape, self.dtype)
         out._ghost = ghost

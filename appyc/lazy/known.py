@@ -82,10 +82,17 @@ def function(of: Any) -> Any:
             KnownMethod, slowly, _OPERANDS[of], plain=of, backup=None if of in _GROWING else _plain(of, slowly),
             direct=of if is_product else None, product=is_product,
         )  # fmt: skip
-        return functools.update_wrapper(known, of)
+        return _in_place_of(known, of)
     if of in _AT_ONCE or not functions.is_own(of):
-        return functools.update_wrapper(_plain(of, slowly), of)
-    return functools.update_wrapper(slowly, of)
+        return _in_place_of(_plain(of, slowly), of)
+    return _in_place_of(slowly, of)
+
+
+def _in_place_of(function: Any, of: Any) -> Any:
+    """A function with the name of NumPy's, which compiled code takes it for."""
+    out: Any = functools.update_wrapper(function, of)
+    out.__appyc_plain__ = of
+    return out
 
 
 def _plain(of: Callable[..., Any], slowly: Callable[..., Any]) -> Any:

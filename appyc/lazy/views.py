@@ -16,6 +16,9 @@ NEAR = 2
 Path: TypeAlias = tuple["Step", ...]
 """From a buffer's whole array to a view of it."""
 
+LONG_PATH = 16
+"""Steps, from which on a view of a view takes the shortest path to the same elements."""
+
 
 NUMBER = "number"
 """In a form: the next of the numbers that a program gets as arguments."""

@@ -173,4 +173,4 @@ def grown(arrays):
 
 def test_a_list_that_grows_is_still_refused() -> None:
     with pytest.raises(appyc.CompileError, match="list"):
-        appyc.jit(grown)([np.zeros(3)])
+        appyc.jit(strict=True)(grown)([np.zeros(3)])

@@ -288,3 +288,21 @@ def test_numbers_of_pythons_in_a_tuple_and_a_complex_one():
 
 def _imaginary(z):
     return 1j * z.shape[0]
+
+
+def test_compiled_code_takes_functions_of_this_namespace_for_numpys() -> None:
+    from appyc.numpy import exp, linalg
+
+    @appyc.jit(strict=True, target="cpu")
+    def mixed(a, b):
+        t = 0.0
+        for i in range(a.shape[0]):
+            t += np.sin(a[i]) + np.pi + exp(a[i]) + np.maximum(a[i], 0.5)
+        c = np.zeros(4, dtype=np.float32) + np.sum(a) + np.where(a[:4] > 0, 1, 2) + np.clip(b[:4], 0, 1)
+        return t, c, np.linalg.norm(b) + linalg.norm(a) + np.concatenate((a, b)).sum() + np.dot(a, b)
+
+    a, b = numpy.linspace(-1, 1, 7), numpy.linspace(0, 2, 7)
+    for found, expected in zip(mixed(a, b), mixed.py_func(a, b), strict=True):
+        numpy.testing.assert_allclose(found, expected)
+    for found, expected in zip(mixed(np.asarray(a), np.asarray(b)), mixed.py_func(a, b), strict=True):
+        numpy.testing.assert_allclose(found, expected)

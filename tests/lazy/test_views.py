@@ -213,3 +213,27 @@ def test_wrong_shapes_raise_what_numpy_raises(shape) -> None:
         np.array(a).reshape(2, 3)  # a shape that is equal, of other numbers
         with pytest.raises(expected.type):
             np.array(a).reshape(shape)
+
+
+@pytest.mark.parametrize("count", [15, 16, 17, 33, 500])
+@pytest.mark.parametrize("step", ["part", "row", "turned", "back"])
+def test_a_long_chain_of_views_is_one_of_the_array(count: int, step: str) -> None:
+    """Each view of a view is a step further away; 300 of them were too many for Python's stack."""
+    steps = {
+        "part": lambda x, i: x[1:] if i % 2 else x[:, 1:],
+        "row": lambda x, i: x.reshape(-1)[1:] if x.ndim == 2 else x[1:],
+        "turned": lambda x, i: x[1:, ::-1].T,
+        "back": lambda x, i: x[::-1],
+    }
+
+    def chain(module):
+        whole = module.arange(360_000.0).reshape(600, 600) * 2
+        view = whole
+        for i in range(count):
+            view = steps[step](view, i)
+        total = view + 1
+        view[...] = 3
+        return total, whole
+
+    for found, expected in zip(chain(np), chain(numpy), strict=True):
+        numpy.testing.assert_array_equal(found, expected)
