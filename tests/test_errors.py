@@ -246,15 +246,6 @@ def scale(a, factor):
 
 scale(np.ones(4), 2.0)
 """,
-    "pragma_loop_variable_in_private": """
-@appyc.jit
-def scale(a):
-    #pragma parallel for private(i)
-    for i in range(a.shape[0]):
-        a[i] *= 2.0
-
-scale(np.ones(4))
-""",
     "pragma_unknown_schedule": """
 @appyc.jit
 def scale(a):

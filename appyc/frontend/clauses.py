@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from difflib import get_close_matches
 
 from appyc.errors import Loc, PragmaError
 from appyc.frontend.expressions import lower_condition
+from appyc.frontend.liveness import names_assigned
 from appyc.frontend.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import Env, Scope
 from appyc.frontend.values import (
@@ -28,8 +30,9 @@ def prange_clauses(loc: Loc) -> Clauses:
     return Clauses("parallel", loc=loc)
 
 
-def loop_clauses(scope: Scope, pragma: LoopPragma, head: Env) -> Clauses:
-    """The clauses; `head` has what names are bound to inside the loop.
+def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> Clauses:
+    """The clauses; `head` has what names are bound to inside the loop. Variables of the loop itself and of loops in
+    it are private as they are, whether a clause says so or not.
 
     Raises PragmaError for a name that is no variable, or not of the kind that its clause takes.
     """
@@ -39,6 +42,8 @@ def loop_clauses(scope: Scope, pragma: LoopPragma, head: Env) -> Clauses:
         for name in clause.names
         for symbol in _scalars_or_array(scope, head, name, "reduction")
     )
+    counters = names_assigned([loop.target for loop in ast.walk(node) if isinstance(loop, ast.For)])
+    named = [n for n in pragma.private if n.text not in counters or isinstance(head.get(n.text), Slot)]
     condition = lower_condition(scope, pragma.condition) if pragma.condition is not None else None
     return Clauses(
         pragma.request,
@@ -47,7 +52,7 @@ def loop_clauses(scope: Scope, pragma: LoopPragma, head: Env) -> Clauses:
         block=pragma.block,
         num_warps=pragma.num_warps,
         reductions=reductions,
-        private=tuple(s for n in pragma.private for s in _scalars_or_array(scope, head, n, "private")),
+        private=tuple(s for n in named for s in _scalars_or_array(scope, head, n, "private")),
         shared=tuple(s for n in pragma.shared for s in _any(scope, head, n, "shared")),
         to=tuple(s for n in pragma.to for s in _arrays(scope, head, n, "to")),
         from_=tuple(s for n in pragma.from_ for s in _arrays(scope, head, n, "from")),

@@ -139,7 +139,7 @@ def _loop(scope: Scope, node: ast.For, source: Range, pragma: LoopPragma | None,
     frame, block = shape.lower(scope, body)
     clauses = None
     if pragma is not None:
-        clauses = loop_clauses(scope, pragma, frame.head)
+        clauses = loop_clauses(scope, node, pragma, frame.head)
     elif source.parallel:
         clauses = prange_clauses(loc)
     loop = For(var, source.lo, source.hi, source.step, block, clauses=clauses, loc=loc)

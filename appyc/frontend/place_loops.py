@@ -160,6 +160,6 @@ def _nest(
     asked = pragma is not None and pragma.request in ("parallel", "simd")
     shape = LoopBody(node, loc, frozenset(), in_order=False, asked=asked)
     frame, block = shape.lower(scope, body)
-    clauses = loop_clauses(scope, pragma, frame.head) if pragma is not None else None
+    clauses = loop_clauses(scope, node, pragma, frame.head) if pragma is not None else None
     loop = For(var, integer(0, loc), places.extents[depth], 1, block, clauses=clauses, loc=loc)
     shape.finish(scope, frame, loop)

@@ -7,8 +7,10 @@ import itertools
 import linecache
 import textwrap
 
+import numpy as np
 import pytest
 
+import appyc
 from appyc.errors import PragmaError
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, LoopPragma, OncePragma
 from appyc.frontend.pragmas import read_pragmas
@@ -367,3 +369,33 @@ def test_rendered_error():
         "2 |     #pragma parallel for colapse(2)",
         "  |                          ^^^^^^^ did you mean 'collapse'?",
     ]
+
+
+def test_variables_of_loops_may_be_named_private():
+    """As programs with OpenMP do; one that is also set elsewhere in the loop is made private as any other."""
+
+    def named(a, b):
+        n, m = a.shape
+        # pragma parallel for private(i, j, t)
+        for i in range(n):
+            for j in range(m):
+                t = a[i, j] * 2
+                b[i, j] = t
+
+    def behind(a, b):
+        n, m = a.shape
+        j = 0
+        # pragma parallel for private(i, j)
+        for i in range(n):
+            for j in range(m):
+                b[i, j] = a[i, j]
+            b[i, j] += j
+
+    for fn in (named, behind):
+        for target in ("cpu", "interpret"):
+            a, one, other = np.arange(12.0).reshape(3, 4), np.zeros((3, 4)), np.zeros((3, 4))
+            jitted = appyc.jit(strict=True, target=target)(fn)
+            jitted(a, one)
+            fn(a, other)
+            np.testing.assert_array_equal(one, other)
+            assert jitted.explain().loops[0].verdict == "independent"
