@@ -389,7 +389,6 @@ def test_variables_of_loops_may_be_named_private():
         for i in range(n):
             for j in range(m):
                 b[i, j] = a[i, j]
-            b[i, j] += j
 
     for fn in (named, behind):
         for target in ("cpu", "interpret"):
