@@ -27,6 +27,7 @@ from appyc.compiler.versions import Request, Version
 from appyc.errors import (
     CompileError,
     InternalError,
+    LeftToPython,
     Loc,
     ToolchainError,
     TypeInferenceError,
@@ -141,6 +142,8 @@ class AutoFunction(JitFunction):
         if version is not None:
             try:
                 return version.run(named)
+            except LeftToPython:
+                pass
             except CompileError:
                 # A kernel refuses an array that may not be written, before its first store. In a
                 # function that runs in part in Python it is the program's own.

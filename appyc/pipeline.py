@@ -15,18 +15,20 @@ guards hold: the caller tests both, and takes the plain function otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.analysis.presburger import is_out_of_work
 from appyc.analysis.verdicts import loop_text
 from appyc.errors import DependenceError, InternalError, UnsupportedError, defects_of
-from appyc.ir.nodes import Function
+from appyc.ir.nodes import Callee, Function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of
 from appyc.passes.block_deviations import block_deviations
 from appyc.passes.block_producers import block_producers
 from appyc.passes.carry_in_scalars import carry_in_scalars
 from appyc.passes.check_bounds import check_bounds
+from appyc.passes.check_calls import check_calls, hands_on_arrays
 from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.chunk_scans import chunk_scans
@@ -74,6 +76,7 @@ from appyc.passes.straighten_loops import straighten_loops
 from appyc.passes.stream_results import stream_results
 from appyc.passes.substitute_induction import substitute_induction
 from appyc.passes.sum_columns_in_blocks import sum_columns_in_blocks
+from appyc.passes.trap_overflow import trap_overflow
 from appyc.passes.unroll_loops import unroll_loops
 from appyc.passes.version_loops import version_loops
 
@@ -86,6 +89,7 @@ SIMPLIFY: tuple[Pass, ...] = (
     count_whiles,  # next: what a counter starts from and ends at is looked into by the next
     propagate_scalars,  # then: bounds and indices in terms of parameters, for all that follow
     remove_dead_code,  # what the first left over, and copies that the front end made for nothing
+    trap_overflow,  # last: sums that are tested are no bounds that others could work with
 )
 
 ANALYSE: tuple[Pass, ...] = (
@@ -138,6 +142,17 @@ ANALYSE: tuple[Pass, ...] = (
     coalesce_loops,  # last: no other pass knows what to make of its indices
 )
 
+WITH_CALLS: tuple[Pass, ...] = (
+    keep_python_ints,  # as above
+    check_calls,  # in the place of all others: none of them knows what a callee does with an array
+)
+
+
+def analysis_of(fn: Function) -> tuple[Pass, ...]:
+    """The passes for the usual version of a function."""
+    return WITH_CALLS if hands_on_arrays(fn) else ANALYSE
+
+
 PROVE_BOUNDS: tuple[Pass, ...] = (
     check_bounds,  # for arguments that share memory, before `share_memory` and ANALYSE: each index in its own view
 )
@@ -145,6 +160,12 @@ PROVE_BOUNDS: tuple[Pass, ...] = (
 UNCHECKED: tuple[Pass, ...] = (
     check_bounds,  # with boundscheck=False it only marks accesses as not to be checked
 )
+
+
+def run_all(fn: Function, passes: tuple[Pass, ...], ctx: PassContext) -> Function:
+    """The function after the passes, and its callees after them."""
+    callees = tuple(Callee(run(callee.function, passes, ctx)) for callee in fn.callees)
+    return run(replace(fn, callees=callees) if callees else fn, passes, ctx)
 
 
 def too_deep(fn: Function) -> UnsupportedError:

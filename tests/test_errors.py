@@ -699,14 +699,39 @@ def weigh(a):
 
 weigh(np.ones(4))
 """,
-    "recursion": """
+    "recursion_with_new_arrays": """
 @appyc.jit(strict=True)
-def factorial(n):
-    if n < 2:
-        return 1
-    return n * factorial(n - 1)
+def halves(a):
+    if len(a) < 2:
+        return a.copy()
+    return halves(a[: len(a) // 2])
 
-factorial(5)
+halves(np.ones(5))
+""",
+    "recursion_under_a_pragma": """
+def clear(a, n):
+    if n > 0:
+        a[n - 1] = 0.0
+        clear(a, n - 1)
+
+@appyc.jit
+def clear_rows(a):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        clear(a[i], a.shape[1])
+
+clear_rows(np.ones((5, 5)))
+""",
+    "pragma_in_a_recursion": """
+@appyc.jit
+def clear(a, n):
+    #pragma parallel for
+    for i in range(n):
+        a[i] = 0.0
+    if n > 0:
+        clear(a, n - 1)
+
+clear(np.ones(5), 5)
 """,
     "async_function": """
 @appyc.jit(strict=True)
@@ -856,7 +881,7 @@ check(np.ones(4))
 @appyc.jit(strict=True)
 def apply(a):
     def halved(x):
-        return x if x < 1 else halved(x / 2)
+        return f"{x / 2}"
     return halved(a[0])
 
 apply(np.ones(4))
@@ -1239,6 +1264,16 @@ scale(np.ones(4))
 }
 
 AT_RUN_TIME = {
+    "integer_too_large_in_a_recursion": """
+@appyc.jit
+def powers(a, n, x):
+    if n == 0:
+        return x
+    a[0] += 1
+    return powers(a, n - 1, x * 10)
+
+powers(np.zeros(1), 30, 1)
+""",
     "index_out_of_range": """
 @appyc.jit
 def shift(a, b):

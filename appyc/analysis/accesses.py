@@ -33,6 +33,7 @@ from appyc.ir.nodes import (
     Assign,
     Binary,
     Break,
+    Call,
     Cast,
     Compare,
     Const,
@@ -249,6 +250,9 @@ class _Collector:
                 self._access(expr.where, expr.generators, DRAW, domain)
                 for arg in expr.args:
                     self.expression(arg, domain)
+            case Call():
+                for part in expr.numbers:
+                    self.expression(part, domain)
             case Apart() | Ascending():
                 pass  # what it reads, nobody writes in the loop that it is about, and no pass follows
             case Reduce():

@@ -30,6 +30,7 @@ from appyc.ir.nodes import (
     Apart,
     Ascending,
     Binary,
+    Call,
     Cast,
     Compare,
     Const,
@@ -296,6 +297,7 @@ class Affine:
                 | Ascending()
                 | Workers()
                 | Likely()
+                | Call()
                 | Reduce()
             ):
                 return None

@@ -13,6 +13,7 @@ from appyc.ir.nodes import (
     Apart,
     Ascending,
     Binary,
+    Call,
     Cast,
     Compare,
     Const,
@@ -90,7 +91,7 @@ def evaluate(expr: Expr, known: Mapping[Symbol, Any]) -> Number:
             return np.asarray(evaluate(expr.arg, known)).astype(expr.dtype.numpy)[()]
         case Likely():
             return evaluate(expr.arg, known)
-        case Intrinsic() | Draw() | AnyLane() | Apart() | Ascending() | Workers() | Reduce():
+        case Intrinsic() | Draw() | AnyLane() | Apart() | Ascending() | Workers() | Call() | Reduce():
             raise LookupError(type(expr).__name__)
         case _:
             assert_never(expr)

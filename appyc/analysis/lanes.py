@@ -7,7 +7,21 @@ run side by side, with nothing in it that ends early, and accesses that come to 
 from __future__ import annotations
 
 from appyc.analysis.strides import Pace, Strides
-from appyc.ir.nodes import Alloc, Break, Draw, Fail, For, Load, LoopMode, Stmt, Store, Update, Var, While
+from appyc.ir.nodes import (
+    Alloc,
+    Break,
+    Call,
+    Draw,
+    Fail,
+    For,
+    Load,
+    LoopMode,
+    Stmt,
+    Store,
+    Update,
+    Var,
+    While,
+)
 from appyc.ir.visit import scalars_written, walk
 
 MAX_STATEMENTS = 12
@@ -31,7 +45,7 @@ def lanes_of(around: tuple[For, ...], strides: Strides) -> For | None:
 def _is_straight(loop: For) -> bool:
     for node in walk(loop.body):
         match node:
-            case While() | Alloc() | Fail() | Break() | Draw():
+            case While() | Alloc() | Fail() | Break() | Draw() | Call():
                 return False
             case Load() | Store() if node.checked:
                 return False

@@ -10,13 +10,16 @@ from appyc.c_gen.names import Names
 from appyc.c_gen.scalars import storage_type
 from appyc.c_gen.units import Definition
 from appyc.c_gen.writer import Writer
-from appyc.errors import Loc
+from appyc.errors import LeftToPython, Loc
 from appyc.ir.abi import FaultSite
-from appyc.ir.nodes import Alloc, Binary, Const, Fail, For, Function, Load, Node, Store, Symbol, Update
+from appyc.ir.nodes import Alloc, Binary, Call, Const, Fail, For, Function, Load, Node, Store, Symbol, Update
 from appyc.ir.raising import is_never_negative
-from appyc.ir.types import Layout
-from appyc.ir.visit import walk
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import arrays_written, walk
 from appyc.options import Options
+
+CHECKED = {"+": "add", "-": "sub", "*": "mul", "<<": "shift"}
+"""Operators of integers that have forms which must not wrap, and the names of those."""
 
 
 @dataclass(slots=True)
@@ -25,7 +28,8 @@ class ModuleContext:
 
     functions: the finished C functions, callees first. sequential: leave out
     threads, SIMD and `restrict`, so that arrays may overlap. profiled: the loops whose time the
-    code takes, in the order of the table; None where it takes none.
+    code takes, in the order of the table; None where it takes none. callees: what those of the
+    function are called in C.
     """
 
     fn: Function
@@ -35,6 +39,7 @@ class ModuleContext:
     helpers: Helpers = field(default_factory=Helpers)
     functions: list[Definition] = field(default_factory=list)
     profiled: list[For] | None = None
+    callees: dict[str, str] = field(default_factory=dict)
     _faults: dict[FaultSite, int] = field(default_factory=dict)
 
     def fault(self, error: str, message: str, loc: Loc) -> int:
@@ -44,6 +49,15 @@ class ModuleContext:
 
     def faults(self) -> tuple[FaultSite, ...]:
         return tuple(self._faults)
+
+    def overflow_fault(self, loc: Loc) -> int:
+        """What an integer beyond 64 bits comes to: Python runs the call where that can start again."""
+        if not arrays_written(self.fn.body) & set(self.fn.params):
+            return self.fault(LeftToPython.__name__, "an integer takes more than 64 bits", loc)
+        message = (
+            "an integer takes more than 64 bits in a compiled recursive function that stores into arrays"
+        )
+        return self.fault("OverflowError", message, loc)
 
     def index_fault(self, array: Symbol, axis: int, loc: Loc) -> int:
         name = array.name.replace("{", "{{").replace("}", "}}")
@@ -64,6 +78,7 @@ class FunctionContext:
     allocates, and frees where it ends. leaves: some `goto leave` has been written, so the label is
     needed. renamed: what some symbols are called just here.
     leaves_fast_loop: an index that is out of range ends the loop, and nothing is raised.
+    in_callee: this function is one that is called, and knows how deep it is.
     may_stream: there is a variable `streams` that says whether results are written past the caches.
     lines: the elements that stores to some arrays go to just here, on their way past the caches.
     """
@@ -78,6 +93,7 @@ class FunctionContext:
     renamed: Mapping[Symbol, str] = field(default_factory=dict)
     leaves_fast_loop: bool = False
     may_stream: bool = False
+    in_callee: bool = False
     lines: Mapping[Symbol, str] = field(default_factory=dict)
 
     def name(self, symbol: Symbol) -> str:
@@ -123,10 +139,10 @@ def _is_fault_site(node: Node) -> bool:
             return node.checked and bool(node.index)
         case Alloc():
             return not node.in_frame
-        case Fail():
+        case Fail() | Call():
             return True
         case Binary():
-            return divisor_may_be_zero(node) or exponent_may_be_negative(node)
+            return divisor_may_be_zero(node) or exponent_may_be_negative(node) or may_overflow(node)
         case _:
             return False
 
@@ -138,6 +154,11 @@ def divisor_may_be_zero(node: Binary) -> bool:
     return not (isinstance(node.rhs, Const) and node.rhs.value != 0)
 
 
+def may_overflow(node: Binary) -> bool:
+    """True for arithmetic of integers that must not wrap."""
+    return node.trap and node.dtype is DType.INT64 and node.op in CHECKED
+
+
 def exponent_may_be_negative(node: Binary) -> bool:
     """True for an integer power whose exponent may be negative, which NumPy refuses."""
     if node.op != "**" or node.dtype.kind != "i":
@@ -145,11 +166,12 @@ def exponent_may_be_negative(node: Binary) -> bool:
     return not is_never_negative(node.rhs)
 
 
-def parameters_of_array(ctx: ModuleContext, array: Symbol) -> list[tuple[str, str]]:
-    """The C parameters (type, name) that describe an array: data, extents, strides if need be."""
+def parameters_of_array(ctx: ModuleContext, array: Symbol, *, apart: bool = True) -> list[tuple[str, str]]:
+    """The C parameters (type, name) that describe an array: data, extents, strides if need be. apart: no other
+    argument shares memory with it, unless the module is for such."""
     kind = array.array
     const = "const " if kind.readonly else ""
-    restrict = "" if ctx.sequential else "restrict "
+    restrict = "restrict " if apart and not ctx.sequential else ""
     out = [(f"{const}{storage_type(kind.dtype)} *{restrict}".rstrip(), ctx.names.of(array))]
     out += [("const int64_t", ctx.names.extent(array, axis)) for axis in range(kind.ndim)]
     if kind.layout is Layout.STRIDED:

@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from appyc.c_gen.context import FunctionContext, divisor_may_be_zero, exponent_may_be_negative
+from appyc.c_gen.context import (
+    CHECKED,
+    FunctionContext,
+    divisor_may_be_zero,
+    exponent_may_be_negative,
+    may_overflow,
+)
 from appyc.c_gen.math_functions import POWERS
 from appyc.c_gen.scalars import c_type, constant, is_promoted, storage_type
 from appyc.errors import InternalError, Loc
@@ -20,6 +26,7 @@ from appyc.ir.nodes import (
     Apart,
     Ascending,
     Binary,
+    Call,
     Cast,
     Compare,
     Const,
@@ -89,6 +96,8 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             return str(CHAINS) if ctx.in_piece else f"({CHAINS} * threads)"
         case Likely():
             return f"__builtin_expect({expression(ctx, expr.arg)}, 1)"
+        case Call():
+            raise InternalError("c_gen", "a call is a part of a larger expression")
         case Reduce():
             raise InternalError("c_gen", "a tensor expression is left")
         case _:
@@ -278,6 +287,9 @@ def _binary(ctx: FunctionContext, expr: Binary) -> str:
         rhs = f"{ctx.module.helpers.typed('exponent', dtype)}({rhs}, {site}, fault, &failed)"
     if expr.op == "**":
         return _power(ctx, expr, lhs, rhs)
+    if may_overflow(expr):
+        checked = ctx.module.helpers.plain(f"{CHECKED[expr.op]}_checked")
+        return f"{checked}({lhs}, {rhs}, {ctx.module.overflow_fault(expr.loc)}, fault, &failed)"
     if expr.op in ("<<", ">>") and isinstance(expr.rhs, Const):
         assert not isinstance(expr.rhs.value, complex)
         if 0 <= expr.rhs.value < dtype.bits:

@@ -6,28 +6,38 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from appyc.c_gen.context import FunctionContext
-from appyc.c_gen.scalars import storage_type
+from appyc.c_gen.scalars import c_type, storage_type
 from appyc.c_gen.units import Definition
 from appyc.ir.nodes import Alloc, Function, Stmt, Symbol
+from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 
 
 def emit_function(
-    ctx: FunctionContext, name: str, parameters: Sequence[str], body: Callable[[], None]
+    ctx: FunctionContext,
+    name: str,
+    parameters: Sequence[str],
+    body: Callable[[], None],
+    returns: DType | None = None,
 ) -> None:
     """Writes a function around what `body` writes, and adds it to the module.
 
-    It is never inlined, because `restrict` holds for parameters only. `noipa`: gcc 12 may write an
-    address as `2 * pointer - start`, lose sight of what it points to, and drop the call as one that
-    has no effect.
+    returns: the type of `result`, which `body` assigns and the function returns. A function without one is never
+    inlined, because `restrict` holds for parameters only. `noipa`: gcc 12 may write an address as
+    `2 * pointer - start`, lose sight of what it points to, and drop the call as one that has no effect.
     """
     writer, names = ctx.writer, ctx.module.names
     restrict = "" if ctx.module.sequential else "restrict "
     lines = textwrap.wrap(", ".join(parameters), 100, break_long_words=False)
-    head = "\n    ".join([f"void {name}(", *lines]) + ")"
+    kind = "void" if returns is None else c_type(returns)
+    head = "\n    ".join([f"{kind} {name}(", *lines]) + ")"
     with writer.block(""):
-        writer.line("bool failed = fault[0] >= 0;")
-        writer.line("if (failed) return;")
+        if returns is None:
+            writer.line("bool failed = fault[0] >= 0;")
+            writer.line("if (failed) return;")
+        else:
+            writer.line("bool failed = false;")
+            writer.line(f"{kind} result = 0;")
         for array in ctx.allocated:
             writer.line(f"{storage_type(array.dtype)} *{restrict}{names.of(array)} = 0;")
             writer.line(f"int64_t {names.of(array)}_held = 0;")
@@ -39,7 +49,10 @@ def emit_function(
         release = ctx.module.helpers.plain("release") if ctx.allocated else ""
         for array in ctx.allocated:
             writer.line(f"{release}({names.of(array)}, {names.of(array)}_held);")
-    ctx.module.functions.append(Definition(head, f" {writer.text()}", ("noinline", "noipa")))
+        if returns is not None:
+            writer.line("return result;")
+    attributes = ("noinline", "noipa") if returns is None else ()
+    ctx.module.functions.append(Definition(head, f" {writer.text()}", attributes))
 
 
 def arrays_gone(fn: Function, allocated: frozenset[Symbol]) -> dict[int, list[Symbol]]:

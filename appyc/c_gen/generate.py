@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from appyc.c_gen.callees import MAX_DEPTH, activation_bytes, callee_names, emit_callee
 from appyc.c_gen.captures import outside_symbols, perfect_nest
 from appyc.c_gen.context import FunctionContext, ModuleContext, can_fault, parameters_of_array
 from appyc.c_gen.expressions import expression
@@ -77,6 +78,10 @@ def generate(
         fn, options, sequential, Names(fn), helpers=helpers, profiled=[] if profile else None
     )
     layout = frame_layout(fn)
+    callee_names(module)
+    for callee in fn.callees:
+        _emit_callee(module, callee.function)
+    called = [f"static {function.head};" for function in module.functions]
     program = _emit_program(module, layout)
     entry = module.names.fresh(f"kernel_{fn.name}")
     entry_text = _entry(module, layout, entry, program)
@@ -84,7 +89,7 @@ def generate(
     table = [table_text(profiled)] if profiled else []
     functions = tuple(module.functions)
     written = [function.static for function in functions]
-    text = "\n\n".join([TYPEDEFS, module.helpers.text(), *table, *written, entry_text]) + "\n"
+    text = "\n\n".join([TYPEDEFS, module.helpers.text(), *table, *called, *written, entry_text]) + "\n"
     threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))
     masked = any(isinstance(n, Alloc) and n.in_frame for n in walk(fn))
     start = f"{TYPEDEFS}\n\n{module.helpers.declared()}"
@@ -95,14 +100,28 @@ def generate(
     )  # fmt: skip
 
 
+def _emit_callee(module: ModuleContext, fn: Function) -> None:
+    """Writes a function that the program calls."""
+    ctx = FunctionContext(module, allocated=_allocated(module, fn), in_callee=True)
+
+    def statements() -> None:
+        declare_scalars(ctx, _locals(module, fn))
+        for stmt in fn.body:
+            emit_statement(ctx, stmt)
+
+    emit_callee(ctx, fn, statements)
+
+
+def _allocated(module: ModuleContext, fn: Function) -> tuple[Symbol, ...]:
+    """The arrays that the function gets memory for."""
+    made = (n for n in _outside_threads(module, fn.body) if isinstance(n, Alloc) and not n.in_frame)
+    return tuple(dict.fromkeys(n.array for n in made))
+
+
 def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
     """Writes the function that holds the program; returns its name."""
     fn = module.fn
-    allocated = tuple(
-        dict.fromkeys(
-            n.array for n in _outside_threads(module, fn.body) if isinstance(n, Alloc) and not n.in_frame
-        )
-    )
+    allocated = _allocated(module, fn)
     ctx = FunctionContext(module, allocated=allocated)
     name = module.names.fresh(fn.name)
     parameters = ["int64_t *frame", "int64_t *fault", "const int64_t threads"]
@@ -113,7 +132,7 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
             parameters.append(f"{c_type(symbol.dtype)} {module.names.of(symbol)}")
 
     def statements() -> None:
-        declare_scalars(ctx, _locals(module))
+        declare_scalars(ctx, _locals(module, fn))
         gone = arrays_gone(fn, frozenset(allocated))
         for at, stmt in enumerate(fn.body):
             emit_statement(ctx, stmt)
@@ -165,9 +184,8 @@ def _outside_threads(module: ModuleContext, body: tuple[Stmt, ...]) -> list[Stmt
     return out
 
 
-def _locals(module: ModuleContext) -> list[Symbol]:
-    """The scalars that the main function declares: neither parameters nor loop variables."""
-    fn = module.fn
+def _locals(module: ModuleContext, fn: Function) -> list[Symbol]:
+    """The scalars that a function declares: neither parameters nor loop variables."""
     needed: set[Symbol] = set()
     ctx = FunctionContext(module)
     for stmt in _outside_threads(module, fn.body):
@@ -194,7 +212,9 @@ def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str)
     writer = Writer()
     restrict = "" if module.sequential else "restrict "
     ctx = FunctionContext(module, writer)
-    with writer.block(f"int32_t {entry}(int64_t *{restrict}frame)"):
+    inner = module.names.fresh(f"run_{module.fn.name}") if module.fn.callees else entry
+    static = "static " if module.fn.callees else ""
+    with writer.block(f"{static}int32_t {inner}(int64_t *{restrict}frame)"):
         writer.line(f"int64_t *fault = frame + {layout.fault};")
         writer.line("fault[0] = -1;")
         arguments = ["frame", "fault", "frame[0]"]
@@ -210,6 +230,12 @@ def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str)
             writer.line(f"if (!{expression(ctx, guard.holds)}) return {int(Status.GUARD)};")
         writer.line(f"{program}({', '.join(arguments)});")
         writer.line(f"return fault[0] < 0 ? {int(Status.OK)} : {int(Status.FAULT)};")
+    if module.fn.callees:
+        with_stack = module.helpers.plain("with_stack")
+        limit = f"frame[{layout.fault + 1}]"
+        most = f"({limit} < {MAX_DEPTH} ? {limit} : {MAX_DEPTH}) * {activation_bytes(module.fn)}"
+        with writer.block(f"int32_t {entry}(int64_t *frame)"):
+            writer.line(f"return {with_stack}({inner}, frame, {most});")
     return writer.text()
 
 

@@ -39,6 +39,99 @@ PLAIN: dict[str, tuple[tuple[str, ...], str | Definition]] = {
     }
 }""",
     ),
+    **{
+        f"{name}_checked": (
+            ("raise_fault",),
+            f"""static inline int64_t {name}_checked(const int64_t a, const int64_t b, {_FAULT}) {{
+    int64_t result;
+    if (__builtin_expect({wraps}, 0)) {{
+        *failed = true;
+        raise_fault(fault, site, 0, 0);
+    }}
+    return result;
+}}""",
+        )
+        for name, wraps in (
+            *((name, f"__builtin_{name}_overflow(a, b, &result)") for name in ("add", "sub", "mul")),
+            # A negative shift is an error that the caller has looked for.
+            (
+                "shift",
+                "(result = b > 62 ? 0 : a << (b < 0 ? 0 : b), a && (b > 62 || result >> (b < 0 ? 0 : b) != a))",
+            ),
+        )
+    },
+    "stack_left": (
+        (),
+        """/* The bytes of the stack that this thread has left, but for some that functions of libraries may need. */
+extern int pthread_getattr_np(__UINTPTR_TYPE__, void *);
+extern int pthread_attr_getstack(const void *, void **, __SIZE_TYPE__ *);
+extern int pthread_attr_destroy(void *);
+extern __UINTPTR_TYPE__ pthread_self(void);
+#ifdef __APPLE__
+extern void *pthread_get_stackaddr_np(__UINTPTR_TYPE__);
+extern __SIZE_TYPE__ pthread_get_stacksize_np(__UINTPTR_TYPE__);
+#endif
+static __attribute__((noinline)) int64_t stack_left(void) {
+    static __thread char *lowest;
+    char *const here = (char *)__builtin_frame_address(0);
+    if (!lowest) {
+#ifdef __APPLE__
+        const __UINTPTR_TYPE__ self = pthread_self();
+        lowest = (char *)pthread_get_stackaddr_np(self) - pthread_get_stacksize_np(self);
+#else
+        int64_t attributes[32];
+        void *start = here - 262144;
+        __SIZE_TYPE__ bytes;
+        if (!pthread_getattr_np(pthread_self(), attributes)) {
+            pthread_attr_getstack(attributes, &start, &bytes);
+            pthread_attr_destroy(attributes);
+        }
+        lowest = (char *)start;
+#endif
+    }
+    return here - lowest - 131072;
+}""",
+    ),
+    "activations_left": (
+        ("stack_left",),
+        """/* How many functions may be called in each other, if each takes so many bytes of the stack. */
+static int64_t activations_left(const int64_t limit, const int64_t bytes) {
+    const int64_t room = stack_left() / bytes;
+    return limit < room ? limit : room;
+}""",
+    ),
+    "with_stack": (
+        ("stack_left",),
+        """/* Calls a kernel with so many bytes of stack: in a thread of its own, where this one has fewer left. */
+extern int pthread_attr_init(void *);
+extern int pthread_attr_setstacksize(void *, __SIZE_TYPE__);
+extern int pthread_create(__UINTPTR_TYPE__ *, const void *, void *(*)(void *), void *);
+extern int pthread_join(__UINTPTR_TYPE__, void **);
+struct call { int32_t (*kernel)(int64_t *); int64_t *frame; int32_t status; };
+static void *run_call(void *const given) {
+    struct call *const call = given;
+    call->status = call->kernel(call->frame);
+    return 0;
+}
+static int32_t with_stack(int32_t (*const kernel)(int64_t *), int64_t *const frame, const int64_t bytes) {
+    int64_t wanted = bytes + 262144;
+    while (wanted > stack_left() && wanted > 1048576) {
+        struct call call = {kernel, frame, 0};
+        int64_t attributes[32];
+        __UINTPTR_TYPE__ thread;
+        pthread_attr_init(attributes);
+        const bool failed = pthread_attr_setstacksize(attributes, (__SIZE_TYPE__)wanted)
+            || pthread_create(&thread, attributes, run_call, &call);
+        pthread_attr_destroy(attributes);
+        if (!failed) {
+            pthread_join(thread, 0);
+            return call.status;
+        }
+        wanted /= 2;
+    }
+    return kernel(frame);
+}""",
+    ),
     "at": (
         ("raise_fault",),
         f"""/* The place of an index that may count from the end; -1, and a fault, where there is none. */

@@ -22,7 +22,7 @@ _KEYWORDS = """
 _PREDEFINED = "linux unix i386 calloc aligned_alloc memset bytes_of main"
 _OWN = """
     frame fault failed threads begin end piece pieces shared began trips leave value none slot term old again
-    at_ count_ first_ row_ from_ width streams
+    at_ count_ first_ row_ from_ width streams depth result
 """
 
 
@@ -39,9 +39,10 @@ class Names:
     """Distinct spellings, the same in every C function of a module."""
 
     def __init__(self, fn: Function) -> None:
+        whole = [fn, *(callee.function for callee in fn.callees)]
         places = {f"place{axis}" for axis in range(MAX_NDIM)}
         self._taken = {*_words(), *places, *C_TYPES.values(), *reserved_names()}
-        self._symbols = {symbol: self._fresh_family(symbol.name) for symbol in symbols_of(fn)}
+        self._symbols = {symbol: self._fresh_family(symbol.name) for symbol in symbols_of(whole)}
         arrays = [symbol for symbol in self._symbols if symbol.is_array]
         self._extents = {a: self._axes(a, "n") for a in arrays}
         self._strides = {a: self._axes(a, "s") for a in arrays}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from appyc.c_gen.callees import emit_call
 from appyc.c_gen.context import FunctionContext, can_fault
 from appyc.c_gen.expressions import checked_places, combine, draw, element, element_at, expression
 from appyc.c_gen.loops import emit_loop
@@ -17,6 +18,7 @@ from appyc.ir.nodes import (
     Alloc,
     Assign,
     Break,
+    Call,
     Continue,
     Draw,
     Fail,
@@ -42,6 +44,8 @@ def emit_statement(ctx: FunctionContext, stmt: Stmt) -> None:
     match stmt:
         case Assign(value=Draw() as drawn) if can_fault(drawn):
             _emit_checked_draw(ctx, stmt.target, drawn)
+        case Assign(value=Call() as call):
+            emit_call(ctx, stmt, call)
         case Assign():
             writer.line(f"{ctx.name(stmt.target)} = {expression(ctx, stmt.value)};")
             if can_fault(stmt.value):

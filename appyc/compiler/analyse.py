@@ -75,7 +75,9 @@ def analyse(
     from appyc import pipeline  # noqa: PLC0415  (isl and the passes are not needed on a warm start)
 
     simple = simplified(fn, source, arguments, objects, options)
-    return replace(simple, function=pipeline.run(simple.function, pipeline.ANALYSE, simple.context))
+    return replace(
+        simple, function=pipeline.run(simple.function, pipeline.analysis_of(simple.function), simple.context)
+    )
 
 
 def simplified(
@@ -94,9 +96,9 @@ def simplified(
     with defects_of("the front end"):
         lowered = lower_function(fn, source, given, typeof)
     context = PassContext(options, allowance=_allowance(lowered.function))
-    function = plain = pipeline.run(lowered.function, pipeline.SIMPLIFY, context)
+    function = plain = pipeline.run_all(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:
-        plain = pipeline.run(plain, pipeline.UNCHECKED, PassContext(options))
+        plain = pipeline.run_all(plain, pipeline.UNCHECKED, PassContext(options))
     hidden = tuple(
         writeable(typeof(fetch(fn, c.path, objects), str(c.path), function.loc)) for c in lowered.captures
     )
@@ -122,10 +124,11 @@ def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Anal
     None where the usual version is as right for them as for any arguments.
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
+    from appyc.passes.check_calls import hands_on_arrays  # noqa: PLC0415
     from appyc.passes.context import PassContext  # noqa: PLC0415
     from appyc.passes.set_unit_lengths import depends_on_units, set_unit_lengths  # noqa: PLC0415
 
-    if not depends_on_units(analysed.plain, units):
+    if hands_on_arrays(analysed.plain) or not depends_on_units(analysed.plain, units):
         return None
     context = PassContext(analysed.context.options, allowance=_allowance(analysed.plain))
     function = set_unit_lengths(analysed.plain, context, units)
@@ -138,10 +141,13 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
     None where there is no such version: the plain function is right for any arguments.
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
+    from appyc.passes.check_calls import hands_on_arrays  # noqa: PLC0415
     from appyc.passes.context import PassContext  # noqa: PLC0415
     from appyc.passes.share_memory import share_memory, why_not_shared  # noqa: PLC0415
 
     options = analysed.context.options
+    if hands_on_arrays(analysed.plain):
+        return None
     if not options.auto:
         return None  # loops run in parallel only where a pragma asks, and it asks for arrays that are apart
     # Another argument's memory may be in what is donated.

@@ -168,7 +168,7 @@ def make_version(
 
     if wanted.target == "cpu":
         return _cpu_version(fn, source, wanted, options, add, on_defect)
-    make = partial(_gpu_version, fn, source, wanted, options.where(wanted.target), on_defect)
+    make = partial(_gpu_version, fn, source, wanted, options.where(wanted.target), add, on_defect)
     return _attempt(make, on_defect)
 
 
@@ -357,17 +357,43 @@ def _made(version: T | None) -> T:
     return version
 
 
+def _host_version(
+    fn: FunctionType,
+    source: Source,
+    wanted: Request,
+    options: Options,
+    add: Callable[[Kernel], None],
+    on_defect: Callable[[InternalError], None],
+) -> Version | None:
+    """A recursive function, which no GPU runs: in C for NumPy's arrays, in Python for others."""
+    wanted = replace(wanted, target="cpu")
+    compiled = _cpu_version(fn, source, wanted, options.where("cpu"), add, on_defect)
+    if compiled is None:
+        return None
+
+    def run(named: Mapping[str, object]) -> object:
+        outside = (fetch(fn, path, named) for path in compiled.outside.captures)
+        if any(hasattr(value, "__cuda_array_interface__") for value in (*named.values(), *outside)):
+            raise LeftToPython
+        return compiled.run(named)
+
+    return Version(compiled.outside, run)
+
+
 def _gpu_version(
     fn: FunctionType,
     source: Source,
     wanted: Request,
     options: Options,
+    add: Callable[[Kernel], None],
     on_defect: Callable[[InternalError], None],
-) -> Version:
+) -> Version | None:
     from appyc.compiler.gpu import gpu_runner  # noqa: PLC0415  (Triton is optional)
     from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
 
     analysed = analyse(fn, source, wanted.types, wanted.objects, options)
+    if analysed.function.callees:
+        return _host_version(fn, source, wanted, options, add, on_defect)
     runner = gpu_runner(analysed, wanted.target)
     stored = arrays_written(analysed.function)
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)

@@ -23,8 +23,9 @@ from appyc.frontend.host_calls import BUILTINS, is_library_function
 from appyc.frontend.local_functions import LocalFunction
 from appyc.frontend.number_functions import ALL_FUNCTIONS
 from appyc.frontend.numbers import holds
+from appyc.frontend.recursion import Called, lower_recursive
 from appyc.frontend.resolve import Names
-from appyc.frontend.scope import Scope
+from appyc.frontend.scope import Recursive, Scope
 from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.tensors import elementwise, is_array
 from appyc.frontend.tree import as_tuple
@@ -46,7 +47,7 @@ from appyc.ir.nodes import Var
 from appyc.ir.types import DType
 
 MAX_CALL_DEPTH = 40
-"""Calls inside calls; a recursion that does not end while compiling stops here."""
+"""Calls inside calls."""
 
 
 def lower_call(scope: Scope, node: ast.Call) -> Value:
@@ -362,7 +363,7 @@ def _inline(
     scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: Opaque | None, loc: Loc
 ) -> Value:
     """The callee's body in place of the call; its result is the call's value."""
-    _refuse_recursion(scope, fn.__code__, fn.__name__, loc)
+    _note_recursion(scope, fn.__code__, fn.__name__, loc)
     signature = inspect.signature(fn, follow_wrapped=False)
     arguments = bind(scope, node, fn.__name__, signature, bound, loc)
     for name, parameter in signature.parameters.items():
@@ -370,13 +371,13 @@ def _inline(
             arguments[name] = scope.names.constant(parameter.default, None, loc)
     names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
     with _called(fn.__name__, loc):
-        return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc)
+        return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
 
 
 def inlined(scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc) -> Value:
     """The same for a function of our own, with values for all its parameters."""
     names = Names(fn, scope.names.environment, AccessPath((("callee", fn.__qualname__),)))
-    return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc)
+    return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
 
 
 def is_named_tuple(kind: object) -> TypeGuard[type]:
@@ -397,23 +398,44 @@ def _named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
 
 def _inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:
     """The same for a function that is defined inside the one that is compiled."""
-    _refuse_recursion(scope, fn.tree, fn.tree.name, loc)
+    _note_recursion(scope, fn.key, fn.tree.name, loc)
     arguments = fn.defaults | bind(scope, node, fn.tree.name, fn.signature, None, loc)
     with _called(fn.tree.name, loc):
-        return _body(scope, fn.source, fn.home.names, fn.tree, fn.captured(loc) | arguments, loc)
+        around = fn.captured(loc)
+        return _body(scope, fn.source, fn.home.names, fn.key, arguments, loc, around, fn.tree.name)
 
 
 def _body(
-    scope: Scope, source: Source, names: Names, key: object, arguments: dict[str, Value], loc: Loc
+    scope: Scope,
+    source: Source,
+    names: Names,
+    key: object,
+    arguments: dict[str, Value],
+    loc: Loc,
+    around: dict[str, Value],
+    name: str,
 ) -> Value:
-    from appyc.frontend.lower import lower_inline  # noqa: PLC0415  (it lowers statements, which call)
+    """The body in place of the call, or a call where the function calls itself. around: as in `Called`."""
+    from appyc.frontend.lower import (  # noqa: PLC0415  (it lowers statements, which call)
+        lower_callee,
+        lower_inline,
+    )
 
-    return lower_inline(scope, source, names, key, arguments, loc)
+    if key in scope.callees.known.recursive:
+        called = Called(name, key, around, lower_callee(scope, source, names, key, loc))
+        return lower_recursive(scope, called, arguments, loc)
+    return lower_inline(scope, source, names, key, around | arguments, loc)
 
 
-def _refuse_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
-    if key in scope.calls or len(scope.calls) > MAX_CALL_DEPTH:
-        raise UnsupportedError(f"{name} is recursive, which cannot be compiled", loc,
+def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
+    """Raises Recursive where the function is found to call itself."""
+    if key in scope.callees.known.recursive:
+        return
+    if key in scope.calls:
+        scope.callees.known.recursive.add(key)
+        raise Recursive
+    if len(scope.calls) > MAX_CALL_DEPTH:
+        raise UnsupportedError(f"the calls of {name} go too deep to be compiled", loc,
                                hints=("write it as a loop",))  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
@@ -16,7 +16,7 @@ from appyc.frontend import (
 from appyc.frontend.arithmetic import cast, truth_of
 from appyc.frontend.choices import chosen_array
 from appyc.frontend.none_tests import proven, where_numbers
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.scope import NoValue, Scope, constant_truth
 from appyc.frontend.values import (
     Number,
     Opaque,
@@ -62,7 +62,10 @@ def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
         return expressions.lower_or_none(scope, nodes[0])
     first = expressions.lower_number(scope, nodes[0])
     for node in nodes[1:]:
-        value, block = _branch(scope, node)
+        try:
+            value, block = _branch(scope, node)
+        except NoValue:
+            break  # what is known so far has a type, and the next attempt knows more
         second = expressions.number(value, scope.loc(node))
         op = "and" if is_and else "or"
         if first.type.dtype is DType.BOOL and second.type.dtype is DType.BOOL and not block:
@@ -96,8 +99,11 @@ def logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
         known = constant_truth(out)
         if known == (not is_and):
             break  # what follows is never evaluated
-        with where_numbers(scope, told), scope.collect() as block, _binding_nothing(scope):
-            nxt = expressions.lower_condition(scope, node)
+        try:
+            with where_numbers(scope, told), scope.collect() as block, _binding_nothing(scope):
+                nxt = expressions.lower_condition(scope, node)
+        except NoValue:
+            break
         told |= proven(node, is_and)
         if known is not None:
             scope.block.extend(block)
@@ -139,10 +145,16 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
     known = constant_truth(cond)
     if known is not None:
         return expressions.lower_expression(scope, body if known else orelse)
-    with where_numbers(scope, proven(test, True)):
-        then, then_block = _branch(scope, body)
-    with where_numbers(scope, proven(test, False)):
-        other, other_block = _branch(scope, orelse)
+    sides = []
+    for node, truth in ((body, True), (orelse, False)):
+        with suppress(NoValue), where_numbers(scope, proven(test, truth)):
+            sides.append(_branch(scope, node))
+    if len(sides) < 2:  # as of `and`
+        if not sides:
+            raise NoValue
+        scope.block.extend(sides[0][1])
+        return sides[0][0]
+    (then, then_block), (other, other_block) = sides
     tuples = isinstance(then, TupleValue) and isinstance(other, TupleValue)
     if tuples and not (then_block or other_block):
         return _choose_items(scope, cond, then, other, loc)  # type: ignore[arg-type]

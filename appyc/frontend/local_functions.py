@@ -37,6 +37,11 @@ class LocalFunction:
         )  # fmt: skip
 
     @property
+    def key(self) -> object:
+        """What tells it from other functions: where it stands."""
+        return (self.home.source.file, self.tree.lineno, self.tree.col_offset, self.tree.name)
+
+    @property
     def signature(self) -> inspect.Signature:
         """With `...` for each default."""
         args = self.tree.args

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from types import FunctionType
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import returns
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arithmetic import PartedTypesError, cast, const
+from appyc.frontend.callees import Callees, Known, with_callees
 from appyc.frontend.homes import arrays_of
 from appyc.frontend.joined_returns import with_joined_returns
 from appyc.frontend.lists import refuse_mixed
+from appyc.frontend.memory import Memory
 from appyc.frontend.peeling import refuse_stores_before
+from appyc.frontend.recursion import Called, lower_recursive
+from appyc.frontend.recursion import Lowered as LoweredCallee
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
-from appyc.frontend.scope import Facts, Restart, Scope
+from appyc.frontend.scope import Facts, NoValue, Recursive, Restart, Scope
 from appyc.frontend.source import Source, parameters_of
 from appyc.frontend.statements import lower_block
 from appyc.frontend.tensors import held
@@ -40,7 +45,7 @@ from appyc.frontend.values import (
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Function, Result, Symbol, Var
+from appyc.ir.nodes import Assign, Function, Result, Stmt, Symbol, Var
 from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType
 
@@ -77,20 +82,27 @@ def lower_function(
     typeof: how to type a value found in a closure, a global or an attribute.
     Raises CompileError for what cannot be compiled.
     """
-    facts = Facts()
+    facts, known = Facts(), Known()
     for _ in range(_MAX_ATTEMPTS):
-        supply = NameSupply()
-        environment = Environment(supply, typeof)
+        supply, callees = NameSupply(), Callees(known)
+        environment = Environment(supply, typeof, fn, callees)
         scope = Scope(
             _source(source, facts), Names(fn, environment, AccessPath()), supply, facts, (fn.__code__,)
         )
         try:
-            return _lower(scope, fn, arguments, environment)
-        except Restart:
+            lowered = _lower(scope, fn, arguments, environment)
+        except (Restart, Recursive):
             continue
         except PartedTypesError as error:
             if error.either is None or not facts.part(error.either):
                 raise
+            continue
+        if callees.is_done():
+            return replace(lowered, function=with_callees(lowered.function, callees))
+    if known.recursive:
+        loc = Loc(source.file, source.first_line)
+        raise UnsupportedError("the types that a recursive function returns do not settle", loc,
+                               hints=("return values of the same types on every path",))  # fmt: skip
     raise AssertionError("lowering does not settle")
 
 
@@ -116,7 +128,11 @@ def _lower(
             scope.bind(name, value, places[name])  # with a table
         elif name not in rebound:
             scope.fixed |= {*params[before:]}
-    _lower_body(scope, node)
+    if fn.__code__ in scope.callees.known.recursive:
+        scope.locals |= arguments.keys()
+        _lower_call_of_itself(scope, fn, arguments, loc)
+    else:
+        _lower_body(scope, node)
     value = returns.final_value(scope, loc)
     results: list[Result] = []
     tree = _Results(scope, results, scope.result.loc if scope.result is not None else loc).tree(value)
@@ -133,6 +149,19 @@ def _lower(
         loc=loc,
     )
     return Lowered(function, captures, tuple(environment.dependencies.values()))
+
+
+def _lower_call_of_itself(
+    scope: Scope, fn: FunctionType, arguments: Mapping[str, ArgType | ObjectArg], loc: Loc
+) -> None:
+    """A recursive function, which calls the callee that it is, too."""
+    given = {name: scope.read(name, loc) for name in arguments}
+    called = Called(
+        fn.__name__, fn.__code__, {}, lower_callee(scope, scope.source, scope.names, fn.__code__, loc)
+    )
+    with suppress(NoValue):  # the next attempt knows more
+        returns.keep(scope, lower_recursive(scope, called, given, loc), loc)
+    scope.live = False
 
 
 def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
@@ -265,14 +294,41 @@ def lower_inline(
 ) -> Value:
     """The body of a function in the caller's block, its parameters (and for one that is defined inside
     another, the names around it) bound to these values. key: what tells the function from others."""
+    calls = (*caller.calls, key)
+    statements, value, scope = _called(
+        caller, source, names, calls, caller.memory, arguments, frozenset(), loc
+    )
+    caller.block += statements
+    return returns.with_chosen_arrays(caller, scope, value, loc)
+
+
+def lower_callee(
+    caller: Scope, source: Source, names: Names, key: object, loc: Loc
+) -> Callable[[Mapping[str, Value], frozenset[Symbol]], LoweredCallee]:
+    """What lowers the same function as a callee, which has memory of its own."""
+    return lambda arguments, params: _called(
+        caller, source, names, (None, key), Memory(), arguments, params, loc
+    )
+
+
+def _called(
+    caller: Scope,
+    source: Source,
+    names: Names,
+    calls: tuple[object, ...],
+    memory: Memory,
+    arguments: Mapping[str, Value],
+    params: frozenset[Symbol],
+    loc: Loc,
+) -> LoweredCallee:
+    """The body of a function that is called, and its value. calls: the functions around it, and what tells itself
+    from others. params: symbols in the arguments that are its parameters."""
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
-        scope = Scope(
-            _source(source, facts), names, caller.supply, facts, (*caller.calls, key), caller.memory
-        )
+        scope = Scope(_source(source, facts), names, caller.supply, facts, calls, memory)
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
-        scope.fixed = caller.fixed
+        scope.fixed = caller.fixed | params
         try:
             for name, given in arguments.items():
                 value = held(scope, given, name, loc)
@@ -291,11 +347,12 @@ def lower_inline(
             if error.either is None or not scope.facts.part(error.either):
                 raise  # the types may have parted in the caller
             continue
+        starts: list[Stmt] = []
         if scope.returned is not None and scope.result is not None:
             # Every way through the callee sets them, but only its flag would tell.
             for slot in scope.result.slots:
                 start = cast(const(0, DType.INT64, loc), slot.symbol.dtype)
-                caller.emit(Assign(slot.symbol, start, loc=loc))
-        caller.block += [*scope.first, *returns.without_elements(scope, loc), *scope.block]
-        return returns.with_chosen_arrays(caller, scope, value, loc)
+                starts.append(Assign(slot.symbol, start, loc=loc))
+        statements = (*starts, *scope.first, *returns.without_elements(scope, loc), *scope.block)
+        return statements, value, scope
     raise AssertionError("lowering does not settle")

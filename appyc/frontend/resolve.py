@@ -22,6 +22,7 @@ import numpy as np
 from appyc.errors import Loc, UnknownAttributeError, UnknownNameError, UnsupportedError
 from appyc.frontend.access import AccessPath, closure_of, plain_form
 from appyc.frontend.arithmetic import const
+from appyc.frontend.callees import Callees
 from appyc.frontend.generators import STEPS, kind_of
 from appyc.frontend.numbers import dtype_named
 from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value
@@ -52,9 +53,17 @@ class Dependency:
 class Environment:
     """What one compilation has taken from outside the function: captures and dependencies."""
 
-    def __init__(self, supply: NameSupply, typeof: Callable[[object, str, Loc], ArgType]) -> None:
+    def __init__(
+        self,
+        supply: NameSupply,
+        typeof: Callable[[object, str, Loc], ArgType],
+        fn: FunctionType,
+        callees: Callees,
+    ) -> None:
         self.supply = supply
         self.typeof = typeof
+        self.globals = fn.__globals__
+        self.callees = callees
         self.captures: dict[AccessPath, Capture] = {}
         self.dependencies: dict[AccessPath, Dependency] = {}
 
@@ -95,10 +104,10 @@ class Names:
     def lookup(self, name: str, loc: Loc) -> Value:
         """The meaning of a name that the function does not assign."""
         if name in self._closure:
-            path = self.path.step("closure", name)
+            path = self._step("closure", name)
             return self.constant(self._closure[name], path, loc)
         if name in self.fn.__globals__:
-            path = self.path.step("global", name)
+            path = self._step("global", name)
             return self.constant(self.fn.__globals__[name], path, loc)
         if hasattr(builtins, name):
             return self._frozen(getattr(builtins, name), None, loc)
@@ -112,10 +121,15 @@ class Names:
     def find(self, name: str) -> ArrayRef | None:
         """The array that an outer name stands for and that the function has used by now, if any."""
         for kind in ("closure", "global"):
-            found = self.environment.captures.get(self.path.step(kind, name))
+            found = self.environment.captures.get(self._step(kind, name))
             if found is not None and found.symbol.is_array:
                 return ArrayRef(found.symbol)
         return None
+
+    def _step(self, kind: str, name: str) -> AccessPath:
+        """The path of an outer name: the shortest one for globals of the function that is compiled."""
+        near = kind == "global" and self.fn.__globals__ is self.environment.globals
+        return (AccessPath() if near else self.path).step(kind, name)
 
     def attribute(self, owner: Opaque, name: str, loc: Loc) -> Value:
         """`owner.name` for a module, a class or an object."""

@@ -17,6 +17,7 @@ from appyc.errors import Loc, TypeInferenceError, UnknownNameError, UnsupportedE
 from appyc.frontend.arithmetic import const
 from appyc.frontend.arrangements import Exchange
 from appyc.frontend.axis_requests import AxisRequests
+from appyc.frontend.callees import Callees
 from appyc.frontend.dict_names import own_dicts
 from appyc.frontend.homes import new_home, without_elements
 from appyc.frontend.list_names import list_names
@@ -67,6 +68,14 @@ MAX_PARTED = 4
 
 class Restart(Exception):  # noqa: N818  (no error: lowering starts anew with what it has learnt)
     """Raised when a fact is found that earlier statements should have been lowered with."""
+
+
+class Recursive(Exception):  # noqa: N818  (the same)
+    """Raised when a function is found to call itself (`frontend/recursion.py`)."""
+
+
+class NoValue(Exception):  # noqa: N818  (nor this: a path ends that this attempt cannot follow)
+    """Raised where what a recursive call returns is not known yet."""
 
 
 @dataclass
@@ -203,6 +212,11 @@ class Scope:
     @property
     def is_inlined(self) -> bool:
         return len(self.calls) > 1
+
+    @property
+    def callees(self) -> Callees:
+        """Of the function that is compiled."""
+        return self.names.environment.callees
 
     def loc(self, node: ast.AST) -> Loc:
         return self.source.loc(node)

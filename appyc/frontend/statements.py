@@ -25,7 +25,7 @@ from appyc.frontend.loops import lower_for, lower_while
 from appyc.frontend.meeting import merge_branches
 from appyc.frontend.none_tests import known_as_numbers, proven
 from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.scope import NoValue, Scope, constant_truth
 from appyc.frontend.tree import statements_in
 from appyc.frontend.values import (
     ArrayRef,
@@ -131,8 +131,12 @@ def _holds_loop_exit(body: list[ast.stmt]) -> bool:
 
 def lower_statement(scope: Scope, node: ast.stmt) -> None:
     """One statement."""
+    loops = len(scope.loops)
     try:
         _lower_any(scope, node)
+    except NoValue:
+        del scope.loops[loops:]
+        scope.live = False  # on this attempt, the path ends here
     except RecursionError:
         raise UnsupportedError("this is nested too deeply to be compiled", scope.loc(node),
                                hints=("give parts of it names, or make them functions",)) from None  # fmt: skip

@@ -9,7 +9,7 @@ A C kernel is `int32_t kernel(int64_t *frame)`. The frame holds, in this order:
                 their own bits, complex64 as two float32 side by side
     results     a scalar as above (out); an array that the function made 1 + ndim slots: data
                 pointer, which is the caller's to free, and extents; one that is a parameter none
-    fault       FAULT_SLOTS slots: site, value, extent (out)
+    fault       FAULT_SLOTS slots: site, value, extent (out); the second is Python's recursion limit (in)
 
 The kernel returns a `Status`. Everything that calls a kernel (the compiled dispatcher, its
 Python fallback, tests) takes its offsets from here.

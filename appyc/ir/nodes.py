@@ -134,7 +134,8 @@ class Binary(Node):
     min, max: Python's builtins, `rhs if rhs < lhs else lhs`. minimum, maximum: NumPy's,
     a NaN on either side is the result. trap: `/`, `//`, `%` on Python's own numbers, where
     a zero divisor raises ZeroDivisionError; without it integers give 0 and floats inf or
-    nan, as NumPy's do.
+    nan, as NumPy's do. Of `+`, `-`, `*` and `<<` on int64, in callees: a result beyond 64 bits ends the call, which
+    Python then runs, or raises OverflowError.
     """
 
     op: str
@@ -312,6 +313,48 @@ class Workers(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class View(Node):
+    """An array as an argument: all of it, or the elements `array[first + place @ steps]` at each place of `shape`.
+
+    steps: for each axis of the view the steps along all axes of the array, one after the other. written: its elements
+    may be stored into.
+    """
+
+    array: Symbol
+    first: tuple[Expr, ...] = ()
+    shape: tuple[Expr, ...] = ()
+    steps: tuple[Expr, ...] = ()
+    written: bool = True
+
+    @property
+    def numbers(self) -> tuple[Expr, ...]:
+        return (*self.first, *self.shape, *self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """What one of the function's `callees` returns. It may raise, and read and store into the arrays that it is
+    given; so it is the whole value of an `Assign`, and stands nowhere else.
+
+    callee: its name. args: for its parameters, in order.
+    """
+
+    callee: str
+    args: tuple[Expr | View, ...]
+    dtype: DType
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The arrays among the arguments."""
+        return tuple(arg for arg in self.args if isinstance(arg, View))
+
+    @property
+    def numbers(self) -> tuple[Expr, ...]:
+        """All expressions in the arguments."""
+        return tuple(e for arg in self.args for e in (arg.numbers if isinstance(arg, View) else (arg,)))
+
+
+@dataclass(frozen=True, slots=True)
 class Reduce(Node):
     """`value` at all places of `axes`, each from 0 to its extent, combined with an op of
     REDUCTION_OPS, `start` among them. Stands in the value of an `Assign` or a `ForAll` alone, and
@@ -349,6 +392,7 @@ Expr: TypeAlias = (
     | Ascending
     | Workers
     | Likely
+    | Call
     | Reduce
 )
 
@@ -694,6 +738,18 @@ class Function(Node):
     results: tuple[Result, ...] = ()
     tree: ResultTree = None
     guards: tuple[Guard, ...] = ()
+    callees: tuple[Callee, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A function that is called, by a `Function` or by others of its callees; it has one scalar result and no guards.
+
+    No node, and so no part of the function that calls it: walks and rewrites of that one leave it alone. Its symbols
+    are its own, though some may be equal to the caller's.
+    """
+
+    function: Function
 
 
 def scalar(name: str, uid: int, dtype: DType) -> Symbol:

@@ -35,6 +35,7 @@ from appyc.ir.nodes import (
     Assign,
     Binary,
     Break,
+    Call,
     Cast,
     Clauses,
     Compare,
@@ -64,6 +65,7 @@ from appyc.ir.nodes import (
     Unary,
     Update,
     Var,
+    View,
     While,
     Workers,
 )
@@ -133,18 +135,23 @@ def ascending(array, lo, hi):
 
 def print_function(fn: Function) -> str:
     """The function as a Python module that defines it."""
-    fails = {n.error for n in walk(fn) if isinstance(n, Fail)}
-    names = spellings(symbols_of(fn), {*keyword.kwlist, *_OWN_NAMES, *fails, of_function(fn.name)})
+    whole = [fn, *(callee.function for callee in fn.callees)]
+    fails = {n.error for n in walk(whole) if isinstance(n, Fail)}
+    reserved = {*keyword.kwlist, *_OWN_NAMES, *fails, *(of_function(part.name) for part in whole)}
+    names = spellings(symbols_of(fn), reserved)
     printer = _Printer(names.__getitem__)
     lines = ["import math", "import numpy as np", ""]
-    if any(isinstance(n, Reduce) for n in walk(fn)):
+    if any(isinstance(n, Reduce) for n in walk(whole)):
         lines.insert(0, "import functools")
-    if any(isinstance(n, AnyLane) for n in walk(fn)):
+    if any(isinstance(n, AnyLane) for n in walk(whole)):
         lines += ["any_lane = bool  # here lanes run one after the other", ""]
-    if any(isinstance(n, Apart | Ascending) for n in walk(fn)):
+    if any(isinstance(n, Apart | Ascending) for n in walk(whole)):
         lines += [*INSPECTORS.splitlines(), ""]
     for error in sorted(fails & set(OWN_ERRORS)):
         lines += [f"class {error}(Exception):", "    pass", ""]
+    for callee in fn.callees:
+        own = spellings(symbols_of(callee.function), reserved)
+        lines += [*_Printer(own.__getitem__).function(callee.function), ""]
     lines += printer.function(fn)
     return "\n".join(lines) + "\n"
 
@@ -217,10 +224,20 @@ class _Printer:
                 return str(SOME_WORKERS)
             case Likely():
                 return self.expr(expr.arg)
+            case Call():
+                args = (self.view(arg) if isinstance(arg, View) else self.bare(arg) for arg in expr.args)
+                return f"{expr.callee}({', '.join(args)})"
             case Reduce():
                 return self.reduce(expr)
             case _:
                 assert_never(expr)
+
+    def view(self, view: View) -> str:
+        base = self.name(view.array)
+        if not view.shape:
+            return base
+        first, shape, steps = (list(map(self.expr, part)) for part in (view.first, view.shape, view.steps))
+        return _strided(base, view.array.array.ndim, first, shape, steps)
 
     def places(self, group: tuple[Places, ...]) -> str:
         terms = [
@@ -446,13 +463,9 @@ class _Printer:
         later = (self.result(results[n]) for n in view.known_later)
         numbers = [next(later) if n is None else str(n) for n in view.numbers]
         rank = (len(numbers) - view.ndim) // (1 + view.ndim)
-        corner = ", ".join(f"{n}:{n} + 1" for n in numbers[:rank])
-        shape = ", ".join(numbers[rank : rank + view.ndim])
-        steps = [numbers[k : k + rank] for k in range(rank + view.ndim, len(numbers), rank)]
-        strides = ", ".join(
-            " + ".join(f"{n} * {base}.strides[{axis}]" for axis, n in enumerate(step)) for step in steps
+        return _strided(
+            base, rank, numbers[:rank], numbers[rank : rank + view.ndim], numbers[rank + view.ndim :]
         )
-        return f"np.lib.stride_tricks.as_strided({base}[{corner}], ({shape},), ({strides},))"
 
     def result(self, result: Result) -> str:
         if isinstance(result.value, Symbol):
@@ -460,6 +473,16 @@ class _Printer:
         dtype = result.value.dtype
         kind = _PYTHON_KINDS[dtype.kind] if result.python else f"np.{dtype}"
         return f"{kind}({self.bare(result.value)})"
+
+
+def _strided(base: str, rank: int, first: list[str], shape: list[str], steps: list[str]) -> str:
+    """A view of an array of `rank` axes, from one element on. steps: as in `View`."""
+    corner = ", ".join(f"{n}:{n} + 1" for n in first)
+    strides = ", ".join(
+        " + ".join(f"{n} * {base}.strides[{axis}]" for axis, n in enumerate(steps[k : k + rank]))
+        for k in range(0, len(steps), rank)
+    )
+    return f"np.lib.stride_tricks.as_strided({base}[{corner}], ({', '.join(shape)},), ({strides},))"
 
 
 def constant(value: bool | int | float | complex, dtype: DType) -> str:
@@ -509,7 +532,9 @@ def _is_numpy(expr: Expr) -> bool:
             return expr.op in _CALLED_OPS or _is_numpy(expr.lhs) or _is_numpy(expr.rhs)
         case Select():
             return _is_numpy(expr.then) and _is_numpy(expr.orelse)
-        case Compare() | Logical() | AnyLane() | Apart() | Ascending() | Likely() | Reduce() | Draw():
+        case (
+            Compare() | Logical() | AnyLane() | Apart() | Ascending() | Likely() | Call() | Reduce() | Draw()
+        ):
             return False
         case Const() | Var() | Extent() | Workers():
             return expr.dtype not in _PYTHON_TYPES

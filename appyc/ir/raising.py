@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from appyc.ir.nodes import Binary, Const, Draw, Expr, Fail, Load, Node, Store, Update
+from appyc.ir.nodes import Binary, Call, Const, Draw, Expr, Fail, Load, Node, Store, Update
 from appyc.ir.visit import walk
 
 
@@ -12,7 +12,7 @@ def raises_itself(node: Node) -> bool:
     """Whether a node can raise, be its parts what they may. A draw counts as one that can: it is made as often as
     the program says, and where."""
     match node:
-        case Fail() | Draw():
+        case Fail() | Draw() | Call():
             return True
         case Binary("**", _, exponent) if node.dtype.kind == "i":
             return not is_never_negative(exponent)

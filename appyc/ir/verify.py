@@ -26,6 +26,8 @@ from appyc.ir.nodes import (
     Assign,
     Binary,
     Break,
+    Call,
+    Callee,
     Cast,
     Compare,
     Const,
@@ -53,6 +55,7 @@ from appyc.ir.nodes import (
     Unary,
     Update,
     Var,
+    View,
     While,
     Workers,
 )
@@ -73,7 +76,11 @@ _KINDS_OF_OP = {
 
 def verify(fn: Function) -> list[str]:
     """What is wrong with the function, one sentence each; empty where nothing is."""
-    return _Verifier(fn).run()
+    return [
+        fault
+        for part in (fn, *(c.function for c in fn.callees))
+        for fault in _Verifier(part, fn.callees).run()
+    ]
 
 
 def check(fn: Function, where: str) -> None:
@@ -86,8 +93,9 @@ def check(fn: Function, where: str) -> None:
 class _Verifier:
     """One walk in program order. `known` holds the symbols that may be used where the walk is."""
 
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function, callees: tuple[Callee, ...]) -> None:
         self.fn = fn
+        self.callees = {callee.function.name: callee.function for callee in callees}
         self.faults: list[str] = []
         self.known: set[Symbol] = set(fn.params)
         self.loops: list[For | While] = []
@@ -206,6 +214,8 @@ class _Verifier:
                 self.fault(expr, "a draw is no part of another expression")
             case AnyLane() | Likely():
                 self.condition(expr.arg)
+            case Call():
+                self.fault(expr, f"the call of {expr.callee} is a part of a larger expression")
             case Reduce():
                 self.reduce(expr)
             case _:
@@ -254,6 +264,9 @@ class _Verifier:
                 self.expect(value.dtype is stmt.target.dtype, stmt, f"{stmt.target} is no {value.dtype}")
                 self.known.add(stmt.target)
                 self.use(stmt.target, stmt, array=False)
+            case Assign(value=Call() as call):
+                self.call(call, stmt.target)
+                self.known.add(stmt.target)
             case Assign():
                 self.expr(stmt.value, stmt.target.dtype)
                 self.known.add(stmt.target)
@@ -293,6 +306,26 @@ class _Verifier:
                         self.expr(number, DType.INT64)
             case _:
                 assert_never(stmt)
+
+    def call(self, call: Call, target: Symbol) -> None:
+        self.expect(target.dtype is call.dtype, call, f"{target} gets a {call.dtype}")
+        for number in call.numbers:
+            self.expr(number)
+        for view in call.views:
+            self.use(view.array, call, array=True)
+        if not self.callees:
+            return  # a callee by itself, while passes work on it
+        callee = self.callees.get(call.callee)
+        if callee is None or len(callee.params) != len(call.args):
+            self.fault(call, f"no callee {call.callee!r} takes {len(call.args)} arguments")
+            return
+        [result] = callee.results
+        returned = None if isinstance(result.value, Symbol) else result.value.dtype
+        self.expect(returned is call.dtype, call, f"{call.callee} returns {returned}, not {call.dtype}")
+        for parameter, arg in zip(callee.params, call.args, strict=True):
+            given = arg.array if isinstance(arg, View) else arg
+            fits = parameter.dtype is given.dtype and parameter.is_array == isinstance(arg, View)
+            self.expect(fits, call, f"{parameter} is given {given}")
 
     def writable(self, array: Symbol, node: Node) -> None:
         if array.is_array:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type
 
 from appyc.ir.nodes import (
     Assign,
+    Call,
     Clauses,
     Draw,
     Expr,
@@ -288,24 +289,29 @@ def scalars_written(node: Node | Iterable[Node]) -> set[Symbol]:
 
 
 def arrays_read(node: Node | Iterable[Node]) -> set[Symbol]:
-    """Arrays an element of which is read; an `Update` reads its target."""
+    """Arrays an element of which is read; an `Update` reads its target, and a `Call` all that it is given."""
     out: set[Symbol] = set()
     for n in walk(node):
         if isinstance(n, Load):
             out.add(n.array)
+        elif isinstance(n, Call):
+            out |= {view.array for view in n.views}
         elif isinstance(n, Update) and n.target.is_array:
             out.add(n.target)
     return out
 
 
 def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
-    """Arrays an element of which is stored or updated, or is a generator that is drawn from."""
+    """Arrays an element of which is stored or updated, or is a generator that is drawn from; a `Call` may store into
+    those that it says."""
     out: set[Symbol] = set()
     for n in statements(node):
         if isinstance(n, Store | ForAll):
             out.add(n.array)
         elif isinstance(n, Assign) and isinstance(n.value, Draw):
             out.add(n.value.generators)
+        elif isinstance(n, Assign) and isinstance(n.value, Call):
+            out |= {view.array for view in n.value.views if view.written}
         elif isinstance(n, Update) and n.target.is_array:
             out.add(n.target)
     return out

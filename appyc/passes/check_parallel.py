@@ -13,6 +13,7 @@ from appyc.errors import DependenceError, Note, PragmaError
 from appyc.ir.nodes import (
     Alloc,
     Ascending,
+    Call,
     Clauses,
     Expr,
     For,
@@ -304,4 +305,4 @@ def _told_to_wait(loop: For) -> bool:
 
 def _is_plain(loop: For) -> bool:
     """Whether the body is straight-line code and conditions, which lanes can follow."""
-    return not any(isinstance(node, For | While | Alloc) for node in walk(loop.body))
+    return not any(isinstance(node, For | While | Alloc | Call) for node in walk(loop.body))

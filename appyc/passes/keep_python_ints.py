@@ -8,6 +8,7 @@ from appyc.errors import UnsupportedError
 from appyc.ir.nodes import (
     Assign,
     Binary,
+    Call,
     Cast,
     Const,
     Expr,
@@ -162,6 +163,8 @@ class _Magnitudes:
                 return self.of_symbol.get(expr.symbol, 0) if expr.dtype is DType.INT64 else 1
             case Extent() | Load():
                 return SIZE
+            case Call():
+                return _LIMIT  # its own arithmetic is tested
             case Cast():
                 inner = expr.arg.dtype
                 if inner is DType.INT64:

@@ -25,6 +25,7 @@ from appyc.ir.nodes import (
     Ascending,
     Assign,
     Binary,
+    Call,
     Cast,
     Compare,
     Const,
@@ -113,7 +114,7 @@ class ExpressionLowering:
                 return replace(e, args=tuple(self.expr(arg, where, out) for arg in e.args))
             case Draw():
                 raise UnsupportedError("numbers are drawn on the host only", e.loc)
-            case Apart() | Ascending() | Workers():
+            case Apart() | Ascending() | Workers() | Call():
                 raise InternalError("predicate_lanes", f"{type(e).__name__} inside a kernel")
             case Reduce():
                 raise InternalError("predicate_lanes", "a tensor expression is left")

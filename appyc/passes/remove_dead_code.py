@@ -21,6 +21,7 @@ from dataclasses import replace
 from appyc.ir.nodes import (
     Assign,
     Binary,
+    Call,
     Const,
     Draw,
     Expr,
@@ -84,8 +85,10 @@ def _with_scalars(loop: For, read: frozenset[Symbol]) -> For:
 
 
 def can_raise(expr: Expr) -> bool:
-    """Whether evaluating the expression may raise, or draws a number."""
+    """Whether evaluating the expression may raise, draws a number, or is a call."""
     return any(
-        isinstance(n, Draw) or (isinstance(n, Load) and n.checked) or (isinstance(n, Binary) and n.trap)
+        isinstance(n, Draw | Call)
+        or (isinstance(n, Load) and n.checked)
+        or (isinstance(n, Binary) and n.trap)
         for n in walk(expr)
     )

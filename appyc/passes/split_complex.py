@@ -27,6 +27,7 @@ from appyc.ir.nodes import (
     Assign,
     Binary,
     Break,
+    Call,
     Cast,
     Compare,
     Const,
@@ -181,6 +182,8 @@ class _Splitter:
                 return replace(e, args=tuple(self.expr(arg, out) for arg in e.args))
             case Apart() | Ascending():
                 return e  # integers throughout
+            case Call():
+                raise InternalError("split_complex", "a call that is not inlined is left")
             case Reduce():
                 raise InternalError("split_complex", "a tensor expression is left")
             case _:

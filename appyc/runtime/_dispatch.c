@@ -186,6 +186,7 @@ static int32_t run(const Specialisation *s, int64_t *frame, PyObject **ran)
 {
     int32_t status;
     frame[0] = thread_count;
+    frame[s->fault_slot + 1] = Py_GetRecursionLimit();
     *ran = s->kernel;
     Py_BEGIN_ALLOW_THREADS
     status = s->function(frame);

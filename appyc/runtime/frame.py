@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
+import sys
 import weakref
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -213,6 +214,7 @@ def fill(face: Interface, values: Sequence[object], threads: int) -> array[int]:
     """A frame with the number of threads and the parameters in their slots."""
     frame = array("q", bytes(8 * face.layout.size))
     frame[0] = threads
+    frame[face.layout.fault + 1] = sys.getrecursionlimit()
     for type_, value, slot in zip(leaves(face.arguments), values, face.layout.params, strict=True):
         if isinstance(type_, ScalarArg):
             _put_scalar(frame, slot, type_.dtype, value)

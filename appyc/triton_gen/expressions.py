@@ -17,6 +17,7 @@ from appyc.ir.nodes import (
     Apart,
     Ascending,
     Binary,
+    Call,
     Cast,
     Compare,
     Const,
@@ -93,7 +94,7 @@ class ExpressionEmitter:
                 return self._intrinsic(e)
             case AnyLane():
                 return self.call("any_lane", self.expr(e.arg)) if self.is_varying(e.arg) else self.expr(e.arg)
-            case Draw() | Apart() | Ascending() | Workers():
+            case Draw() | Apart() | Ascending() | Workers() | Call():
                 raise InternalError("triton_gen", f"{type(e).__name__} inside a kernel")
             case Likely():
                 return self.expr(e.arg)

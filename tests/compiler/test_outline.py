@@ -281,17 +281,23 @@ def test_an_early_return_leaves_other_loops_compiled():
     assert "left by return or break" in str(report)
 
 
-def test_a_recursive_function_with_a_loop_runs_in_python():
-    assert appyc.jit(hanoi)(4) == hanoi(4)
+def test_a_recursive_function_that_cannot_be_compiled_runs_in_python():
+    assert np.array_equal(appyc.jit(merge_sorted)(np.array([3.0, 1.0, 2.0])), [1.0, 2.0, 3.0])
 
 
-def hanoi(n):
-    c = 0
-    for _ in range(n):
-        c += 1
-    if n > 0:
-        c += hanoi(n - 1)
-    return c
+def merge_sorted(a):
+    if len(a) < 2:
+        return a
+    left, right = merge_sorted(a[: len(a) // 2]), merge_sorted(a[len(a) // 2 :])
+    out = np.empty(len(a))
+    i = 0
+    for k in range(len(a)):
+        if i < len(left) and (k - i >= len(right) or left[i] <= right[k - i]):
+            out[k] = left[i]
+            i += 1
+        else:
+            out[k] = right[k - i]
+    return out
 
 
 def test_keyword_only_defaults_are_kept():

@@ -1,0 +1,167 @@
+"""Functions that call themselves: what of the surroundings of a call they keep to."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.ir.nodes import Assign, Call
+from appyc.ir.printer import print_function
+from appyc.ir.verify import verify
+from appyc.ir.visit import walk
+from tests.lowering import lowered
+
+
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+def count_down(a, n):
+    a[0] += 1
+    return 0 if n == 0 else count_down(a, n - 1)
+
+
+def largest_depth(n):
+    return n if n == 0 else 1 + largest_depth(n - 1)
+
+
+def moved(a, i, x):
+    if i >= len(a):
+        return x
+    a[i] = x
+    return moved(a, i + 1, x * 10)
+
+
+def total(a, i):
+    return 0.0 if i >= len(a) else a[i] + total(a, i + 1)
+
+
+def hashed(a, i, x):
+    return x if i == len(a) else hashed(a, i + 1, x * 31 + a[i])
+
+
+@pytest.fixture
+def deep():
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(300_000)
+    yield 290_000
+    sys.setrecursionlimit(limit)
+
+
+def test_an_integer_beyond_64_bits_is_pythons():
+    compiled = appyc.jit(strict=True)(factorial)
+    assert [compiled(n) for n in (20, 21, 60)] == [factorial(n) for n in (20, 21, 60)]
+
+
+def test_it_raises_where_something_has_been_stored():
+    compiled = appyc.jit(strict=True)(moved)
+    with pytest.raises(OverflowError, match="64 bits"):
+        compiled(np.zeros(30), 0, 1)
+    assert compiled(np.zeros(10), 0, 1) == 10**10
+
+
+def test_numpys_integers_wrap_as_in_python():
+    a = np.arange(50)
+    with np.errstate(over="ignore"):
+        assert appyc.jit(strict=True)(hashed)(a, 0, 7) == hashed(a, 0, 7)
+
+
+def test_the_limit_is_pythons_at_the_call(deep):
+    compiled = appyc.jit(strict=True)(largest_depth)
+    assert compiled(deep) == deep
+    with pytest.raises(RecursionError):
+        compiled(2 * deep)
+    sys.setrecursionlimit(1000)
+    assert compiled(900) == 900
+    with pytest.raises(RecursionError):
+        compiled(1100)
+
+
+def test_the_stack_holds_deep_recursion_with_arrays(deep):
+    a = np.zeros(1)
+    assert appyc.jit(strict=True)(count_down)(a, deep) == 0
+    assert a[0] == deep + 1
+
+
+def test_arrays_that_are_only_read_may_be_read_only():
+    a = np.arange(4.0)
+    a.flags.writeable = False
+    assert appyc.jit(strict=True)(total)(a, 0) == 6.0
+
+
+def test_arguments_may_overlap():
+    @appyc.jit(strict=True)
+    def copied(a, b, n):
+        if n > 0:
+            a[n - 1] = b[n - 1]
+            copied(a, b, n - 1)
+
+    x, y = np.arange(9.0), np.arange(9.0)
+    copied(x[1:], x[:-1], 8)
+    copied.py_func(y[1:], y[:-1], 8)
+    assert np.array_equal(x, y)
+
+
+def test_the_ir_is_printed_as_python_that_runs():
+    function = lowered(quick, np.zeros(3), 0, 2)
+    assert verify(function) == []
+    assert [c.function.name for c in function.callees] == ["quick_call"]
+    calls = [
+        n for n in walk(function.callees[0].function) if isinstance(n, Assign) and isinstance(n.value, Call)
+    ]
+    assert len(calls) == 2
+    namespace = {}
+    exec(print_function(function), namespace)
+    a = np.random.default_rng(0).random(50)
+    b = np.sort(a)
+    namespace["quick"](a, 0, 49)
+    assert np.array_equal(a, b)
+
+
+def quick(a, lo, hi):
+    if lo >= hi:
+        return
+    k = lo
+    for i in range(lo + 1, hi + 1):
+        if a[i] < a[lo]:
+            k += 1
+            a[k], a[i] = a[i], a[k]
+    a[lo], a[k] = a[k], a[lo]
+    quick(a, lo, k - 1)
+    quick(a, k + 1, hi)
+
+
+def test_ever_other_types_are_refused():
+    @appyc.jit(strict=True)
+    def nested(x, n):
+        return n if n == 0 else nested((x, x), n - 1)
+
+    with pytest.raises(appyc.UnsupportedError, match="ever other types"):
+        nested(1.0, 3)
+
+
+def test_a_jitted_function_among_functions():
+    @appyc.jit(strict=True)
+    def outer(n, a):
+        for i in range(n):
+            a[i] = inner(i) + 0.5
+        return a.sum()
+
+    @appyc.jit
+    def inner(n):
+        return 1 if n < 2 else inner(n - 1) + inner(n - 2)
+
+    assert outer(10, np.zeros(10)) == 148.0
+
+
+def test_automatic_compilation_gives_what_python_gives():
+    def powers(n, k):
+        out = 0
+        for _ in range(k):
+            out += 1
+        return out if n == 0 else 10 * powers(n - 1, k)
+
+    compiled = appyc.autojit(powers)
+    assert compiled(30, 10**6) == 10**36
+    assert compiled(3, 10**6) == 10**9
