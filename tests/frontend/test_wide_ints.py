@@ -1,0 +1,30 @@
+"""Python ints beyond 64 bits, which compiled code does not have."""
+
+from __future__ import annotations
+
+import pytest
+
+import appyc
+
+
+def constants(k):
+    return 2**64, 10**30, -(2**64) + k
+
+
+def longer_and_longer(n):
+    h = 1
+    for _ in range(n):
+        h = h * 0x9E3779B97F4A7C15
+    return h
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+@pytest.mark.parametrize("fn", [constants, longer_and_longer])
+def test_they_are_python_s(fn):
+    assert appyc.jit(cache=False)(fn)(3) == fn(3)
+
+
+@pytest.mark.parametrize("fn", [constants, longer_and_longer])
+def test_strict_refuses_them(fn):
+    with pytest.raises(appyc.UnsupportedError):
+        appyc.jit(cache=False, strict=True)(fn)(3)
