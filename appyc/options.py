@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+MAX_THREADS = 1 << 16
 
 TARGETS = ("auto", "cpu", "gpu", "interpret", "python")
 
@@ -105,10 +111,14 @@ def _flag(name: str, text: str) -> bool:
 def cache_dir(environ: Mapping[str, str] | None = None) -> Path:
     """Where compiled code is kept: APPYC_CACHE_DIR, else appyc under the user's cache folder."""
     env = os.environ if environ is None else environ
-    if given := env.get("APPYC_CACHE_DIR"):
-        return Path(given).expanduser()
-    base = env.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "appyc"
+    given, base = env.get("APPYC_CACHE_DIR"), env.get("XDG_CACHE_HOME")
+    if base and not given:
+        return Path(base) / "appyc"
+    try:
+        return Path(given).expanduser() if given else Path.home() / ".cache" / "appyc"
+    except RuntimeError as error:  # no such user, or one without a home
+        wrong = f"APPYC_CACHE_DIR is {given!r}" if given else "there is no home folder"
+        raise ValueError(f"{wrong}: {error}. Set APPYC_CACHE_DIR to a folder of your own.") from error
 
 
 def num_threads(environ: Mapping[str, str] | None = None) -> int:
@@ -116,7 +126,7 @@ def num_threads(environ: Mapping[str, str] | None = None) -> int:
     env = os.environ if environ is None else environ
     for name in ("APPYC_NUM_THREADS", "OMP_NUM_THREADS"):
         if text := env.get(name):
-            if not text.isdigit() or int(text) < 1:
+            if not 1 <= (_whole(text) or 0) <= MAX_THREADS:
                 if name == "OMP_NUM_THREADS":
                     continue  # OpenMP allows lists there; it is not ours to judge
                 raise ValueError(f"{name} must be a positive integer, not {text!r}")
@@ -129,7 +139,7 @@ def kept_bytes(environ: Mapping[str, str] | None = None) -> int:
     else a GiB or, on a small machine, an eighth of its memory."""
     env = os.environ if environ is None else environ
     if text := env.get("APPYC_KEPT_BYTES"):
-        if not text.isdigit():
+        if _whole(text) is None:
             raise ValueError(f"APPYC_KEPT_BYTES must be a number of bytes, not {text!r}")
         return int(text)
     try:
@@ -174,13 +184,31 @@ def computed_at_once(environ: Mapping[str, str] | None = None) -> int:
     return _number("APPYC_RECORDED_AT_ONCE", 1 << 13, 0, environ)
 
 
+def _whole(text: str) -> int | None:
+    """A number of the digits 0 to 9, as an environment variable has it; None for anything else, such as `²`."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
+def or_usual(read: Callable[[Mapping[str, str] | None], T]) -> T:
+    """What an environment variable says; where that cannot be read, a warning, and what it would be without.
+
+    For what is read as modules are imported, which must not fail.
+    """
+    try:
+        return read(None)
+    except ValueError as error:
+        warnings.warn(f"{error}; it is ignored", RuntimeWarning, stacklevel=2)
+        return read({})
+
+
 def _number(name: str, usual: int, least: int, environ: Mapping[str, str] | None) -> int:
     env = os.environ if environ is None else environ
     text = env.get(name) or str(usual)
-    if not text.isdigit() or int(text) < least:
+    number = _whole(text)
+    if number is None or number < least:
         wanted = "a positive number" if least else "a number that is not negative"
         raise ValueError(f"{name} must be {wanted}, not {text!r}")
-    return int(text)
+    return number
 
 
 def machine_is_measured(environ: Mapping[str, str] | None = None) -> bool:

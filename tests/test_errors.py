@@ -7,6 +7,8 @@ text is what Python prints at the end of the traceback: the class, the message, 
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
 import sys
 import traceback
 from pathlib import Path
@@ -1622,3 +1624,13 @@ def test_lengths_that_do_not_fit_are_told(fn, message, target):
         fn(a, b)
     with pytest.raises(type(of_numpy.value), match=message):
         appyc.jit(fn, target=target, strict=True)(a, b)
+
+
+@pytest.mark.parametrize("value", ["²", "-1", "0", "1e3", "9" * 30, "٣", "many"])
+@pytest.mark.parametrize("name", ["APPYC_NUM_THREADS", "APPYC_RECORDED_STATEMENTS"])
+def test_a_bad_number_in_the_environment_is_named_and_ends_no_import(name, value):
+    given = {**os.environ, name: value}
+    words = [sys.executable, "-c", "import appyc.numpy as np; print((np.arange(3) * 2).sum())"]
+    done = subprocess.run(words, env=given, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "6\n")
+    assert f"RuntimeWarning: {name} must be a positive" in done.stderr

@@ -40,6 +40,7 @@ from appyc.runtime.interface_json import Place, from_json, to_json
 from appyc.runtime.machine import attach
 from appyc.runtime.openmp import load_library
 from appyc.runtime.signature import typeof
+from appyc.runtime.trusted import workspace
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -69,9 +70,8 @@ class CpuCompiler:
         plain: the variant for overlapping arguments and for indices out of range.
         """
         key = self._key(arguments, objects, "plain" if plain else "usual")
-        found = self._find(key, objects) if self.options.cache else None
-        if found is not None:
-            return self._load(found.entry, found.meta, objects)
+        if (found := self._found(key, objects)) is not None:
+            return found
         if plain:
             return self._build(self._simplified(arguments, objects), key, plain)
         return self._build(analyse(self.fn, self.source, arguments, objects, self.options), key, plain)
@@ -81,9 +81,8 @@ class CpuCompiler:
     ) -> CpuVersion | None:
         """The variant for arguments that share memory in this way, if there is one."""
         key = self._key(arguments, objects, repr(sharing))
-        found = self._find(key, objects) if self.options.cache else None
-        if found is not None:
-            return self._load(found.entry, found.meta, objects)
+        if (found := self._found(key, objects)) is not None:
+            return found
         shared = analyse_shared(self._simplified(arguments, objects), sharing)
         return None if shared is None else self._build(shared, key, plain=False)
 
@@ -95,9 +94,8 @@ class CpuCompiler:
     ) -> CpuVersion | None:
         """The variant for arguments of which these axes have length 1, if that makes a difference."""
         key = self._key(arguments, objects, f"lengths of 1: {sorted(units)}")
-        found = self._find(key, objects) if self.options.cache else None
-        if found is not None:
-            return self._load(found.entry, found.meta, objects)
+        if (found := self._found(key, objects)) is not None:
+            return found
         analysed = analyse_units(self._simplified(arguments, objects), units)
         return None if analysed is None else self._build(analysed, key, plain=False)
 
@@ -114,6 +112,17 @@ class CpuCompiler:
             self.source.text, self.fn.__qualname__, tuple(arguments.values()), self.options, variant
         )
 
+    def _found(self, key: str, objects: Mapping[str, object]) -> CpuVersion | None:
+        """The version on disk, if it is there and can be loaded."""
+        found = self._find(key, objects) if self.options.cache else None
+        if found is None:
+            return None
+        try:
+            return self._load(found.entry, found.meta, objects)
+        except ToolchainError:
+            found.entry.owner.remove(found.entry)
+            return None
+
     def _find(self, key: str, objects: Mapping[str, object]) -> Found | None:
         def current(dependency: Dependency) -> str | None:
             path = AccessPath(tuple((k, n) for k, n in json.loads(dependency.name)))
@@ -126,8 +135,6 @@ class CpuCompiler:
         return _disk(cache_dir())[1].find(key, current)
 
     def _build(self, analysed: Analysed, key: str, plain: bool) -> CpuVersion:
-        from tempfile import TemporaryDirectory  # noqa: PLC0415  (nor is this)
-
         from appyc.c_gen.generate import generate  # noqa: PLC0415  (not needed on a warm start)
         from appyc.compiler.build import build  # noqa: PLC0415
         from appyc.pipeline import too_deep  # noqa: PLC0415
@@ -151,9 +158,12 @@ class CpuCompiler:
             *toolchain.flags(self.options, masked=module.masked),
         )
         entry = cache_.lookup(entry_key)
+        if entry is not None and not _can_be_loaded(entry):
+            cache_.remove(entry)
+            entry = None
         if entry is None:
-            with TemporaryDirectory(prefix="appyc-") as folder:
-                built = build(module, Path(folder), self.options, cache_)
+            with workspace() as folder:
+                built = build(module, folder, self.options, cache_)
                 if module.threaded:
                     machine.ensure_measured()
                 files = {"kernel.so": built.read_bytes(), "kernel.c": module.text.encode()}
@@ -194,6 +204,14 @@ def _place(source: Source) -> Place:
     return Place(source.file, source.first_line, len(source.lines))
 
 
+def _can_be_loaded(entry: Entry) -> bool:
+    try:
+        load_library(str(entry.path("kernel.so")))
+    except OSError:
+        return False
+    return True
+
+
 def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
     try:
         library = load_library(str(entry.path("kernel.so")))
@@ -201,9 +219,9 @@ def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
         memory.attach(library)
         team.attach(library)
         blas.attach(library)
-    except OSError as error:
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    except (OSError, AttributeError) as error:
         raise ToolchainError(f"compiled code cannot be loaded: {error}") from error
-    address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
     assert address is not None
     return Kernel(interface, address, owner=library)
 

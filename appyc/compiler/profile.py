@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import FunctionType
 from typing import Any
 
@@ -27,6 +26,7 @@ from appyc.runtime.frame import GuardFailure, Interface, Kernel, invoke
 from appyc.runtime.openmp import load_library
 from appyc.runtime.team import attach
 from appyc.runtime.threads import get_num_threads
+from appyc.runtime.trusted import workspace
 
 _WIDTH = len(fields(Row))
 
@@ -47,7 +47,7 @@ def profile(
     given = [None if name in objects else value for name, value in named.items()]
     given += [fetch(fn, path, named) for path in analysed.outside.captures]
     machine.ensure_measured()
-    with TemporaryDirectory(prefix="appyc-") as folder:
+    with workspace() as folder:
         library = _loaded(module, Path(folder, "profile.so"), analysed)
     table = (ctypes.c_double * (_WIDTH * len(module.profiled)))()
     if module.profiled:

@@ -27,7 +27,7 @@ from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Program, as_function, parts_of, places
 from appyc.lazy.recording import CallStatement, Recorded, Recording, RestingCall, Waiting, drop_needless
 from appyc.lazy.views import view_of
-from appyc.options import computed_at_once, from_environment, recorded_bounds
+from appyc.options import computed_at_once, from_environment, or_usual, recorded_bounds
 
 WORTH_COMPILING = 1 << 21
 """Elements computed over all runs of a program; before that, NumPy runs it."""
@@ -77,7 +77,9 @@ class State:
     least_donated: of an array whose memory results may take. target: None for what the environment says.
     """
 
-    recording: Recording = field(default_factory=lambda: Recording(*recorded_bounds(), computed_at_once()))
+    recording: Recording = field(
+        default_factory=lambda: Recording(*or_usual(recorded_bounds), or_usual(computed_at_once))
+    )
     habits: dict[Key, Habit] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     least_left: int = LEAST_BYTES

@@ -6,8 +6,10 @@
 
 An entry is written aside and renamed into place, so a reader sees all of it or nothing, and
 processes that store the same key at the same time each end with a whole entry. Only the
-user may write the folder: the code in it is run. Where the folder cannot be used or must
-not be trusted, a warning says so, and entries live in a temporary folder of the process.
+user may write the folder: the code in it is run. So every step of the way there is opened
+by its parent's descriptor, and its owner and mode are looked at, once; from then on the folder
+is reached by its own descriptor, whatever becomes of its name (`runtime/trusted.py`). Where it cannot
+be used or must not be trusted, a warning says so, and entries live in a temporary folder of the process.
 """
 
 from __future__ import annotations
@@ -20,8 +22,12 @@ import time
 import warnings
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from appyc.errors import ToolchainError
+from appyc.runtime import trusted
 
 VERSION = "v1"
 """Of the layout on disk; another version's entries are not read."""
@@ -39,11 +45,12 @@ class CacheWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry. `meta` is what was stored with it."""
+    """One entry. `meta` is what was stored with it. owner: keeps the folder's descriptor open."""
 
     key: str
-    folder: Path
+    folder: Path = field(compare=False)
     meta: dict[str, object]
+    owner: Cache = field(compare=False, repr=False)
 
     def path(self, name: str) -> Path:
         return self.folder / name
@@ -54,24 +61,24 @@ class Cache:
 
     def __init__(self, root: Path, max_bytes: int = MAX_BYTES) -> None:
         self._root = root
-        self._folder = root / VERSION
         self._max_bytes = max_bytes
-        self._usable: bool | None = None
-        self._scratch: Path | None = None
+        self._open: int | None = None
+        """The descriptor of the folder in use."""
+        self._has_given_up = False
         self._stores = 0
 
     def lookup(self, key: str) -> Entry | None:
         """The entry, or None where there is none or it is damaged. Never raises."""
         folder = self._entry_folder(key)
         try:
-            meta = _read_entry(folder)
+            meta = _read_entry(self._descriptor(), key)
             if meta is None:
                 return None
             if time.time() - folder.stat().st_mtime > _DAY:
                 os.utime(folder)  # in use: among the last to be evicted
         except OSError:
             return None
-        return Entry(key, folder, meta)
+        return Entry(key, folder, meta, self)
 
     def store(self, key: str, files: Mapping[str, bytes], meta: Mapping[str, object]) -> Entry:
         """Writes an entry, whole or not at all. A whole one that is there already is kept.
@@ -84,14 +91,20 @@ class Cache:
             self._give_up(f"cannot be written: {error.strerror or error}")
             folder = self._write_entry(key, files, meta)
         self._sweep_now_and_then()
-        return Entry(key, folder, json.loads(json.dumps(dict(meta))))  # as a later look-up gives it
+        read_back = json.loads(json.dumps(dict(meta)))  # as a later look-up gives it
+        return Entry(key, folder, read_back, self)
 
     def read_text(self, name: str) -> str | None:
         """A file that `write_text` wrote, or None where it is missing or damaged."""
         try:
-            return _unsealed((self.folder() / name).read_bytes())
+            return _unsealed(trusted.read(self._descriptor(), name))
         except OSError:
             return None
+
+    def remove(self, entry: Entry) -> None:
+        """Takes away an entry that is whole but of no use, so that it is made anew."""
+        with suppress(OSError):
+            self._remove(self._entry_folder(entry.key))
 
     def write_text(self, name: str, text: str) -> None:
         """Writes a small file, replacing one of that name at one stroke."""
@@ -103,14 +116,20 @@ class Cache:
 
     def folder(self) -> Path:
         """Where entries are: below the root, or a temporary folder where the root is not to be used."""
-        if self._usable is None:
-            reason = _why_not_usable(self._root)
-            self._usable = reason is None
-            if reason is not None:
-                self._give_up(reason)
-        if self._scratch is not None:
-            return self._scratch
-        return self._folder
+        return trusted.path_of(self._descriptor(), self._root / VERSION)
+
+    def _descriptor(self) -> int:
+        if self._open is None:
+            try:
+                self._use(trusted.open_folder(self._root / VERSION))
+            except OSError as error:
+                self._give_up(trusted.reason(error))
+        assert self._open is not None
+        return self._open
+
+    def _use(self, descriptor: int) -> None:
+        self._open = descriptor
+        weakref.finalize(self, os.close, descriptor)
 
     def sweep(self) -> None:
         """Removes the entries used longest ago until the rest fits, and what dead writers left."""
@@ -160,7 +179,7 @@ class Cache:
             except OSError:
                 if not target.exists():
                     raise
-            if _is_whole(target):
+            if self._is_whole(target.name):
                 return  # another process was first
             self._remove(target)
         raise OSError(f"{target} cannot be replaced")
@@ -195,56 +214,45 @@ class Cache:
         except OSError:
             return  # it is housekeeping; the next store tries again
 
-    def _give_up(self, reason: str) -> None:
-        if self._scratch is not None:
-            raise OSError(f"the temporary folder {self._scratch} {reason}")
-        self._usable = False
-        import tempfile  # noqa: PLC0415  (milliseconds, for what is seldom needed)
+    def _is_whole(self, key: str) -> bool:
+        try:
+            return _read_entry(self._descriptor(), key) is not None
+        except OSError:
+            return False
 
-        self._scratch = Path(tempfile.mkdtemp(prefix="appyc-"))
-        weakref.finalize(self, _delete_own, self._scratch, os.getpid())
+    def _give_up(self, reason: str) -> None:
+        if self._has_given_up:
+            text = f"neither the cache folder {self._root} nor a temporary folder can be used: it {reason}"
+            raise ToolchainError(text)
+        self._has_given_up = True
         warnings.warn(
             f"the cache folder {self._root} {reason}; what is compiled is not kept. "
             "Set APPYC_CACHE_DIR to a folder of your own.",
             CacheWarning,
             stacklevel=2,
         )
+        import tempfile  # noqa: PLC0415  (milliseconds, for what is seldom needed)
+
+        try:
+            scratch = Path(tempfile.mkdtemp(prefix="appyc-"))
+            self._use(trusted.open_own(scratch))
+        except OSError as error:
+            self._give_up(trusted.reason(error))
+        else:
+            weakref.finalize(self, _delete_own, scratch, os.getpid())
 
 
-def _why_not_usable(root: Path) -> str | None:
-    """Makes the folder where it is missing. The reason for not using it, or None."""
-    try:
-        root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (root / VERSION).mkdir(exist_ok=True, mode=0o700)
-        for folder in (root, root / VERSION):
-            found = folder.stat()
-            if hasattr(os, "getuid") and found.st_uid != os.getuid():
-                return "belongs to another user"
-            if found.st_mode & 0o022:
-                return "can be written by other users (chmod go-w would mend it)"
-    except OSError as error:
-        return f"cannot be used: {error.strerror or error}"
-    return None
-
-
-def _read_entry(folder: Path) -> dict[str, object] | None:
+def _read_entry(folder: int, key: str) -> dict[str, object] | None:
     """An entry's meta where all of its files are whole. Raises OSError where one is missing."""
-    text = _unsealed((folder / _META).read_bytes())
+    text = _unsealed(trusted.read(folder, f"entries/{key}/{_META}"))
     if text is None:
         return None
     content = json.loads(text)
     for name, checksum in content["files"].items():
-        if _checksum((folder / name).read_bytes()) != checksum:
+        if _checksum(trusted.read(folder, f"entries/{key}/{name}")) != checksum:
             return None
     meta: dict[str, object] = content["meta"]
     return meta
-
-
-def _is_whole(folder: Path) -> bool:
-    try:
-        return _read_entry(folder) is not None
-    except OSError:
-        return False
 
 
 def _delete(path: Path) -> None:

@@ -134,7 +134,7 @@ def current() -> Machine:
     known = _known()
     if not known.looked:
         known.looked = True
-        known.record = _read(_cache()) if options.machine_is_measured() else None
+        known.record = _read(_cache()) if options.or_usual(options.machine_is_measured) else None
         if known.record is not None:
             known.hold(known.record.machine)
     return known.machine
@@ -151,7 +151,7 @@ def ensure_measured() -> None:
     current()
     known = _known()
     due = known.record is None or known.record.is_due
-    if due and not known.tried and options.machine_is_measured():
+    if due and not known.tried and options.or_usual(options.machine_is_measured):
         remeasure(known.record)
 
 
@@ -164,7 +164,7 @@ def remeasure(before: Record | None = None) -> Machine | None:
 
     known = _known()
     known.looked = known.tried = True
-    found = measure(options.num_threads())
+    found = measure(options.or_usual(options.num_threads))
     if found is None or not all(FASTEST <= number <= SLOWEST for number in astuple(found[0])):
         return None
     record = Record(found[0], 1, found[1], time.time())
@@ -194,7 +194,9 @@ def _cache() -> Cache:
 def _file() -> str:
     compiler = binary_fingerprint(options.c_compiler() or "cc") or binary_fingerprint("gcc") or ""
     waiting = [os.environ.get(name, "") for name in _WAITING]
-    key = digest(machine_fingerprint(), str(options.num_threads()), compiler, np.__version__, *waiting)
+    key = digest(
+        machine_fingerprint(), str(options.or_usual(options.num_threads)), compiler, np.__version__, *waiting
+    )
     return f"machine-{key[:32]}.json"
 
 

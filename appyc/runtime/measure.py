@@ -6,7 +6,6 @@ import ctypes
 import time
 from dataclasses import fields, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from appyc.options import Options
 from appyc.runtime import blas, team, toolchain
 from appyc.runtime.machine import believable, has_cores
 from appyc.runtime.openmp import load_library
+from appyc.runtime.trusted import workspace
 
 FAR_BYTES = 48 << 20
 """More than the caches of most cores hold, and little enough to be touched in a few milliseconds."""
@@ -30,7 +30,7 @@ DISTURBED = 20
 
 def measure(threads: int) -> tuple[Machine, bool] | None:
     """The machine's numbers with so many threads, and whether it was quiet; None where it cannot be measured."""
-    with TemporaryDirectory(prefix="appyc-") as folder:
+    with workspace() as folder:
         built = Path(folder, "probe.so")
         try:
             text = Path(__file__).with_name("probe.c").read_text()

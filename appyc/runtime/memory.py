@@ -19,7 +19,7 @@ from appyc.runtime.pointers import pointer_in
 if dispatch.has_compiled_dispatch():
     from appyc.runtime import _dispatch
 
-    _dispatch.set_memory_limit(options.kept_bytes())
+    _dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
 
 
 def attach(library: ctypes.CDLL) -> None:
@@ -59,7 +59,7 @@ def keeping(limit: int) -> Iterator[None]:
     try:
         yield
     finally:
-        _dispatch.set_memory_limit(options.kept_bytes())
+        _dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
 
 
 @contextmanager

@@ -12,8 +12,6 @@ try:
 except ImportError:  # installed without the compiled dispatcher
     set_thread_count = None  # type: ignore[assignment]
 
-_MAX_THREADS = 1 << 16
-
 
 class _Setting:
     """The one owner of the number; the compiled dispatcher keeps a copy that it is told of."""
@@ -27,14 +25,14 @@ class _Setting:
             set_thread_count(count)
 
 
-_setting = _Setting(options.num_threads())
+_setting = _Setting(options.or_usual(options.num_threads))
 
 
 def set_num_threads(count: int) -> None:
     """Lets parallel loops use `count` threads from the next call on; more than cores is allowed."""
     number = operator.index(count)
-    if not 1 <= number <= _MAX_THREADS:
-        raise ValueError(f"the number of threads must be between 1 and {_MAX_THREADS}, not {number}")
+    if not 1 <= number <= options.MAX_THREADS:
+        raise ValueError(f"the number of threads must be between 1 and {options.MAX_THREADS}, not {number}")
     _setting.set(number)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -18,6 +20,8 @@ from appyc.errors import InternalError, ToolchainError
 from appyc.ir.nodes import Function
 from appyc.options import Options, c_compiler
 from appyc.runtime import vector_math
+from appyc.runtime.fingerprint import machine_fingerprint
+from appyc.runtime.trusted import workspace
 
 _CANDIDATES = ("cc", "gcc", "clang")
 
@@ -67,7 +71,10 @@ def find_compiler() -> str:
     """
     named = c_compiler()
     for candidate in (named,) if named else _CANDIDATES:
-        program, *rest = shlex.split(candidate) or [""]
+        try:
+            program, *rest = shlex.split(candidate) or [""]
+        except ValueError as error:
+            raise ToolchainError(f"APPYC_CC or CC is {candidate!r}, which cannot be read: {error}") from error
         if path := shutil.which(program):
             return shlex.join([path, *rest])
     if named:
@@ -79,7 +86,7 @@ def find_compiler() -> str:
 @lru_cache(maxsize=8)
 def _version(command: str) -> str:
     words = [*shlex.split(command), "--version"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = _started(words)
     if done.returncode != 0:
         reason = done.stderr.strip() or f"`{command} --version` ends with status {done.returncode}"
         raise ToolchainError(f"the C compiler {command} does not run: {reason}")
@@ -87,9 +94,10 @@ def _version(command: str) -> str:
 
 
 def compiler_id() -> str:
-    """The compiler's command and version: the part of a cache key that says who compiled."""
+    """The compiler's command and version, and the processor, which `-march=native` stands for: the part of a
+    cache key that says who compiled, and for what."""
     command = find_compiler()
-    return f"{command} {_version(command)}"
+    return f"{command} {_version(command)} {machine_fingerprint()}"
 
 
 @lru_cache(maxsize=8)
@@ -97,7 +105,7 @@ def _openmp_flags(command: str) -> tuple[str, ...]:
     """-fopenmp where the compiler can link it; a clang often comes without the library."""
     if "clang" not in _version(command):
         return ("-fopenmp",)
-    with tempfile.TemporaryDirectory() as folder:
+    with workspace() as folder:
         source = Path(folder, "probe.c")
         source.write_text("void probe(void) {\n#pragma omp parallel\n    ;\n}\n")
         out = str(Path(folder, "probe.so"))
@@ -146,9 +154,8 @@ def build(
     try:
         given = ["-x", "c", "-", "-x", "none", *map(str, objects)]
         command = [*shlex.split(compiler), *flags(options, masked=masked), *given, "-o", partial, *_LIBRARIES]
-        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise InternalError("the C compiler", f"{done.stderr.strip()}\n{_numbered(text)}")
+        done = _started(command, input=text)
+        _judge(done.returncode, done.stderr, Path(partial), text)
         Path(partial).replace(out_path)
     finally:
         Path(partial).unlink(missing_ok=True)
@@ -170,10 +177,9 @@ def compile_files(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
             )
             running.append((file.text, out, process))
-        for text, _, process in running:
+        for text, out, process in running:
             _, errors = process.communicate()
-            if process.returncode != 0:
-                raise InternalError("the C compiler", f"{errors.strip()}\n{_numbered(text)}")
+            _judge(process.returncode, errors, out, text)
     finally:
         for _, _, process in running:
             if process.poll() is None:
@@ -192,9 +198,40 @@ def link(objects: Sequence[Path], out_path: Path, options: Options) -> None:
         str(out_path),
         *_LIBRARIES,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise InternalError("the C compiler", done.stderr.strip())
+    done = _started(command)
+    _judge(done.returncode, done.stderr, out_path)
+
+
+def _started(command: Sequence[str], input: str | None = None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, input=input, capture_output=True, text=True, errors="replace", check=False
+        )
+    except OSError as error:
+        raise ToolchainError(f"the C compiler {command[0]} cannot be started: {error.strerror}") from error
+
+
+_FAULT_OF_TEXT = re.compile(r"^[^\n]*:\d+:\d+: error: |undefined reference|multiple definition", re.MULTILINE)
+"""In what a compiler says: it is about the text that was given to it. All else is about itself."""
+
+
+def _judge(status: int, said: str, out: Path, text: str = "") -> None:
+    """Raises where a compiler has not done its work: InternalError for text that is no C, else ToolchainError."""
+    said = said.strip()
+    if status > 0 and _FAULT_OF_TEXT.search(said):
+        raise InternalError("the C compiler", f"{said}\n{_numbered(text)}")
+    if status < 0:
+        name = signal.Signals(-status).name if -status in set(signal.Signals) else str(-status)
+        what = f"was ended by the signal {name}" + (
+            " (is there too little memory?)" if name == "SIGKILL" else ""
+        )
+    elif status > 0:
+        what = f"failed with status {status}"
+    elif not out.is_file() or out.stat().st_size == 0:
+        what = "ended without an error, and wrote nothing"
+    else:
+        return
+    raise ToolchainError(f"the C compiler {find_compiler()} {what}" + (f":\n{said}" if said else ""))
 
 
 def _numbered(text: str) -> str:

@@ -14,7 +14,6 @@ import json
 import os
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +24,7 @@ from appyc.ir.nodes import Binary, Function, Intrinsic, Node
 from appyc.ir.visit import walk
 from appyc.runtime.cache import Cache
 from appyc.runtime.fingerprint import binary_fingerprint, digest, machine_fingerprint
+from appyc.runtime.trusted import workspace
 
 _VARIANTS = {
     "x86_64": (("b", 16), ("c", 32), ("d", 32), ("e", 64)),
@@ -108,7 +108,7 @@ def _linked(command: str, functions: Sequence[str]) -> list[str]:
 def _links(command: str, symbols: Sequence[str]) -> bool:
     declared = "".join(f"extern char {name}[];\n" for name in symbols)
     text = f"{declared}const char *table[] = {{{', '.join([*symbols, '0'])}}};\n"
-    with tempfile.TemporaryDirectory(prefix="appyc-") as folder:
+    with workspace() as folder:
         out = str(Path(folder, "probe.so"))
         words = [*shlex.split(command), "-shared", "-fPIC", "-x", "c", "-", "-o", out]
         words += ["-Wl,-z,defs", "-lm"]

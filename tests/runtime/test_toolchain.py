@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import errno
+import functools
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from appyc.c_gen.units import File
 from appyc.errors import InternalError, ToolchainError
 from appyc.options import Options
-from appyc.runtime.toolchain import build, compiler_id, find_compiler, flags
+from appyc.runtime.toolchain import build, compile_files, compiler_id, find_compiler, flags
+from appyc.runtime.trusted import workspace
 
 
 def test_missing_compiler_says_how_to_install_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -77,3 +82,51 @@ def test_loading_fastmath_code_leaves_the_process_alone(tmp_path: Path) -> None:
         "assert np.float64(5e-324) * np.ones(1)[0] > 0.0\n"
     )
     subprocess.run([sys.executable, "-c", program, str(out)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("kill -9 $$", r"was ended by the signal SIGKILL \(is there too little memory\?\)"),
+        (
+            "echo 'gcc: fatal error: Killed signal terminated program cc1' >&2; exit 1",
+            "Killed signal terminated",
+        ),
+        ("echo '/t/x.s: No space left on device' >&2; exit 1", "status 1:\n/t/x.s: No space left"),
+        ("exit 0", "ended without an error, and wrote nothing"),
+    ],
+)
+@pytest.mark.parametrize("how", ["at one go", "in files"])
+def test_a_compiler_that_breaks_off_is_named(
+    how: str, script: str, told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake = tmp_path / "breaks-off"
+    fake.write_text(f'#!/bin/sh\n[ "$1" = --version ] && {{ echo gcc 1; exit 0; }}\n{script}\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("APPYC_CC", str(fake))
+    in_files = functools.partial(compile_files, [File("int x;")], tmp_path, Options())
+    at_one_go = functools.partial(build, "int x;", tmp_path / "kernel.so", Options())
+    with pytest.raises(ToolchainError, match=f"(?s)breaks-off.*{told}"):
+        (in_files if how == "in files" else at_one_go)()
+
+
+def test_a_compiler_that_cannot_be_read_or_started_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("APPYC_CC", "gcc '")
+    with pytest.raises(ToolchainError, match="APPYC_CC or CC"):
+        find_compiler()
+    (tmp_path / "no-program").write_bytes(b"\0")
+    (tmp_path / "no-program").chmod(0o755)
+    monkeypatch.setenv("APPYC_CC", str(tmp_path / "no-program"))
+    with pytest.raises(ToolchainError, match="no-program cannot be started"):
+        compiler_id()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
+def test_a_temporary_folder_that_is_of_no_use_is_named(code: int) -> None:
+    with (
+        pytest.raises(ToolchainError, match=f"(?s)temporary files, .*{os.strerror(code)}.*TMPDIR"),
+        workspace(),
+    ):
+        raise OSError(code, os.strerror(code))
