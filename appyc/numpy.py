@@ -35,7 +35,8 @@ class _Namespace:
         return self._module
 
     def __getattr__(self, name: str) -> Any:
-        found = _adapted(getattr(self._module, name))
+        path = f"{self._module.__name__}.{name}".removeprefix("numpy.")
+        found = _adapted(path, getattr(self._module, name))
         setattr(self, name, found)
         return found
 
@@ -43,13 +44,15 @@ class _Namespace:
         return dir(self._module)
 
 
-def _adapted(value: Any) -> Any:
-    if callable(value) and value in generators.OWN:
-        return generators.OWN[value]
+def _adapted(path: str, value: Any) -> Any:
+    """What there is for something of NumPy's. path: its name here, by which pickle finds it."""
+    own = generators.OWN.get(value) if callable(value) else None
     if isinstance(value, type) or not callable(value):
         inner = type(value).__name__ == "module" and value.__name__.startswith("numpy.")
-        return _Namespace(value) if inner else value
-    return known.function(value)
+        return own or (_Namespace(value) if inner else value)
+    found = own or known.function(value)
+    found.__module__, found.__qualname__ = __name__, path
+    return found
 
 
 _OF_THE_STANDARD = ("__array_api_version__", "__array_namespace_info__")
@@ -58,7 +61,7 @@ _OF_THE_STANDARD = ("__array_api_version__", "__array_namespace_info__")
 def __getattr__(name: str) -> Any:
     if name.startswith("__") and name not in (*_numpy.__all__, *_OF_THE_STANDARD):
         raise AttributeError(f"module 'appyc.numpy' has no attribute {name!r}")
-    found = _adapted(getattr(_numpy, name))
+    found = _adapted(name, getattr(_numpy, name))
     globals()[name] = found
     return found
 

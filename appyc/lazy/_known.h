@@ -22,6 +22,7 @@ typedef struct {
     long long least, most;  /* of Python's integers among them */
     long long nbytes;       /* of the result */
     Py_ssize_t size;        /* of the largest array that the call has to do with, in elements */
+    char is_number;         /* whether the result is NumPy's scalar */
 } Plan;
 
 static void plan_dealloc(Plan *self)
@@ -223,9 +224,8 @@ static PyObject *record_store(const Known *self, const Plan *plan, const Request
 static PyObject *record_new(const Known *self, const Plan *plan, const Request *request, PyObject *site)
 {
     PyObject *operands = operands_of(self, plan, request);
-    int is_number = PyTuple_GET_SIZE(plan->shape) == 0;
-    PyObject *out = operands ? make(is_number ? self->number_type : self->array_type, self->tally->statements,
-                                    plan->operation, operands, plan->shape, plan->dtype, site, is_number)
+    PyObject *out = operands ? make(plan->is_number ? self->number_type : self->array_type, self->tally->statements,
+                                    plan->operation, operands, plan->shape, plan->dtype, site, plan->is_number)
                              : NULL;
     Py_XDECREF(operands);
     if (out)
@@ -264,7 +264,7 @@ static PyObject *run_planned(const Known *self, const Plan *plan, const Request 
     Py_ssize_t count = plan->taken;
     if (!target) {
         out = PyObject_Vectorcall(plan->run, values, (size_t)count, NULL);
-        if (out && PyTuple_GET_SIZE(plan->shape))
+        if (out && !plan->is_number)
             out = array_with(self->array_type, out, (PyArray_Descr *)plan->dtype);
         else if (out && PyArray_Check(out))
             out = PyArray_Return((PyArrayObject *)out);
@@ -295,6 +295,8 @@ static PyObject *record_planned(const Known *self, const Plan *plan, const Reque
         if (out || PyErr_Occurred())
             return out;
     }
+    if (is_usual(self->tally) <= 0)
+        return NULL;
     PyObject *site = self->tally->folder ? caller(NULL, self->tally->folder) : NULL, *out = NULL;
     if (site && has_room(self->tally, site))
         out = request->target ? record_store(self, plan, request, site) : record_new(self, plan, request, site);
@@ -396,8 +398,7 @@ static int is_of(const Known *self, const Request *request, const Statement *sta
         return 0;
     View *view = (View *)result;
     return statement->path == Py_None && target == (PyObject *)view->buffer && PyTuple_GET_SIZE(view->path) == 0
-        && view->shape == statement->shape
-        && (Py_TYPE(result) == self->number_type) == (PyTuple_GET_SIZE(view->shape) == 0);
+        && view->shape == statement->shape;
 }
 
 /* What was recorded last, if that is a statement and no call. */
@@ -464,6 +465,7 @@ static int learn(Known *self, const Request *request, PyObject *key, PyObject *r
     plan->operation = Py_NewRef(found.operation);
     plan->shape = Py_NewRef(found.shape);
     plan->dtype = dtype_of(request, result);
+    plan->is_number = Py_TYPE(result) != self->array_type;
     plan->run = PyObject_GetAttrString(found.operation, "run");
     if (!plan->run || !plan->dtype) {
         Py_DECREF(plan);
@@ -703,6 +705,7 @@ static PyTypeObject KnownType = {
     .tp_dictoffset = offsetof(Known, attributes),
     .tp_weaklistoffset = offsetof(Known, weak_references),
     .tp_members = known_members,
+    .tp_methods = function_methods,
     .tp_getset = known_properties,
 };
 

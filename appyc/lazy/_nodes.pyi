@@ -62,6 +62,8 @@ class Tally:
     at_once: int
     busy: bool
     running: bool
+    errors: ContextVar[object]
+    usual: object
     @property
     def is_learning(self) -> bool: ...
 

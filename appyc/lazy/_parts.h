@@ -167,6 +167,17 @@ static PySequenceMethods view_sequence = {
     .sq_item = view_item,
 };
 
+/* Python itself asks for `__buffer__` from 3.12 on. */
+static int view_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
+{
+    PyObject *view = PyObject_CallMethod(self, "__buffer__", "i", flags);
+    int failed = view ? PyObject_GetBuffer(view, buffer, flags) : -1;
+    Py_XDECREF(view);
+    return failed;
+}
+
+static PyBufferProcs view_buffer = {.bf_getbuffer = view_getbuffer};
+
 static PyTypeObject ViewType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "appyc.lazy._nodes.View",
@@ -177,6 +188,7 @@ static PyTypeObject ViewType = {
     .tp_vectorcall = view_vectorcall,
     .tp_as_mapping = &view_mapping,
     .tp_as_sequence = &view_sequence,
+    .tp_as_buffer = &view_buffer,
     .tp_dealloc = (destructor)view_dealloc,
     .tp_weaklistoffset = offsetof(View, weak_references),
     .tp_members = view_members,

@@ -170,6 +170,7 @@ static PyTypeObject PlainType = {
     .tp_dictoffset = offsetof(Plain, attributes),
     .tp_weaklistoffset = offsetof(Plain, weak_references),
     .tp_members = plain_members,
+    .tp_methods = function_methods,
     .tp_getset = plain_properties,
 };
 

@@ -10,7 +10,7 @@ enum { CALLERS = 8 };
 
 typedef struct {
     PyObject_HEAD
-    PyObject *statements, *left, *folder, *done;
+    PyObject *statements, *left, *folder, *done, *errors, *usual;
     long long nbytes, most_bytes;
     Py_ssize_t few, most_statements, at_once;
     char busy, running, is_learning;
@@ -27,6 +27,8 @@ static void tally_dealloc(Tally *self)
     Py_XDECREF(self->left);
     Py_XDECREF(self->folder);
     Py_XDECREF(self->done);
+    Py_XDECREF(self->errors);
+    Py_XDECREF(self->usual);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -35,6 +37,8 @@ static PyMemberDef tally_members[] = {
     {"left", T_OBJECT_EX, offsetof(Tally, left), 0, NULL},
     {"folder", T_OBJECT_EX, offsetof(Tally, folder), 0, NULL},
     {"done", T_OBJECT, offsetof(Tally, done), 0, NULL},
+    {"errors", T_OBJECT_EX, offsetof(Tally, errors), 0, NULL},
+    {"usual", T_OBJECT_EX, offsetof(Tally, usual), 0, NULL},
     {"nbytes", T_LONGLONG, offsetof(Tally, nbytes), 0, NULL},
     {"most_bytes", T_LONGLONG, offsetof(Tally, most_bytes), 0, NULL},
     {"few", T_PYSSIZET, offsetof(Tally, few), 0, NULL},
@@ -55,6 +59,29 @@ static PyTypeObject TallyType = {
     .tp_new = tally_new,
     .tp_dealloc = (destructor)tally_dealloc,
     .tp_members = tally_members,
+};
+
+/* Whether what `np.errstate` says is known to raise and call nothing. -1: an error. */
+static int is_usual(const Tally *tally)
+{
+    PyObject *now = NULL;
+    if (!tally->errors || PyContextVar_Get(tally->errors, NULL, &now) < 0)
+        return PyErr_Occurred() ? -1 : 0;
+    Py_XDECREF(now);
+    return now == tally->usual;
+}
+
+/* ------------------------------------------------------------------ functions */
+
+/* What pickle and `copy.deepcopy` find it by: its name in appyc.numpy. */
+static PyObject *name_of(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyMethodDef function_methods[] = {
+    {"__reduce__", name_of, METH_NOARGS, NULL},
+    {NULL},
 };
 
 /* ------------------------------------------------------------------ where it was */

@@ -63,7 +63,7 @@ _INTEGER = np.dtype(int)
 
 def array_of(value: Any) -> Any:
     """An array with elements, whose axes lie in memory in their order, of which NumPy's results have theirs so too."""
-    if not isinstance(value, arrays.ndarray | np.ndarray | list | tuple):
+    if not isinstance(value, arrays.ndarray | list | tuple):
         return None
     found = as_operand(value)
     if type(found) is not arrays.ndarray or not found.is_straight or not found.size or not found.shape:

@@ -25,6 +25,8 @@ _AT = frozenset({np.add, np.subtract, np.multiply, np.minimum, np.maximum})
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A ufunc, or one of its methods. `out=` stores into that array and gives it back."""
+    if method == "__call__" and len(inputs) > ufunc.nin and "out" not in keywords:
+        inputs, keywords = inputs[: ufunc.nin], {**keywords, "out": inputs[ufunc.nin :]}
     if not keywords and method == "__call__":
         found = _applied(ufunc, inputs, None, "same_kind")
         return found if found is not NotImplemented else evaluated(ufunc, inputs, {})
@@ -65,7 +67,7 @@ def _applied(ufunc: np.ufunc, inputs: tuple[Any, ...], target: Any, casting: Any
 
 def _takes(target: Any, shape: tuple[int, ...], dtype: np.dtype, casting: Any) -> TypeGuard[arrays.ndarray]:
     return (
-        isinstance(target, arrays.ndarray)
+        type(target) is arrays.ndarray
         and not target.is_window
         and target.shape == shape
         and np.can_cast(dtype, target.dtype, casting)
@@ -110,8 +112,8 @@ def _accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, o
 def _outer(ufunc: np.ufunc, a: Any, b: Any, **keywords: Any) -> Any:
     one, two = as_operand(a), as_operand(b)
     if (
-        not isinstance(one, arrays.ndarray)
-        or not isinstance(two, arrays.ndarray)
+        type(one) is not arrays.ndarray
+        or type(two) is not arrays.ndarray
         or ufunc not in COMPILED_UFUNCS
     ):
         return NotImplemented

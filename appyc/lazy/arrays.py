@@ -7,13 +7,14 @@ shape and errors are known at once: they are NumPy's.
 from __future__ import annotations
 
 import math
+import types
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from appyc.lazy import applying, functions, recorder, ufuncs
-from appyc.lazy.nodes import Tally
+from appyc.lazy.nodes import Buffer, Tally
 from appyc.lazy.shapes import Shaped
 
 
@@ -73,15 +74,52 @@ class Array(Shaped):
         )
 
 
-class ndarray(Array):  # noqa: N801  (NumPy's name)
+class _Counted(np.ndarray):
+    """What an array says that its class is: a subclass of NumPy's, of which libraries take no short ways."""
+
+
+_Counted.__name__ = _Counted.__qualname__ = "ndarray"
+_Counted.__module__ = "appyc.numpy"
+
+
+class _Arrays(type):
+    """The class of `ndarray`: NumPy's arrays are instances of it, and classes derived from it are derived from NumPy's."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **keywords: Any) -> Any:
+        if not any(type(base) is cls for base in bases):
+            return super().__new__(cls, name, bases, body)
+        theirs = tuple(np.ndarray if type(base) is cls else base for base in bases)
+        return types.new_class(name, theirs, keywords, lambda space: space.update(body))
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, np.ndarray)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return subclass is cls or issubclass(subclass, np.ndarray)
+
+
+class ndarray(Array, metaclass=_Arrays):  # noqa: N801  (NumPy's name)
     """An n-dimensional array whose operations run later, together.
 
     Made by the functions of `appyc.numpy`. Shapes, dtypes, broadcasting, views and errors are
     those of `numpy.ndarray`. A value is computed when it is looked at: by `print`, `float`,
-    `bool`, `item`, `tolist`, iteration over elements, or by another library.
+    `bool`, `item`, `tolist`, iteration over elements, or by another library. It counts as an instance of
+    NumPy's class: what libraries do with such takes these, too.
     """
 
     __slots__ = ()
+
+    def __new__(cls, shape: Any, *args: Any, **keywords: Any) -> Any:
+        """Of a buffer, its path, shape and dtype; else what `numpy.ndarray` makes. Of memory that others may change it
+        is NumPy's own array."""
+        if type(shape) is Buffer:
+            return Array.__new__(cls, shape, *args)
+        kind = np.ndarray if cls is ndarray else cls
+        return recorder.adopted(np.ndarray.__new__, (kind, shape, *args), keywords)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return _Counted
 
     def __getattr__(self, name: str) -> Any:
         """A method of NumPy's arrays that is not recorded: on computed values."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from appyc.lazy.nodes import Own, View, settled
 from appyc.lazy.operations import Call, Gather, Operation, Scatter
-from appyc.lazy.running import STATE
+from appyc.lazy.running import STATE, flush
 
 NOT_NOW = object()
 """It is to be recorded."""
@@ -38,10 +38,12 @@ def is_small(shape: tuple[int, ...]) -> bool:
 
 def result(operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """What the operation gives, in C order: NumPy's scalar or array; NOT_NOW."""
-    if not is_small(shape):
+    if not STATE.recording.is_usual():
+        given: list[Any] | None = _computed(operands)
+    elif not is_small(shape):
         return NOT_NOW
-    # What places are gathered from may be large: it is not looked at all of.
-    given = _values(operands, any_size=1 if type(operation) is Gather else 0)
+    else:  # what places are gathered from may be large: it is not looked at all of
+        given = _values(operands, any_size=1 if type(operation) is Gather else 0)
     if given is None:
         return NOT_NOW
     assert not isinstance(operation, Call)  # which `kernels` sees to
@@ -51,10 +53,15 @@ def result(operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ..
 
 def stored(operation: Operation, operands: tuple[Any, ...], target: Any, shape: tuple[int, ...]) -> bool:
     """Whether what the operation gives is stored by now. False: it is to be recorded."""
-    if not is_small(target.shape) or not is_small(shape):
-        return False
-    into = settled(STATE.recording, target, True)
-    given = None if into is None else _values(operands)
+    into: np.ndarray | None = None
+    given: list[Any] | None = None
+    if not STATE.recording.is_usual():
+        given = _computed(operands)
+        flush((target.buffer,), overwritten=(target.buffer,))
+        into = target.computed()
+    elif is_small(target.shape) and is_small(shape):
+        into = settled(STATE.recording, target, True)
+        given = None if into is None else _values(operands)
     if into is None or given is None:
         return False
     assert not isinstance(operation, Call)
@@ -68,6 +75,12 @@ def stored(operation: Operation, operands: tuple[Any, ...], target: Any, shape: 
 def are_there(*values: Any) -> bool:
     """Whether a call with these arguments is small, and could run now."""
     return _values(values) is not None
+
+
+def _computed(operands: tuple[Any, ...]) -> list[Any]:
+    """What NumPy is given for the operands, once what they need has run."""
+    values = [operand.computed() if isinstance(operand, View) else operand for operand in operands]  # type: ignore[attr-defined]
+    return [v[()] if isinstance(o, View) and o.buffer.is_number else v for o, v in zip(operands, values, strict=True)]
 
 
 def _values(operands: tuple[Any, ...], any_size: int = 0) -> list[Any] | None:

@@ -12,7 +12,7 @@ from appyc.lazy.arranging import ARRANGED
 from appyc.lazy.contracting import CONTRACTED
 from appyc.lazy.creation import CREATION, created_like
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
-from appyc.lazy.recorder import array, asarray, evaluated, plain, record_ordered, views_by, wrapped
+from appyc.lazy.recorder import adopted, array, asarray, evaluated, plain, record_ordered, views_by, wrapped
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, product
 from appyc.lazy.views import view_of
@@ -62,7 +62,7 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **more:
     operands = [as_operand(v) for v in (a, least, most) if v is not None]
     if more or len(operands) < 2 or any(o is None for o in operands):
         return NotImplemented
-    if not is_compiled(operands) or not fits(operands) or not isinstance(operands[0], arrays.ndarray):
+    if not is_compiled(operands) or not fits(operands) or type(operands[0]) is not arrays.ndarray:
         return NotImplemented
     into = {} if out is None else {"out": out}
     if most is None:
@@ -92,6 +92,8 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
         value, dst.dtype, casting
     ):
         return NotImplemented
+    if not isinstance(value, arrays.Array):
+        value = np.asarray(value).astype(dst.dtype)[()]
     return None if applying.choosing(where, value, dst) else NotImplemented
 
 
@@ -105,7 +107,7 @@ def _putmask(a: Any, mask: Any, values: Any) -> Any:
     value, where = as_operand(values), as_operand(mask)
     if (
         value is None
-        or not isinstance(where, arrays.ndarray)
+        or type(where) is not arrays.ndarray
         or type(a) is not arrays.ndarray
         or where.shape != a.shape
     ):
@@ -157,7 +159,7 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
 
 def _outer(a: Any, b: Any, out: Any = None) -> Any:
     one, two = as_operand(a), as_operand(b)
-    if out is not None or not isinstance(one, arrays.ndarray) or not isinstance(two, arrays.ndarray):
+    if out is not None or type(one) is not arrays.ndarray or type(two) is not arrays.ndarray:
         return NotImplemented
     return applying.apply_ufunc(np.multiply, "__call__", (one.ravel()[:, None], two.ravel()[None]), {})
 
@@ -188,7 +190,7 @@ def _copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    return x.astype(dtype, copy=copy) if isinstance(x, arrays.ndarray) and device is None else NotImplemented
+    return x.astype(dtype, copy=copy) if type(x) is arrays.ndarray and device is None else NotImplemented
 
 
 def _size(a: Any, axis: Any = None) -> Any:
@@ -208,10 +210,13 @@ def _is_scalar(element: Any) -> bool:
     return type(element) is not arrays.ndarray and np.isscalar(element)
 
 
-def _shares(*args: Any, **keywords: Any) -> Any:
+def _shares(of: Callable[..., bool]) -> Callable[..., Any]:
     """What waits to be computed has no memory that another library could look at: its ghost will do."""
-    shares: Callable[..., bool] = np.shares_memory
-    return shares(*(_in_memory(a) if isinstance(a, arrays.Array) else a for a in args), **keywords)
+
+    def shares(*args: Any, **keywords: Any) -> Any:
+        return of(*(_in_memory(a) if isinstance(a, arrays.Array) else a for a in args), **keywords)
+
+    return shares
 
 
 def _in_memory(array: arrays.Array) -> np.ndarray:
@@ -235,6 +240,7 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.copyto: _copyto, np.putmask: _putmask, np.take: _take, np.diff: _diff,
     np.ptp: _ptp, np.average: _average, np.outer: _outer,
     **{getattr(np, f"{name}_like"): _like(name) for name in ("zeros", "ones", "empty", "full")},
-    np.shares_memory: _shares, np.may_share_memory: _shares,
+    np.shares_memory: _shares(np.shares_memory), np.may_share_memory: _shares(np.may_share_memory),
+    np.frombuffer: lambda *args, **keywords: adopted(np.frombuffer, args, keywords),
     np.iscomplexobj: lambda x: x.dtype.kind == "c" if isinstance(x, arrays.Array) else NotImplemented,
 }  # fmt: skip

@@ -158,4 +158,6 @@ class Held(View):
         """The array itself, or a copy if compiled code has no words for this view."""
         if not self.is_window:
             return self
+        if self.buffer.dtype.kind == "V":  # whose rows are NumPy's, and may change at any time
+            return recorder.wrapped(self.computed().copy())
         return recorder.record(Copy(hosted=True), (self,), self.shape, self.dtype, is_number=False)

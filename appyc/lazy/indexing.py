@@ -12,7 +12,7 @@ import numpy as np
 from appyc.lazy import arrays, held
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, Gather, Scatter, broadcast, ufunc_dtype
 from appyc.lazy.order import inverse, memory_order
-from appyc.lazy.recorder import asarray, changing, evaluated, plain, record, record_store
+from appyc.lazy.recorder import asarray, changing, evaluated, plain, record, record_store, turned
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, type_of
 from appyc.lazy.views import NEAR
 
@@ -73,8 +73,6 @@ def _as_basic(item: Any) -> Any:
     if isinstance(item, arrays.number):
         return operator.index(item) if item.dtype.kind in "iu" else NotImplemented
     if isinstance(item, bool | np.bool_ | np.ndarray | list | tuple) or not hasattr(item, "__index__"):
-        return NotImplemented
-    if isinstance(item, arrays.ndarray):
         return NotImplemented
     return operator.index(item)
 
@@ -198,7 +196,12 @@ def fancy_load(source: held.Held, key: Any) -> Any:
     found = places(source, key) if source.dtype in COMPILED_DTYPES else None
     if found is None:
         return evaluated(np.ndarray.__getitem__, (source, key), {})
-    return gathered(source, found)
+    if len(found.indices) < found.view.ndim:
+        return gathered(source, found)
+    order = memory_order([i.ghost() for i in found.indices], len(found.shape))  # the result lies in memory as they do
+    shape = tuple(found.shape[axis] for axis in order)
+    operands = (found.view, *(turned(i, order) for i in found.indices))
+    return record(Gather(), operands, shape, source.dtype).transpose(inverse(order))
 
 
 def gathered(source: held.Held, found: Places) -> Any:

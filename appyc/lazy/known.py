@@ -7,6 +7,8 @@ has been decided before. Each name is one object, whether it is called as a func
 from __future__ import annotations
 
 import functools
+import pathlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -148,7 +150,29 @@ def _method(name: str) -> Any:
     return functools.update_wrapper(_known(KnownMethod, slowly, 1), slowly)
 
 
+def _copying(method: Any) -> Any:
+    """A method that copies: called by an installed library that knows NumPy alone, it gives NumPy's array."""
+
+    @functools.wraps(method)
+    def copying(self: Any, *args: Any, **keywords: Any) -> Any:
+        if is_of_library(sys._getframe(1).f_globals.get("__name__", "")):
+            return getattr(self.computed(), method.__name__)(*recorder.plain(args), **recorder.plain(keywords))
+        return method(self, *args, **keywords)
+
+    return copying
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def is_of_library(name: str) -> bool:
+    """Whether a module is an installed one that does not use appyc."""
+    module = sys.modules.get(name)
+    parts = pathlib.Path(getattr(module, "__file__", None) or "").parts
+    used = [getattr(value, "__name__", None) for value in list(vars(module).values())] if module else []
+    return not {"site-packages", "dist-packages"}.isdisjoint(parts) and "appyc.numpy" not in used
+
+
 array = functools.update_wrapper(_plain(np.array, recorder.array), recorder.array)
+array.__module__ = __name__
 """`numpy.array`, which copies."""
 
 store = _known(Known, ufuncs.store, 1, what="stores")
@@ -178,4 +202,4 @@ for _name, _ufunc in {
     setattr(arrays.Array, f"__{_name}__", _unary(_ufunc))
 arrays.Array.recording = STATE.recording
 for _name in ("astype", "copy"):
-    setattr(arrays.Array, _name, _method(_name))
+    setattr(arrays.Array, _name, _copying(_method(_name)))

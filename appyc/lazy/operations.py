@@ -270,6 +270,12 @@ Operation = (
 # ---------------------------------------------------------------- dtypes and shapes
 
 
+def as_dtype(given: Any) -> np.dtype:
+    """The dtype that is meant, also by a class such as `numpy.dtypes.Float32DType`."""
+    is_class = isinstance(given, type) and issubclass(given, np.dtype)
+    return np.empty(0, given).dtype if is_class else np.dtype(given)
+
+
 @functools.cache
 def ufunc_dtype(ufunc: np.ufunc, *types: np.dtype | type) -> np.dtype | None:
     """The result's dtype. types: of arrays their dtype, of Python's numbers int, float or complex.

@@ -11,7 +11,7 @@ import numpy as np
 from appyc.api import copied
 from appyc.lazy import arrays, at_once, held
 from appyc.lazy.nodes import Buffer, Own, Statement, View, ghost_of, made
-from appyc.lazy.operations import Convert, Operation
+from appyc.lazy.operations import Convert, Operation, as_dtype
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush, flush_due, flush_some, make_room, ran_at_once, ran_by_numpy
@@ -68,6 +68,18 @@ def _owned(values: np.ndarray) -> Any:
     return out
 
 
+def adopted(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """`evaluated`, but that an array of memory which somebody else may change at any time is left to NumPy."""
+    found: list[held.Held] = []
+    _arrays_in((args, keywords), found)
+    if found:
+        return evaluated(function, args, keywords)
+    values = owner = function(*args, **keywords)
+    while type(owner) is np.ndarray and owner.base is not None:
+        owner = owner.base
+    return values if not isinstance(owner, np.ndarray | bytes) and is_writeable(values) else wrapped(values)
+
+
 def _copy_of(values: np.ndarray) -> Any:
     """An array of its own with these values, whose axes lie in memory in the order of theirs."""
     make_room(values.nbytes)
@@ -82,7 +94,7 @@ def array(
 ) -> Any:
     """An array with values of its own. Raises what `numpy.array` raises."""
     if isinstance(values, arrays.Array) and not more:
-        wanted = values.dtype if dtype is None else np.dtype(dtype)
+        wanted = values.dtype if dtype is None else as_dtype(dtype)
         if copy is False and (wanted != values.dtype or values.buffer.is_number):
             np.array(values.ghost()[()], wanted, copy=False)  # raises NumPy's error
         if isinstance(values, arrays.number):
@@ -174,7 +186,7 @@ def finished(result: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _finished(result: Any, found: list[held.Held]) -> Any:
-    given = [a for a in found if isinstance(a, arrays.ndarray)]
+    given = [a for a in found if type(a) is arrays.ndarray]
     if given and not _is_value(result):
         for array in given:
             array.buffer.lent = True
@@ -191,7 +203,7 @@ def given_back(result: Any, taken: Iterable[Any], args: tuple[Any, ...]) -> Any:
     for value in (*args, *taken):
         if isinstance(value, np.ndarray):
             memories.append(value)
-    given = [a for a in arrays_taken if isinstance(a, arrays.ndarray)]
+    given = [a for a in arrays_taken if type(a) is arrays.ndarray]
 
     def change(values: np.ndarray) -> Any:
         return values if any(np.may_share_memory(values, m) for m in memories) else _traced(values, given)
@@ -240,7 +252,7 @@ def _views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dic
     """The function is called with ghosts."""
     found: list[held.Held] = []
     _arrays_in((args, keywords), found)
-    given = [a for a in found if isinstance(a, arrays.ndarray)]
+    given = [a for a in found if type(a) is arrays.ndarray]
     if len(given) < len(found) or not given or not all(a.size for a in given):
         return NotImplemented
     result = function(*_ghosts(args), **_ghosts(keywords))
@@ -276,7 +288,7 @@ def _traceable(result: Any, given: list[arrays.ndarray]) -> bool:
 
 def _ghosts(value: Any) -> Any:
     """Arguments with ghosts for appyc's arrays."""
-    if isinstance(value, arrays.ndarray):
+    if type(value) is arrays.ndarray:
         return value.ghost()
     if type(value) is tuple or type(value) is list:
         return type(value)(_ghosts(v) for v in value)
@@ -354,11 +366,11 @@ def record_ordered(
     order = memory_order([o.ghost() for o in mine], rank)
     if order == tuple(range(rank)):
         return record(operation, operands, shape, dtype)
-    turned = tuple(_turned(o, order) if isinstance(o, arrays.Array) else o for o in operands)
-    return record(operation, turned, tuple(shape[a] for a in order), dtype).transpose(inverse(order))
+    operands = tuple(turned(o, order) if isinstance(o, arrays.Array) else o for o in operands)
+    return record(operation, operands, tuple(shape[a] for a in order), dtype).transpose(inverse(order))
 
 
-def _turned(operand: arrays.Array, order: tuple[int, ...]) -> held.Held:
+def turned(operand: arrays.Array, order: tuple[int, ...]) -> held.Held:
     """The operand with its axes in another order, and as many as that has."""
     if not operand.shape:
         return operand

@@ -18,6 +18,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
+import numpy as np
+from numpy._core.umath import _extobj_contextvar  # type: ignore[attr-defined]
+
 from appyc.lazy import nodes
 from appyc.lazy.nodes import Buffer, Operand, Own, Run, Site, Statement, Tally, View, buffers_of
 from appyc.lazy.operations import Call
@@ -222,11 +225,21 @@ class Recording(Tally):
         """Places of statements that went on to wait when those before them were too much."""
         self.busy = self.running = False
         self.done = None
+        self.errors = _extobj_contextvar
+        self.usual = None
         self.most_at_once = at_once
         self.at_once = min(at_once, 1)
         self.small_statements = self.tiny_statements = self.lone_statements = self.joined_statements = 0
         self.deferring = 0
         self.bound(most_statements, most_bytes)
+
+    def is_usual(self) -> bool:
+        """Whether floating-point errors raise and call nothing (`np.errstate`): else what happens is for NumPy to do,
+        at once."""
+        now = self.errors.get()
+        if now is not self.usual and not {"raise", "call", "print", "log"} & set(np.geterr().values()):
+            self.usual = now
+        return now is self.usual
 
     def bound(self, most_statements: int, most_bytes: int) -> None:
         """Sets how much may wait."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,7 +21,7 @@ from appyc.lazy.operations import (
     without,
 )
 from appyc.lazy.order import inverse, memory_order
-from appyc.lazy.recorder import record, record_ordered
+from appyc.lazy.recorder import plain, record, record_ordered
 from appyc.lazy.ufuncs import as_operand, binary, is_compiled, store
 
 _NOT_GIVEN = inspect.signature(np.sum).parameters["initial"].default
@@ -39,6 +40,9 @@ def _bound(
     if len(args) > len(names) or not keywords.keys() <= set(names):
         return None
     out = {**dict(zip(names, args, strict=False)), **keywords}
+    if out.get("axis") is not None:
+        axis = out["axis"]
+        out["axis"] = tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis)
     return {k: v for k, v in out.items() if v is not None and v is not _NOT_GIVEN}
 
 
@@ -75,7 +79,9 @@ def _reduced(name: str, a: Any, axis: Any = None, dtype: Any = None, out: Any = 
     if initial is not None:
         if name not in _COMBINED or as_operand(initial) is None:
             return NotImplemented
-        found = binary(_COMBINED[name], found, initial)
+        first = np.empty((), result)
+        first[()] = plain(initial)
+        found = binary(_COMBINED[name], found, first[()])
     if dtype is not None and found.dtype != dtype:
         found = found.astype(dtype)
     return found if out is None else _stored(found, out)

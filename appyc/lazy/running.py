@@ -172,9 +172,10 @@ def _run_all(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> Non
         is_new = id(statement) not in again
         for buffer in statement.reads() if is_new else statement.writes() if wanted is None else ():
             STATE.watch.is_read(buffer)
-    while statements:
-        _run_segment(statements, wanted)
-        drop_needless(statements)  # what has run may have been the last to read their results
+    with np.errstate(all="ignore"):
+        while statements:
+            _run_segment(statements, wanted)
+            drop_needless(statements)  # what has run may have been the last to read their results
 
 
 def ran_by_numpy(what: str) -> None:
@@ -348,8 +349,7 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
             error.add_note(f"in what was recorded at {places(program, error)}")
             raise
     try:
-        with np.errstate(all="ignore"):
-            return residence.by_numpy(program.text.function, arguments)
+        return residence.by_numpy(program.text.function, arguments)
     except Exception as error:
         error.add_note(f"in what was recorded at {places(program, error)}")
         raise

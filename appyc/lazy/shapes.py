@@ -13,7 +13,7 @@ import numpy as np
 from appyc.lazy import arrays, indexing, known, recorder, ufuncs
 from appyc.lazy.flat import Flat
 from appyc.lazy.nodes import indexed, turned
-from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy
+from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.values import Values
 from appyc.lazy.views import Index, Reshape, Step, Transpose, reversal
@@ -24,6 +24,10 @@ def _reshaped(shape: tuple[int, ...], given: Any) -> tuple[tuple[Step, ...], tup
     """The path to a whole array's view in another shape, and that shape. Raises NumPy's errors."""
     whole = indexing.resolved_shape(shape, given)
     return (Reshape(whole),), whole
+
+
+def _has_dots(key: Any) -> bool:
+    return any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
 
 
 class Shaped(Values):
@@ -79,37 +83,42 @@ class Shaped(Values):
         if items is None:
             return indexing.fancy_load(self, key)
         found = self.view_with(Index(items)) if items else self.view_with(Transpose(tuple(range(self.ndim))))
-        if found.shape or any(i is Ellipsis for i in (key if isinstance(key, tuple) else (key,))):
+        if found.shape or _has_dots(key):
             return found
+        if self.dtype.kind == "V":  # a row, which is a view
+            return self.computed()[recorder.plain(key)]
         return recorder.record(Convert(self.dtype), (found.settled(),), (), self.dtype)  # with today's value
 
     def _put(self, key: Any, value: Any) -> None:
         """`self[key] = value`, where that is more than a store into a small array."""
         view = indexed(self, key)
-        if view is not None:
-            known.store(view, value)
-            recorder.run_filling(view)
-            return
-        items = indexing.basic_index(key, self.shape)
-        if items is None:
-            indexing.fancy_store(self, key, value)
-        else:
+        store = known.store
+        if view is None:
+            items = indexing.basic_index(key, self.shape)
+            if items is None:
+                indexing.fancy_store(self, key, value)
+                return
             view = self.view_with(Index(items)) if items else self
-            ufuncs.store(view, value)
-            recorder.run_filling(view)
+            store = ufuncs.store
+        if not view.shape and (isinstance(value, list | tuple) or getattr(value, "shape", ())) and not _has_dots(key):
+            index = recorder.plain(key)  # an element of a sequence: only NumPy knows whether there is one
+            recorder.changing(self, lambda memory: memory.__setitem__(index, recorder.plain(value)))
+            return
+        store(view, value)
+        recorder.run_filling(view)
 
     def _wrapped(self, values: np.ndarray) -> Any:
         """An array with values that NumPy has computed."""
         return recorder.wrapped(values)
 
     def transpose(self, *axes: Any) -> Any:
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int | np.integer) else axes
-        if order is None or order == ():
-            order = tuple(reversed(range(self.ndim)))
+        order = axes[0] if len(axes) == 1 and (axes[0] is None or np.iterable(axes[0])) else axes
+        given = [] if order is None else [operator.index(a) for a in recorder.plain(order)]
         rank = self.ndim
-        given = [operator.index(a) for a in order] if isinstance(order, tuple | list) else []
+        if order is None or not axes:
+            given = list(reversed(range(rank)))
         if sorted([a % rank if -rank <= a < rank else a for a in given]) != list(range(rank)):
-            self.ghost().transpose(order)  # raises NumPy's error for wrong axes
+            self.ghost().transpose(given)  # raises NumPy's error for wrong axes
         return self.view_with(Transpose(tuple([a % rank for a in given]))) if rank else self
 
     def swapaxes(self, one: int, two: int) -> Any:
@@ -165,7 +174,7 @@ class Shaped(Values):
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         if type is not None or (isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray)):
             return recorder.evaluated(np.ndarray.view, (self, dtype), {} if type is None else {"type": type})
-        if dtype is None or np.dtype(dtype) == self.dtype:
+        if dtype is None or as_dtype(dtype) == self.dtype:
             return self.view_with(Transpose(tuple(range(self.ndim))))
         return self.windowed(self.ghost().view(dtype))
 
@@ -174,7 +183,7 @@ class Shaped(Values):
 
     def astype(self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True,
                copy: bool = True) -> Any:  # fmt: skip
-        wanted = np.dtype(dtype)
+        wanted = as_dtype(dtype)
         if wanted not in COMPILED_DTYPES or self.dtype not in COMPILED_DTYPES:
             return recorder.wrapped(self.computed().astype(wanted, order, casting, subok, copy))
         axes = self._axes_in(order)
@@ -215,7 +224,7 @@ class Shaped(Values):
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
         if len(self.shape) == 1:
-            return iter(self.numpy())
+            return iter(self.computed() if self.dtype.kind == "V" else self.numpy())
         return map(self.__getitem__, range(self.shape[0]))
 
     def __copy__(self) -> Any:

@@ -154,12 +154,12 @@ def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
     # comparisons with text, and for what has operators of its own.
     operands = (as_operand(one), as_operand(two))
     if operands[0] is None or operands[1] is None or _is_repetition(ufunc, one, two):
-        return evaluated(OPERATORS[ufunc], (one, two), {})
+        return evaluated(OPERATORS.get(ufunc, ufunc), (one, two), {})
     if ufunc is np.matmul:
         return product(*operands)
     found = pointwise(ufunc, operands)
     if found is None:
-        return evaluated(OPERATORS[ufunc], operands, {})
+        return evaluated(OPERATORS.get(ufunc, ufunc), operands, {})
     return record_ordered(*found)
 
 
@@ -213,11 +213,12 @@ def store(target: held.Held, value: Any) -> None:
     if broadcast(shape, target.shape) != target.shape or not fits((target, operand)):
         changing(target, lambda memory: memory.__setitem__(..., plain(value)))  # raises, or stretches
         return
-    if type(operand) in (bool, int, float, complex):
-        operand = np.asarray(operand).astype(target.dtype)[()] if type(operand) is not complex else operand
-        if type(operand) is complex and target.dtype.kind != "c":
-            np.empty(1, target.dtype)[...] = operand  # raises
-        operand = target.dtype.type(operand)
+    if isinstance(operand, arrays.number) and operand.dtype.kind in "fc" and target.dtype.kind in "biu":
+        operand = operand.value()  # which NumPy refuses if it is none
+    if type(operand) in _PYTHON_NUMBERS or (isinstance(operand, np.generic) and operand.dtype != target.dtype):
+        one = np.empty((), target.dtype)
+        one[()] = operand
+        operand = one[()]
     record_store(Convert(target.dtype), (operand,), target, shape)
 
 

@@ -69,8 +69,26 @@ class Values(Held):
         return importlib.import_module("appyc.numpy")  # which imports this module
 
     def __buffer__(self, flags: int) -> memoryview:
-        """For Python's buffers, from 3.12 on."""
+        """A read-only buffer, of numbers: of those NumPy reads back the type. Before Python 3.12 the extension asks."""
+        if self.dtype.kind not in "biufc":
+            raise BufferError(f"a recorded array of {self.dtype} has no buffer: use numpy.asarray(a)")
         return self.__array__().data
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """For other libraries: the read-only view's."""
+        return self._shown_as("biufcSUmM").__array_interface__
+
+    @property
+    def __array_struct__(self) -> Any:
+        """For other libraries: the read-only view's."""
+        return self._shown_as("biufc").__array_struct__
+
+    def _shown_as(self, kinds: str) -> np.ndarray:
+        """kinds: of types that NumPy reads back as they were."""
+        if self.dtype.kind not in kinds:
+            raise AttributeError(f"a recorded array of {self.dtype} does not tell where it lies: use numpy.asarray(a)")
+        return self.__array__()
 
     @property
     def __cuda_array_interface__(self) -> Any:

@@ -1,0 +1,178 @@
+"""NumPy's own tests, with `numpy` replaced by `appyc.numpy` in the modules that they are written in.
+
+    python -m tests.lazy.numpy_suite                        all of them
+    python -m tests.lazy.numpy_suite lib/tests/test_io.py   some
+    python -m tests.lazy.numpy_suite --write                the list of all that pass on NumPy and fail here
+
+Each file runs twice, each time in a process of its own: as it is, and replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy
+import pytest
+
+FOLDER = Path(numpy.__file__).parent
+LIST = Path(__file__).parent / "numpy_suite.txt"
+PARTS = ("_core", "lib", "linalg", "fft", "ma", "polynomial", "matrixlib", "random")
+WITHOUT_ARRAYS = frozenset(
+    "_core/tests/test_" + name + ".py"
+    for name in ("cython", "limited_api", "mem_policy", "cpu_dispatcher", "cpu_features", "simd", "simd_module",
+                 "array_api_info", "extint128", "print", "umath_accuracy", "casting_unittests", "arraymethod",
+                 "custom_dtypes", "dtype", "argparse", "conversion_utils", "hashtable", "abc")
+) | {"random/tests/test_extending.py"}  # fmt: skip
+"""Files about NumPy's C interface and build, or that compile extensions."""
+
+REASONS: dict[str, str] = {
+}
+"""Why tests fail here: a pattern for the name of the test and its error, and the words of docs/lazy.md."""
+
+
+# ---------------------------------------------------------------- in the process of the tests
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--replaced", action="store_true", help="with appyc.numpy for numpy")
+    parser.addoption("--outcomes", help="file for a line of JSON about each test")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pycollect_makeitem(collector: Any) -> Any:
+    if collector.config.getoption("--replaced"):
+        _replace(collector.getparent(pytest.Module).obj)
+    yield
+
+
+@functools.cache
+def _public() -> dict[int, Any]:
+    """What `appyc.numpy` has for NumPy's public functions and modules, by their `id`."""
+    import appyc.numpy as lazy
+
+    out: dict[int, Any] = {id(numpy): lazy}
+    for theirs, ours in (
+        (numpy, lazy), (numpy.linalg, lazy.linalg), (numpy.fft, lazy.fft), (numpy.lib.stride_tricks, lazy.lib.stride_tricks),
+        (numpy.random, lazy.random),
+    ):  # fmt: skip
+        for name in dir(theirs):
+            value = getattr(theirs, name)
+            if not name.startswith("_") and (callable(value) or isinstance(value, ModuleType)):
+                found = getattr(ours, name)
+                if found is not value:
+                    out[id(value)] = found
+    return out
+
+
+_REPLACED: set[str] = set()
+
+
+def _replace(module: ModuleType) -> None:
+    if module.__name__ in _REPLACED:
+        return
+    _REPLACED.add(module.__name__)
+    for name, value in list(vars(module).items()):
+        if id(value) in _public():
+            setattr(module, name, _public()[id(value)])
+
+
+class Outcomes:
+    def __init__(self, path: str) -> None:
+        self.file = Path(path).open("a", buffering=1)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.file.write(json.dumps([nodeid, "started", ""]) + "\n")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or not report.passed:
+            text = report.longreprtext if report.failed else ""
+            found = re.findall(r"^E   +(.*)", text, re.MULTILINE)
+            outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
+            self.file.write(json.dumps([report.nodeid, outcome, found[0][:200] if found else ""]) + "\n")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if path := config.getoption("--outcomes"):
+        config.pluginmanager.register(Outcomes(path))
+
+
+# ---------------------------------------------------------------- outside
+
+
+def outcomes(file: str, *, replaced: bool) -> dict[str, tuple[str, str]]:
+    """What became of each test of a file, and its error."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "outcomes"
+        command = [
+            sys.executable, "-m", "pytest", "-q", "-p", "tests.lazy.numpy_suite", "-p", "no:cacheprovider",
+            "-p", "no:xdist", "-c", os.devnull, "--rootdir", str(FOLDER), "-m", "not slow", "--outcomes", str(path),
+            *(["--replaced"] if replaced else []), str(FOLDER / file),
+        ]  # fmt: skip
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"}
+        try:
+            ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800)
+            note = ran.stdout[-2000:] if ran.returncode not in (0, 1, 5) else ""
+        except subprocess.TimeoutExpired:
+            note = "no end"
+        if note:
+            print(f"{file}: {note}", file=sys.stderr)
+        lines = path.read_text().splitlines() if path.exists() else []
+    return {name: (outcome, error) for name, outcome, error in map(json.loads, lines)}
+
+
+def reason(name: str, error: str) -> str:
+    return next((why for pattern, why in REASONS.items() if re.search(pattern, f"{name}: {error}")), "?")
+
+
+def compared(file: str) -> tuple[int, list[tuple[str, str, str]]]:
+    """How many tests pass on NumPy, and those among them that fail here, with their errors and reasons."""
+    theirs, ours = outcomes(file, replaced=False), outcomes(file, replaced=True)
+    passed = [name for name, (outcome, _) in theirs.items() if outcome == "passed"]
+    failed = [(name, *ours.get(name, ("not run", ""))) for name in passed]
+    return len(passed), [
+        (name, f"{outcome}: {error}", reason(name, error))
+        for name, outcome, error in failed
+        if outcome not in ("passed", "skipped", "xfailed")
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="*", help="below numpy's folder")
+    parser.add_argument("--write", action="store_true", help=f"write {LIST.name}")
+    options = parser.parse_args()
+    files = options.files or [
+        str(path.relative_to(FOLDER)) for part in PARTS for path in sorted((FOLDER / part / "tests").glob("test_*.py"))
+    ]
+    count, out = 0, collections.defaultdict(list)
+    for file in files:
+        if file in WITHOUT_ARRAYS:
+            continue
+        passed, failed = compared(file)
+        count += passed
+        print(f"{file}: {len(failed)} of {passed}", flush=True)
+        for name, error, why in failed:
+            print(f"  {name.split('::', 1)[1]}  [{why}]  {error}", flush=True)
+            out[why].append(name)
+    total = sum(map(len, out.values()))
+    print(f"{total} of {count} tests that pass on NumPy fail here")
+    if options.write:
+        text = [f"# python -m tests.lazy.numpy_suite --write: NumPy {numpy.__version__}, {total} of {count} tests"]
+        for why, names in sorted(out.items()):
+            text += ["", f"# {why}", *sorted(names)]
+        LIST.write_text("\n".join(text) + "\n")
+
+
+if __name__ == "__main__":
+    main()
