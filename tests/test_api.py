@@ -809,7 +809,6 @@ def test_source_of_every_kind():
 
 
 def test_source_for_triton():
-    pytest.importorskip("triton")
     assert "tl.load" in appyc.jit(scale).source("triton", np.ones(3))
 
 
@@ -829,7 +828,6 @@ def test_target_python_runs_the_function_itself():
 
 
 def test_target_interpret_runs_the_kernels():
-    pytest.importorskip("triton")
     f = appyc.jit(scale, target="interpret")
     a = np.ones(3)
     assert f(a, 3.0) == 3.0
@@ -838,8 +836,6 @@ def test_target_interpret_runs_the_kernels():
 
 @pytest.mark.parametrize("target", ["cpu", "interpret"])
 def test_read_only_array_is_refused_on_every_target(target):
-    if target == "interpret":
-        pytest.importorskip("triton")
     f = appyc.jit(scale, target=target)
     a = np.ones(3)
     a.flags.writeable = False

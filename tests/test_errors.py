@@ -1509,7 +1509,6 @@ def test_missing_c_compiler(monkeypatch):
 
 
 def test_missing_cupy(monkeypatch):
-    pytest.importorskip("triton")
     monkeypatch.setitem(sys.modules, "cupy", None)  # as if it were not installed
     with pytest.raises(appyc.ToolchainError, match=r"needs CuPy. Install it: pip install 'appyc\[gpu\]'"):
         appyc.jit(last, target="gpu")(3)

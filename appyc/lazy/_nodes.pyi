@@ -62,7 +62,7 @@ class Tally:
     at_once: int
     busy: bool
     running: bool
-    errors: ContextVar[object]
+    errors: ContextVar[Any]
     usual: object
     @property
     def is_learning(self) -> bool: ...

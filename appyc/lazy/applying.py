@@ -111,11 +111,7 @@ def _accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, o
 
 def _outer(ufunc: np.ufunc, a: Any, b: Any, **keywords: Any) -> Any:
     one, two = as_operand(a), as_operand(b)
-    if (
-        type(one) is not arrays.ndarray
-        or type(two) is not arrays.ndarray
-        or ufunc not in COMPILED_UFUNCS
-    ):
+    if type(one) is not arrays.ndarray or type(two) is not arrays.ndarray or ufunc not in COMPILED_UFUNCS:
         return NotImplemented
     return apply_ufunc(ufunc, "__call__", (one[(..., *(None,) * two.ndim)], two), keywords)
 

@@ -83,7 +83,7 @@ _Counted.__module__ = "appyc.numpy"
 
 
 class _Arrays(type):
-    """The class of `ndarray`: NumPy's arrays are instances of it, and classes derived from it are derived from NumPy's."""
+    """The class of `ndarray`: NumPy's arrays are instances of it too, and subclasses of it are subclasses of NumPy's."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **keywords: Any) -> Any:
         if not any(type(base) is cls for base in bases):
@@ -113,7 +113,7 @@ class ndarray(Array, metaclass=_Arrays):  # noqa: N801  (NumPy's name)
         """Of a buffer, its path, shape and dtype; else what `numpy.ndarray` makes. Of memory that others may change it
         is NumPy's own array."""
         if type(shape) is Buffer:
-            return Array.__new__(cls, shape, *args)
+            return Array.__new__(cls, shape, *args)  # type: ignore[call-arg]
         kind = np.ndarray if cls is ndarray else cls
         return recorder.adopted(np.ndarray.__new__, (kind, shape, *args), keywords)
 

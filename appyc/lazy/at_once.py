@@ -80,7 +80,10 @@ def are_there(*values: Any) -> bool:
 def _computed(operands: tuple[Any, ...]) -> list[Any]:
     """What NumPy is given for the operands, once what they need has run."""
     values = [operand.computed() if isinstance(operand, View) else operand for operand in operands]  # type: ignore[attr-defined]
-    return [v[()] if isinstance(o, View) and o.buffer.is_number else v for o, v in zip(operands, values, strict=True)]
+    return [
+        v[()] if isinstance(o, View) and o.buffer.is_number else v
+        for o, v in zip(operands, values, strict=True)
+    ]
 
 
 def _values(operands: tuple[Any, ...], any_size: int = 0) -> list[Any] | None:

@@ -24,7 +24,12 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str
         return applying.apply_ufunc(function, "__call__", args, keywords)
     own = _OWN.get(function)
     if own is not None:
-        found = own(*args, **keywords)
+        try:
+            found = own(*args, **keywords)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise
+            found = NotImplemented  # arguments that are not known here: NumPy takes or refuses them
         if found is not NotImplemented:
             return found
     return evaluated(function, args, keywords)

@@ -198,7 +198,9 @@ def fancy_load(source: held.Held, key: Any) -> Any:
         return evaluated(np.ndarray.__getitem__, (source, key), {})
     if len(found.indices) < found.view.ndim:
         return gathered(source, found)
-    order = memory_order([i.ghost() for i in found.indices], len(found.shape))  # the result lies in memory as they do
+    order = memory_order(
+        [i.ghost() for i in found.indices], len(found.shape)
+    )  # the result lies in memory as they do
     shape = tuple(found.shape[axis] for axis in order)
     operands = (found.view, *(turned(i, order) for i in found.indices))
     return record(Gather(), operands, shape, source.dtype).transpose(inverse(order))
@@ -217,7 +219,8 @@ def fancy_store(target: held.Held, key: Any, value: Any, ufunc: np.ufunc | None 
 
     ufunc: for its `at`, of which a number is combined as often as its place is named.
     """
-    operand = None if target.is_window else as_operand(value)
+    is_known = target.dtype in COMPILED_DTYPES and not target.is_window
+    operand = as_operand(value) if is_known else None
     if operand is not None and _goes_into(operand, target, ufunc):
         if type(operand) in (bool, int, float):
             operand = target.dtype.type(operand)

@@ -156,7 +156,9 @@ def _copying(method: Any) -> Any:
     @functools.wraps(method)
     def copying(self: Any, *args: Any, **keywords: Any) -> Any:
         if is_of_library(sys._getframe(1).f_globals.get("__name__", "")):
-            return getattr(self.computed(), method.__name__)(*recorder.plain(args), **recorder.plain(keywords))
+            return getattr(self.computed(), method.__name__)(
+                *recorder.plain(args), **recorder.plain(keywords)
+            )
         return method(self, *args, **keywords)
 
     return copying

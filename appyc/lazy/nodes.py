@@ -153,7 +153,7 @@ class PythonTally:
     lines no operation is said to be recorded at. few: with fewer statements, none of them is due. nbytes: of what the
     statements make, or more. at_once: operations on arrays with so many elements are computed at once. is_learning: a
     known function wants to know, in `done`, what its call did at once: operation, operands, shape, result or target.
-    errors: NumPy's variable for what floating-point errors do (`np.errstate`). usual: a value of it that raises nothing.
+    errors: NumPy's variable for what floating-point errors do (`np.errstate`). usual: its value, if nothing raises.
     """
 
     statements: list[Any]
@@ -167,7 +167,7 @@ class PythonTally:
     at_once: int
     busy: bool
     running: bool
-    errors: ContextVar[object]
+    errors: ContextVar[Any]
     usual: object
     is_learning = False
 

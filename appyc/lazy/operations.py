@@ -272,8 +272,10 @@ Operation = (
 
 def as_dtype(given: Any) -> np.dtype:
     """The dtype that is meant, also by a class such as `numpy.dtypes.Float32DType`."""
-    is_class = isinstance(given, type) and issubclass(given, np.dtype)
-    return np.empty(0, given).dtype if is_class else np.dtype(given)
+    found: np.dtype = np.dtype(given)
+    if isinstance(given, type) and issubclass(given, np.dtype):
+        found = np.empty(0, given).dtype
+    return found
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
 import numpy as np
-from numpy._core.umath import _extobj_contextvar  # type: ignore[attr-defined]
+from numpy._core.umath import _extobj_contextvar
 
 from appyc.lazy import nodes
 from appyc.lazy.nodes import Buffer, Operand, Own, Run, Site, Statement, Tally, View, buffers_of

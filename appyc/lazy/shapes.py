@@ -100,7 +100,11 @@ class Shaped(Values):
                 return
             view = self.view_with(Index(items)) if items else self
             store = ufuncs.store
-        if not view.shape and (isinstance(value, list | tuple) or getattr(value, "shape", ())) and not _has_dots(key):
+        if (
+            not view.shape
+            and (isinstance(value, list | tuple) or len(getattr(value, "shape", ())) > 0)
+            and not _has_dots(key)
+        ):
             index = recorder.plain(key)  # an element of a sequence: only NumPy knows whether there is one
             recorder.changing(self, lambda memory: memory.__setitem__(index, recorder.plain(value)))
             return

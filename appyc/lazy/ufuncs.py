@@ -203,8 +203,9 @@ UPDATES: dict[np.ufunc, Callable[[Any, Any], Any]] = {
 
 def store(target: held.Held, value: Any) -> None:
     """`target[...] = value`."""
-    operand = None if target.is_window else as_operand(value)
-    if operand is None or target.dtype not in COMPILED_DTYPES or not is_compiled((operand,)):
+    is_known = target.dtype in COMPILED_DTYPES and not target.is_window
+    operand = as_operand(value) if is_known else None
+    if operand is None or not is_compiled((operand,)):
         changing(target, lambda memory: memory.__setitem__(..., plain(value)))
         return
     if isinstance(operand, held.Held) and operand.buffer is target.buffer and operand.path == target.path:
@@ -215,7 +216,9 @@ def store(target: held.Held, value: Any) -> None:
         return
     if isinstance(operand, arrays.number) and operand.dtype.kind in "fc" and target.dtype.kind in "biu":
         operand = operand.value()  # which NumPy refuses if it is none
-    if type(operand) in _PYTHON_NUMBERS or (isinstance(operand, np.generic) and operand.dtype != target.dtype):
+    if type(operand) in _PYTHON_NUMBERS or (
+        isinstance(operand, np.generic) and operand.dtype != target.dtype
+    ):
         one = np.empty((), target.dtype)
         one[()] = operand
         operand = one[()]

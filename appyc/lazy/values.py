@@ -87,7 +87,9 @@ class Values(Held):
     def _shown_as(self, kinds: str) -> np.ndarray:
         """kinds: of types that NumPy reads back as they were."""
         if self.dtype.kind not in kinds:
-            raise AttributeError(f"a recorded array of {self.dtype} does not tell where it lies: use numpy.asarray(a)")
+            raise AttributeError(
+                f"a recorded array of {self.dtype} does not tell where it lies: use numpy.asarray(a)"
+            )
         return self.__array__()
 
     @property

@@ -43,7 +43,6 @@ def test_kernel_agrees_with_numpy(kernel: Kernel, form: str, target: str, data: 
 @every_kernel
 def test_kernel_agrees_with_numpy_in_tritons_interpreter(kernel: Kernel, form: str) -> None:
     """Two time steps are enough there: the interpreter is slow."""
-    pytest.importorskip("triton")
     sizes = {
         name: min(size, 2) if name in ("TSTEPS", "TMAX") else size
         for name, size in kernel.sizes["MINI"].items()

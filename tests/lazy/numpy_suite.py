@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -36,8 +37,7 @@ WITHOUT_ARRAYS = frozenset(
 ) | {"random/tests/test_extending.py"}  # fmt: skip
 """Files about NumPy's C interface and build, or that compile extensions."""
 
-REASONS: dict[str, str] = {
-}
+REASONS: dict[str, str] = {}
 """Why tests fail here: a pattern for the name of the test and its error, and the words of docs/lazy.md."""
 
 
@@ -62,10 +62,11 @@ def _public() -> dict[int, Any]:
     import appyc.numpy as lazy
 
     out: dict[int, Any] = {id(numpy): lazy}
+    parts = ("linalg", "fft", "random", "lib.stride_tricks")
     for theirs, ours in (
-        (numpy, lazy), (numpy.linalg, lazy.linalg), (numpy.fft, lazy.fft), (numpy.lib.stride_tricks, lazy.lib.stride_tricks),
-        (numpy.random, lazy.random),
-    ):  # fmt: skip
+        (numpy, lazy),
+        *((attrgetter(part)(numpy), attrgetter(part)(lazy)) for part in parts),
+    ):
         for name in dir(theirs):
             value = getattr(theirs, name)
             if not name.startswith("_") and (callable(value) or isinstance(value, ModuleType)):
@@ -89,17 +90,21 @@ def _replace(module: ModuleType) -> None:
 
 class Outcomes:
     def __init__(self, path: str) -> None:
-        self.file = Path(path).open("a", buffering=1)
+        self.path = Path(path)
+
+    def write(self, *line: str) -> None:
+        with self.path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.file.write(json.dumps([nodeid, "started", ""]) + "\n")
+        self.write(nodeid, "started", "")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or not report.passed:
             text = report.longreprtext if report.failed else ""
             found = re.findall(r"^E   +(.*)", text, re.MULTILINE)
             outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
-            self.file.write(json.dumps([report.nodeid, outcome, found[0][:200] if found else ""]) + "\n")
+            self.write(report.nodeid, outcome, found[0][:200] if found else "")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -121,7 +126,15 @@ def outcomes(file: str, *, replaced: bool) -> dict[str, tuple[str, str]]:
         ]  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"}
         try:
-            ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800)
+            ran = subprocess.run(
+                command,
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=1800,
+                check=False,
+            )
             note = ran.stdout[-2000:] if ran.returncode not in (0, 1, 5) else ""
         except subprocess.TimeoutExpired:
             note = "no end"
@@ -153,7 +166,9 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"write {LIST.name}")
     options = parser.parse_args()
     files = options.files or [
-        str(path.relative_to(FOLDER)) for part in PARTS for path in sorted((FOLDER / part / "tests").glob("test_*.py"))
+        str(path.relative_to(FOLDER))
+        for part in PARTS
+        for path in sorted((FOLDER / part / "tests").glob("test_*.py"))
     ]
     count, out = 0, collections.defaultdict(list)
     for file in files:
@@ -168,7 +183,9 @@ def main() -> None:
     total = sum(map(len, out.values()))
     print(f"{total} of {count} tests that pass on NumPy fail here")
     if options.write:
-        text = [f"# python -m tests.lazy.numpy_suite --write: NumPy {numpy.__version__}, {total} of {count} tests"]
+        text = [
+            f"# python -m tests.lazy.numpy_suite --write: NumPy {numpy.__version__}, {total} of {count} tests"
+        ]
         for why, names in sorted(out.items()):
             text += ["", f"# {why}", *sorted(names)]
         LIST.write_text("\n".join(text) + "\n")

@@ -24,5 +24,4 @@ def test_a_capability_that_no_gpu_has_is_refused_with_the_known_ones(target: str
 
 @pytest.mark.parametrize("capability", [CAPABILITIES[0], CAPABILITIES[-1]])
 def test_a_capability_that_is_listed_can_be_compiled_for(capability: int) -> None:
-    pytest.importorskip("triton")
     assert double.compile(np.ones(4), target=f"cuda:{capability}")

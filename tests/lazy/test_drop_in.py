@@ -1,0 +1,300 @@
+"""What programs that were written for NumPy do at its borders is the same with `appyc.numpy` in its place."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import gc
+import hashlib
+import io
+import multiprocessing
+import pickle
+import warnings
+from typing import Any
+
+import numpy
+import pytest
+
+import appyc.numpy as lazy
+from tests.lazy.test_every_function import difference
+
+PROGRAMS = (
+    "a=np.zeros(3,int); a[0]=float('nan'); a[:9]",
+    "a=np.zeros(3,int); a[:]=float('nan'); a[:9]",
+    "a=np.zeros(100000,int); a[:]=float('nan'); a[:9]",
+    "a=np.zeros(100000,int); a[5]=float('inf'); a[:9]",
+    "a=np.zeros(100000,int); a[5:]=1.5; a[5:]=float('inf'); a[:9]",
+    "a=np.zeros(100000,int); a.fill(float('inf')); a[:9]",
+    "a=np.full(100000,float('nan'),int); a[:9]",
+    "a=np.full_like(np.zeros(100000,int),float('nan')); a[:9]",
+    "a=np.zeros(100000,int); a[a==0]=float('nan'); a[:9]",
+    "a=np.zeros(100000,int); a[[1,2]]=float('nan'); a[:9]",
+    "a=np.zeros(100000,np.int32); a[[1,2]]=float('nan'); a[:9]",
+    "a=np.zeros(100000,np.uint8); a[[1,2]]=300.0; a[:9]",
+    "a=np.zeros(100000,np.uint8); a[:]=300.0; a[:9]",
+    "a=np.zeros(100000,np.uint8); a[:]=-1; a[:9]",
+    "a=np.zeros(100000,int); np.copyto(a,float('nan'),casting='unsafe'); a[:9]",
+    "a=np.zeros(100000,int); np.putmask(a,a==0,float('nan')); a[:9]",
+    "a=np.zeros(100000,int); a[:]=np.float64('nan'); a[:9]",
+    "a=np.zeros(100000,int); a[:]=1+2j; a[:9]",
+    "a=np.zeros(100000,float); a[:]=1+2j; a[:9]",
+    "a=np.zeros(100000,bool); a[:]=float('nan'); a[:9]",
+    "a=np.zeros(100000,np.float32); a[:]=1e300; a[:9]",
+    "a=np.zeros(100000,int); a[:]=2**70; a[:9]",
+    "a=np.zeros(100000,int); a.put([1],float('nan')); a[:9]",
+    "a=np.zeros(100000,int); a.flat=float('nan'); a[:9]",
+    "np.zeros(3).astype(np.dtypes.Float32DType)",
+    "np.zeros(3,np.dtypes.Float32DType)",
+    "np.array([1,2],np.dtypes.Float32DType)",
+    "np.array(np.ones(2),np.dtypes.Float32DType)",
+    "np.ones(3).view(np.dtypes.Int64DType)",
+    "np.full(3,2,np.dtypes.Float32DType)",
+    "np.ones(3).sum(dtype=np.dtypes.Float32DType)",
+    "np.ones(3).mean(dtype=np.dtypes.Float32DType)",
+    "np.ones(3).cumsum(dtype=np.dtypes.Float32DType)",
+    "np.zeros_like(np.ones(3),dtype=np.dtypes.Int8DType)",
+    "np.asarray(np.ones(3),dtype=np.dtypes.Int8DType)",
+    "np.astype(np.ones(3),np.dtypes.Int8DType)",
+    "a=np.arange(9.); a[0]=a[5:6]; a[:9]",
+    "a=np.arange(9.); a[0]=np.ones((1,1)); a[:9]",
+    "a=np.arange(9.); a[0]=[3]; a[:9]",
+    "a=np.arange(9.); a[0,...]=a[5:6]; a[:9]",
+    "a=np.arange(9.); a[-1]=numpy.ones(1); a[:9]",
+    "a=np.arange(9.); a[0]=np.array(5.); a[:9]",
+    "a=np.arange(9.).reshape(3,3); a[0,0]=a[0,:1]; a[:9]",
+    "(np.ones((3,4))>0).max(axis=0,initial=0)",
+    "(np.ones((3,4))>0).min(axis=0,initial=5)",
+    "(np.ones((3,4))>0).max(initial=0)",
+    "np.ones((3,4),int).max(axis=0,initial=3.7)",
+    "np.ones((3,4),int).sum(axis=0,initial=3.7)",
+    "np.ones((3,4),np.int8).sum(axis=0,initial=3)",
+    "np.ones((3,4),np.int8).max(axis=0,initial=300)",
+    "np.ones((3,4),np.float32).sum(axis=0,initial=3)",
+    "np.ones((3,4),np.float32).max(axis=0,initial=np.float64(3))",
+    "np.ones((3,4),np.float32).sum(axis=0,initial=np.array(3.))",
+    "np.ones((3,4)).sum(axis=0,initial=None)",
+    "np.ones((3,4)).max(axis=0,initial=None)",
+    "np.ones((3,4)).max(axis=0,initial=1j)",
+    "np.bincount((np.ones(4)+1j).imag.astype(int))",
+    "np.bincount(np.ones(4,int).imag)",
+    "np.bincount((np.ones(4)+1j).imag)",
+    "np.bincount(np.array([1,2]),weights=(np.ones(2)+1j).imag)",
+    "np.bincount(np.arange(4)[::2])",
+    "np.ones((3,4)).sum(axis=np.int64(1))",
+    "np.ones((3,4)).sum(axis=np.array(1))",
+    "np.ones((3,4)).sum(np.array(1))",
+    "np.ones((3,4)).sum((np.int64(0),np.array(1)))",
+    "np.ones((3,4)).mean(axis=numpy.array(1))",
+    "np.ones((3,4)).argmax(axis=np.array(1))",
+    "np.ones((3,4)).cumsum(axis=np.array(1))",
+    "np.ones((3,4)).sum(axis=1.0)",
+    "np.ones((3,4)).sum(axis=[0,1])",
+    "np.concatenate([np.ones((2,2))]*2,axis=np.array(1))",
+    "np.stack([np.ones((2,2))]*2,axis=np.int64(1))",
+    "np.roll(np.arange(9).reshape(3,3),np.int64(1),axis=np.array(1))",
+    "np.repeat(np.ones((2,2)),np.int64(2),axis=np.array(1))",
+    "np.diff(np.ones((2,2)),axis=np.array(1))",
+    "np.diff(np.ones((2,2)),np.int64(1))",
+    "np.flip(np.arange(4).reshape(2,2),np.array(1))",
+    "np.expand_dims(np.ones(3),np.array(1))",
+    "np.squeeze(np.ones((1,3)),np.array(0))",
+    "np.ones((1,3)).squeeze(np.int64(0))",
+    "np.ones((2,3,4)).transpose(np.array([1,0,2]))",
+    "np.ones((2,3,4)).transpose(numpy.array([1,0,2]))",
+    "np.transpose(np.ones((2,3)),np.array([1,0]))",
+    "np.transpose(np.ones((2,3)),numpy.array([1,0]))",
+    "np.ones((2,3)).transpose(np.int64(1),np.array(0))",
+    "np.ones((2,3)).transpose(range(2))",
+    "np.ones((2,3)).swapaxes(np.array(0),np.int64(1))",
+    "np.moveaxis(np.ones((2,3)),np.array(0),np.int64(1))",
+    "np.ones((2,3)).reshape(np.array([3,2]))",
+    "np.ones((2,3)).reshape(np.array(3),np.int64(2))",
+    "np.zeros(np.array([2,3]))",
+    "np.zeros((np.int64(2),np.array(3)))",
+    "np.zeros(np.array(3))",
+    "c=np.zeros((2,2)); np.matmul(np.ones((2,2)),np.ones((2,2)),c)",
+    "c=np.zeros((2,2)); np.matmul(np.ones((2,2)),np.ones((2,2)),c); c",
+    "c=np.zeros((2,2)); np.matmul(np.ones((2,2)),np.ones((2,2)),out=c); c",
+    "c=np.zeros((2,2)); np.add(np.ones((2,2)),np.ones((2,2)),c); c",
+    "c=np.zeros((2,2)); np.sqrt(np.ones((2,2)),c); c",
+    "c=np.zeros((2,2)); np.dot(np.ones((2,2)),np.ones((2,2)),c); c",
+    "c=np.zeros((2,2)); d=np.zeros((2,2)); np.divmod(np.ones((2,2)),2,c,d); d",
+    "np.arange(6.)[np.asfortranarray([[0,1],[2,3]])]",
+    "np.arange(12.).reshape(6,2)[np.asfortranarray([[0,1],[2,3]])]",
+    "np.arange(12.).reshape(2,6)[:,np.asfortranarray([[0,1],[2,3]])]",
+    "np.arange(12.).reshape(6,2)[np.asfortranarray([[0,1],[2,3]]),np.array([[0,1],[1,0]])]",
+    "np.arange(12.).reshape(6,2)[np.asfortranarray([[0,1],[2,3]]),np.array([0,1])]",
+    "np.take(np.arange(6.),np.asfortranarray([[0,1],[2,3]]))",
+    "np.arange(6.).take(np.asfortranarray([[0,1],[2,3]]))",
+    "np.arange(6.)[np.asfortranarray(numpy.arange(24).reshape(2,3,4)%6)]",
+    "np.arange(6.)[np.arange(24).reshape(2,3,4).transpose(1,2,0)%6]",
+    "a=np.arange(6.); a[np.asfortranarray([[0,1],[2,3]])]=np.array([[1,2],[3,4]]); a[:9]",
+    "s=np.zeros(3,[('x',int),('y',float)]); q=s[0]; q['x']=5; s['x']",
+    "s=np.zeros((2,3),[('x',int),('y',float)]); q=s[0,1]; q['x']=5; s['x']",
+    "s=np.zeros((2,3),[('x',int),('y',float)]); q=s[0][1]; q[0]=5; s['x']",
+    "s=np.zeros(3,[('x',int),('y',float)]); [q.__setitem__('x',7) for q in s]; s['x']",
+    "s=np.zeros(3,[('x',int),('y',float)]); y=s['x']*2; q=s[0]; q['x']=5; y",
+    "s=np.zeros(3,[('x',int),('y',float)]); q=s[-1]; s['x']=4; q['x']",
+    "s=np.zeros((),[('x',int),('y',float)]); s['x']=4; q=s[()]; q['x']=2; s['x']",
+    "s=np.zeros(3,[('x',int),('y',float)]); q=s.flat[1]; q['x']=2; s['x']",
+    "z=np.array(5.0); z.copy(); z.copy()",
+    "z=np.array(5.0); z.copy(); z.copy()[...]=4; type(z.copy()) is np.ndarray",
+    "z=np.array(5.0); z.astype(int); z.astype(int)",
+    "z=np.array(5.0); np.array(z); np.array(z)",
+    "z=np.array(5.0); np.copy(z); np.copy(z)",
+    "z=np.array(5.0); np.zeros_like(z); np.zeros_like(z)",
+    "z=np.array(5.0); z+1; z+1",
+    "z=np.array(5.0); z.reshape(1).reshape(()).copy()",
+)
+"""Statements, of which the last is an expression."""
+
+
+def outcome(text: str, namespace: Any) -> Any:
+    *statements, last = ast.parse(text).body
+    assert isinstance(last, ast.Expr)
+    scope = {"np": namespace, "numpy": numpy}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exec(compile(ast.Module(list(statements), []), "<program>", "exec"), scope)
+            return eval(compile(ast.Expression(last.value), "<program>", "eval"), scope)
+        except Exception as error:  # noqa: BLE001  (which one is what is compared)
+            return error
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_programs_do_what_they_do_in_numpy(text: str) -> None:
+    wanted = outcome(text, numpy)
+    for _ in range(2):  # the second time, it has been recorded before
+        assert not difference(wanted, outcome(text, lazy))
+
+
+@pytest.mark.at_once
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_programs_do_what_they_do_in_numpy_at_once(text: str) -> None:
+    assert not difference(outcome(text, numpy), outcome(text, lazy))
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+@pytest.mark.parametrize("how", ["raise", "call", "print", "log"])
+def test_what_floating_point_errors_do_is_obeyed(
+    size: int, how: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[Any] = []
+
+    class Handler:
+        def __call__(self, kind: str, flag: int) -> None:
+            seen.append(kind)
+
+        def write(self, message: str) -> None:
+            seen.append(message)
+
+    def ran(operation: Any) -> Any:
+        seen.clear()
+        try:
+            operation()
+        except FloatingPointError as error:
+            seen.append(str(error))
+        return [*seen, "encountered" in "".join(capfd.readouterr())]
+
+    one, many = lazy.ones(size) * 1e300, lazy.zeros(size) + 0
+    before = many * 2  # recorded where nothing is raised, and run where it would be
+    operations = (
+        lambda: one / many,
+        lambda: lazy.ones(size).__itruediv__(many),
+        lambda: lazy.log(many),
+        lambda: one * 1e300,
+        lambda: lazy.sum(one * one),
+        lambda: lazy.divide(one, many, out=lazy.zeros(size)),
+    )
+    with numpy.errstate(all=how, call=Handler()):
+        for operation in operations:
+            first, *_ = ran(operation)
+            assert first
+            assert len({str(ran(operation)) for _ in range(3)}) == 1
+        assert float(before[0]) == 0
+    old = lazy.seterr(all=how)
+    try:
+        if how == "raise":
+            with pytest.raises(FloatingPointError):
+                lazy.zeros(size) / lazy.zeros(size)
+    finally:
+        lazy.seterr(**old)
+    assert numpy.isnan(lazy.zeros(size) / lazy.zeros(size)).all()
+
+
+def test_an_array_of_memory_that_others_change_is_numpys() -> None:
+    memory = bytearray(24)
+    for shared in (
+        lazy.frombuffer(memory, dtype=lazy.int64),
+        lazy.ndarray((3,), dtype=lazy.int64, buffer=memory),
+    ):
+        shared[1] = 5
+        assert memory[8] == 5
+        memory[8] = 6
+        assert (shared * lazy.array([1, 1, 1])).tolist() == [0, 6, 0]
+    assert type(lazy.frombuffer(bytes(memory))) is lazy.ndarray
+    base = lazy.arange(6.0)
+    lazy.frombuffer(base)[2] = 9
+    assert base[2] == 9
+    assert type(lazy.ndarray((2, 3))) is lazy.ndarray
+
+
+def test_classes() -> None:
+    array = lazy.ones(3) + 1
+    assert isinstance(array, numpy.ndarray)
+    assert isinstance(array, lazy.ndarray)
+    assert isinstance(numpy.ones(3), lazy.ndarray)
+    assert not isinstance(3.0, lazy.ndarray)
+    assert not isinstance(array, numpy.ma.MaskedArray)
+
+    class Tagged(lazy.ndarray):
+        pass
+
+    assert issubclass(Tagged, numpy.ndarray)
+    assert issubclass(Tagged, lazy.ndarray)
+    assert type(array.view(Tagged)) is Tagged
+    assert type(Tagged((2,))) is Tagged
+
+
+def names() -> list[tuple[Any, Any, str]]:
+    spaces = [(numpy, lazy)] + [(getattr(numpy, n), getattr(lazy, n)) for n in ("linalg", "fft", "random")]
+    return [(a, b, n) for a, b in spaces for n in dir(a) if not n.startswith("_") and callable(getattr(a, n))]
+
+
+def test_functions_are_pickled_and_copied_by_name() -> None:
+    gone = []
+    for theirs, ours, name in names():
+        try:
+            pickle.dumps(getattr(theirs, name))
+        except (pickle.PicklingError, TypeError, AttributeError):
+            continue
+        function = getattr(ours, name)
+        if pickle.loads(pickle.dumps(function)) is not function or copy.deepcopy(function) is not function:
+            gone.append(name)
+    assert gone == []
+
+
+def test_functions_go_to_other_processes() -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(lazy.sqrt, [4.0, 9.0]) == [2, 3]
+
+
+def test_buffers_and_interfaces() -> None:
+    values = numpy.arange(6.0).reshape(2, 3)
+    array = lazy.array(values) + 0
+    assert memoryview(array).shape == (2, 3)
+    assert memoryview(array).readonly
+    assert hashlib.md5(array).digest() == hashlib.md5(values).digest()
+    assert bytes(array) == values.tobytes()
+    assert io.BytesIO(array).getbuffer() == values.tobytes()
+    for interface in (array.__array_interface__, (array + 1).__array_interface__):
+        assert interface["typestr"] == "<f8"
+        assert interface["data"][1]
+    view = numpy.asarray(array)
+    array[0, 0] = 7
+    gc.collect()
+    assert view[0, 0] == 7
+    assert not view.flags.writeable
+    for dtype in ("O", "M8[s]", "S3", "U2", [("x", int)], "?", "e", "g", "V4", "F"):
+        assert numpy.asarray(lazy.zeros(2, dtype=dtype)).dtype == numpy.dtype(dtype)
