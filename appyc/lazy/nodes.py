@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType, FrameType, MethodType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
@@ -66,7 +66,12 @@ class PythonView:
 
     __slots__ = ("__weakref__", "_ghost", "buffer", "dtype", "is_straight", "path", "shape")
 
-    def __init__(self, buffer: Buffer, path: Path, shape: tuple[int, ...], dtype: np.dtype, /) -> None:
+    def __new__(cls, buffer: Buffer, path: Path, shape: tuple[int, ...], dtype: np.dtype, /) -> Self:
+        self = super().__new__(cls)
+        self._set(buffer, path, shape, dtype)
+        return self
+
+    def _set(self, buffer: Buffer, path: Path, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.buffer = buffer
         self.path = path
         self.shape = shape

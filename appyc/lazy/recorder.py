@@ -74,6 +74,7 @@ def adopted(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[
     _arrays_in((args, keywords), found)
     if found:
         return evaluated(function, args, keywords)
+    ran_by_numpy(function.__name__)
     values = owner = function(*args, **keywords)
     while type(owner) is np.ndarray and owner.base is not None:
         owner = owner.base
@@ -201,7 +202,7 @@ def given_back(result: Any, taken: Iterable[Any], args: tuple[Any, ...]) -> Any:
     for value in taken:
         _arrays_in(value, arrays_taken)
     for value in (*args, *taken):
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and not isinstance(value, held.Held):
             memories.append(value)
     given = [a for a in arrays_taken if type(a) is arrays.ndarray]
 
