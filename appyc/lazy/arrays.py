@@ -83,7 +83,7 @@ _Counted.__module__ = "appyc.numpy"
 
 
 class _Arrays(type):
-    """The class of `ndarray`: NumPy's arrays are instances of it too, and subclasses of it are subclasses of NumPy's."""
+    """The class of `ndarray`: NumPy's arrays are instances of it too, and subclasses of it are NumPy's."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **keywords: Any) -> Any:
         if not any(type(base) is cls for base in bases):
