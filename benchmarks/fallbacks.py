@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import appyc
+from benchmarks.drawing import DRAWING
 
 SLOWEST = 1.2
 FIRST_CALLS = 30
@@ -265,6 +266,8 @@ PROGRAMS = (
     Program(normalised, lambda: ({"n": 2.0, "x": 3.0},)),
 )
 
+DRAWN = tuple(Program(function, arguments) for function, arguments in DRAWING)
+
 
 def seconds(function: Callable[..., Any], arguments: Callable[[], tuple[Any, ...]], calls: int) -> float:
     """Of one call, on the processor."""
@@ -305,7 +308,7 @@ def main(args: Sequence[str] | None = None) -> int:
     warnings.simplefilter("ignore")
     print(f"{'program':<18}{'Python us':>12}{'appyc us':>12}{'ratio':>8}{'Numba us':>12}")
     results = {}
-    for program in PROGRAMS:
+    for program in (*PROGRAMS, *DRAWN):
         if given.only is not None and given.only != program.name:
             continue
         found = results[program.name] = measured(program)

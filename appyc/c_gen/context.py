@@ -80,7 +80,8 @@ class FunctionContext:
     leaves_fast_loop: an index that is out of range ends the loop, and nothing is raised.
     in_callee: this function is one that is called, and knows how deep it is.
     may_stream: there is a variable `streams` that says whether results are written past the caches.
-    lines: the elements that stores to some arrays go to just here, on their way past the caches.
+    lines: the elements that stores to some arrays go to just here, on their way past the caches. generators: arrays
+    of generators the first of which stands in a variable, where it need not be read again for each number.
     """
 
     module: ModuleContext
@@ -95,6 +96,7 @@ class FunctionContext:
     may_stream: bool = False
     in_callee: bool = False
     lines: Mapping[Symbol, str] = field(default_factory=dict)
+    generators: frozenset[Symbol] = frozenset()
 
     def name(self, symbol: Symbol) -> str:
         if symbol in self.renamed:
@@ -109,6 +111,10 @@ class FunctionContext:
         """Where in the user's program, for a comment."""
         file = loc.file.rsplit("/", 1)[-1].replace("*/", "* /")
         return f"{file}:{loc.line}"
+
+    def generator(self, array: Symbol) -> str:
+        """The variable with a copy of the first generator of an array."""
+        return f"{self.name(array)}_bits"
 
     def leave_if_failed(self) -> None:
         if self.leaves_fast_loop:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from appyc.c_gen.scalars import c_type
 from appyc.ir.draws import LIBRARY, DrawInfo
 
+KEEP_CHOICES = '#pragma GCC optimize ("no-split-paths")'
+"""With paths split, gcc makes branches of choices between numbers; by a drawn number processors cannot foresee them."""
+
 _GENERATOR = """struct generator {
     void *state;
     uint64_t (*next_uint64)(void *);
@@ -113,6 +116,12 @@ HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
     return bits->next_double(bits->state);
 }""",
     ),
+    "random_uniform": (
+        ("generator",),
+        """static inline double random_uniform(struct generator *const bits, const double low, const double width) {
+    return low + width * bits->next_double(bits->state);
+}""",
+    ),
     "random_standard_normal": (("generator",), _NORMAL),
     "random_normal": (
         ("random_standard_normal",),
@@ -167,6 +176,16 @@ static inline uint64_t python_bits(struct generator *const random, const int64_t
     const uint64_t low = python_word(random);
     if (count <= 32) return low >> (32 - count);
     return low | (uint64_t)(python_word(random) >> (64 - count)) << 32;
+}""",
+    ),
+    "python_below": (
+        ("python_bits",),
+        """/* A number below n, all of them as likely: the first of as many bits as n has that is. */
+static inline uint64_t python_below(struct generator *const random, const uint64_t n) {
+    const int64_t bits = 64 - __builtin_clzll(n);
+    uint64_t out = python_bits(random, bits);
+    while (out >= n) out = python_bits(random, bits);
+    return out;
 }""",
     ),
 }

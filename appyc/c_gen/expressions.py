@@ -85,7 +85,7 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
         case Intrinsic():
             return _intrinsic(ctx, expr)
         case Draw():
-            return draw(ctx, expr.name, [expression(ctx, e) for e in (expr.where, *expr.args)])
+            return draw(ctx, expr.name, [_generator(ctx, expr), *(expression(ctx, e) for e in expr.args)])
         case AnyLane():
             return expression(ctx, expr.arg)  # here a lane is an iteration of its own
         case Apart():
@@ -102,6 +102,14 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             raise InternalError("c_gen", "a tensor expression is left")
         case _:
             assert_never(expr)
+
+
+def _generator(ctx: FunctionContext, expr: Draw) -> str:
+    return (
+        f"&{ctx.generator(expr.generators)}"
+        if expr.generators in ctx.generators
+        else expression(ctx, expr.where)
+    )
 
 
 def draw(ctx: FunctionContext, name: str, operands: Sequence[str]) -> str:

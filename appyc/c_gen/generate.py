@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from appyc.c_gen.callees import MAX_DEPTH, activation_bytes, callee_names, emit_callee
 from appyc.c_gen.captures import outside_symbols, perfect_nest
 from appyc.c_gen.context import FunctionContext, ModuleContext, can_fault, parameters_of_array
+from appyc.c_gen.draws import KEEP_CHOICES
 from appyc.c_gen.expressions import expression
 from appyc.c_gen.function import arrays_gone, emit_function, emit_release
 from appyc.c_gen.helpers import Helpers
@@ -25,7 +26,8 @@ from appyc.c_gen.threads import runs_in_threads
 from appyc.c_gen.units import Definition, File, cut
 from appyc.c_gen.writer import Writer
 from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
-from appyc.ir.nodes import Alloc, Apart, Ascending, Draw, For, Function, Stmt, Symbol, While
+from appyc.ir.draws import OF_PYTHON
+from appyc.ir.nodes import Alloc, Apart, Ascending, Const, Draw, For, Function, Load, Stmt, Symbol, While
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import children, symbols_of, walk
 from appyc.options import Options
@@ -89,14 +91,16 @@ def generate(
     table = [table_text(profiled)] if profiled else []
     functions = tuple(module.functions)
     written = [function.static for function in functions]
-    text = "\n\n".join([TYPEDEFS, module.helpers.text(), *table, *called, *written, entry_text]) + "\n"
+    draws = any(isinstance(n, Draw) for n in walk(fn))
+    head = f"{KEEP_CHOICES}\n{TYPEDEFS}" if draws else TYPEDEFS
+    text = "\n\n".join([head, module.helpers.text(), *table, *called, *written, entry_text]) + "\n"
     threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))
     masked = any(isinstance(n, Alloc) and n.in_frame for n in walk(fn))
-    start = f"{TYPEDEFS}\n\n{module.helpers.declared()}"
+    start = f"{head}\n\n{module.helpers.declared()}"
     return CModule(
         text, entry, module.faults(), layout, threaded, tuple(profiled), masked,
         start, functions, entry_text, _only_starts_loops(module), module.helpers.libraries(),
-        any(isinstance(n, Draw) for n in walk(fn)),
+        draws,
     )  # fmt: skip
 
 
@@ -122,7 +126,8 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
     """Writes the function that holds the program; returns its name."""
     fn = module.fn
     allocated = _allocated(module, fn)
-    ctx = FunctionContext(module, allocated=allocated)
+    generators = _first_generators(module)
+    ctx = FunctionContext(module, allocated=allocated, generators=frozenset(generators))
     name = module.names.fresh(fn.name)
     parameters = ["int64_t *frame", "int64_t *fault", "const int64_t threads"]
     for symbol in fn.params:
@@ -133,6 +138,10 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
 
     def statements() -> None:
         declare_scalars(ctx, _locals(module, fn))
+        for array in generators:
+            first = f"*(struct generator *){ctx.name(array)}[0]"
+            given = f"{ctx.extent(array, 0)} > 0 ? {first} : (struct generator){{0}}"
+            ctx.writer.line(f"struct generator {ctx.generator(array)} = {given};")
         gone = arrays_gone(fn, frozenset(allocated))
         for at, stmt in enumerate(fn.body):
             emit_statement(ctx, stmt)
@@ -150,6 +159,21 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
 
     emit_function(ctx, name, parameters, statements)
     return name
+
+
+def _first_generators(module: ModuleContext) -> list[Symbol]:
+    """Arrays of NumPy's generators of which the program draws from the first alone."""
+    drawn = [n for n in walk(module.fn) if isinstance(n, Draw)]
+    others = {
+        n.generators
+        for n in drawn
+        if n.name in OF_PYTHON or not (isinstance(n.where, Load) and _is_first(n.where))
+    }
+    return [array for array in dict.fromkeys(n.generators for n in drawn) if array not in others]
+
+
+def _is_first(load: Load) -> bool:
+    return not load.checked and isinstance(load.index[0], Const) and load.index[0].value == 0
 
 
 def _only_starts_loops(module: ModuleContext) -> bool:

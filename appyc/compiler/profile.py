@@ -68,8 +68,9 @@ def profile(
 
 def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
     options = analysed.context.options
+    libraries = [toolchain.distributions()] if module.draws else []
     team = toolchain.compile_files([File(team_text())], path.parent, options)
-    toolchain.build(module.text, path, options, team, masked=module.masked)
+    toolchain.build(module.text, path, options, [*team, *libraries], masked=module.masked)
     library = load_library(str(path))
     attach(library)
     machine.attach(library)

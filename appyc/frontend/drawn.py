@@ -67,6 +67,7 @@ normal_float32 = Primitive("standard_normal_float32")
 exponential_float32 = Primitive("standard_exponential_float32")
 next_float = Primitive("python_random")
 next_bits = Primitive("python_bits")
+next_below = Primitive("python_below")
 gauss_flag = Stored("gauss flag")
 gauss = Stored("gauss")
 
@@ -455,13 +456,7 @@ legacy_shuffle, legacy_permutation = numpy_shuffle, numpy_permutation
 
 
 def _below(rng, n):
-    bits = 0
-    while n >> bits != 0:
-        bits += 1
-    out = np.int64(next_bits(rng, bits))
-    while out >= n:
-        out = np.int64(next_bits(rng, bits))
-    return int(out)
+    return int(np.int64(next_below(rng, n)))
 
 
 def python_random(rng):

@@ -49,6 +49,10 @@ OWN: dict[str, DrawInfo] = {
     "standard_exponential_float32": DrawInfo((), DType.FLOAT32),
     "python_random": _floats(0),
     "python_bits": DrawInfo((_I,), _U),
+    "python_below": DrawInfo((_U,), _U),
 }
 
 DRAWS = LIBRARY | OWN
+
+OF_PYTHON = frozenset({"python_random", "python_bits", "python_below"})
+"""Those that draw from a random.Random."""

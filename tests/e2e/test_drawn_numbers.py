@@ -14,6 +14,7 @@ import pytest
 
 import appyc
 from appyc.errors import DependenceError
+from benchmarks.drawing import DRAWING
 
 Generator = Any
 
@@ -231,6 +232,22 @@ def test_draws_keep_their_number_and_order(program: Callable[..., Any], target: 
         one, other = np.random.default_rng(n), np.random.default_rng(n)
         np.testing.assert_array_equal(compiled(other, n), program(one, n))
         assert state(one) == state(other)
+
+
+@pytest.mark.parametrize(("program", "arguments"), DRAWING, ids=[program.__name__ for program, _ in DRAWING])
+def test_programs_that_are_timed_draw_what_python_draws(
+    program: Callable[..., Any], arguments: Callable[[], tuple[Any, ...]]
+) -> None:
+    compiled, left = appyc.jit(program), []
+    for function in (program, compiled):
+        np.random.seed(5)
+        random.seed(5)
+        args = arguments()
+        result = function(*args)
+        states = [state(a) if isinstance(a, np.random.Generator) else a for a in args]
+        left.append(repr((result, states, np.random.get_state(legacy=False), random.getstate())))
+    assert left[0] == left[1]
+    assert not runs_in_python(compiled)
 
 
 def test_a_refused_argument_raises_where_the_program_draws() -> None:
