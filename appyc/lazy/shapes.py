@@ -52,7 +52,7 @@ class Shaped(Values):
 
     @real.setter
     def real(self, value: Any) -> None:
-        self.real[...] = value
+        self.real[...] = np.asarray(value)  # of a Python number NumPy makes an array first, which wraps
 
     @property
     def imag(self) -> Any:

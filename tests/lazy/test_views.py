@@ -237,3 +237,11 @@ def test_a_long_chain_of_views_is_one_of_the_array(count: int, step: str) -> Non
 
     for found, expected in zip(chain(np), chain(numpy), strict=True):
         numpy.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["uint64", "uint8", "float32", "complex128"])
+def test_the_real_part_is_set_as_by_numpy(dtype: str) -> None:
+    """Of a Python number NumPy makes an array first, which wraps where the number alone would raise."""
+    expected, found = numpy.zeros(3, dtype), np.zeros(3, dtype)
+    expected.real = found.real = -1
+    assert numpy.array_equal(expected, numpy.asarray(found))

@@ -58,6 +58,8 @@ def _prepare(folder: Path, given: argparse.Namespace) -> None:
     wrapper.write_text(f'#!/bin/sh\nexec {compiler} "$@" {more}\n')
     wrapper.chmod(0o700)
     os.environ |= {
+        "APPYC_COMPILE_WAIT": "inf",  # no call runs in Python meanwhile
+        "APPYC_PROGRESS": "0",
         "APPYC_MACHINE": "default",
         "APPYC_CACHE_DIR": str(folder / "cache"),
         "APPYC_CC": str(wrapper),
