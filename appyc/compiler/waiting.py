@@ -128,7 +128,8 @@ class _Compilation:
         self.done = threading.Event()
         self.error: BaseException | None = None
         context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(self._run,), name="appyc-compile", daemon=True).start()
+        # No daemon: a program ends when what it has begun is in the cache, or short ones would never find it there.
+        threading.Thread(target=context.run, args=(self._run,), name="appyc-compile").start()
 
     def _run(self) -> None:
         try:

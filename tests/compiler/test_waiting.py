@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 
@@ -194,3 +196,22 @@ def test_nothing_is_said_where_that_is_unwanted_or_soon_done(
 ) -> None:
     monkeypatch.setenv("APPYC_PROGRESS", shows)
     assert shown(io.StringIO(), monkeypatch, soon=soon, seconds=0.05) == ""
+
+
+def test_a_program_that_ends_before_its_function_is_compiled_leaves_it_in_the_cache(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import appyc
+import numpy as np
+
+@appyc.jit
+def doubled(a):
+    for i in range(a.shape[0]):
+        a[i] *= 2
+    return a
+
+assert doubled(np.ones(3)).tolist() == [2, 2, 2]
+""")
+    env = {**os.environ, "APPYC_COMPILE_WAIT": "0", "APPYC_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, str(program)], env=env, check=True, timeout=120)
+    assert list((tmp_path / "cache").rglob("kernel.so"))
