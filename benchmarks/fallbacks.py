@@ -220,6 +220,54 @@ def normalised(record):
     return {key: value / record["n"] for key, value in record.items()}
 
 
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def ackermann(m, n):
+    if m == 0:
+        return n + 1
+    if n == 0:
+        return ackermann(m - 1, 1)
+    return ackermann(m - 1, ackermann(m, n - 1))
+
+
+def queens(n, row, columns, falling, rising):
+    if row == n:
+        return 1
+    count = 0
+    free = ((1 << n) - 1) & ~(columns | falling | rising)
+    while free:
+        bit = free & -free
+        free ^= bit
+        count += queens(n, row + 1, columns | bit, (falling | bit) << 1, (rising | bit) >> 1)
+    return count
+
+
+def quicksort(a, lo, hi):
+    pivot, i, j = a[(lo + hi) // 2], lo, hi
+    while i <= j:
+        while a[i] < pivot:
+            i += 1
+        while a[j] > pivot:
+            j -= 1
+        if i <= j:
+            a[i], a[j] = a[j], a[i]
+            i += 1
+            j -= 1
+    if lo < j:
+        quicksort(a, lo, j)
+    if i < hi:
+        quicksort(a, i, hi)
+
+
+def flood(grid, i, j):
+    if i < 0 or j < 0 or i >= grid.shape[0] or j >= grid.shape[1] or grid[i, j]:
+        return 0
+    grid[i, j] = 1
+    return 1 + flood(grid, i + 1, j) + flood(grid, i - 1, j) + flood(grid, i, j + 1) + flood(grid, i, j - 1)
+
+
 TEXT = "The quick brown fox, the lazy dog. And the other dog. " * 50
 VALUES = np.linspace(0, 1, 2000)
 SQUARE = np.linspace(0, 1, 200 * 200).reshape(200, 200)
@@ -263,6 +311,11 @@ PROGRAMS = (
     Program(tiny, lambda: ({"a": 1, "b": 2, 3: 4},)),
     Program(memo, lambda: (5, {4: 3, 3: 2})),
     Program(by_name, lambda: ("half", 4.0)),
+    Program(fibonacci, lambda: (20,)),
+    Program(ackermann, lambda: (2, 30)),
+    Program(queens, lambda: (7, 0, 0, 0, 0)),
+    Program(quicksort, lambda: (np.sin(np.arange(3000.0)), 0, 2999)),
+    Program(flood, lambda: (np.zeros((20, 20), np.int64), 3, 4)),
     Program(normalised, lambda: ({"n": 2.0, "x": 3.0},)),
 )
 
