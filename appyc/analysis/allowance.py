@@ -24,7 +24,7 @@ GROWTH = 4
 LAST = 500
 """What a question is given when nothing is left."""
 
-TOTAL = 400_000
+TOTAL = 600_000
 """For all questions of a function that are not easy: less than a second."""
 
 PER_NODE = 1_000
@@ -42,7 +42,7 @@ QUESTIONS_PER_NODE = 10
 class Allowance:
     """What is left for one function. unanswered: how many questions had to be given up."""
 
-    left: int = 2 * TOTAL
+    left: int = TOTAL
     unanswered: int = 0
     questions: int = QUESTIONS
 

@@ -10,6 +10,7 @@ The answer is that of `Legality.judge(loop).may_run_in_any_order` for a loop tha
 from __future__ import annotations
 
 from appyc.analysis.accesses import accesses_of
+from appyc.analysis.allowance import Allowance
 from appyc.analysis.dependences import Dependences
 from appyc.analysis.early_exits import leaves_early
 from appyc.analysis.filled import distance
@@ -20,8 +21,11 @@ from appyc.ir.nodes import Expr, For, Load, Store, Symbol, Update
 from appyc.ir.visit import arrays_written, scalars_written, walk
 
 
-def is_free(loop: For) -> bool:
-    """Whether the loop may become threads or lanes, with its private scalars and reductions, whatever is around it."""
+def is_free(loop: For, allowance: Allowance | None = None) -> bool:
+    """Whether the loop may become threads or lanes, with its private scalars and reductions, whatever is around it.
+
+    allowance: what is left of the work that the function is worth.
+    """
     if leaves_early(loop):
         return False
     if scalars_written(loop.body) and scalars_of(alone(loop))[loop.var].carried:
@@ -29,7 +33,7 @@ def is_free(loop: For) -> bool:
     apart = surely_apart(loop)
     if arrays_written(loop.body) <= apart:
         return True
-    dependences = Dependences(accesses_of(alone(loop), Presburger(), skip=apart))
+    dependences = Dependences(accesses_of(alone(loop), Presburger(allowance), skip=apart))
     return next(dependences.conflicts(loop), None) is None
 
 

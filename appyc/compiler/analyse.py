@@ -95,7 +95,9 @@ def simplified(
     given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
     with defects_of("the front end"):
         lowered = lower_function(fn, source, given, typeof)
-    context = PassContext(options, allowance=_allowance(lowered.function))
+    context = PassContext(
+        options, allowance=_allowance(lowered.function), trials=_allowance(lowered.function)
+    )
     function = plain = pipeline.run_all(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:
         plain = pipeline.run_all(plain, pipeline.UNCHECKED, PassContext(options))
@@ -130,7 +132,9 @@ def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Anal
 
     if hands_on_arrays(analysed.plain) or not depends_on_units(analysed.plain, units):
         return None
-    context = PassContext(analysed.context.options, allowance=_allowance(analysed.plain))
+    context = PassContext(
+        analysed.context.options, allowance=_allowance(analysed.plain), trials=_allowance(analysed.plain)
+    )
     function = set_unit_lengths(analysed.plain, context, units)
     return replace(analysed, function=pipeline.run(function, pipeline.ANALYSE, context), context=context)
 
@@ -151,7 +155,9 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
     if not options.auto:
         return None  # loops run in parallel only where a pragma asks, and it asks for arrays that are apart
     # Another argument's memory may be in what is donated.
-    context = PassContext(replace(options, donate=()), allowance=_allowance(analysed.plain))
+    context = PassContext(
+        replace(options, donate=()), allowance=_allowance(analysed.plain), trials=_allowance(analysed.plain)
+    )
     function = analysed.plain
     if any(group.offsets is not None for group in sharing):
         function = pipeline.run(function, pipeline.PROVE_BOUNDS, context)

@@ -238,10 +238,10 @@ class _Rewriting:
     def _is_free(self, loop: For) -> bool:
         (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
         assert isinstance(combining, For)
-        if not is_free(combining):
+        if not is_free(combining, self.ctx.trials):
             return False
         return not self.ctx.options.exact or not rounds_differently(
-            Legality.of(alone(combining)).judge(combining)
+            Legality.of(alone(combining), self.ctx.trials).judge(combining)
         )
 
     # ------------------------------------------------------------ their blocks

@@ -89,7 +89,8 @@ class PassContext:
 
     verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what was
     done to a loop before that, in words that follow the verdict. facts: what `legality` has found out.
-    allowance: what may still be spent on finding out more.
+    allowance: what may still be spent on finding out more; trials: the same for loops that a pass would make, or moves
+    to where they stand alone.
     fusions: the loops that were joined, by the variable of what they are now. contracted: arrays that are
     in no memory any more, with the loop whose iterations have an element or a row of each. recomputed:
     arrays whose elements are computed at every read. parts: of loops that a pass made to run another one
@@ -108,6 +109,7 @@ class PassContext:
     recomputed: dict[Symbol, Loc] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
     allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
+    trials: Allowance = field(default_factory=Allowance, compare=False, repr=False)
 
     def remark(
         self, loc: Loc, text: str, kind: str = "note", stored: frozenset[Symbol] = frozenset()

@@ -122,7 +122,7 @@ class _Rewriting:
     def _is_free(self, loop: For) -> bool:
         (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
         assert isinstance(combining, For)
-        verdict = Legality.of(alone(combining)).judge(combining)
+        verdict = Legality.of(alone(combining), self.ctx.trials).judge(combining)
         return verdict.may_run_in_any_order and not (self.ctx.options.exact and rounds_differently(verdict))
 
     def _may_be_cut(self, first: For, second: For, reach: tuple[int, int]) -> bool:

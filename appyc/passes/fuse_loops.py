@@ -148,7 +148,7 @@ class _Fusion:
         trial = replace(self, refusals={}, parts={})
         new = replace(loop, body=trial.block(loop.body))
         is_nest = len(new.body) == 1 and isinstance(new.body[0], For) and len(loop.body) > 1
-        if is_nest and not is_free(new):
+        if is_nest and not is_free(new, self.ctx.trials):
             return loop
         self.refusals |= trial.refusals
         self.parts |= trial.parts
@@ -247,7 +247,7 @@ class _Fusion:
             return None
         if not is_fixed((columns.lo, columns.hi), (rows, columns)):
             return None
-        legality = Legality.of(alone(first))
+        legality = Legality.of(alone(first), self.ctx.trials)
         if not all(legality.judge(loop).may_run_in_any_order for loop in (rows, columns)):
             return None
         return replace(columns, body=(replace(rows, body=columns.body),))
@@ -265,9 +265,11 @@ class _Fusion:
         if not self.ctx.options.on_gpu and not self.ctx.options.exact and ends_lanes(one, two):
             return "its functions are computed in lanes, which a loop inside would end"
         both = one_loop(one, two)
-        if not is_free(both):
+        if not is_free(both, self.ctx.trials):
             return "an iteration of the second needs other iterations of the first"
-        if self.ctx.options.exact and rounds_differently(Legality.of(alone(both)).judge(both)):
+        if self.ctx.options.exact and rounds_differently(
+            Legality.of(alone(both), self.ctx.trials).judge(both)
+        ):
             return "with exact=True its sums keep their order"
         loop = one_loop(first, second)
         loop = replace(loop, body=self.block(loop.body))

@@ -117,7 +117,7 @@ class _Rewriting:
         return tuple(out)
 
     def _is_free(self, loop: For) -> bool:
-        return Legality.of(alone(loop)).judge(loop).may_run_in_any_order
+        return Legality.of(alone(loop), self.ctx.trials).judge(loop).may_run_in_any_order
 
     def _in_blocks(self, out: list[Stmt], columns: For, left: list[Stmt]) -> bool:
         """Whether the loop has been replaced, with loops around it; what takes their place is in `out`.
