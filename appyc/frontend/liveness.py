@@ -92,6 +92,7 @@ def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
     """Names that are bound on every way to the end of `body`."""
     out: frozenset[str] = frozenset()
     for stmt in body:
+        out |= _surely_named(stmt)
         match stmt:
             case ast.Assign(targets=targets):
                 out |= names_assigned(targets)
@@ -108,6 +109,27 @@ def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
             case _:
                 pass
     return out
+
+
+def _surely_named(node: ast.AST) -> frozenset[str]:
+    """Names that `:=` binds whenever a statement is reached, or an expression evaluated."""
+    parts: Iterable[ast.AST]
+    match node:
+        case ast.NamedExpr(target=target, value=value):
+            return frozenset((target.id,)) | _surely_named(value)
+        case ast.If(test=first) | ast.IfExp(test=first) | ast.While(test=first) | ast.For(iter=first):
+            parts = (first,)
+        case ast.BoolOp(values=values):
+            parts = values[:1]
+        case ast.Compare(left=left, comparators=comparators):
+            parts = (left, comparators[0])
+        case ast.stmt() if hasattr(node, "body"):
+            parts = ()
+        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            parts = ()
+        case _:
+            parts = ast.iter_child_nodes(node)
+    return frozenset().union(*map(_surely_named, parts))
 
 
 def _block(body: list[ast.stmt], after: frozenset[str], exits: _Exits) -> frozenset[str]:

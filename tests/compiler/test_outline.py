@@ -339,3 +339,18 @@ def test_names_of_flags_are_free():
         return text, k, k_is_assigned, k_received
 
     same(f, np.arange(5.0))
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_name_bound_in_a_condition_is_there_behind_a_part_in_python():
+    @appyc.jit
+    def bound(x):
+        if (first := x + 1.0) > 0.5:
+            pass
+        for _ in range(1, int(x)):
+            first = repr(x)
+        last = first
+        return last
+
+    assert bound(1.0) == 2.0
+    assert bound(2.0) == "2.0"

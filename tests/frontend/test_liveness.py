@@ -40,6 +40,24 @@ def test_names_that_are_live_before(text, after, expected):
     assert live_before(body(text), frozenset(after)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("if (n := f()) > 0: pass", {"n"}),
+        ("x = [(n := 1), g(m := 2)]", {"x", "n", "m"}),
+        ("if c or (n := f()): pass", set()),
+        ("if (n := f()) and (m := g()): pass", {"n"}),
+        ("x = (n := 1) if (m := c) else 2", {"x", "m"}),
+        ("x = a < (n := 1) < (m := 2)", {"x", "n"}),
+        ("x = [(n := i) for i in r]", {"x"}),
+        ("while (n := f()): m = 1", {"n"}),
+        ("for i in (n := r): m = 1", {"n"}),
+    ],
+)
+def test_names_that_an_expression_surely_binds(text, expected):
+    assert surely_assigned(body(text)) == expected
+
+
 def test_surely_assigned_is_what_every_way_assigns():
     text = """
     a = 1
