@@ -349,8 +349,7 @@ def test_a_name_bound_in_a_condition_is_there_behind_a_part_in_python():
             pass
         for _ in range(1, int(x)):
             first = repr(x)
-        last = first
-        return last
+        return first
 
     assert bound(1.0) == 2.0
     assert bound(2.0) == "2.0"
