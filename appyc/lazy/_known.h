@@ -83,8 +83,9 @@ static int is_array(const Known *self, PyObject *value)
 static int add_operand(const Known *self, Request *request, PyObject *value)
 {
     request->operands[request->count++] = value;
-    if (is_array(self, value))
-        return add_part(request, ((View *)value)->dtype) && add_part(request, ((View *)value)->shape);
+    if (is_array(self, value))  /* without axes it may be an array or a number, and so may be what is made of it */
+        return add_part(request, ((View *)value)->dtype) && add_part(request, ((View *)value)->shape)
+            && (PyTuple_GET_SIZE(((View *)value)->shape) || add_part(request, (PyObject *)Py_TYPE(value)));
     if (is_python_number(value))
         return add_part(request, (PyObject *)Py_TYPE(value)) && (!self->is_by_value || add_part(request, value));
     return PyArray_IsScalar(value, Generic) && add_part(request, (PyObject *)Py_TYPE(value));

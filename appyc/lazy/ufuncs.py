@@ -216,9 +216,8 @@ def store(target: held.Held, value: Any) -> None:
         return
     if isinstance(operand, arrays.number) and operand.dtype.kind in "fc" and target.dtype.kind in "biu":
         operand = operand.value()  # which NumPy refuses if it is none
-    if type(operand) in _PYTHON_NUMBERS or (
-        isinstance(operand, np.generic) and operand.dtype != target.dtype
-    ):
+    is_number = type(operand) in _PYTHON_NUMBERS
+    if is_number or (not isinstance(operand, arrays.Array) and operand.dtype != target.dtype):
         one = np.empty((), target.dtype)
         one[()] = operand
         operand = one[()]

@@ -73,7 +73,7 @@ def total(x):
 def given(x):
     """A copy of an array of NumPy's that changes afterwards, as a program's that is not appyc's may."""
     values = np.array(x)
-    namespace = appyc.numpy if isinstance(x, appyc.numpy.ndarray) else np
+    namespace = appyc.numpy if type(x) is appyc.numpy.ndarray else np
     out = np.array(values) if namespace is np else namespace.asarray(values)
     values[...] = 0
     return out

@@ -19,6 +19,10 @@ import appyc.numpy as lazy
 from tests.lazy.test_every_function import difference
 
 PROGRAMS = (
+    "a = np.zeros(3, np.uint8); a[...] = np.array([-2, 3])[0]; a",
+    "a = np.zeros(3, np.uint8); a[1:] = np.array([-2, 3]).min(); a",
+    "a = np.zeros(1, np.uint8); a[1:] = np.array([-2, 3]).min(); a",
+    "np.ones(3).sum().copy(); np.array(5.0).copy()",
     "a=np.zeros(3,int); a[0]=float('nan'); a[:9]",
     "a=np.zeros(3,int); a[:]=float('nan'); a[:9]",
     "a=np.zeros(100000,int); a[:]=float('nan'); a[:9]",
