@@ -640,6 +640,7 @@ class JitFunction(Entry):
         return analyse(self.py_func, self._text(), wanted.types, wanted.objects, options)
 
     def _wanted(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> Request:
+        self._compilations.finish()
         if args or keywords or (self._last is None and not self._signature.parameters):
             return self._request(self._given(args, keywords))
         if self._last is None and self.options.target == "python":

@@ -115,6 +115,12 @@ class Compilations:
             raise compilation.error
         return True
 
+    def finish(self) -> None:
+        """Waits for the versions that threads are making, as reports do that are about them."""
+        self._renew()
+        for compilation in list(self._going.values()):
+            compilation.done.wait()
+
     def _made(self, key: Hashable, make: Callable[[], object]) -> None:
         make()
         self._going.pop(key, None)

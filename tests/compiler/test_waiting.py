@@ -213,3 +213,15 @@ assert doubled(np.ones(3)).tolist() == [2, 2, 2]
     env = {**os.environ, "APPYC_COMPILE_WAIT": "0", "APPYC_CACHE_DIR": str(tmp_path / "cache")}
     subprocess.run([sys.executable, str(program)], env=env, check=True, timeout=120)
     assert list((tmp_path / "cache").rglob("kernel.so"))
+
+
+def test_reports_wait_for_what_is_being_compiled(monkeypatch):
+    monkeypatch.setenv("APPYC_COMPILE_WAIT", "0")
+
+    @appyc.jit(cache=False)
+    def doubled(a):
+        for i in range(a.shape[0]):
+            a[i] *= 2
+
+    doubled(np.ones(3))
+    assert "for (int64_t i" in doubled.source("c")
