@@ -32,6 +32,7 @@ from appyc.passes.check_calls import check_calls, hands_on_arrays
 from appyc.passes.check_parallel import check_parallel
 from appyc.passes.choose_threads import choose_threads
 from appyc.passes.chunk_scans import chunk_scans
+from appyc.passes.coalesce_copies import coalesce_copies
 from appyc.passes.coalesce_loops import coalesce_loops
 from appyc.passes.context import PassContext
 from appyc.passes.contract_arrays import contract_arrays
@@ -89,6 +90,7 @@ SIMPLIFY: tuple[Pass, ...] = (
     count_whiles,  # next: what a counter starts from and ends at is looked into by the next
     propagate_scalars,  # then: bounds and indices in terms of parameters, for all that follow
     remove_dead_code,  # what the first left over, and copies that the front end made for nothing
+    coalesce_copies,  # then: an accumulator that is bound anew in each iteration is one scalar
     trap_overflow,  # last: sums that are tested are no bounds that others could work with
 )
 

@@ -17,8 +17,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Break, Continue, For, Function, If, Node, Symbol, Update, Var, While
-from appyc.ir.visit import loops_of, map_loops, rewrite_all, statements, walk
+from appyc.ir.nodes import (
+    Assign,
+    Break,
+    Continue,
+    For,
+    Function,
+    If,
+    LoopMode,
+    Node,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_written, statements, walk
 from appyc.passes.build import identity
 
 _OPS = ("+", "*", "&", "|", "^")
@@ -27,14 +40,19 @@ _OPS = ("+", "*", "&", "|", "^")
 def gather_updates(fn: Function) -> Function:
     """The function with at most one conditional update of each scalar in an iteration of an innermost loop."""
     supply = NameSupply.after(fn)
+    made: list[Symbol] = []
 
     def rule(loop: For) -> For:
+        if loop.mode is LoopMode.PARALLEL and made:
+            own = scalars_written(loop.body) & set(made)
+            loop = replace(loop, private=(*loop.private, *sorted(own, key=lambda s: s.uid)))
         if loops_of(loop.body) or any(isinstance(n, While | Break | Continue) for n in statements(loop.body)):
             return loop  # no lanes, or an iteration that does not come to its end
         for reduction in loop.reductions:
             symbol = reduction.symbol
             if not symbol.is_array and reduction.op in _OPS and _conditional_updates(loop, symbol) > 1:
-                loop = _gathered(loop, symbol, reduction.op, supply.fresh(f"{symbol.name}_mine", symbol.type))
+                made.append(supply.fresh(f"{symbol.name}_mine", symbol.type))
+                loop = _gathered(loop, symbol, reduction.op, made[-1])
         return loop
 
     return map_loops(fn, rule)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from appyc.errors import InternalError, Loc, UnsupportedError
+from appyc.errors import InternalError, LibraryCallError, Loc
 from appyc.ir.kernels import Fault, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -113,7 +113,7 @@ class ExpressionLowering:
             case Intrinsic():
                 return replace(e, args=tuple(self.expr(arg, where, out) for arg in e.args))
             case Draw():
-                raise UnsupportedError("numbers are drawn on the host only", e.loc)
+                raise LibraryCallError("numbers are drawn on the host only", e.loc)
             case Apart() | Ascending() | Workers() | Call():
                 raise InternalError("predicate_lanes", f"{type(e).__name__} inside a kernel")
             case Reduce():

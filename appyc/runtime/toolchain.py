@@ -211,7 +211,9 @@ def _started(command: Sequence[str], input: str | None = None) -> subprocess.Com
         raise ToolchainError(f"the C compiler {command[0]} cannot be started: {error.strerror}") from error
 
 
-_FAULT_OF_TEXT = re.compile(r"^[^\n]*:\d+:\d+: error: |undefined reference|multiple definition", re.MULTILINE)
+_FAULT_OF_TEXT = re.compile(
+    r"^[^\n]*:\d+:\d+: (?:error|note: in expansion)|undefined reference|multiple definition", re.MULTILINE
+)
 """In what a compiler says: it is about the text that was given to it. All else is about itself."""
 
 

@@ -141,7 +141,7 @@ def sent(device, monkeypatch):
 
     calls = []
 
-    def gpu_version(fn, source, wanted, options):
+    def gpu_version(fn, source, wanted, *_):
         def run(named):
             calls.append(wanted.target)
             return fn(**named)
@@ -171,7 +171,7 @@ def test_function_that_the_gpu_cannot_run_stays_and_is_not_tried_again(device, m
 
     tried = []
 
-    def refuse(fn, source, wanted, options):
+    def refuse(fn, source, wanted, *_):
         tried.append(wanted.target)
         raise UnsupportedError("no such thing on a GPU", appyc.errors.GENERATED)
 
