@@ -68,6 +68,8 @@ _MANY_VERSIONS = 8
 
 _DEVICE = re.compile(r"cuda:\d+")
 
+_MARK = re.compile(r"^\s*#\s*pragma\b|\bprange\b")
+
 
 def _as_tuple(items: Sequence[object], *, deep: bool) -> tuple[object, ...]:
     """The items of a list; deep: those of lists among them too."""
@@ -243,7 +245,7 @@ class JitFunction(Entry):
 
     def _may_race(self, wanted: Request) -> bool:
         here = wanted.target == "cpu" and self.options.target in ("auto", "cpu") and not self._has_choice()
-        return here and not self.options.strict and not self._has_pragma
+        return here and not self.options.strict and not self._seems_marked
 
     def _timed(self, race: Race, kind: Kind, start: int, call: Callable[[], object]) -> object:
         """A call in a race, and what follows from the time that it took."""
@@ -284,6 +286,13 @@ class JitFunction(Entry):
     @property
     def was_called(self) -> bool:
         return bool(self._versions)
+
+    @functools.cached_property
+    def _seems_marked(self) -> bool:
+        """Whether the text has a pragma in it, or a `prange`, be it in a string: a warm start parses nothing."""
+        ends = [line for _, _, line in self._snippet.code.co_lines() if line is not None]
+        text = self._snippet.lines[self._snippet.first_line - 1 : max(ends, default=0)]
+        return any(_MARK.search(line) for line in text)
 
     @functools.cached_property
     def _has_pragma(self) -> bool:

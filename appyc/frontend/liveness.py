@@ -111,25 +111,28 @@ def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
     return out
 
 
-def _surely_named(node: ast.AST) -> frozenset[str]:
-    """Names that `:=` binds whenever a statement is reached, or an expression evaluated."""
-    parts: Iterable[ast.AST]
-    match node:
-        case ast.NamedExpr(target=target, value=value):
-            return frozenset((target.id,)) | _surely_named(value)
-        case ast.If(test=first) | ast.IfExp(test=first) | ast.While(test=first) | ast.For(iter=first):
-            parts = (first,)
-        case ast.BoolOp(values=values):
-            parts = values[:1]
-        case ast.Compare(left=left, comparators=comparators):
-            parts = (left, comparators[0])
-        case ast.stmt() if hasattr(node, "body"):
-            parts = ()
-        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            parts = ()
-        case _:
-            parts = ast.iter_child_nodes(node)
-    return frozenset().union(*map(_surely_named, parts))
+def _surely_named(stmt: ast.stmt) -> frozenset[str]:
+    """Names that `:=` binds whenever a statement is reached."""
+    found: set[str] = set()
+    stack: list[ast.AST] = [stmt]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.If(test=first) | ast.IfExp(test=first) | ast.While(test=first) | ast.For(iter=first):
+                stack.append(first)
+            case ast.BoolOp(values=values):
+                stack.append(values[0])
+            case ast.Compare(left=left, comparators=comparators):
+                stack += (left, comparators[0])
+            case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                pass
+            case ast.stmt() if hasattr(node, "body"):
+                pass
+            case _:
+                if isinstance(node, ast.NamedExpr):
+                    found.add(node.target.id)
+                stack += ast.iter_child_nodes(node)
+    return frozenset(found)
 
 
 def _block(body: list[ast.stmt], after: frozenset[str], exits: _Exits) -> frozenset[str]:
