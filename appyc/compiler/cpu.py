@@ -38,7 +38,6 @@ from appyc.runtime.frame import Interface, Kernel
 from appyc.runtime.index import Dependency, Found, Index, index_key
 from appyc.runtime.interface_json import Place, from_json, to_json
 from appyc.runtime.machine import attach
-from appyc.runtime.openmp import load_library
 from appyc.runtime.signature import typeof
 from appyc.runtime.trusted import workspace
 
@@ -206,7 +205,7 @@ def _place(source: Source) -> Place:
 
 def _can_be_loaded(entry: Entry) -> bool:
     try:
-        load_library(str(entry.path("kernel.so")))
+        ctypes.CDLL(str(entry.path("kernel.so")))
     except OSError:
         return False
     return True
@@ -214,7 +213,7 @@ def _can_be_loaded(entry: Entry) -> bool:
 
 def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
     try:
-        library = load_library(str(entry.path("kernel.so")))
+        library = ctypes.CDLL(str(entry.path("kernel.so")))
         attach(library)
         memory.attach(library)
         team.attach(library)

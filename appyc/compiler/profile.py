@@ -23,7 +23,6 @@ from appyc.ir.nodes import For
 from appyc.runtime import machine, memory, toolchain
 from appyc.runtime.describe import describe
 from appyc.runtime.frame import GuardFailure, Interface, Kernel, invoke
-from appyc.runtime.openmp import load_library
 from appyc.runtime.team import attach
 from appyc.runtime.threads import get_num_threads
 from appyc.runtime.trusted import workspace
@@ -71,7 +70,7 @@ def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
     libraries = [toolchain.distributions()] if module.draws else []
     team = toolchain.compile_files([File(team_text())], path.parent, options)
     toolchain.build(module.text, path, options, [*team, *libraries], masked=module.masked)
-    library = load_library(str(path))
+    library = ctypes.CDLL(str(path))
     attach(library)
     machine.attach(library)
     memory.attach(library)

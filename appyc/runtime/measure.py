@@ -17,7 +17,6 @@ from appyc.ir.types import DType
 from appyc.options import Options
 from appyc.runtime import blas, team, toolchain
 from appyc.runtime.machine import believable, has_cores
-from appyc.runtime.openmp import load_library
 from appyc.runtime.trusted import workspace
 
 FAR_BYTES = 48 << 20
@@ -35,7 +34,7 @@ def measure(threads: int) -> tuple[Machine, bool] | None:
         try:
             text = Path(__file__).with_name("probe.c").read_text()
             toolchain.build(f"{team_text()}\n{text}\n{_own_text()}", built, Options())
-            library = load_library(str(built))
+            library = ctypes.CDLL(str(built))
             team.attach(library)
         except (InternalError, ToolchainError, OSError):
             return None  # without OpenMP, say: then there are no threads to decide about
