@@ -35,7 +35,7 @@
 #endif
 
 enum { MOST_WORKERS = 1024 };
-enum { IDLE_SPIN = 500000, JOIN_SPIN = 50000 }; /* nanoseconds before a thread that waits goes to sleep */
+enum { IDLE_SPIN = 500000, JOIN_SPIN = 1000000 }; /* nanoseconds before a waiting worker, or caller, sleeps */
 enum { LONG_MEMBER = 200000 }; /* nanoseconds: whether a shorter one lost its processor is not looked at */
 enum { REST = 16, MOST_REST = 1000000000 }; /* times the time waited, and nanoseconds, for which a team is crowded */
 
