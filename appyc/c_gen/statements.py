@@ -216,8 +216,9 @@ def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
     writer, helpers, array = ctx.writer, ctx.module.helpers, stmt.array
     if stmt.in_frame:
         sizes = "".join(f"[{expression(ctx, size)}]" for size in stmt.shape)
+        value = " = {0}" if stmt.zero else ""
         writer.line(
-            f"{storage_type(array.dtype)} {ctx.name(array)}{sizes} __attribute__((aligned(64))) = {{0}};"
+            f"{storage_type(array.dtype)} {ctx.name(array)}{sizes} __attribute__((aligned(64))){value};"
         )
         return
     extents = [ctx.extent(array, axis) for axis in range(array.array.ndim)]

@@ -93,7 +93,11 @@ class _Choice:
         return replace(stmt, **changes) if changes else stmt  # type: ignore[arg-type]
 
     def _loop(self, loop: For, *, inside: bool) -> Stmt:
-        if not _is_free(loop, self.ctx, inside=inside):
+        raises = any(isinstance(n, Fail) for n in walk(loop.body))
+        if raises and not loops_of(loop.body) and _is_free(loop, self.ctx, inside=True):
+            return self._shared(loop, LoopMode.SIMD)
+        # What comes after an iteration that raises must not have happened.
+        if raises or not _is_free(loop, self.ctx, inside=inside):
             inside = inside or loop.mode is LoopMode.PARALLEL
             return replace(loop, body=self.block(loop.body, inside=inside))
         if not self.ctx.verdicts[loop.var].arrays:
@@ -108,12 +112,12 @@ class _Choice:
         enough = Compare(">=", work, integer(INNER_WORK, loop.loc), loc=loop.loc)
         return If(enough, (ordered,), (self._shared(self._copy(loop)),), loc=loop.loc)
 
-    def _shared(self, loop: For) -> For:
-        """The loop on threads."""
+    def _shared(self, loop: For, mode: LoopMode = LoopMode.PARALLEL) -> For:
+        """The loop on threads, or in lanes."""
         found = self.ctx.verdicts[loop.var]
         return replace(
             loop,
-            mode=LoopMode.PARALLEL,
+            mode=mode,
             private=found.private,
             last=found.last,
             reductions=found.all_reductions,
@@ -139,8 +143,6 @@ def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
         return False
     if is_plain(loop) and (trips := most_trips(loop)) is not None and trips <= FEW:
         return False  # lanes do it in the time that it takes to wake a thread
-    if any(isinstance(n, Fail) for n in walk(loop.body)):
-        return False  # what comes after the iteration that raises must not have happened
     inner = loops_of(loop.body)
     if any(n.product is not None for n in inner):
         return False  # each product is shared by all threads

@@ -16,7 +16,6 @@ from appyc.ir.nodes import (
     Const,
     Continue,
     Expr,
-    Fail,
     For,
     Function,
     If,
@@ -102,7 +101,7 @@ def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | t
 def _counters(loop: For) -> list[_Counter]:
     """The counters of a loop, in the order in which they are first moved."""
     own = own_statements(loop.body)
-    if any(isinstance(s, Break | Continue | Fail) for s in own) or not has_fixed_bounds(loop):
+    if any(isinstance(s, Break | Continue) for s in own) or not has_fixed_bounds(loop):
         return []
     named: set[Symbol] = set()
     if loop.clauses is not None:
