@@ -137,7 +137,10 @@ def test_each_limit(dtype, value):
         for i in range(v.shape[0]):
             o[i] = int(v[i])
 
-    for number in (value, *(limit + d for limit in (np.iinfo(dtype).min, np.iinfo(dtype).max) for d in (-1, 0, 1))):
+    for number in (
+        value,
+        *(limit + d for limit in (np.iinfo(dtype).min, np.iinfo(dtype).max) for d in (-1, 0, 1)),
+    ):
         v = np.arange(100) % 100
         v[40] = number
         run_everywhere(first, v, np.full(100, 3, dtype), targets=TARGETS)
@@ -154,7 +157,9 @@ def test_a_product_that_wraps_between_the_ends():
         f(2**62, o)
 
 
-@pytest.mark.parametrize("fn", [scaled, named, under_a_condition, in_both_arms, in_place, counted, linear, offsets])
+@pytest.mark.parametrize(
+    "fn", [scaled, named, under_a_condition, in_both_arms, in_place, counted, linear, offsets]
+)
 def test_there_are_lanes(fn):
     f = appyc.jit(fn, cache=False)
     f(np.zeros(N), 1, np.zeros(N, np.uint8), np.zeros(N))
