@@ -82,7 +82,7 @@ class CompileError(Exception):
         return render(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (type(self), self.summary, self.loc, self.label, self.related, self.hints))
+        return (_rebuild, (type(self), vars(self)))
 
 
 class PragmaError(CompileError):
@@ -191,15 +191,10 @@ def defects_of(where: str) -> Iterator[None]:
         raise InternalError(where, f"{type(error).__name__}: {error}") from error
 
 
-def _rebuild(
-    kind: type[CompileError],
-    summary: str,
-    loc: Loc,
-    label: str,
-    related: tuple[Note, ...],
-    hints: tuple[str, ...],
-) -> CompileError:
-    return kind(summary, loc, label=label, related=related, hints=hints)
+def _rebuild(kind: type[CompileError], state: dict[str, object]) -> CompileError:
+    error = kind.__new__(kind, state["summary"])
+    vars(error).update(state)
+    return error
 
 
 def snippet(loc: Loc, label: str = "") -> list[str]:

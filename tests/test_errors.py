@@ -6,19 +6,26 @@ text is what Python prints at the end of the traceback: the class, the message, 
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import os
+import pickle
 import subprocess
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 import appyc
-from appyc.errors import TypeInferenceError
+from appyc.errors import Loc, TypeInferenceError
+from appyc.frontend.arithmetic import PartedTypesError
+from appyc.frontend.numbers import Either
+from appyc.ir.types import DType
 from appyc.options import num_threads
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -1633,3 +1640,11 @@ def test_a_bad_number_in_the_environment_is_named_and_ends_no_import(name, value
     done = subprocess.run(words, env=given, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "6\n")
     assert f"RuntimeWarning: {name} must be a positive" in done.stderr
+
+
+@pytest.mark.parametrize("change", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_errors_are_copied_with_what_their_class_adds(change: Callable[[Any], Any]) -> None:
+    loc = Loc("program.py", 3)
+    error = PartedTypesError(Either(frozenset({DType.INT8}), branches=(loc,)), loc)
+    again = change(error)
+    assert (type(again), vars(again), str(again)) == (PartedTypesError, vars(error), str(error))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from copy import copy
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -166,11 +167,9 @@ def warn_of_defect(name: str, error: InternalError) -> None:
 
 def warn_of_pragma(pragma: Loc, error: CompileError) -> None:
     """Tells that a statement does not do what its pragma asks for."""
-    asked = Note(pragma, "asked for here")
-    told = type(error)(
-        f"the statement runs in Python, in spite of its pragma: {error.summary}",
-        error.loc, label=error.label, related=(asked, *error.related), hints=error.hints,
-    )  # fmt: skip
+    told = copy(error)
+    told.summary = f"the statement runs in Python, in spite of its pragma: {error.summary}"
+    told.related = (Note(pragma, "asked for here"), *error.related)
     warnings.warn(str(told), FallbackWarning, stacklevel=frames_of_ours())
 
 

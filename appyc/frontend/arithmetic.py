@@ -77,11 +77,11 @@ def cast(expr: Expr, dtype: DType) -> Expr:
 
 
 def _convert(value: bool | int | float | complex, dtype: DType) -> bool | int | float | complex:
-    if dtype.is_integer and isinstance(value, int):
-        wrapped = int(value) & ((1 << dtype.bits) - 1)
-        return wrapped - (1 << dtype.bits) if dtype.kind == "i" and wrapped >> (dtype.bits - 1) else wrapped
     if isinstance(value, complex) and not dtype.is_complex:
         value = value.real
+    if dtype.is_integer and not isinstance(value, complex):
+        wrapped = int(value if math.isfinite(value) else 0) & ((1 << dtype.bits) - 1)
+        return wrapped - (1 << dtype.bits) if dtype.kind == "i" and wrapped >> (dtype.bits - 1) else wrapped
     out = dtype.numpy.type(value).item()
     assert isinstance(out, bool | int | float | complex)
     return out

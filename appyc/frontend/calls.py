@@ -445,10 +445,8 @@ def _called(name: str, loc: Loc) -> Iterator[None]:
     try:
         yield
     except CompileError as error:
-        called = Note(loc, f"in the call of {name}")
-        raise type(error)(
-            error.summary, error.loc, label=error.label, related=(*error.related, called), hints=error.hints
-        ) from None
+        error.related = (*error.related, Note(loc, f"in the call of {name}"))
+        raise
 
 
 def bind(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from appyc.errors import Loc
@@ -41,8 +42,14 @@ def _is_python_int(number: Number) -> bool:
 
 
 def require_fit(scope: Scope, number: Number, dtype: DType, loc: Loc, ends: str = ">=<=") -> None:
-    """Emits the test that a Python int is one of an integer type's values, or just not below or above them."""
-    if not dtype.is_integer or not (_is_python_int(number) or number.either):
+    """Emits the test that a Python int is one of an integer type's values, or just not below or above them; so is a
+    constant Python float's integral part."""
+    if not dtype.is_integer:
+        return
+    if number.python and isinstance(number.expr, Const) and isinstance(number.expr.value, float):
+        _require_fit_of_float(scope, number.expr.value, dtype, loc)
+        return
+    if not (_is_python_int(number) or number.either):
         return
     value, allowed = number.expr, limits(dtype)
     found = range_of(value)
@@ -70,3 +77,15 @@ def require_fit(scope: Scope, number: Number, dtype: DType, loc: Loc, ends: str 
     shown, shown_value = ("above 2**63 - 1", None) if is_large else ("{value}", value)
     fail = Fail("OverflowError", f"Python integer {shown} out of bounds for {dtype}", shown_value, loc=loc)
     scope.emit(If(const(True, DType.BOOL, loc) if isinstance(value, Const) else wrong, (fail,), loc=loc))
+
+
+def _require_fit_of_float(scope: Scope, value: float, dtype: DType, loc: Loc) -> None:
+    if math.isnan(value):
+        fail = Fail("ValueError", "cannot convert float NaN to integer", loc=loc)
+    elif math.isinf(value):
+        fail = Fail("OverflowError", "cannot convert float infinity to integer", loc=loc)
+    elif not is_within((int(value), int(value)), limits(dtype)):
+        fail = Fail("OverflowError", f"Python integer {int(value)} out of bounds for {dtype}", loc=loc)
+    else:
+        return
+    scope.emit(If(const(True, DType.BOOL, loc), (fail,), loc=loc))

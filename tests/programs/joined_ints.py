@@ -182,3 +182,34 @@ def with_the_loops_variable(a, n):
 @PROGRAMS.on(300, np.uint8(9))
 def default(k, x, y=1000):
     return int(max(x, k)), x + k, min(y, x) == 9
+
+
+def _beyond(a, k):
+    return max(a[k], len(a)) - k
+
+
+@_on(0, 3)
+def parted_in_a_helper(a, k, out):
+    for i in range(6):
+        out[i] = i
+    return _beyond(a, k)
+
+
+@_on(1)
+def constant_floats_are_stored(a, k, out):
+    for i in range(6):
+        out[i] = 2.75
+    if k:
+        out[k] = -1.5
+    out[2:] = -0.5
+
+
+@_on(0, 1, 2)
+def constant_floats_that_no_integer_holds(a, k, out):
+    out[5] = 1
+    if k == 0:
+        out[0] = np.nan
+    elif k == 1:
+        out[1:] = -np.inf
+    else:
+        out[2] = 1e30

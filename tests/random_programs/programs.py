@@ -162,13 +162,15 @@ def program(seed: int) -> Program:
 
 
 def kernel_text(rng: random.Random, name: str, dtypes: Sequence[str]) -> str:
-    """A function of vectors of these types and an int."""
-    maker = Maker(rng, rng.choice(["i", "f", "", "f"]))
-    names = "ab"[: len(dtypes)]
-    maker.arrays = {array: Array(dtype, ("n",)) for array, dtype in zip(names, dtypes, strict=True)}
-    maker.names = {"p": Name(INT, {"int"}, 6), "n": Name(INT, {"int"}, 6, assignable=False)}
-    maker.put("n = len(a)")
-    maker.loop()
-    maker.body(1)
-    maker.put(f"return {maker.returned()}".rstrip())
-    return "\n".join([f"def {name}({', '.join(names)}, p):", *maker.lines]) + "\n"
+    """A function of vectors of these types and an int, in which no name and no result may be of several types."""
+    while True:
+        maker = Maker(rng, rng.choice(["i", "f", "", "f"]))
+        names = "ab"[: len(dtypes)]
+        maker.arrays = {array: Array(dtype, ("n",)) for array, dtype in zip(names, dtypes, strict=True)}
+        maker.names = {"p": Name(INT, {"int"}, 6), "n": Name(INT, {"int"}, 6, assignable=False)}
+        maker.put("n = len(a)")
+        maker.loop()
+        maker.body(1)
+        maker.put(f"return {maker.returned()}".rstrip())
+        if not maker.joined:
+            return "\n".join([f"def {name}({', '.join(names)}, p):", *maker.lines]) + "\n"
