@@ -153,13 +153,15 @@ def _into_elements(nest: tuple[For, For, For], update: Update, apart: bool) -> P
     if shape is None:
         return None
     terms = terms_of(update.value, (rows, columns), summed)
-    if terms is None or len(terms) != 1:
+    exchanged = terms is not None and _are_exchanged(terms, rows, columns, shape)
+    if terms is None or (len(terms) != 1 and not exchanged):
         return None
     if update.target in (terms[0].left.array, terms[0].right.array) and not apart:
         return None
     one = one_of(update.value)
     target = Operand(update.target, update.index, loc=update.loc)
-    return _product((rows, columns, summed), shape, target, terms[0], terms[0].scale, one)
+    product = _product((rows, columns, summed), shape, target, terms[0], terms[0].scale, one)
+    return replace(product, exchanged=exchanged)
 
 
 def _by_sums(rows: For, columns: For) -> Product | None:
@@ -177,7 +179,10 @@ def _by_sums(rows: For, columns: For) -> Product | None:
     if len(updates) != 1 or (update := updates[0]).index:
         return None
     terms = terms_of(update.value, (rows, columns), summed)
-    if terms is None or len(terms) != 1 or last.array in (terms[0].left.array, terms[0].right.array):
+    exchanged = terms is not None and _are_exchanged(terms, rows, columns, shape)
+    if terms is None or (len(terms) != 1 and not exchanged):
+        return None
+    if last.array in (terms[0].left.array, terms[0].right.array):
         return None
     stored = _value_stored(columns.body, summed, update.target, last)
     place = Load(last.array, last.index, checked=False, loc=last.loc)
@@ -186,7 +191,19 @@ def _by_sums(rows: For, columns: For) -> Product | None:
         return None
     scale = _times(parts.total, terms[0].scale)
     target = Operand(last.array, last.index, loc=last.loc)
-    return _product(nest, shape, target, terms[0], None if _is_one(scale) else scale, parts.old)
+    product = _product(nest, shape, target, terms[0], None if _is_one(scale) else scale, parts.old)
+    return replace(product, exchanged=exchanged)
+
+
+def _are_exchanged(terms: list[Term], rows: For, columns: For, shape: ProductShape) -> bool:
+    """Whether two terms are one product and its transpose, in a triangle: each reads by rows what the other reads by
+    columns."""
+    if len(terms) != 2 or shape is ProductShape.ALL or terms[0].scale != terms[1].scale:
+        return False
+    one, other = terms
+    to_rows = substitute(one.right, {columns.var: Var(rows.var, loc=rows.loc)})
+    to_columns = substitute(one.left, {rows.var: Var(columns.var, loc=columns.loc)})
+    return (to_rows, to_columns) == (other.left, other.right)
 
 
 def _product(

@@ -63,6 +63,8 @@ def product_call(ctx: FunctionContext, loop: For) -> str:
     keep = "false, 0" if product.keep is None else f"true, {expression(ctx, product.keep)}"
     shape = edges.shape() if product.stack is None else ()
     matrices = [part for operand in operands for part in _matrix(first, *operand, edges)]
+    if product.stack is None:
+        matrices += _exchanged(first, product, edges) if product.exchanged else ("0", "0")
     arguments = ["threads", *stacked, *sides.values(), *shape, scale, keep, *matrices]
     tests += [f"{side} >= {FEWEST}" for side in sides.values()]
     tests.append(f"(double){' * (double)'.join(sides.values())} >= {ENOUGH}")
@@ -118,6 +120,15 @@ def _moving(bound: Expr, rows: Symbol) -> Expr:
             return lhs if any(isinstance(n, Var) and n.symbol == rows for n in walk(lhs)) else rhs
         case _:
             return bound
+
+
+def _exchanged(ctx: FunctionContext, product: Product, edges: _Edges) -> tuple[str, str]:
+    """The first elements of the factors of the product's transpose."""
+    first = {symbol: edges.first(symbol) for symbol in (product.rows, product.columns, product.summed)}
+    first[product.rows], first[product.columns] = first[product.columns], first[product.rows]
+    there = replace(ctx, renamed={**ctx.renamed, **first})
+    left, right = (f"&{element_at(there, o.array, o.index)}" for o in (product.left, product.right))
+    return right, left
 
 
 def _matrix(

@@ -25,6 +25,11 @@ ENOUGH_FOR_ALL = 1 << 21
 computed one after the other. (128 rows: below that, a BLAS leaves a part of its threads idle.)"""
 
 
+OWN_WORTH = 0.9
+"""Of the library's time for a product, what code of our own may take to be used in its place: a measurement of equals
+comes out either way, and a library gains on it with the size."""
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """Nanoseconds, unless a name says bytes.

@@ -502,7 +502,8 @@ class Product(Node):
     with the row, else which bound of the columns' loop does, by one in each row: `row + c`, or
     `min(row + c, n)` for an upper bound, `max(row + c, n)` for a lower one. stack: the loop around the others
     that repeats all that with other matrices of the same shapes, each index on one loop at most; what they add
-    to are different elements.
+    to are different elements. exchanged: a second product is in the sum, of the same matrices with rows and columns
+    exchanged: `a[i, k] * b[j, k] + b[i, k] * a[j, k]`.
     """
 
     rows: Symbol
@@ -515,6 +516,7 @@ class Product(Node):
     keep: Expr | None = None
     shape: ProductShape = ProductShape.ALL
     stack: Symbol | None = None
+    exchanged: bool = False
 
 
 class LoopMode(Enum):

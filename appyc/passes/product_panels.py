@@ -30,9 +30,10 @@ PANEL = 128
 """Rows of a panel: with fewer a library packs the other matrix too often, with more there is too much beside the
 rectangle. (At 1000 rows each costs about an eighth.)"""
 
-WIDE_PANEL = 512
-"""The same where a panel's products are triangles and nothing is left beside them: what a panel's rows have in memory
-still finds room in a cache."""
+WIDE_PANEL = 2048
+"""The same where a panel's products are triangles and nothing is left beside them: a bound on the memory, since each
+edge between panels costs. (Measured on a Xeon: of 1200 rows, panels of 512 cost an eighth, and their elements did not
+stay in a core's cache either.)"""
 
 WORTH = 2 * PANEL
 """Rows from which on there is more in rectangles than beside them."""

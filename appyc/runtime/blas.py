@@ -43,7 +43,7 @@ _TYPES: tuple[tuple[str, type[np.generic]], ...] = (
 )  # fmt: skip
 """In the order of the table, with the letter that names of functions have for each."""
 
-_BY_ROWS, _AS_IS, _TRANSPOSED = 101, 111, 112
+_BY_ROWS, _AS_IS, _TRANSPOSED, _LOWER = 101, 111, 112, 122
 
 
 class _Table(ctypes.Structure):
@@ -51,6 +51,8 @@ class _Table(ctypes.Structure):
 
     _fields_ = (
         ("gemm", ctypes.c_void_p * 4),
+        ("syrk", ctypes.c_void_p * 2),
+        ("syr2k", ctypes.c_void_p * 2),
         ("threads", ctypes.c_void_p),
         ("set_threads", ctypes.c_void_p),
         ("longest", ctypes.c_int64),
@@ -106,6 +108,11 @@ def _table() -> _Table | None:
             gemm = _address(library, spelling.format(letter + "gemm"))
             if gemm is not None and _multiplies(gemm, np.dtype(dtype)):
                 table.gemm[place] = gemm
+        for place, (letter, dtype) in enumerate(_TYPES[:2]):
+            for name, (twice, found) in {"syrk": (False, table.syrk), "syr2k": (True, table.syr2k)}.items():
+                address = _address(library, spelling.format(letter + name))
+                if address is not None and _squares(address, np.dtype(dtype), twice=twice):
+                    found[place] = address
         if any(table.gemm):
             for names in _THREADS:
                 count, change = (_address(library, names.format(word)) for word in ("get", "set"))
@@ -169,4 +176,24 @@ def _multiplies(address: int, dtype: np.dtype[Any]) -> bool:
     )(address)
     call(_BY_ROWS, _AS_IS, _TRANSPOSED, rows, columns, summed, _given(two), a.ctypes.data, summed,
          b.ctypes.data, summed, _given(three), c.ctypes.data, columns)  # fmt: skip
+    return np.array_equal(c, expected, equal_nan=True)
+
+
+def _squares(address: int, dtype: np.dtype[Any], *, twice: bool) -> bool:
+    """Whether c = 2 a a' + 3 c comes out in the lower triangle (twice: 2 a b' + 2 b a' + 3 c), with NaN where a 0
+    meets one."""
+    rows, summed = 9, 6
+    a, c = _sample(rows, summed, dtype), _sample(rows, rows, dtype)
+    a[2], a[3, 1] = 0, np.nan
+    b = a[::-1].copy() if twice else a
+    half = np.sum(a[:, None, :] * b[None, :, :], axis=2)
+    whole = 3 * c + 2 * (half + half.T if twice else half)
+    expected = np.where(np.tri(rows, dtype=bool), whole, c)
+    size, pointer, factor = ctypes.c_int64, ctypes.c_void_p, _FACTORS[dtype.char]
+    second = (pointer, size) if twice else ()
+    call = ctypes.CFUNCTYPE(
+        None, *(ctypes.c_int,) * 3, size, size, factor, pointer, size, *second, factor, pointer, size
+    )(address)
+    other = (b.ctypes.data, summed) if twice else ()
+    call(_BY_ROWS, _LOWER, _AS_IS, rows, summed, 2.0, a.ctypes.data, summed, *other, 3.0, c.ctypes.data, rows)
     return np.array_equal(c, expected, equal_nan=True)

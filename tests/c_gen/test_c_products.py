@@ -39,41 +39,41 @@ OWN = replace(FAST_THREADS, own_product=1e-4)
 def calls(
     dtype: Any = np.float64, then: Callable[[tuple[int, ...]], object] = lambda sides: None
 ) -> Iterator[list[str]]:
-    """The library's functions that are called for a type meanwhile, by name. then: is told rows, columns and sums."""
+    """The library's functions that are called for a type meanwhile, by name. then: is told rows, columns and sums of
+    each product, those of a triangle as one of so many elements."""
     made: list[str] = []
     table = blas._table()
     assert table is not None
     place = [np.dtype(t) for t in TYPES].index(np.dtype(dtype))
-    size, pointer = ctypes.c_int64, ctypes.c_void_p
+    size, pointer, enums = ctypes.c_int64, ctypes.c_void_p, (ctypes.c_int,) * 3
     factor = {"f": ctypes.c_float, "d": ctypes.c_double}.get(np.dtype(dtype).char, pointer)
-    kind = ctypes.CFUNCTYPE(
-        None,
-        *(ctypes.c_int,) * 3,
-        size,
-        size,
-        size,
-        factor,
-        pointer,
-        size,
-        pointer,
-        size,
-        factor,
-        pointer,
-        size,
-    )
-    kept = table.gemm[place]
+    types = {
+        "gemm": (*enums, size, size, size, factor, pointer, size, pointer, size, factor, pointer, size),
+        "syrk": (*enums, size, size, factor, pointer, size, factor, pointer, size),
+        "syr2k": (*enums, size, size, factor, pointer, size, pointer, size, factor, pointer, size),
+    }
+    kept = {name: getattr(table, name)[place] for name in (types if place < 2 else ["gemm"])}
 
-    def noting(*args: Any) -> None:
-        made.append("gemm")
-        then(args[3:6])
-        kind(kept)(*args)
+    def noting(name: str) -> Any:
+        kind = ctypes.CFUNCTYPE(None, *types[name])
 
-    gemm = kind(noting)
-    table.gemm[place] = ctypes.cast(gemm, pointer).value
+        def call(*args: Any) -> None:
+            made.append(name)
+            sides = args[3:6] if name == "gemm" else (args[3] * (args[3] + 1) // 2, 1, args[4])
+            for _ in range(2 if name == "syr2k" else 1):
+                then(sides)
+            kind(kept[name])(*args)
+
+        return kind(call)
+
+    functions = {name: noting(name) for name in kept if kept[name]}
+    for name, function in functions.items():
+        getattr(table, name)[place] = ctypes.cast(function, pointer).value
     try:
         yield made
     finally:
-        table.gemm[place] = kept
+        for name in functions:
+            getattr(table, name)[place] = kept[name]
 
 
 def product(a, b):
@@ -242,6 +242,92 @@ def test_of_triangles_nothing_else_is_computed_or_written(
                     assert (
                         np.count_nonzero(wanted) <= work <= np.count_nonzero(wanted) + 16 * (rows + columns)
                     )
+
+
+def of_one(alpha, beta, c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            c[i, j] *= beta
+            for k in range(a.shape[1]):
+                c[i, j] += alpha * a[i, k] * a[j, k]
+
+
+def exchanged(alpha, beta, c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            c[i, j] *= beta
+            for k in range(a.shape[1]):
+                c[i, j] += alpha * a[j, k] * b[i, k] + alpha * b[j, k] * a[i, k]
+
+
+def exchanged_above(alpha, beta, c, a, b):
+    """Without the diagonal: its squares are no functions of the library's."""
+    for k in range(a.shape[1]):
+        for i in range(c.shape[0]):
+            for j in range(i + 1, c.shape[0]):
+                c[i, j] += a[j, k] * alpha * b[i, k] + b[j, k] * alpha * a[i, k]
+
+
+def exchanged_from_third(alpha, beta, c, a, b):
+    for i in range(2, c.shape[0]):
+        for j in range(i, c.shape[0]):
+            for k in range(a.shape[1]):
+                c[i, j] += b[i, k] * a[j, k] + a[i, k] * b[j, k]
+
+
+SYMMETRIC = (of_one, exchanged, exchanged_above, exchanged_from_third)
+
+
+@pytest.mark.parametrize("fn", SYMMETRIC)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize(("threads", "machine"), [(1, FAST_THREADS), (3, FAST_THREADS), (3, OWN)])
+def test_symmetric_products_are_left_to_the_functions_for_them(
+    fn: Callable[..., Any], dtype: Any, threads: int, machine: Machine
+) -> None:
+    """Whole numbers: all results are exact. What must not be touched is no number, and stays none."""
+    compiled = appyc.jit(target="cpu")(fn)
+    is_real = np.dtype(dtype).kind == "f"
+    with using(machine), threads_of(threads):
+        for side, summed in ((33, 40), (131, 20)):
+            one, other = (RNG.integers(-4, 5, (side, summed)).astype(dtype) for _ in range(2))
+            i, j = np.ogrid[:side, :side]
+            wanted = {
+                of_one: j <= i,
+                exchanged: j <= i,
+                exchanged_above: j > i,
+                exchanged_from_third: (j >= i) & (i >= 2),
+            }[fn]
+            for turned in (False, True):
+                a, b = (np.asfortranarray(x) if turned else x for x in (one, other))
+                for order in "CF":
+                    target = RNG.integers(-4, 5, (side, side)).astype(dtype, order=order)
+                    target[~wanted] = np.nan
+                    scale, keep = dtype(2), dtype(3)
+                    half = a @ b.T
+                    added = a @ a.T if fn is of_one else half + half.T
+                    kept = keep * target if fn in (of_one, exchanged) else target
+                    scaled_ = added if fn is exchanged_from_third else scale * added
+                    expected, got = target.copy(order="K"), target.copy(order="K")
+                    expected[wanted] = (kept + scaled_)[wanted]
+                    with calls(dtype) as made:
+                        compiled(scale, keep, got, a, b)
+                    np.testing.assert_array_equal(got, expected)
+                    asks = machine is FAST_THREADS or not is_real
+                    assert bool(made) == asks
+                    if asks and is_real and fn is not exchanged_above:
+                        assert ("syrk" if fn is of_one else "syr2k") in made
+
+
+def test_factors_exchanged_with_other_factors_are_two_products() -> None:
+    def two(alpha, beta, c, a, b):  # type: ignore[no-untyped-def]
+        for i in range(c.shape[0]):
+            for j in range(i + 1):
+                acc = 0.0
+                for k in range(a.shape[1]):
+                    acc += a[j, k] * b[i, k] + 2.0 * b[j, k] * a[i, k]
+                c[i, j] = acc
+
+    assert set(called(two, 1.0, 1.0, matrix(300, 300), matrix(300, 40), matrix(300, 40))) == {"gemm"}
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -339,7 +339,7 @@ def lower(a, b, c):
         for j in range(i + 1):
             s = 0.0
             for k in range(a.shape[1]):
-                s += a[i, k] * b[j, k] + b[i, k] * a[j, k]
+                s += a[i, k] * b[j, k] + 0.25 * b[i, k] * a[j, k]
             c[i, j] = c[i, j] * 0.5 + s
 
 
@@ -428,13 +428,29 @@ def upper_alone(a, b, c):
                 c[i, j] -= a[k, i] * b[k, j]
 
 
+def exchanged(a, b, c):
+    """A product and its transpose: one sum."""
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[j, k] * b[i, k] + b[j, k] * a[i, k]
+            c[i, j] = c[i, j] * 0.5 + 0.25 * s
+
+
 @pytest.mark.parametrize(
-    ("fn", "shape"), [(lower_alone, ProductShape.BEFORE), (upper_alone, ProductShape.FROM)]
+    ("fn", "shape"),
+    [
+        (lower_alone, ProductShape.BEFORE),
+        (upper_alone, ProductShape.FROM),
+        (exchanged, ProductShape.BEFORE),
+    ],
 )
 def test_a_triangle_is_one_product(fn: Callable[..., Any], shape: ProductShape) -> None:
     out, (loop,), _ = found(fn, square(), square(), square())
     assert loop.product is not None
     assert loop.product.shape is shape
+    assert loop.product.exchanged == (fn is exchanged)
     assert not any(isinstance(n, If) for n in walk(out))
     same_as_python(out, fn, square(7), square(7), square(7))
 
