@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, assert_never
 
 from appyc.analysis.affine import Affine, Name, State, Truth, Value
 from appyc.analysis.presburger import MAX_DISJUNCTS, Presburger
+from appyc.analysis.reachable import Reachable, reachable_states
+from appyc.analysis.reachable import State as Bounds
 from appyc.errors import GENERATED, Loc
 from appyc.ir.nodes import (
     Alloc,
@@ -190,6 +192,7 @@ def _collected(collector: _Collector, fn: Function) -> FunctionAccesses:
     if collector.affine.wary:
         for truth in collector.found.guards:
             collector.affine.assume(truth.may_hold)
+    collector.reachable = reachable_states(fn)
     collector.block(fn.body, sets.everything)
     for result in fn.results:
         if isinstance(result.value, Symbol):
@@ -208,6 +211,7 @@ class _Collector:
         self.affine = found.affine
         self.sets = found.affine.sets
         self.state = State()
+        self.reachable = Reachable()
         self.loops: tuple[For | While, ...] = ()
         self.doubts = 0  # enclosing conditions and bounds that could not be told
 
@@ -356,7 +360,8 @@ class _Collector:
                     self._access(stmt, stmt.target, stmt.op, domain, stmt.atomic)
                 else:
                     self.expression(stmt.value, domain)
-                    self._forget({stmt.target}, self.depth)
+                    before = Var(stmt.target, loc=stmt.loc)
+                    self._assign(stmt.target, Binary(stmt.op, before, stmt.value, loc=stmt.loc))
             case For():
                 self._for(stmt, domain)
             case While():
@@ -383,9 +388,11 @@ class _Collector:
             new = Value(new.version, self.affine.depth_of(pieces), pieces)
         self.state.scalars[target] = new
 
-    def _forget(self, targets: set[Symbol], depth: int) -> None:
+    def _forget(self, targets: set[Symbol], depth: int, possible: frozenset[Bounds] | None = None) -> None:
+        """Nothing is known of the scalars but that they are in one of the states."""
         for symbol in sorted(targets, key=lambda s: s.uid):
             self.state.scalars[symbol] = self.affine.unknown(symbol, depth)
+        self.affine.bound(possible or frozenset(), self.state)
 
     def _alloc(self, stmt: Alloc, domain: isl.Set) -> None:
         for axis, length in enumerate(stmt.shape):
@@ -411,6 +418,7 @@ class _Collector:
         else:
             written = scalars_written((*stmt.then, *stmt.orelse))
             self.state = self._merge(truth, after[0], after[1], written)
+            self.affine.bound(self.reachable.behind.get(id(stmt), frozenset()), self.state)
         return truth
 
     def _merge(self, truth: Truth, then: State, orelse: State, written: set[Symbol]) -> State:
@@ -471,7 +479,7 @@ class _Collector:
 
     def _while(self, loop: While, domain: isl.Set) -> None:
         outer = self.loops
-        self._forget(scalars_written(loop.body), self.depth + 1)
+        self._forget(scalars_written(loop.body), self.depth + 1, self.reachable.at.get(id(loop)))
         self.loops = (*outer, loop)
         self.expression(loop.cond, domain)
         inside, _ = self._where(domain, self._truth(loop.cond))
@@ -482,14 +490,14 @@ class _Collector:
         """The body, knowing nothing of the scalars that another iteration may have changed."""
         written = scalars_written(body)
         if isinstance(loop, For):
-            self._forget(written, self.depth + 1)
+            self._forget(written, self.depth + 1, self.reachable.at.get(id(loop)))
         outer = self.loops
         self.loops = (*outer, loop)
         self.doubts += doubts
         self.block(body, domain)
         self.doubts -= doubts
         self.loops = outer
-        self._forget(written, self.depth)
+        self._forget(written, self.depth, self.reachable.behind.get(id(loop)))
 
 
 class _AssumptionCollector(_Collector):

@@ -16,15 +16,17 @@ the parameters that take part are listed in `combined`, for a guard to bound the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, assert_never
 
 from appyc.analysis.presburger import Presburger
 from appyc.analysis.products import Factors, Products, written_out
+from appyc.analysis.reachable import State as Bounds
 from appyc.analysis.subscripts import Linear
 from appyc.errors import GENERATED
+from appyc.ir.integers import Range
 from appyc.ir.nodes import (
     AnyLane,
     Apart,
@@ -64,6 +66,9 @@ PRODUCTS = {2: 1 << 28, 3: 1 << 18}
 """The same for values that are multiplied, two or three of them: products add up to REACH times this."""
 
 REACH = 64
+
+MAX_BIT = 1 << 16
+"""Bits below it are told apart: `x ^ 1` is x + 1 - 2 * (x % 2)."""
 
 UNBOUNDED = 1 << 10
 """A reach of which nothing is known: more than REACH."""
@@ -174,6 +179,34 @@ class Affine:
         pieces = self.named(Name(symbol.name, depth, small=small), f"{symbol}@{version}")
         return Value(version, depth, pieces)
 
+    def bound(self, reachable: Iterable[Bounds], state: State) -> None:
+        """Keeps which values scalars have at one point of the program, of those that a name of their own stands for."""
+        boxes = [dict(box) for box in reachable]
+        named: dict[Symbol, str] = {}
+        for symbol in set(boxes[0]).intersection(*boxes) if boxes else ():
+            known = state.scalars.get(symbol)
+            names = self.sets.names(known.pieces) if known is not None and known.pieces is not None else ()
+            if known is not None and names == [f"{symbol}@{known.version}"] and names[0] not in self._facts:
+                named[symbol] = names[0]
+                small = all(-SMALL <= end <= SMALL for box in boxes for end in box[symbol])
+                self.names[names[0]] = replace(self.names[names[0]], small=small)
+        if named:
+            fact = self.sets.bounded(lambda: self._one_of(boxes, named), self.sets.everything)
+            for name in named.values():
+                self._facts[name] = fact
+            self.assume(fact)
+
+    def _one_of(self, boxes: list[dict[Symbol, Range]], named: dict[Symbol, str]) -> isl.Set:
+        out = self.sets.nothing
+        for box in boxes:
+            inside = self.sets.everything
+            for symbol, name in named.items():
+                low, high = (self.sets.constant(end) for end in box[symbol])
+                value = self.sets.parameter(name)
+                inside = inside.intersect(value.ge_set(low)).intersect(value.le_set(high))
+            out = out.union(inside)
+        return out.coalesce()
+
     def depth_of(self, pieces: isl.PwAff) -> int:
         return max((self.names[n].depth for n in self.sets.names(pieces)), default=0)
 
@@ -277,6 +310,10 @@ class Affine:
             case Binary():
                 return self._binary(expr, state, depth)
             case Cast():
+                if expr.arg.dtype is DType.BOOL and _is_counted(expr.dtype):
+                    truth = self.truth(expr.arg, state, depth)
+                    one, zero = self.sets.constant(1), self.sets.constant(0)
+                    return self.sets.choose(truth.may_hold, one, zero) if truth.exact else None
                 if _holds(expr.dtype, expr.arg.dtype):
                     return self.value(expr.arg, state, depth)
                 return None
@@ -419,6 +456,15 @@ class Affine:
             op, number = "//", 1 << number
         if op == "&" and number > 0 and number & (number + 1) == 0:
             op, number = "%", number + 1
+        if (
+            op in ("^", "|", "&")
+            and 0 < number < MAX_BIT
+            and number & (number - 1) == 0
+            and self._adds_up(value)
+        ):
+            bit = self.sets.scale(self.sets.modulo(self.sets.floor_divide(value, number), 2), number)
+            added = self.sets.constant(number).sub(bit)
+            return bit if op == "&" else value.add(added) if op == "|" else value.add(added).sub(bit)
         if op == "*" and self._adds_up(value) and abs(number) <= FACTOR:
             product = self.sets.scale(value, number)
             return product if self.sets.largest_factor(product) <= FACTOR else None

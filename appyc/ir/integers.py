@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from appyc.ir.nodes import Binary, Cast, Const, Expr, Extent, Intrinsic, Select, Unary
+import operator
+from collections.abc import Mapping
+
+from appyc.ir.nodes import (
+    Binary,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Intrinsic,
+    Likely,
+    Logical,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
 from appyc.ir.types import DType
 
 Range = tuple[int, int]
+
+_BITS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
+
+NOTHING_KNOWN: Mapping[Symbol, Range] = {}
 
 
 def limits(dtype: DType) -> Range:
@@ -20,48 +41,90 @@ def is_within(inner: Range, outer: Range) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def range_of(expr: Expr) -> Range:
-    """Bounds of an expression of an integer type or bool.
+def range_of(expr: Expr, known: Mapping[Symbol, Range] = NOTHING_KNOWN) -> Range:
+    """Bounds of an expression of an integer type or bool. known: those of variables.
 
     >>> range_of(Binary("%", Var(n), Const(7)))
     (0, 6)
     """
     whole = limits(expr.dtype)
-    found = _range(expr)
+    found = _range(expr, known)
     return found if found is not None and is_within(found, whole) else whole
 
 
-def _range(expr: Expr) -> Range | None:
+def _range(expr: Expr, known: Mapping[Symbol, Range]) -> Range | None:
     match expr:
         case Const(value=int(value)):
             return int(value), int(value)
+        case Var(symbol=symbol):
+            return known.get(symbol)
         case Extent():
             return 0, limits(DType.INT64)[1]
         case Cast(arg=arg) if arg.dtype.is_integer or arg.dtype is DType.BOOL:
-            return range_of(arg)
-        case Select(then=then, orelse=orelse):
-            one, other = range_of(then), range_of(orelse)
+            low, high = range_of(arg, known)
+            is_truth = expr.dtype is DType.BOOL
+            return (int(low > 0 or high < 0), int(low != 0 or high != 0)) if is_truth else (low, high)
+        case Select(cond=cond, then=then, orelse=orelse):
+            fails, holds = range_of(cond, known)
+            if fails == holds:
+                return range_of(then if holds else orelse, known)
+            one, other = range_of(then, known), range_of(orelse, known)
             return min(one[0], other[0]), max(one[1], other[1])
         case Unary(op="-", arg=arg):
-            low, high = range_of(arg)
+            low, high = range_of(arg, known)
             return -high, -low
+        case Unary(op="~", arg=arg) if arg.dtype is DType.BOOL:
+            low, high = range_of(arg, known)
+            return 1 - high, 1 - low
         case Unary(op="~", arg=arg) if arg.dtype.kind == "i":
-            low, high = range_of(arg)
+            low, high = range_of(arg, known)
             return ~high, ~low
         case Intrinsic(name="abs", args=(arg,)):
-            low, high = range_of(arg)
+            low, high = range_of(arg, known)
             return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
         case Binary():
-            return _range_of_binary(expr.op, range_of(expr.lhs), range_of(expr.rhs))
+            return range_of_binary(expr.op, range_of(expr.lhs, known), range_of(expr.rhs, known))
+        case Likely(arg=arg):
+            return range_of(arg, known)
+        case Logical():
+            ends = zip(range_of(expr.lhs, known), range_of(expr.rhs, known), strict=True)
+            low, high = (min(pair) if expr.op == "and" else max(pair) for pair in ends)
+            return low, high
+        case Compare() if all(s.dtype.is_integer or s.dtype is DType.BOOL for s in (expr.lhs, expr.rhs)):
+            return _range_of_comparison(expr.op, range_of(expr.lhs, known), range_of(expr.rhs, known))
         case _:
             return None
 
 
-def _range_of_binary(op: str, a: Range, b: Range) -> Range | None:
+def _range_of_comparison(op: str, a: Range, b: Range) -> Range:
+    match op:
+        case "<":
+            return int(a[1] < b[0]), int(a[0] < b[1])
+        case "<=":
+            return int(a[1] <= b[0]), int(a[0] <= b[1])
+        case "==":
+            return int(a[0] == a[1] == b[0] == b[1]), int(a[0] <= b[1] and b[0] <= a[1])
+        case "!=":
+            low, high = _range_of_comparison("==", a, b)
+            return 1 - high, 1 - low
+        case _:
+            return _range_of_comparison({">": "<", ">=": "<="}[op], b, a)
+
+
+def range_of_binary(op: str, a: Range, b: Range) -> Range | None:
+    """Bounds of `x op y` for x and y within these; None where nothing is known."""
     corners = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y}
+    if a[0] == a[1] and b[0] == b[1] and op in _BITS:
+        value = _BITS[op](a[0], b[0])
+        return value, value
     match op:
         case "+" | "-" | "*":
             ends = [corners[op](x, y) for x in a for y in b]
+            return min(ends), max(ends)
+        case "%" if a[0] >= 0 and a[1] < b[0]:
+            return a
+        case "%" if b[0] == b[1] != 0 and a[0] // b[0] == a[1] // b[0]:
+            ends = [x % b[0] for x in a]
             return min(ends), max(ends)
         case "%" if b[0] > 0:
             return 0, min(b[1] - 1, a[1]) if a[0] >= 0 else b[1] - 1

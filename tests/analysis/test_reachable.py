@@ -1,0 +1,289 @@
+"""The values that loops hand on, against what an interpreter sees them have."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.analysis.evaluate import evaluate
+from appyc.analysis.reachable import Reachable, State, reachable_states
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Break,
+    Continue,
+    For,
+    Function,
+    If,
+    Stmt,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import loops_of, walk
+from tests.lowering import lowered
+
+
+def heads(fn: Function) -> Iterator[set[frozenset[tuple[str, tuple[int, int]]]]]:
+    """The states at each loop, with the variables' names."""
+    found = reachable_states(fn)
+    for loop in (n for n in walk(fn.body) if isinstance(n, For | While)):
+        yield {
+            frozenset((symbol.name, ends) for symbol, ends in state) for state in found.at.get(id(loop), ())
+        }
+
+
+def states(*each: dict[str, tuple[int, int] | int]) -> set[frozenset[tuple[str, tuple[int, int]]]]:
+    return {frozenset((k, (v, v) if isinstance(v, int) else v) for k, v in one.items()) for one in each}
+
+
+def toggle(a, n):
+    p = 0
+    for t in range(n):
+        a[p] = t
+        p = 1 - p
+
+
+def exchange(a, n):
+    p, q = 0, 1
+    for t in range(n):
+        a[p] = a[q] + t
+        p, q = q, p
+
+
+def ring(a, n):
+    k = 0
+    for t in range(n):
+        a[k] = t
+        k += 1
+        if k == 100:
+            k = 0
+
+
+def far_ring(a, n):
+    k = 7
+    while n > 0:
+        a[k] = n
+        k = (k + 5) % 1000
+        n -= 1
+
+
+def counts(a, n):
+    k = 0
+    for t in range(n):
+        if a[t] > 0:
+            a[k] = t
+            k += 1
+
+
+@pytest.mark.parametrize(
+    ("fn", "expected"),
+    [
+        (toggle, states({"p": 0}, {"p": 1})),
+        (ring, states({"k": (0, 99)})),
+        (far_ring, states({"k": (0, 999)})),
+        (counts, states({})),  # nothing keeps it from its type's limits
+    ],
+)
+def test_known_loops(fn, expected):
+    (found,) = heads(lowered(fn, np.zeros(100), 5))
+    assert found == expected
+
+
+def test_exchanged_values_are_seen_together():
+    (found,) = heads(lowered(exchange, np.zeros(100), 5))
+    pairs = {tuple(dict(state)[name] for name in "pq") for state in found}
+    assert pairs == {((0, 0), (1, 1)), ((1, 1), (0, 0))}
+
+
+# ---------------------------------------------------------------- random programs
+
+
+class Writer:
+    """A random program of integers that loops change."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.loops = 0
+
+    def number(self) -> str:
+        pick = self.rng.choice
+        name, other, c = pick("pqr"), pick("pqr"), self.rng.randint(0, 4)
+        return pick([
+            str(c), name, f"{c} - {name}", f"{name} + {c}", f"{name} ^ {c}", f"{name} & {c}", f"-{name}",
+            f"({name} + {c}) % {c + 1}", f"{name} // {c + 1}", f"min({name}, {other})", f"max({name}, {c})",
+            f"{name} - {other}", f"{c} if {self.test()} else {name}",
+        ])  # fmt: skip
+
+    def test(self) -> str:
+        op = self.rng.choice(["<", "<=", ">", ">=", "==", "!="])
+        first = f"{self.rng.choice('pqr')} {op} {self.rng.choice(['p', 'q', 'r', '0', '1', '3'])}"
+        return first if self.rng.random() < 0.8 else f"{first} {self.rng.choice(['and', 'or'])} n > 2"
+
+    def block(self, depth: int, in_loop: bool, pad: str) -> list[str]:
+        out: list[str] = []
+        for _ in range(self.rng.randint(1, 3)):
+            kind = self.rng.random()
+            if kind < 0.15 and depth < 3:
+                self.loops += 1
+                out += [f"{pad}for t{self.loops} in range({self.rng.choice(['n', '3', 'p', 'q + 1'])}):"]
+                out += self.block(depth + 1, True, pad + "    ")
+            elif kind < 0.2 and depth < 2:
+                self.loops += 1
+                out += [f"{pad}w{self.loops} = 0", f"{pad}while w{self.loops} < n and {self.test()}:"]
+                out += [f"{pad}    w{self.loops} += 1", *self.block(depth + 1, False, pad + "    ")]
+            elif kind < 0.4 and depth < 4:
+                out += [f"{pad}if {self.test()}:", *self.block(depth + 1, in_loop, pad + "    ")]
+                if self.rng.random() < 0.5:
+                    out += [f"{pad}else:", *self.block(depth + 1, in_loop, pad + "    ")]
+            elif kind < 0.45 and in_loop:
+                return [*out, f"{pad}{self.rng.choice(['break', 'continue'])}"]
+            elif kind < 0.55:
+                out.append(f"{pad}p, q = q, p")
+            else:
+                out.append(f"{pad}{self.rng.choice('pqr')} = {self.number()}")
+        return out
+
+    def program(self) -> str:
+        body = [f"    {name} = {self.rng.randint(0, 2)}" for name in "pqr"]
+        body += ["    for t in range(n):", *self.block(1, True, " " * 8)]
+        return "\n".join(["def program(n):", *body, "    return p, q, r", ""])
+
+
+class Jump(Exception):
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+
+class Interpreter:
+    """Runs IR of scalars, and looks whether a loop's states have the values."""
+
+    def __init__(self, fn: Function, n: int) -> None:
+        self.found: Reachable = reachable_states(fn)
+        self.known: dict[Symbol, Any] = {fn.params[0]: n}
+        self.steps = 0
+        self.block(fn.body)
+
+    def see(self, where: dict[int, frozenset[State]], node: Stmt) -> None:
+        possible = where.get(id(node))
+        if possible is None:
+            return
+        ok = any(
+            all(
+                symbol not in self.known or low <= int(self.known[symbol]) <= high
+                for symbol, (low, high) in state
+            )
+            for state in possible
+        )
+        assert ok, (node, possible, self.known)
+
+    def value(self, expr: Any) -> Any:
+        return evaluate(expr, self.known)
+
+    def block(self, body: tuple[Stmt, ...]) -> None:
+        for stmt in body:
+            self.steps += 1
+            if self.steps > 20_000:
+                raise Jump(Function)
+            match stmt:
+                case Assign():
+                    self.known[stmt.target] = self.value(stmt.value)
+                case Update():
+                    changed = Binary(stmt.op, Var(stmt.target, loc=stmt.loc), stmt.value, loc=stmt.loc)
+                    self.known[stmt.target] = self.value(changed)
+                case If():
+                    self.block(stmt.then if self.value(stmt.cond) else stmt.orelse)
+                    self.see(self.found.behind, stmt)
+                case For() | While():
+                    self.loop(stmt)
+                    self.see(self.found.behind, stmt)
+                case Break() | Continue():
+                    raise Jump(type(stmt))
+                case _:
+                    raise AssertionError(stmt)
+
+    def loop(self, loop: For | While) -> None:
+        turns = iter(())
+        if isinstance(loop, For):
+            turns = iter(range(int(self.value(loop.lo)), int(self.value(loop.hi)), loop.step))
+        while True:
+            if isinstance(loop, For):
+                self.known.pop(loop.var, None)
+            self.see(self.found.at, loop)
+            if isinstance(loop, For):
+                turn = next(turns, None)
+                if turn is None:
+                    return
+                self.known[loop.var] = turn
+            elif not self.value(loop.cond):
+                return
+            try:
+                self.block(loop.body)
+            except Jump as jump:
+                if jump.kind is Break:
+                    return
+                if jump.kind is not Continue:
+                    raise
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_programs(seed: int, tmp_path: Path) -> None:
+    text = Writer(random.Random(seed)).program()
+    path, scope = tmp_path / "program.py", {}
+    path.write_text(text)
+    exec(compile(text, str(path), "exec"), scope)
+    fn = lowered(scope["program"], 3)
+    assert loops_of(fn.body)
+    for n in (0, 1, 5):
+        try:
+            Interpreter(fn, n)
+        except Jump:
+            continue  # too many steps
+
+
+# ---------------------------------------------------------------- refused
+
+
+@appyc.jit
+def starts_below_zero(u, steps):
+    p = -1  # 1 - p is 2, which is the last of three rows, as -1 is
+    for _ in range(steps):
+        # pragma parallel for
+        for i in range(1, u.shape[1]):
+            u[1 - p, i] = u[p, i - 1]
+        p = 1 - p
+
+
+@appyc.jit
+def meets_itself(u, steps):
+    p, q = 0, 0
+    for _ in range(steps):
+        # pragma parallel for
+        for i in range(1, u.shape[1]):
+            u[q, i] = u[p, i - 1]
+        p, q = q, p
+
+
+@appyc.jit
+def leaves_the_toggle(u, steps):
+    p = 0
+    for t in range(steps):
+        # pragma parallel for
+        for i in range(1, u.shape[1]):
+            u[1 - p, i] = u[p, i - 1]
+        p = 1 - p
+        if t == 3:
+            p -= 1
+
+
+@pytest.mark.parametrize("fn", [starts_below_zero, meets_itself, leaves_the_toggle])
+def test_rows_that_may_be_one_are_refused(fn):
+    with pytest.raises(appyc.DependenceError):
+        fn(np.zeros((3, 20)), 6)
