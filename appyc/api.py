@@ -25,7 +25,7 @@ from appyc.compiler.fallback import (
     warn_of_python,
 )
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
-from appyc.compiler.versions import Request, Version, call_values, make_version, request
+from appyc.compiler.versions import Request, Version, call_values, is_stored, make_version, request
 from appyc.compiler.waiting import Compilations, Notice, is_short
 from appyc.errors import (
     CompileError,
@@ -391,6 +391,25 @@ class JitFunction(Entry):
             wanted.key,
             lambda: self._version(wanted, named),
             lambda: is_short(self._text(), {**self.py_func.__globals__, **closure_of(self.py_func), **named}),
+        )
+
+    def is_ready(self, args: tuple[object, ...], *, begins: bool, waits: bool) -> bool:
+        """Whether a call with these arguments finds compiled code, in memory or on disk. Always on a GPU, or where
+        one may be chosen.
+
+        begins: a thread compiles it otherwise. waits: the call does it.
+        """
+        if waits or self.options.target not in ("auto", "cpu") or self._has_choice():
+            return True
+        named = self._given(args, {})
+        wanted = self._request(named)
+        if wanted.target != "cpu" or self._find(wanted, named) is not None:
+            return True
+        if not begins:
+            return is_stored(self.py_func, self._text(), wanted, self.options)
+        sizes = sizes_of(named)  # the thread does not hold the arrays
+        return self._compilations.has_waited(
+            wanted.key, lambda: self._version(wanted, sizes), lambda: True, patience=0
         )
 
     def _has_choice(self) -> bool:

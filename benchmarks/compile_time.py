@@ -327,6 +327,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     STATE.worth = 0
+    os.environ["APPYC_COMPILE_WAIT"] = "inf"
     machine.ensure_measured()
     rows, passes = measure(options.kinds, options.rounds)
     console = Console()

@@ -1,11 +1,11 @@
 """Undecorated scripts: `python script.py` beside `appyc run script.py`, whole processes.
 
-    python -m benchmarks.scripts [NAME ...] [--repeat N] [--json FILE]
+    python -m benchmarks.scripts [--numpy] [NAME ...] [--repeat N] [--json FILE]
 
 Each script runs in a process of its own, so the times hold everything: starting Python,
 imports, compiling or finding compiled code, running. `first` is with an empty cache, `appyc
 run` with a filled one. A script whose two outputs differ has no speed-up, and the exit code
-tells.
+tells. With --numpy, `appyc run --numpy`, of scripts that bind names anew in a loop of a hundred steps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-SCRIPTS = Path(__file__).parent.parent / "tests" / "scripts"
+TESTS = Path(__file__).parent.parent / "tests"
 
 SIZES = {
     "heat": ["400", "60"],
@@ -32,6 +32,8 @@ SIZES = {
     "mandelbrot": ["2000"],
 }
 
+RECORDED = {"gray_scott": ["256"], "boids": ["400"], "life": ["512"]}
+
 
 def timed(words: list[str], cache: str) -> tuple[float, str]:
     """Seconds and output of one process."""
@@ -41,17 +43,17 @@ def timed(words: list[str], cache: str) -> tuple[float, str]:
     return time.perf_counter() - start, done.stdout
 
 
-def measure(name: str, repeat: int) -> dict[str, object]:
+def measure(name: str, arguments: list[str], repeat: int, *, recorded: bool) -> dict[str, object]:
     """Times of one script; `same` tells whether it printed the same each time."""
-    script = [str(SCRIPTS / f"{name}.py"), *SIZES[name]]
+    script = [str(TESTS / ("recorded_scripts" if recorded else "scripts") / f"{name}.py"), *arguments]
     with TemporaryDirectory() as cache:
         python, expected = timed([sys.executable, *script], cache)
-        compiled = [sys.executable, "-m", "appyc", "run", *script]
+        compiled = [sys.executable, "-m", "appyc", "run", *(["--numpy"] if recorded else []), *script]
         first, output = timed(compiled, cache)
         later = [timed(compiled, cache) for _ in range(repeat)]
     seconds = statistics.median(t for t, _ in later)
     return {
-        "arguments": SIZES[name],
+        "arguments": arguments,
         "python": python,
         "first": first,
         "appyc": seconds,
@@ -63,16 +65,18 @@ def measure(name: str, repeat: int) -> dict[str, object]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SIZES)}")
+    parser.add_argument("--numpy", action="store_true", help=f"of {', '.join(RECORDED)}")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", type=Path, help="write the times, in seconds, to this file")
     options = parser.parse_args()
-    unknown = [name for name in options.names if name not in SIZES]
+    sizes = RECORDED if options.numpy else SIZES
+    unknown = [name for name in options.names if name not in sizes]
     if unknown:
-        parser.error(f"no script {', '.join(unknown)}; there are {', '.join(SIZES)}")
+        parser.error(f"no script {', '.join(unknown)}; there are {', '.join(sizes)}")
     results: dict[str, dict[str, object]] = {}
     print(f"{'script':20} {'python':>9} {'first run':>10} {'appyc run':>10} {'speed-up':>9}")
-    for name in options.names or SIZES:
-        found = results[name] = measure(name, options.repeat)
+    for name in options.names or sizes:
+        found = results[name] = measure(name, sizes[name], options.repeat, recorded=options.numpy)
         gain = f"{found['speedup']:8.1f}x" if found["same"] else "  differs"
         print(f"{name:20} {found['python']:8.2f}s {found['first']:9.2f}s {found['appyc']:9.2f}s {gain}")
     if options.json is not None:

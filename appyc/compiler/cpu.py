@@ -122,6 +122,10 @@ class CpuCompiler:
             found.entry.owner.remove(found.entry)
             return None
 
+    def is_stored(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object]) -> bool:
+        """Whether the usual version is on disk."""
+        return self.options.cache and self._find(self._key(arguments, objects, "usual"), objects) is not None
+
     def _find(self, key: str, objects: Mapping[str, object]) -> Found | None:
         def current(dependency: Dependency) -> str | None:
             path = AccessPath(tuple((k, n) for k, n in json.loads(dependency.name)))

@@ -15,6 +15,7 @@ from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.shared import SharedVersions
 from appyc.compiler.units import UnitVersions
+from appyc.compiler.waiting import Notice
 from appyc.errors import InternalError, LeftToPython, Loc, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, find, python_function
 from appyc.frontend.generators import STEPS, SharedGeneratorError, draws_in_python, held, kind_of_all
@@ -172,6 +173,11 @@ def make_version(
     return _attempt(make, on_defect)
 
 
+def is_stored(fn: FunctionType, source: Source, wanted: Request, options: Options) -> bool:
+    """Whether the disk cache has the version for the CPU."""
+    return CpuCompiler(fn, source, options).is_stored(wanted.types, wanted.objects)
+
+
 def _attempt(make: Callable[[], T | None], on_defect: Callable[[InternalError], None]) -> T | None:
     """What is made; None where a fault of the compiler's own keeps it from being made."""
     try:
@@ -206,9 +212,14 @@ def _cpu_version(
 
     usual_kernel = _dispatched(fn, usual, wanted)
 
+    def made_later(make: Callable[..., T | None], *args: Any, **keywords: Any) -> T | None:
+        """A version that a call turns out to need, which is told of if it takes long."""
+        with Notice(fn.__qualname__, f"{source.file}:{source.first_line}"):
+            return _attempt(partial(make, wanted.types, wanted.objects, *args, **keywords), on_defect)
+
     @cache
     def plain() -> CpuVersion | None:
-        found = _attempt(partial(compiler.version, wanted.types, wanted.objects, plain=True), on_defect)
+        found = made_later(compiler.version, plain=True)
         if found is not None and usual_kernel is not None:
             add(replace(usual_kernel, checked=found.kernel))
             for one in stretched.made():
@@ -216,7 +227,7 @@ def _cpu_version(
         return found
 
     def unit_version(units: frozenset[tuple[int, int]]) -> CpuVersion | None:
-        found = _attempt(partial(compiler.unit_version, wanted.types, wanted.objects, units), on_defect)
+        found = made_later(compiler.unit_version, units)
         if found is not None and usual_kernel is not None:
             add(replace(found.kernel, watched=usual_kernel.watched))
         return found
@@ -224,7 +235,7 @@ def _cpu_version(
     stretched = UnitVersions(unit_version)
 
     def shared_version(sharing: Sharing) -> CpuVersion | None:
-        found = _attempt(partial(compiler.shared_version, wanted.types, wanted.objects, sharing), on_defect)
+        found = made_later(compiler.shared_version, sharing)
         if found is not None and usual_kernel is not None and all(g.offsets is None for g in sharing):
             # All arrays that the program writes have to be writeable, those it writes through others too.
             its_face = replace(found.kernel.interface, written=face.written)

@@ -94,10 +94,19 @@ class Compilations:
             self._process, self._lock = os.getpid(), threading.RLock()
             self._starting, self._going = threading.Lock(), {}
 
-    def has_waited(self, key: Hashable, make: Callable[[], object], is_short: Callable[[], bool]) -> bool:
+    def has_waited(
+        self,
+        key: Hashable,
+        make: Callable[[], object],
+        is_short: Callable[[], bool],
+        patience: float | None = None,
+    ) -> bool:
         """Whether the version is there now, or for the caller to make. Not where a thread is still at it after a
-        second, and Python is through with the call soon. Raises what making it has raised."""
-        patience = compile_wait()
+        second, and Python is through with the call soon. Raises what making it has raised.
+
+        patience: seconds in the place of those that the environment says.
+        """
+        patience = compile_wait() if patience is None else patience
         if patience == inf:
             return True
         self._renew()

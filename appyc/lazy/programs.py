@@ -136,31 +136,79 @@ def _text(
     file = f"<recorded-{next(_serial)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names_there: dict[str, object] = {"np": np, "__name__": "recorded", **functions}
-    exec(compile(text, file, "exec"), names_there)
+    exec(compile(_with_deletions(ast.parse(text), returned), file, "exec"), names_there)
     function = names_there["recorded"]
     assert isinstance(function, FunctionType)
     weakref.finalize(function, linecache.cache.pop, file, None)
     return Text(function, tuple(lines), calls, tuple(returned))
 
 
+def _with_deletions(tree: ast.Module, returned: Sequence[str]) -> ast.Module:
+    """The function as NumPy runs it: temporaries give their memory back after the last statement that reads them, as in
+    the program. The text, which is compiled, goes without."""
+    (definition,) = tree.body
+    assert isinstance(definition, ast.FunctionDef)
+    assigned = _names([stmt for stmt in definition.body if isinstance(stmt, ast.Assign)], ast.Store)
+    used, body = set(returned), definition.body[-1:]
+    for stmt in reversed(definition.body[:-1]):
+        last = sorted(((_names([stmt], ast.Load) | _names([stmt], ast.Store)) & assigned) - used)
+        used.update(last)
+        if last:
+            deletion = ast.Delete([ast.Name(name, ast.Del()) for name in last])
+            body.append(ast.fix_missing_locations(ast.copy_location(deletion, stmt)))
+        body.append(stmt)
+    definition.body = body[:0:-1] + body[:1]
+    return tree
+
+
 # ---------------------------------------------------------------- programs
+
+_COMPILING, _COMPILING_STATEMENT = 0.3, 0.04
+"""Seconds that compiling takes: of any program, and more for each statement."""
+
+_ELEMENT = 2e-9
+"""Seconds that NumPy takes to compute one element."""
 
 
 @dataclass(slots=True)
 class Program:
-    """One structure. compiled: None before it is worth it, and where it failed, which `reason` tells. on_gpu: it is
-    compiled for one. donated: parameters whose memory its results may take. parts: what it was taken apart
-    into, since the compiler refuses one of its statements."""
+    """One structure.
+
+    by_numpy, seconds: its runs by NumPy, and what they took. compiled: None before it is worth it, and where it failed,
+    which `reason` tells. is_ready: its code is there. is_known: it has been looked for on disk. on_gpu: it is compiled
+    for one. donated: parameters whose memory its results may take. parts: what it was taken apart into, since the
+    compiler refuses one of its statements.
+    """
 
     text: Text
     sites: tuple[Site, ...]
     donated: tuple[str, ...] = ()
     work: int = 0
     runs: int = 0
+    by_numpy: int = 0
+    seconds: float = 0.0
     compiled: JitFunction | None = None
+    is_ready: bool = False
+    is_known: bool = False
     on_gpu: bool = False
     reason: str = ""
     parts: list[Program] = field(default_factory=list)
+
+    @property
+    def compiling(self) -> float:
+        """Seconds that compiling it may take."""
+        return _COMPILING + _COMPILING_STATEMENT * len(self.text.lines)
+
+    @property
+    def a_run(self) -> float:
+        """Seconds that NumPy takes for it: measured, or by what it computes."""
+        return (self.seconds / self.by_numpy) if self.by_numpy else self.work * _ELEMENT
+
+    @property
+    def pays(self) -> bool:
+        """Whether compiling it likely takes less than it saves: it has come again, and as often as it has come it will
+        come still; or its first run would take longer than compiling it."""
+        return self.a_run > self.compiling or (self.by_numpy > 1 and self.seconds > self.compiling)
 
 
 def parts_of(program: Program, error: Exception) -> list[Program]:
@@ -170,7 +218,13 @@ def parts_of(program: Program, error: Exception) -> list[Program]:
     if isinstance(error, CompileError) and error.loc.file == text.file:
         at = text.statement_at(error.loc.line)
     return [
-        Program(part, program.sites[numbers.start : numbers.stop], work=program.work)
+        Program(
+            part,
+            program.sites[numbers.start : numbers.stop],
+            work=program.work,
+            by_numpy=program.by_numpy,
+            seconds=program.seconds,
+        )
         for part, numbers in taken_apart(text, len(text.lines) // 2 if at is None else at)
     ]
 

@@ -77,10 +77,12 @@ def _described(ran: Ran) -> str:
     if ran.left:
         where = ", ".join(str(program.text.lines[n]) for n in ran.left)
         lines.append(f"not stored, and recorded still, since nobody has read it before: line {where}")
-    if program.compiled is not None:
+    if program.is_ready and program.compiled is not None:
         lines.append(str(program.compiled.explain(*ran.arguments_like())))
     elif program.reason:
         lines.append(f"by NumPy, since it was not compiled: {program.reason}")
+    elif program.pays and program.compiled is not None:
+        lines.append("by NumPy, while it is compiled")
     else:
         lines.append("by NumPy: too little to be worth compiling so far")
     return "\n".join(lines)

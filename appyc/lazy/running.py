@@ -1,14 +1,15 @@
 """Runs recorded statements: as compiled programs, found again by their structure, or by NumPy.
 
 What runs in NumPy instead: statements that are NumPy's business (`hosted`), programs that could
-not be compiled, and small ones that have come a few times only, since compiling takes longer
-than they do.
+not be compiled, that a thread is still compiling, and such that have come a few times only, since compiling takes
+longer than they do.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+import time
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Program, as_function, parts_of, places
 from appyc.lazy.recording import CallStatement, Recorded, Recording, RestingCall, Waiting, drop_needless
 from appyc.lazy.views import view_of
-from appyc.options import computed_at_once, from_environment, or_usual, recorded_bounds
+from appyc.options import compile_wait, computed_at_once, from_environment, or_usual, recorded_bounds
 
 WORTH_COMPILING = 1 << 21
 """Elements computed over all runs of a program; before that, NumPy runs it."""
@@ -335,7 +336,8 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
     STATE.last.append(ran)
     if compiled is not None:
         try:
-            return compiled(*arguments)
+            if program.is_ready or _is_ready(program, compiled, arguments):
+                return compiled(*arguments)
         except (CompileError, InternalError, ToolchainError) as error:
             program.compiled = None
             if len(program.sites) > 1 and not isinstance(error, ToolchainError):
@@ -348,11 +350,28 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
         except Exception as error:
             error.add_note(f"in what was recorded at {places(program, error)}")
             raise
+    start = time.thread_time()  # what others on the machine do does not count
     try:
         return residence.by_numpy(program.text.function, arguments)
     except Exception as error:
         error.add_note(f"in what was recorded at {places(program, error)}")
         raise
+    finally:
+        program.by_numpy += 1
+        program.seconds += time.thread_time() - start
+
+
+def _is_ready(program: Program, compiled: JitFunction, arguments: tuple[object, ...]) -> bool:
+    """Whether compiled code runs the program now: where it is there, and where NumPy would take longer than compiling
+    it. Else NumPy does, and a thread compiles the program once that pays."""
+    pays = program.pays
+    if compile_wait() == math.inf:
+        program.is_ready = True
+    elif pays or not program.is_known:
+        waits = program.a_run > program.compiling or any(program.text.calls)  # else compiled one by one
+        program.is_ready = compiled.is_ready(arguments, begins=pays, waits=waits)
+        program.is_known = True
+    return program.is_ready
 
 
 def _run_parts(program: Program, arguments: tuple[object, ...]) -> Any:

@@ -196,6 +196,20 @@ def test_nothing_is_said_where_that_is_unwanted_or_soon_done(
     assert shown(io.StringIO(), monkeypatch, soon=soon, seconds=0.05) == ""
 
 
+def test_versions_that_later_calls_need_are_told_of_too(monkeypatch, capsys):
+    @appyc.jit(target="cpu", cache=False)
+    def shifted(a, b):
+        for i in range(1, a.shape[0]):
+            a[i] = b[i - 1] + 1.0
+
+    values = np.zeros(8)
+    shifted(values, np.zeros(8))
+    monkeypatch.setenv("APPYC_PROGRESS", "1")
+    monkeypatch.setattr(waiting, "NOTICE_AFTER", 0.0)
+    shifted(values[1:], values[:-1])
+    assert "appyc: compiling test_versions_that_later_calls_need" in capsys.readouterr().err
+
+
 def test_a_program_that_ends_before_its_function_is_compiled_leaves_it_in_the_cache(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("""
