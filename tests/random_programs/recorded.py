@@ -21,8 +21,8 @@ import numpy
 
 import appyc
 from appyc.lazy.running import STATE
-from tests.e2e.harness import LOOSE, Mismatch, Tolerance, compare_values
-from tests.random_programs.check import MOST_SECONDS, Verdict, processor_time
+from tests.e2e.harness import LOOSE, Mismatch, compare_values
+from tests.random_programs.check import MOST_SECONDS, SINGLE, Verdict, processor_time
 from tests.random_programs.programs import kernel_text
 
 DTYPES = [
@@ -73,9 +73,6 @@ VALUES = [
     "len({x})", "{x}.shape[0]", "{x}.item(0)", "sum({x})", "max({x})", "[v for v in {x}][0]",
     "float({x}[{i}])", "{x}.size", "{x}.ndim",
 ]  # fmt: skip
-
-_SINGLE = Tolerance(single=LOOSE.single, double=LOOSE.single, floor=LOOSE.floor)
-"""What is computed in float32 may be kept in a float64."""
 
 STATEMENTS = [
     "{x}[{s}] = {y}", "{x}[{s}] = {y}[{s}]", "{x}[{s}] += {c}", "{x}[{s}] *= 2", "{x} += {y}", "{x} -= {c}",
@@ -346,7 +343,7 @@ def check(made: Program, folder: Path) -> Verdict:
             told = "".join(traceback.format_exception(raised)[-6:]) if raised else ""
             raise Mismatch(f"NumPy ended with {error!r}, recorded {raised!r}\n{told}")
         has_singles = any(numpy.asarray(v).dtype.char in "fF" for v in inputs(made.seed).values())
-        tolerance = _SINGLE if has_singles or "float32" in made.text + made.kernels else LOOSE
+        tolerance = SINGLE if has_singles or "float32" in made.text + made.kernels else LOOSE
         for name, value in expected.items():
             compare_values(_numpys(value), _numpys(found[name]), name, tolerance=tolerance)
     except Mismatch as fault:
