@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import ast
 
+from appyc.frontend.tree import walk
+
 
 def own_dicts(function: ast.FunctionDef) -> frozenset[str]:
     """The names of such dicts."""
     bound: set[str] = set()
     known: set[ast.AST] = set()
     names: list[ast.Name] = []
-    excluded = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
-    for node in ast.walk(function):
+    excluded = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+    for node in walk(function):
         match node:
             case ast.Name():
                 names.append(node)
@@ -42,7 +44,7 @@ def own_dicts(function: ast.FunctionDef) -> frozenset[str]:
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() as owner]):
                 known.add(owner)
             case ast.FunctionDef() | ast.Lambda() if node is not function:
-                excluded |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+                excluded |= {n.id for n in walk(node) if isinstance(n, ast.Name)}
             case _:
                 pass
     return frozenset(bound - excluded - {n.id for n in names if n not in known})

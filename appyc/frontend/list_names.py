@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from appyc.frontend.read_lists import looked_at
+from appyc.frontend.tree import walk
 
 METHODS: dict[str, range] = {
     "append": range(1, 2), "extend": range(1, 2), "insert": range(2, 3), "pop": range(2), "clear": range(1),
@@ -25,8 +26,8 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
     bound: dict[str, set[str]] = {}  # with the lists that they are copies of
     known: set[ast.AST] = set()
     names: list[ast.Name] = []
-    excluded = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
-    for node in ast.walk(function):
+    excluded = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+    for node in walk(function):
         if isinstance(node, ast.Name):
             names.append(node)
         if isinstance(node, ast.Assign) and (
@@ -47,7 +48,7 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
         if isinstance(node, ast.For):
             excluded |= _changed_while_run_over(node)
         if isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
-            excluded |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            excluded |= {n.id for n in walk(node) if isinstance(n, ast.Name)}
     excluded |= {n.id for n in names if n not in known}
     found = frozenset(bound.keys() - excluded)
     while any(bound[name] - found for name in found):
@@ -59,7 +60,7 @@ def one_by_one(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     """What each target gets, where `a, b = [], 0` is as good as `a = []; b = 0`: no value reads a target."""
     match node.targets, node.value:
         case [ast.Tuple(elts=targets)], ast.Tuple(elts=values) if len(targets) == len(values):
-            read = {n.id for value in values for n in ast.walk(value) if isinstance(n, ast.Name)}
+            read = {n.id for value in values for n in walk(value) if isinstance(n, ast.Name)}
             names = [target.id for target in targets if isinstance(target, ast.Name)]
             if len(names) == len(targets) and not read.intersection(names):
                 return list(zip(targets, values, strict=True))
@@ -142,10 +143,10 @@ def _tested(test: ast.expr) -> Iterator[ast.Name]:
 
 def _changed_while_run_over(loop: ast.For) -> set[str]:
     """Names of what a loop runs over and its body appends to, takes from, or binds."""
-    over = {n.id for n in ast.walk(loop.iter) if isinstance(n, ast.Name)}
+    over = {n.id for n in walk(loop.iter) if isinstance(n, ast.Name)}
     changed: set[str] = set()
     for stmt in loop.body:
-        for node in ast.walk(stmt):
+        for node in walk(stmt):
             match node:
                 case ast.Attribute(value=ast.Name(id=name), attr=method) if method in METHODS:
                     changed.add(name)

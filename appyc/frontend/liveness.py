@@ -10,6 +10,8 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from appyc.frontend.tree import walk
+
 
 @dataclass(frozen=True, slots=True)
 class _Exits:
@@ -30,7 +32,7 @@ def live_before(
 
 
 def names_read(node: ast.AST) -> frozenset[str]:
-    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    return frozenset(n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
 
 
 def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
@@ -51,13 +53,13 @@ def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
 
 def _used(node: ast.stmt) -> frozenset[str]:
     """Names whose value matters to a statement, those that it updates too."""
-    updated = (n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign))
+    updated = (n.target for n in walk(node) if isinstance(n, ast.AugAssign))
     return names_read(node) | {target.id for target in updated if isinstance(target, ast.Name)}
 
 
 def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
     """Names that some statement in `body` binds: by assignment, `def`, `class` or import."""
-    return frozenset(name for s in body for n in ast.walk(s) for name in _bound_by(n))
+    return frozenset(name for s in body for n in walk(s) for name in _bound_by(n))
 
 
 def _bound_by(node: ast.AST) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ def names_captured(function: ast.FunctionDef) -> frozenset[str]:
 
 def captured_in(body: Iterable[ast.stmt]) -> frozenset[str]:
     """The same of statements."""
-    inner = (n for s in body for n in ast.walk(s) if isinstance(n, _LATE))
+    inner = (n for s in body for n in walk(s) if isinstance(n, _LATE))
     return frozenset(name for n in inner for name in names_read(n))
 
 

@@ -25,6 +25,7 @@ from appyc.frontend.scope import Facts, NoValue, Recursive, Restart, Scope
 from appyc.frontend.source import Source, parameters_of
 from appyc.frontend.statements import lower_block
 from appyc.frontend.tensors import held
+from appyc.frontend.tree import walk
 from appyc.frontend.values import (
     ArrayRef,
     DictValue,
@@ -117,9 +118,7 @@ def _lower(
     loc = scope.loc(node)
     params: list[Symbol] = []
     places = {a.arg: scope.loc(a) for a in parameters_of(node)}
-    rebound = {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del)
-    }
+    rebound = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del)}
     for name, arg in arguments.items():
         before = len(params)
         value = _parameter(scope, name, arg, params, places[name])

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from appyc.frontend.tree import is_list
+from appyc.frontend.tree import is_list, walk
 
 _TAKERS = frozenset({"len", "enumerate", "zip", "min", "max", "sum", "reversed", "any", "all"})
 
@@ -26,7 +26,7 @@ def read_lists(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
     seen: set[ast.AST] = set()
     deep: set[ast.AST] = set()
     names: list[ast.Name] = []
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name):
             names.append(node)
         for target, nested in _binds(node):
@@ -35,10 +35,10 @@ def read_lists(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
             deep.add(target)
         for name, whole in looked_at(node, is_of_library):
             (deep if whole else seen).add(name)
-    other = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
-    for inner in ast.walk(function):
+    other = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+    for inner in walk(function):
         if isinstance(inner, ast.FunctionDef | ast.Lambda) and inner is not function:
-            other |= {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
+            other |= {n.id for n in walk(inner) if isinstance(n, ast.Name)}
     other |= {n.id for n in names if n not in deep and (n not in seen or bound.get(n.id, False))}
     return frozenset(bound.keys() - other)
 
@@ -50,15 +50,13 @@ def read_parameters(function: ast.FunctionDef, is_of_library: Callable[[str], bo
     looks: dict[ast.Name, bool] = {}
     names: list[ast.Name] = []
     captured: set[str] = set()
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name) and node.id in given:
             names.append(node)
         if isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
-            captured |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            captured |= {n.id for n in walk(node) if isinstance(n, ast.Name)}
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-            captured |= {
-                n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)
-            }  # a part is a list again
+            captured |= {n.id for n in walk(node.value) if isinstance(n, ast.Name)}  # a part is a list again
         for name, whole in looked_at(node, is_of_library):
             looks[name] = looks.get(name, False) or whole
     only_read = given - captured - {n.id for n in names if n not in looks}
@@ -71,7 +69,7 @@ def _binds(node: ast.AST) -> Iterator[tuple[ast.Name, bool]]:
         return
     for target in node.targets:
         if isinstance(target, ast.Name) and is_list(node.value):
-            yield target, any(isinstance(n, ast.List) for e in _items(node.value) for n in ast.walk(e))
+            yield target, any(isinstance(n, ast.List) for e in _items(node.value) for n in walk(e))
         elif isinstance(target, ast.Tuple):
             for part in target.elts:
                 if isinstance(part, ast.Starred) and isinstance(part.value, ast.Name):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from pathlib import Path
 
-from appyc.frontend.tree import loops_with_own_names, statements_in
+from appyc.frontend.tree import loops_with_own_names, statements_in, walk
 
 
 def parsed(text: str) -> ast.FunctionDef:
@@ -83,3 +84,8 @@ def test_a_name_that_the_body_binds_again_is_a_variable():
             for m in range(3):
                 m += 1
     """) == ["j"]
+
+
+def test_everything_is_walked_in_the_order_of_the_library() -> None:
+    tree = ast.parse(Path(__file__).read_text())
+    assert [id(node) for node in walk(tree)] == [id(node) for node in ast.walk(tree)]
