@@ -27,6 +27,7 @@ from appyc.frontend.numbers import (
     promote,
 )
 from appyc.frontend.values import Number, describe
+from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.intrinsics import INTRINSICS
 from appyc.ir.nodes import Binary, Const, Expr, Intrinsic, Logical, Unary
 from appyc.ir.types import DType
@@ -89,6 +90,8 @@ def _to_int(rounding: str | None) -> Maker:
         expr = a.expr
         if rounding is not None and a.type.dtype.is_float:
             expr = Intrinsic(rounding, (expr,), expr.dtype, loc=loc)
+        if expr.dtype is DType.UINT64 and not is_within(range_of(expr), limits(DType.INT64)):
+            return Number(expr, python=True)
         return Number(cast(expr, DType.INT64), python=True)
 
     return make

@@ -119,3 +119,34 @@ def beside_arrays(a, k):
 @PROGRAMS.on(ints(3, lo=0), 2**63)
 def as_an_index(a, k):
     return a[k]
+
+
+EDGES = np.array([0, 1, 5, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
+
+
+@PROGRAMS.on(EDGES, np.zeros(6, np.int64))
+def of_elements(u, out):
+    for i in range(u.shape[0]):
+        v = int(u[i])
+        out[i] = v % 97 + int(~u[i]) % 89 + (v >> 5) // 7 + (v > 2**63 - 1)
+
+
+@PROGRAMS.on(EDGES, np.zeros(6, np.int64))
+@PROGRAMS.on(EDGES, np.zeros(6, np.uint64))
+@PROGRAMS.on(EDGES[:3], np.zeros(6, np.int32))
+@PROGRAMS.on(EDGES, np.zeros(6))
+def of_elements_stored(u, out):
+    for i in range(u.shape[0]):
+        out[i] = int(u[i])
+
+
+@PROGRAMS.on(EDGES, 4, np.zeros(6))
+@PROGRAMS.on(EDGES, -4, np.zeros(6))
+def of_elements_beside_ints(u, k, out):
+    for i in range(u.shape[0]):
+        out[i] = max(int(u[i]), k) % 10 + (int(u[i]) == k) + int(u[i]) * 0.5 + int(u[i] >> np.uint64(11)) * 3
+
+
+@PROGRAMS.on(EDGES)
+def of_one_element(u):
+    return int(u[5]), int(u[2]), abs(int(u[4]))
