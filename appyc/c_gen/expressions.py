@@ -386,6 +386,8 @@ def _intrinsic(ctx: FunctionContext, expr: Intrinsic) -> str:
             return f"{helpers.library('fabs', dtype)}({first})"
         case "sign":
             return f"{helpers.typed('sign', dtype)}({first})"
+        case "mulhi":
+            return f"(uint64_t)((unsigned __int128){first} * {args[1]} >> 64)"
         case "isnan" | "isinf" | "isfinite":
             return f"(__builtin_{expr.name}({first}) != 0)"
         case "real" | "imag":

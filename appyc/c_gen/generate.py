@@ -91,7 +91,8 @@ def generate(
     table = [table_text(profiled)] if profiled else []
     functions = tuple(module.functions)
     written = [function.static for function in functions]
-    draws = any(isinstance(n, Draw) for n in walk(fn))
+    parts = (fn, *(callee.function for callee in fn.callees))
+    draws = any(isinstance(n, Draw) for part in parts for n in walk(part))
     head = f"{KEEP_CHOICES}\n{TYPEDEFS}" if draws else TYPEDEFS
     text = "\n\n".join([head, module.helpers.text(), *table, *called, *written, entry_text]) + "\n"
     threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))

@@ -5,9 +5,9 @@ Apart from name resolution, so that a call of compiled code needs nothing of the
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from types import CellType, FunctionType, MethodType
 
 from appyc.frontend.generators import part_of
@@ -80,7 +80,7 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
                 assert isinstance(value, dict)
                 value = value[name]
             case "module":
-                value = sys.modules[name]
+                value = import_module(name)
             case _:
                 value = part_of(value, kind, name)
     return value

@@ -9,6 +9,7 @@ from appyc.frontend import (
     tensors,
 )
 from appyc.frontend.functions import imaginary_part, real_part
+from appyc.frontend.made_generators import MadeGenerator, MadeMethod
 from appyc.frontend.scope import Scope
 from appyc.frontend.values import (
     ArrayRef,
@@ -37,6 +38,8 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
             raise AssertionError("a mask has been put together")
         case Wide():
             raise UnsupportedError(f"{describe(owner)} has no attributes in compiled code", loc)
+        case Opaque(obj=MadeGenerator() as bits):
+            return Opaque(MadeMethod(bits, name))
         case Opaque():
             return scope.names.attribute(owner, name, loc)
         case ArrayRef() | Tensor():

@@ -21,6 +21,7 @@ from appyc.frontend.generated import generated_extreme, generated_sum, generated
 from appyc.frontend.generators import kind_of
 from appyc.frontend.host_calls import BUILTINS, is_library_function
 from appyc.frontend.local_functions import LocalFunction
+from appyc.frontend.made_generators import MadeMethod, lower_maker
 from appyc.frontend.number_functions import ALL_FUNCTIONS
 from appyc.frontend.numbers import holds
 from appyc.frontend.recursion import Called, lower_recursive
@@ -62,13 +63,17 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
             drawn_there = draws.lower_method(scope, node, owner, node.func.attr, loc)
             if drawn_there is not None:
                 return drawn_there
-        callee = scope.names.attribute(owner, node.func.attr, scope.loc(node.func))
+        callee = attributes.attribute(scope, owner, node.func.attr, scope.loc(node.func))
     else:
         callee = expressions.lower_expression(scope, node.func)
     if not isinstance(callee, Opaque):
         raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
+    if isinstance(callee.obj, MadeMethod):
+        return draws.lower_made_method(scope, node, callee.obj, loc)
     if isinstance(callee.obj, Primitive | Stored):
         return draws.lower_primitive(scope, node, callee.obj, loc)
+    if (own := lower_maker(scope, node, _hashable(callee.obj), loc)) is not None:
+        return own
     generator = draws.generator_of(callee)
     if generator is not None:
         found_there = draws.lower_method(scope, node, generator, callee.obj.__name__, loc)  # type: ignore[attr-defined]
@@ -376,7 +381,7 @@ def _inline(
 
 def inlined(scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc) -> Value:
     """The same for a function of our own, with values for all its parameters."""
-    names = Names(fn, scope.names.environment, AccessPath((("callee", fn.__qualname__),)))
+    names = Names(fn, scope.names.environment, AccessPath((("own", fn.__qualname__),)))
     return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
 
 

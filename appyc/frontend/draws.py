@@ -6,23 +6,31 @@ import ast
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import cast
 
 import numpy as np
 
 from appyc.errors import CompileError, LibraryCallError, Loc, TypeInferenceError
-from appyc.frontend import arithmetic, drawn, expressions
+from appyc.frontend import arithmetic, bit_generators, drawn, expressions
 from appyc.frontend.access import AccessPath
 from appyc.frontend.functions import as_dtype
-from appyc.frontend.generators import GENERATOR, PYTHON, has_part, kind_of, kind_of_all, part_of
+from appyc.frontend.generators import GENERATOR, NUMPY, PYTHON, has_part, kind_of, kind_of_all, part_of
+from appyc.frontend.made_generators import (
+    MadeGenerator,
+    MadeMethod,
+    located,
+    lower_bits_method,
+    made,
+    next_of,
+    of_text,
+)
 from appyc.frontend.scope import Scope
 from appyc.frontend.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, dtype_of
 from appyc.ir.draws import DRAWS
-from appyc.ir.nodes import Draw, Expr, Load, Node, Stmt
+from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import rewrite
 
 Arguments = dict[str, Value]
 
@@ -65,11 +73,25 @@ def lower_method(scope: Scope, node: ast.Call, owner: Opaque, name: str, loc: Lo
     if fn is None or owner.root is None:
         raise LibraryCallError(f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
                                hints=("call it before the loop",))  # fmt: skip
-    before = len(scope.block)
-    with or_library(node, loc):
-        out = _drawn(scope, node, owner, fn, name, loc)
-    scope.block[before:] = [_located(stmt, loc) for stmt in scope.block[before:]]
-    return out
+    with or_library(node, loc), located(scope, loc):
+        return _drawn(scope, node, owner, fn, name, loc)
+
+
+def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc) -> Value:
+    """The same for a generator, or a bit generator, that the program makes inside a loop."""
+    bits, name = method.owner, method.name
+    if not bits.draws:
+        return lower_bits_method(scope, node, bits, name, loc)
+    try:
+        with located(scope, loc):
+            return _drawn(scope, node, Opaque(bits), getattr(drawn, f"{NUMPY}_{name}"), name, loc)
+    except (CompileError, AttributeError) as error:
+        what = f": {error.summary}" if isinstance(error, CompileError) else ""
+        raise LibraryCallError(
+            f"{ast.unparse(node.func)} of a generator that a loop makes cannot be compiled{what}", loc,
+            hints=("random, uniform, normal, exponential, lognormal, integers, choice and permutation can; for others, "
+                   "make the generators before the loop with spawn, one for each iteration",),
+        ) from None  # fmt: skip
 
 
 @contextmanager
@@ -82,15 +104,6 @@ def or_library(node: ast.Call, loc: Loc) -> Iterator[None]:
             f"{ast.unparse(node.func)} cannot be compiled here: {error.summary}", loc,
             hints=("draw before the loop, or draw numbers one by one",),
         ) from None  # fmt: skip
-
-
-def _located(stmt: Stmt, loc: Loc) -> Stmt:
-    """The statement as one at another place: what is refused is refused where the program calls."""
-
-    def rule(node: Node) -> Node:
-        return replace(node, loc=loc) if node.loc.file == drawn.__file__ else node
-
-    return rewrite(stmt, rule)
 
 
 def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: str, loc: Loc) -> Value:
@@ -163,6 +176,8 @@ def lower_primitive(scope: Scope, node: ast.Call, what: drawn.Primitive | drawn.
     """A draw, or a part of a generator's state, in the text of `frontend/drawn.py`."""
     owner, *values = expressions.lower_operands(scope, node.args)
     assert isinstance(owner, Opaque)
+    if (bits := made(owner)) is not None:
+        return _of_made(scope, bits, what, values, loc)
     assert owner.root is not None
     kind = kind_of(owner.obj)
     step = GENERATOR if isinstance(what, drawn.Primitive) else what.step
@@ -177,9 +192,29 @@ def lower_primitive(scope: Scope, node: ast.Call, what: drawn.Primitive | drawn.
     index = owner.index if isinstance(owner, OneOf) and owner.index is not None else None
     place = index if index is not None else arithmetic.const(0, DType.INT64, loc)
     where = Load(array.symbol, (place,), checked=index is not None, loc=loc)
-    wanted = DRAWS[what.name].arguments
-    args = tuple(
-        arithmetic.cast(expressions.number(v, loc, "an argument").expr, dtype)
-        for v, dtype in zip(values, wanted, strict=True)
-    )
+    args = tuple(n.expr for n in _arguments(what.name, values, loc))
     return Number(scope.temp("drawn", Draw(what.name, where, args, loc=loc)), python=True)
+
+
+def _arguments(name: str, values: list[Value], loc: Loc) -> list[Number]:
+    wanted = DRAWS[name].arguments
+    return [
+        Number(
+            arithmetic.cast(expressions.number(v, loc, "an argument").expr, dtype),
+            python=dtype is DType.FLOAT64,
+        )
+        for v, dtype in zip(values, wanted, strict=True)
+    ]
+
+
+def _of_made(
+    scope: Scope, bits: MadeGenerator, what: drawn.Primitive | drawn.Stored, values: list[Value], loc: Loc
+) -> Value:
+    """The same for a generator that the program makes."""
+    assert isinstance(what, drawn.Primitive)
+    found = next_of(scope, bits, what.name, loc)
+    if found is not None:
+        return found
+    if not hasattr(bit_generators, what.name):
+        raise TypeInferenceError("only the library has the distribution", loc)
+    return of_text(scope, what.name, [Opaque(bits), *_arguments(what.name, values, loc)], loc)

@@ -11,6 +11,7 @@ import numpy as np
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import arithmetic
 from appyc.frontend.arithmetic import cast, const
+from appyc.frontend.bit_generators import high_product
 from appyc.frontend.functions import FUNCTIONS
 from appyc.frontend.numbers import NumberType, float_type_of, promote
 from appyc.frontend.values import Number
@@ -145,7 +146,12 @@ def _is_negative(x: Expr, zero: Expr, loc: Loc) -> Expr:
     return Compare("<", x, zero, loc=loc)
 
 
+def _high_product(args: list[Number], loc: Loc) -> Number:
+    return Number(Intrinsic("mulhi", tuple(a.expr for a in args), DType.UINT64, loc=loc), python=False)
+
+
 MORE_FUNCTIONS: dict[object, tuple[range, Maker]] = {
+    high_product: (range(2, 3), _high_product),
     np.heaviside: (range(2, 3), _heaviside),
     np.logaddexp: (range(2, 3), _logaddexp(None)),
     np.logaddexp2: (range(2, 3), _logaddexp(2.0)),

@@ -25,6 +25,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arithmetic import const, integer
 from appyc.frontend.callees import Made, Shape
 from appyc.frontend.local_functions import LocalFunction
+from appyc.frontend.made_generators import MadeGenerator
 from appyc.frontend.numbers import NumberType
 from appyc.frontend.returned_views import returned_view
 from appyc.frontend.scope import NoValue, Scope
@@ -150,6 +151,8 @@ class _Flat:
             case Opaque(obj=LocalFunction() as fn) if len(fn.home.calls) > 1:
                 raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
                                        hints=("define it outside",))  # fmt: skip
+            case Opaque(obj=MadeGenerator()):
+                raise _not_handed_on("a generator that a loop makes", self.loc)
             case Opaque():
                 return _identity(value)
             case _:
@@ -214,6 +217,8 @@ def _kind_around(value: Value, loc: Loc) -> Hashable:
             return (value.element.dtype, value.ndim)
         case Opaque(obj=LocalFunction() as fn):
             return ("local", fn.key)
+        case Opaque(obj=MadeGenerator()):
+            raise _not_handed_on("a generator that a loop makes", loc)
         case Opaque():
             return _identity(value)
         case TupleValue(items=items):

@@ -222,8 +222,8 @@ def _is_computed(obj: object, name: str) -> bool:
 
 
 def is_library(value: object, path: AccessPath) -> bool:
-    """Modules and what NumPy, math and the builtins define: not expected to change."""
-    if isinstance(value, ModuleType):
+    """Modules, what NumPy, math and the builtins define, and globals of our own text: not expected to change."""
+    if isinstance(value, ModuleType) or path.steps[0][0] == "own":
         return True
     if kind_of(value) is not None or kind_of(getattr(value, "__self__", None)) is not None:
         return True  # which kind of generator it is, is asked where its state is fetched

@@ -65,6 +65,7 @@ INTRINSICS: dict[str, IntrinsicInfo] = {
     "hypot": IntrinsicInfo(2, "np.hypot", "f"),
     "copysign": IntrinsicInfo(2, "np.copysign", "f"),
     "fmod": IntrinsicInfo(2, "np.fmod", "f"),
+    "mulhi": IntrinsicInfo(2, "high_product", "u"),  # the upper half of a product of 64 bits by 64
 }
 
 VECTOR_FUNCTIONS: dict[str, int] = {

@@ -304,6 +304,8 @@ class _Printer:
 
     def intrinsic(self, expr: Intrinsic) -> str:
         spelling = INTRINSICS[expr.name].numpy
+        if expr.name == "mulhi":
+            return f"np.uint64(int({self.bare(expr.args[0])}) * int({self.bare(expr.args[1])}) >> 64)"
         call = f"{spelling}({', '.join(self.bare(a) for a in expr.args)})"
         return call if spelling.startswith("np.") else f"np.{expr.dtype}({call})"
 

@@ -258,6 +258,8 @@ class ExpressionEmitter:
                 return self.call("sign_of_unsigned" if arg.dtype.kind == "u" else "sign_of", args[0])
             case "sqrt":
                 return f"tl.sqrt({args[0]})" if e.dtype is DType.FLOAT64 else f"tl.sqrt_rn({args[0]})"
+            case "mulhi":
+                return f"tl.umulhi({args[0]}, {args[1]})"
             case "floor" | "ceil":
                 return f"tl.{e.name}({args[0]})"
             case "isnan":

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.errors import DependenceError
+from appyc.errors import DependenceError, UnsupportedError
 from benchmarks.drawing import DRAWING
 
 Generator = Any
@@ -212,6 +212,18 @@ def counted(rng: Generator, n: int) -> Any:
     return h
 
 
+def tree(rng: Generator, n: int) -> float:
+    """It calls itself, and nothing else draws."""
+    return rng.normal() + tree(rng, n - 1) * tree(rng, n - 2) if n > 0 else rng.random()
+
+
+def trees(rng: Generator, n: int) -> float:
+    s = 0.0
+    for _i in range(n):
+        s += tree(rng, 3) - rng.random()
+    return s
+
+
 def swapped(rng: Generator, n: int) -> tuple[float, float]:
     x, y = rng.random(), rng.normal()
     draw = rng.random
@@ -221,7 +233,7 @@ def swapped(rng: Generator, n: int) -> tuple[float, float]:
 
 
 PROGRAMS = (walk, on_some_paths, listed, two_loops, columns_first, unread, one_for_all, helped, unrolled, arrays,
-            searched, any_drawn, counted, swapped)  # fmt: skip
+            searched, any_drawn, counted, trees, swapped)  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -398,3 +410,35 @@ def helped_by_python(rng: random.Random, n: int) -> float:
     for _i in range(n):
         s = s / 2 + rng.gauss() + rng.random()
     return s
+
+
+def test_a_recursive_function_that_draws() -> None:
+    one, other = np.random.default_rng(3), np.random.default_rng(3)
+    assert appyc.jit(tree)(one, 7) == tree(other, 7)
+    assert state(one) == state(other)
+
+
+def test_what_a_generator_that_a_loop_makes_cannot_do_is_refused() -> None:
+    def drawn(out: Any) -> None:
+        for i in appyc.prange(out.shape[0]):
+            rng = np.random.default_rng(i)
+            out[i] = rng.gamma(2.0)
+
+    def seeded(out: Any) -> None:
+        for i in appyc.prange(out.shape[0]):
+            out[i] = np.random.default_rng(i - 3).random()
+
+    def handed_on(out: Any) -> None:
+        for i in range(out.shape[0]):
+            out[i] = tree(np.random.default_rng(i), 2)
+
+    with pytest.raises(UnsupportedError, match="only the library has the distribution") as caught:
+        appyc.jit(drawn)(np.zeros(9))
+    assert "rng.gamma(2.0)" in str(caught.value)
+    assert "spawn" in str(caught.value)
+    with pytest.raises(ValueError, match="non-negative integer"):
+        appyc.jit(seeded)(np.zeros(9))
+    found, wanted = np.zeros(9), np.zeros(9)
+    appyc.jit(handed_on)(found)
+    handed_on(wanted)
+    assert found.tolist() == wanted.tolist()
