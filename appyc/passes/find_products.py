@@ -38,8 +38,8 @@ Requires `recognise_reductions` and all passes that move loops; runs before `che
 new nest gets verdicts of its own. Nothing in the nest may raise, and none of its loops may be held to its order by a
 pragma.
 
-Does not handle: factors that differ from row to row; products with a pragma's loop around that threads
-share; operands that the same nest writes, but for triangles that read other rows.
+Does not handle: factors that differ from row to row; products among other work, with a pragma's loop around that
+threads share; operands that the same nest writes, but for triangles that read other rows.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class _Search:
         if product is not None and (product.shape is ProductShape.ALL or not self.ctx.options.on_gpu):
             self._tell(loop, f"a product of matrices, which {self._library} computes where it is large")
             return replace(loop, product=product)
-        stack = None if self.ctx.options.on_gpu or loop.clauses is not None else stack_of(loop)
+        stack = None if self.ctx.options.on_gpu else stack_of(loop)
         if stack is not None:
             self._tell(loop, f"products of matrices, which {self._library} computes where they are large")
             return replace(loop, product=stack)

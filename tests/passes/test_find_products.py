@@ -248,18 +248,35 @@ def test_other_elements_stay_in_loops(dtype: Any) -> None:
 
 
 def test_sums_inside_a_loop_that_a_pragma_shares_stay_there() -> None:
-    def stacks(a, b, c):
+    def more_than_stacks(a, b, c):
         # pragma parallel for
         for n in range(a.shape[0]):
             for i in range(a.shape[1]):
                 for j in range(b.shape[2]):
                     for k in range(a.shape[2]):
                         c[n, i, j] += a[n, i, k] * b[n, k, j]
+            c[n, 0, 0] = 1.0
 
     a = RNG.uniform(-1, 1, (2, 3, 3))
-    out, marked, _ = found(stacks, a, a, a.copy())
+    out, marked, _ = found(more_than_stacks, a, a, a.copy())
     assert not marked
     assert not any(isinstance(n, If) for n in walk(out))
+
+
+def test_a_pragma_over_a_stack_is_kept_by_the_library_s_threads() -> None:
+    def stacks_shared(a, b, c):
+        # pragma parallel for
+        for n in range(a.shape[0]):
+            # pragma parallel for
+            for i in range(a.shape[1]):
+                for j in range(b.shape[2]):
+                    for k in range(a.shape[2]):
+                        c[n, i, j] += a[n, i, k] * b[n, k, j]
+
+    a = RNG.uniform(-1, 1, (2, 3, 3))
+    _, (loop,), _ = found(stacks_shared, a, a, a.copy())
+    assert loop.product is not None
+    assert loop.product.stack == loop.var
 
 
 def stacks(a, b):
