@@ -1,4 +1,8 @@
-"""Every program of tests/programs through every back end, against plain Python."""
+"""Every program of tests/programs through every back end, against plain Python.
+
+A program's first arguments go through all of them. With the others, which differ in types, lengths and
+paths, it runs as C with every parallel loop cut up: `-m slow` runs these on the other targets too.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +29,15 @@ def all_runs() -> list[Any]:
         for run in reversed(programs.runs):  # decorators apply from the bottom up
             name = f"{info.name}.{run.fn.__name__}"
             for target in run.targets:
-                params.append(pytest.param(run, target, id=f"{name}-{count[name]}-{target}"))
+                marks = () if count[name] == 0 or target == _usual(run) else pytest.mark.slow
+                params.append(pytest.param(run, target, id=f"{name}-{count[name]}-{target}", marks=marks))
             count[name] += 1
     return params
+
+
+def _usual(run: Run) -> str:
+    """The target on which a program runs with all of its arguments."""
+    return "threads" if "threads" in run.targets else run.targets[0]
 
 
 @pytest.mark.parametrize(("run", "target"), all_runs())
