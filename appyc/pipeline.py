@@ -23,7 +23,7 @@ from appyc.analysis.verdicts import loop_text
 from appyc.errors import DependenceError, InternalError, UnsupportedError, defects_of
 from appyc.ir.nodes import Callee, Function
 from appyc.ir.verify import check
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import loops_of, walk
 from appyc.passes.block_deviations import block_deviations
 from appyc.passes.block_producers import block_producers
 from appyc.passes.carry_in_scalars import carry_in_scalars
@@ -176,8 +176,25 @@ def too_deep(fn: Function) -> UnsupportedError:
                             hints=("give parts of it names, or make them functions",))  # fmt: skip
 
 
+GROWTH, ALWAYS = 16, 4_000
+"""How many times as many nodes as at first a function may have after a pass, and how many more it always may."""
+
+NEEDED = frozenset({keep_numpys_digits, expand_tensors, trap_overflow, keep_python_ints, check_calls})
+"""Passes without which the function is not right, or not one that the others know."""
+
+
+def _size(fn: Function) -> int:
+    return sum(1 for _ in walk(fn))
+
+
+def _is_too_large(fn: Function, before: Function, most: int) -> bool:
+    """Whether a pass has made too much of a function."""
+    return fn is not before and (size := _size(fn)) > most and size > _size(before)
+
+
 def _leave_out(transform: Pass, fn: Function, ctx: PassContext) -> None:
-    """Says that the function stays as it was before a pass, which would take too long; the pragmas' pass must not."""
+    """Says that the function stays as it was before a pass, which would take too long, or make too much of it; the
+    pragmas' pass must not."""
     asked = next((loop for loop in loops_of(fn.body) if is_asked(loop)), None)
     if transform is check_parallel and asked is not None:
         raise DependenceError(
@@ -198,17 +215,23 @@ def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: boo
     """
     if verify:
         check(fn, "the front end")
+    most = GROWTH * _size(fn) + ALWAYS
     for transform in passes:
+        before = ctx.findings()
         try:
             with defects_of(transform.__name__):
-                fn = transform(fn, ctx)
+                found: Function | None = transform(fn, ctx)
         except RecursionError:
             raise too_deep(fn) from None
         except InternalError as defect:
             if defect.__cause__ is None or not is_out_of_work(defect.__cause__):
                 raise
+            found = None
+        if found is None or (transform not in NEEDED and _is_too_large(found, fn, most)):
+            ctx.go_back_to(before)
             _leave_out(transform, fn, ctx)
             continue
+        fn = found
         if verify:
             check(fn, transform.__name__)
     ctx.facts.forget()

@@ -10,20 +10,21 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import appyc
+from appyc.analysis.allowance import EASY, Allowance
 from appyc.analysis.presburger import _OutOfWorkError
 from appyc.ir.nodes import Function, LoopMode
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of
 from appyc.passes.check_parallel import check_parallel
 from appyc.passes.context import PassContext
-from appyc.pipeline import ANALYSE, Pass
+from appyc.pipeline import ALWAYS, ANALYSE, GROWTH, Pass, _size
 from benchmarks.polybench.suite import KERNELS
 from tests.dependences.deep import NESTS, deepest
 
@@ -72,14 +73,19 @@ def with_pragma(nest: Nest, folder: Path) -> Nest:
     """The nest with a pragma on its outermost loop."""
     lines = inspect.getsource(nest).splitlines()
     first = next(k for k, line in enumerate(lines) if line.lstrip().startswith("for "))
-    path = folder / f"{nest.__name__}_with_pragma.py"
-    path.write_text("\n".join([*lines[:first], "    # pragma parallel for", *lines[first:]]) + "\n")
+    text = "\n".join([*lines[:first], "    # pragma parallel for", *lines[first:]]) + "\n"
+    return function_of(text, folder / f"{nest.__name__}_with_pragma.py", nest.__name__)
+
+
+def function_of(text: str, path: Path, name: str = "f") -> Nest:
+    """A function by its text."""
+    path.write_text(text)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    out: Nest = getattr(module, nest.__name__)
+    out: Nest = getattr(module, name)
     return out
 
 
@@ -145,3 +151,101 @@ def test_no_pragma_is_ignored_by_that(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("appyc.analysis.presburger.BETWEEN", 20)
     with pytest.raises(appyc.DependenceError, match="could not be proven in reasonable time"):
         appyc.jit(cache=False, target="cpu")(stencil_with_pragma)(np.ones(20), np.ones(20))
+
+
+def joined(many: int) -> str:
+    """The lengths of what is joined are sums of all lengths before."""
+    line = "    a = np.concatenate((a[1:], b[:1])) + np.roll(a, 2)\n"
+    return "import numpy as np\n\ndef f(a, b):\n" + line * many + "    return a\n"
+
+
+def filters(many: int) -> str:
+    """Each reads three elements of the one before, which could be computed at every read."""
+    line = "    a = a[2:] * 0.5 + a[1:-1] + a[:-2] * 0.25\n"
+    return "def f(a, b):\n" + line * many + "    return a\n"
+
+
+def nested(many: int) -> str:
+    """Short loops in each other."""
+    loops = "".join(f"{'    ' * (k + 2)}for i{k} in range(5):\n" for k in range(many))
+    return f"def f(a, b):\n    for x in range(a.shape[0]):\n{loops}{'    ' * (many + 2)}b[x] += a[x] * (i0 + 1)\n"
+
+
+def choices(many: int) -> str:
+    """Ranges that turn at many points."""
+    line = "            if i < {0} and j > {0}:\n                b[i] += a[j]\n"
+    text = "".join(line.format(7 * k) for k in range(many))
+    return f"def f(a, b):\n    for i in range(a.shape[0]):\n        for j in range(b.shape[0]):\n{text}"
+
+
+def copies(many: int) -> str:
+    """Loops that are there several times, for what arguments say."""
+    line = "        if i < b.shape[0]:\n            a[i] = a[(i + {0}) % a.shape[0]] + b[i]\n"
+    return "def f(a, b):\n" + "".join(
+        f"    for i in range(a.shape[0]):\n{line.format(k + 1)}" for k in range(many)
+    )
+
+
+@pytest.mark.parametrize("text", [joined, filters, choices, copies], ids=lambda text: text.__name__)
+def test_no_pass_makes_a_program_more_than_so_many_times_as_large(
+    text: Callable[[int], str], tmp_path: Path
+) -> None:
+    sizes = []
+    for many in (3, 12):
+        jitted = appyc.jit(cache=False, target="cpu")(function_of(text(many), tmp_path / f"f{many}.py"))
+        analysed = jitted._analyse(jitted._wanted((np.ones(99), np.ones(99)), {}))
+        sizes.append((_size(analysed.plain), _size(analysed.function)))
+    assert all(after <= GROWTH * before + ALWAYS for before, after in sizes), sizes
+
+
+def test_a_pass_that_makes_too_much_is_left_out_with_what_it_has_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("appyc.pipeline.ALWAYS", 0)
+    monkeypatch.setattr("appyc.pipeline.GROWTH", 2)
+    jitted = appyc.jit(cache=False, target="cpu")(function_of(nested(2), tmp_path / "f.py"))
+    arguments = np.arange(9.0), np.zeros(9)
+    analysed = jitted._analyse(jitted._wanted(arguments, {}))
+    said = [remark.text for remark in analysed.context.remarks]
+    assert any("(unroll loops), which is left out" in text for text in said)
+    assert _size(analysed.function) <= 2 * _size(analysed.plain)
+    jitted(*arguments)
+    assert arguments[1].tolist() == (75 * np.arange(9.0)).tolist()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """What isl is given for its questions, one try after the other."""
+    out: list[int] = []
+    tries = Allowance.tries
+
+    def noted(allowance: Allowance) -> Iterator[int]:
+        for work in tries(allowance):
+            out.append(work)
+            yield work
+
+    monkeypatch.setattr(Allowance, "tries", noted)
+    return out
+
+
+@pytest.mark.parametrize("text", [filters, copies], ids=lambda text: text.__name__)
+def test_work_grows_no_faster_than_the_statements(
+    text: Callable[[int], str], asked: list[int], tmp_path: Path
+) -> None:
+    sums = []
+    for many in (10, 20, 40):
+        asked.clear()
+        jitted = appyc.jit(cache=False, target="cpu")(function_of(text(many), tmp_path / f"f{many}.py"))
+        jitted._analyse(jitted._wanted((np.ones(999), np.ones(999)), {}))
+        sums.append(sum(asked))
+    assert sums[1] <= 2.5 * sums[0], sums
+    assert sums[2] <= 2.5 * sums[1], sums
+
+
+def test_conditions_that_depend_on_each_other_are_asked_about_within_the_allowance(
+    asked: list[int], tmp_path: Path
+) -> None:
+    jitted = appyc.jit(cache=False, target="cpu")(function_of(choices(12), tmp_path / "f.py"))
+    analysed = jitted._analyse(jitted._wanted((np.ones(999), np.ones(999)), {}))
+    given = Allowance.of(_size(analysed.plain))
+    assert sum(asked) <= 2 * (given.left + EASY * given.questions)

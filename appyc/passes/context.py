@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from appyc.analysis.allowance import Allowance
 from appyc.analysis.legality import Legality
@@ -123,3 +124,19 @@ class PassContext:
         loops: passes in a row that change nothing else share one analysis, and what it remembers.
         """
         return self.facts.about(fn, self.allowance)
+
+    def findings(self) -> tuple[list[Remark], list[dict[Symbol, Any]]]:
+        """What passes have found so far, as `go_back_to` takes it."""
+        return list(self.remarks), [dict(found) for found in self._by_symbol()]
+
+    def go_back_to(self, before: tuple[list[Remark], list[dict[Symbol, Any]]]) -> None:
+        """Forgets what was found since, by a pass that is left out."""
+        self.remarks[:] = before[0]
+        for found, then in zip(self._by_symbol(), before[1], strict=True):
+            found.clear()
+            found.update(then)
+
+    def _by_symbol(self) -> tuple[dict[Symbol, Any], ...]:
+        return (
+            self.verdicts, self.changes, self.parts, self.copies, self.fusions, self.contracted, self.recomputed
+        )  # fmt: skip
