@@ -202,8 +202,10 @@ def _leave_out(transform: Pass, fn: Function, ctx: PassContext) -> None:
             "independent", asked.loc, hints=("make functions of parts of this one",),
         )  # fmt: skip
     name = transform.__name__.replace("_", " ")
-    ctx.remark(
-        fn.loc, f"what is known of {fn.name!r} is too much for a step ({name}), which is left out", "missed"
+    ctx.missed(
+        fn.loc,
+        f"what is known of {fn.name!r} is too much for a step ({name}), which is left out",
+        "make functions of parts of this one",
     )
 
 

@@ -44,6 +44,9 @@ from appyc.ir.visit import (
 MAX_NODES = 2000
 """A joined loop does not grow beyond this."""
 
+RANGES, PRAGMAS = "they run over different ranges", "they have different pragmas"
+ENDS = "one of them may raise, or end early"
+
 
 @dataclass(frozen=True, slots=True)
 class EqualExtents:
@@ -93,12 +96,12 @@ def _conjuncts(holds: Expr) -> list[Expr]:
 def why_not_joined(first: For, second: For, equal: EqualExtents, texts: Texts) -> str | None:
     """What the text of two loops has against joining them; None for nothing."""
     if first.step != second.step or not (equal.same(first.lo, second.lo) and equal.same(first.hi, second.hi)):
-        return "they run over different ranges"
+        return RANGES
     if not do_clauses_agree(first, second):
-        return "they have different pragmas"
+        return PRAGMAS
     body = texts.by(first.body)
     if body.has_effects or texts.by(second.body).has_effects:
-        return "one of them may raise, or end early"
+        return ENDS
     if texts.by((first, second)).nodes > MAX_NODES:
         return "the loop would be too long"
     one, two, bounds = body.touched, texts.of(second).touched, Touched.by((second.lo, second.hi))

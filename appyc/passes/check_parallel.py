@@ -103,11 +103,11 @@ def _say_what_was_given_up(fn: Function, ctx: PassContext) -> None:
     count = ctx.allowance.unanswered
     if count:
         what = "a question" if count == 1 else f"{count} questions"
-        ctx.remark(
+        ctx.missed(
             fn.loc,
             f"{what} about the loops and indices of '{fn.name}' takes too long to answer: what they are "
             "about is taken to depend, and to need checks",
-            "missed",
+            "make functions of parts of this one",
         )
 
 
@@ -260,7 +260,7 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
     if verdict.combined and ctx.options.exact and rounds_differently(verdict):
         if clauses is not None and clauses.request in _ASKED:
             text = f"{loop_text(loop.var, loop.clauses)} runs in order: with exact=True its sums keep theirs"
-            ctx.remark(clauses.loc, text, "missed")
+            ctx.missed(clauses.loc, text, "leave exact=True out if another order of the sum will do")
         return loop
     if verdict.verdict is Verdict.SCAN:
         return _handed_on(loop, verdict)

@@ -23,7 +23,7 @@ from appyc.analysis.legality import Legality
 from appyc.ir.nodes import For, Function, Load, LoopMode, Node, Reduction, Symbol, Update
 from appyc.ir.visit import map_loops, rewrite_all, scalars_read, scalars_written, walk
 from appyc.passes.context import PassContext
-from appyc.passes.map_gpu import has_atomic
+from appyc.passes.map_gpu import ANOTHER_LOOP, has_atomic
 
 
 def combine_on_gpu(fn: Function, ctx: PassContext) -> Function:
@@ -39,7 +39,7 @@ def combine_on_gpu(fn: Function, ctx: PassContext) -> Function:
         turned = _turned(fn, loop)
         if turned is not None:
             return turned
-        ctx.remark(loop.loc, f"the loop does not run in parallel on the GPU: {reason}", "missed")
+        ctx.missed(loop.loc, f"the loop does not run in parallel on the GPU: {reason}", ANOTHER_LOOP)
         return replace(loop, mode=LoopMode.SEQUENTIAL, private=(), last=(), reductions=())
 
     return map_loops(fn, rule)

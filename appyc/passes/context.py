@@ -19,13 +19,15 @@ class Remark:
     """Something worth telling the user that is no error.
 
     kind: "note" (what was done), "missed" (what was not, and why not), "warning". stored: of a miss, the arrays
-    that go through memory for it; where a later pass sees to it that none of them does, it is none.
+    that go through memory for it; where a later pass sees to it that none of them does, it is none. hint: what the
+    user could change, of a miss.
     """
 
     loc: Loc
     text: str
     kind: str = "note"
     stored: frozenset[Symbol] = frozenset()
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ class PassContext:
     """One compilation's settings and findings. Passes read the options and append to the rest.
 
     verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what was
-    done to a loop before that, in words that follow the verdict. facts: what `legality` has found out.
+    done to a loop before that, in words that follow the verdict. ways: what made its iterations independent, in words
+    that follow "independent after". facts: what `legality` has found out.
     allowance: what may still be spent on finding out more; trials: the same for loops that a pass would make, or moves
     to where they stand alone.
     fusions: the loops that were joined, by the variable of what they are now. contracted: arrays that are
@@ -103,6 +106,7 @@ class PassContext:
     remarks: list[Remark] = field(default_factory=list)
     verdicts: dict[Symbol, LoopVerdict] = field(default_factory=dict)
     changes: dict[Symbol, str] = field(default_factory=dict)
+    ways: dict[Symbol, list[str]] = field(default_factory=dict)
     parts: dict[Symbol, Symbol] = field(default_factory=dict)
     copies: dict[Symbol, Symbol] = field(default_factory=dict)
     fusions: dict[Symbol, FusionGroup] = field(default_factory=dict)
@@ -112,10 +116,16 @@ class PassContext:
     allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
     trials: Allowance = field(default_factory=Allowance, compare=False, repr=False)
 
-    def remark(
-        self, loc: Loc, text: str, kind: str = "note", stored: frozenset[Symbol] = frozenset()
-    ) -> None:
-        self.remarks.append(Remark(loc, text, kind, stored))
+    def remark(self, loc: Loc, text: str, kind: str = "note") -> None:
+        self.remarks.append(Remark(loc, text, kind))
+
+    def missed(self, loc: Loc, text: str, hint: str, stored: frozenset[Symbol] = frozenset()) -> None:
+        """Says what was not done, why not, and what the user could change."""
+        self.remarks.append(Remark(loc, text, "missed", stored, hint))
+
+    def freed(self, loop: Symbol, way: str) -> None:
+        """Keeps what was done so that the iterations of a loop are independent."""
+        self.ways.setdefault(loop, []).append(way)
 
     def legality(self, fn: Function) -> Legality:
         """The facts about the loops of a function.

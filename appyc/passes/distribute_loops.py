@@ -57,6 +57,8 @@ def distribute_loops(fn: Function, ctx: PassContext) -> Function:
         found = None if graph is None else _Plan(graph).groups()
         if found is not None:
             parts[loop.var] = _loops(loop, found, names)
+            for part in parts[loop.var]:
+                ctx.freed(part.var, "loop distribution: what carries a dependence runs in a loop of its own")
             what = "its statements are put in order" if len(found) == 1 else f"becomes {len(found)} loops"
             ctx.remark(loop.loc, f"{named(loop)}: {what}, so that some may run in parallel")
     return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn

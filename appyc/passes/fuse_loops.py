@@ -50,7 +50,17 @@ from functools import reduce
 from appyc.analysis.amounts import total
 from appyc.analysis.costs import traffic_of
 from appyc.analysis.free_loops import is_free
-from appyc.analysis.joining import EqualExtents, alone, left_behind, one_loop, placed, why_not_joined
+from appyc.analysis.joining import (
+    ENDS,
+    PRAGMAS,
+    RANGES,
+    EqualExtents,
+    alone,
+    left_behind,
+    one_loop,
+    placed,
+    why_not_joined,
+)
 from appyc.analysis.legality import Legality
 from appyc.analysis.product_terms import is_fixed
 from appyc.analysis.sharing_pays import ends_lanes, matrix_of_all_iterations, why_not_worthwhile
@@ -63,6 +73,16 @@ from appyc.passes.context import FusionGroup, PassContext
 from appyc.passes.recognise_reductions import recognise_reductions
 
 BETWEEN = "a statement between them needs the first and is needed by the second"
+
+WRITE_ONE = "write both as one loop where that gives the same results"
+
+HINTS = {
+    BETWEEN: "move the statement before the first loop or behind the second",
+    RANGES: "give both loops the same range",
+    PRAGMAS: "give both loops the same pragma",
+    ENDS: "take what may raise, `break` or `return` out of the loops",
+}
+"""What the user could change so that loops are joined, for the reasons that have such an answer."""
 
 REACH = 8
 """How many loops back one looks for another to be joined with."""
@@ -82,7 +102,7 @@ def fuse_loops(fn: Function, ctx: PassContext) -> Function:
     ctx.fusions.update((var, fusion.group(var)) for var in fusion.parts)
     for refusal in fusion.refusals:
         if not fusion.are_together(refusal.loops):
-            ctx.remark(refusal.loc, refusal.text, "missed", refusal.filled)
+            ctx.missed(refusal.loc, refusal.text, HINTS.get(refusal.why, WRITE_ONE), refusal.filled)
     return replace(fn, body=body) if fusion.parts else fn
 
 
@@ -96,6 +116,7 @@ class _Refusal:
 
     loops: tuple[Symbol, ...]
     filled: frozenset[Symbol]
+    why: str
     loc: Loc
     text: str
 
@@ -200,7 +221,7 @@ class _Fusion:
             what = "that fills an array it reads" if filled else "that walks the same memory"
             text = f"not joined with the loop at line {first.loc.line} {what}: {found}"
             loops = (*self._parts(first), *self._parts(second))
-            self.refusals[_Refusal(loops, frozenset(filled), second.loc, text)] = None
+            self.refusals[_Refusal(loops, frozenset(filled), found, second.loc, text)] = None
         return None
 
     def _combining(self, loop: For) -> For:

@@ -147,11 +147,11 @@ def _reordered(
             continue
         new = in_order(fn, loops, choice.order, legality)
         if new is None:
-            ctx.remark(
+            ctx.missed(
                 loops[0].loc,
                 f"{_named(loops)} stay in this order, though {_listed(loops, choice.order)} would be "
                 "better: the bounds cannot be turned round",
-                "missed",
+                "let the bounds of the inner loop depend on the outer one by a factor of 1, or not at all",
             )
             continue
         _tell(loops, choice, written, ctx)
@@ -197,7 +197,7 @@ def _named(loops: tuple[For, ...]) -> str:
 
 
 def _listed(loops: tuple[For, ...], order: Order) -> str:
-    return ", ".join(f"'{loops[number].var.name}'" for number in order)
+    return ", ".join(f"axis {n}" if loops[n].implied else f"'{loops[n].var.name}'" for n in order)
 
 
 def _tell(loops: tuple[For, ...], choice: _Choice, written: _Choice, ctx: PassContext) -> None:
@@ -219,12 +219,12 @@ def _tell_why_not(loops: tuple[For, ...], choice: _Choice, ctx: PassContext) -> 
     """`choice`: a better order that is not legal."""
     assert choice.broken is not None
     source, sink = choice.broken.source, choice.broken.sink
-    ctx.remark(
+    ctx.missed(
         loops[0].loc,
         f"{_named(loops)} stay in this order, though {_listed(loops, choice.order)} would be better: "
         f"what line {source.loc.line} {_deed(source)} in '{source.array.name}' comes before what line "
         f"{sink.loc.line} {_deed(sink)}, and would come after it",
-        "missed",
+        "write the loops in the other order if the results allow it, or into another array",
     )
 
 

@@ -28,8 +28,8 @@ def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:
     def rule(loop: For) -> For:
         if loop.safelen is None and not loop.in_step:
             return loop
-        ctx.remark(loop.loc, f"{named(loop)}: on the GPU it runs in order, since lanes of a GPU "
-                   "know no limits", "missed")  # fmt: skip
+        ctx.missed(loop.loc, f"{named(loop)}: on the GPU it runs in order, since lanes of a GPU know no limits",
+                   "parallelise another loop of the nest")  # fmt: skip
         return For(loop.var, loop.lo, loop.hi, loop.step, loop.body, clauses=loop.clauses, loc=loop.loc)
 
     return map_loops(fn, rule)
@@ -41,7 +41,8 @@ def scans_of_reals(fn: Function, ctx: PassContext) -> Function:
     def rule(loop: For) -> For:
         if not any(scan.symbol.dtype.is_complex for scan in loop.scans):
             return loop
-        ctx.remark(loop.loc, "a scan of complex numbers runs in order within a program of the GPU", "missed")
+        ctx.missed(loop.loc, "a scan of complex numbers runs in order within a program of the GPU",
+                   "scan the real and the imaginary part apart")  # fmt: skip
         return replace(loop, scans=())
 
     return map_loops(fn, rule)

@@ -37,6 +37,8 @@ from appyc.ir.nodes import (
 from appyc.ir.types import Layout
 from appyc.ir.visit import children, loops_of, walk
 
+ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the CPU"
+
 REPEATS = 8
 """How often a loop is taken to run where its extent is not known; only ratios matter."""
 

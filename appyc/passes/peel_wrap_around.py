@@ -97,6 +97,7 @@ def _peeled(original: For, ctx: PassContext) -> tuple[Stmt, ...]:
     for name in names:
         text = f"'{name}' wraps around the loop over '{loop.var.name}': the first iteration runs apart"
         ctx.remark(loop.loc, text)
+        ctx.freed(loop.var, f"peeling the first iteration, whose '{name}' is from before the loop")
     return (*first, loop)
 
 

@@ -113,6 +113,8 @@ def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
         return None
     for plan in plans:
         _say(loop, plan, ctx)
+    mine = " and ".join(f"'{plan.part.array.name}'" for plan in plans)
+    ctx.freed(loop.var, f"privatising {mine}: each iteration writes the elements of it that it reads")
     return new
 
 

@@ -73,7 +73,7 @@ def recompute_producers(fn: Function, ctx: PassContext) -> Function:
         if producer.gain() < 0:
             if any(read.is_elsewhere for read in producer.reads):
                 text = f"'{name}' is not computed at each of {reads} reads: that would take longer than to keep it"
-                ctx.remark(alloc.loc, text, "missed")
+                ctx.missed(alloc.loc, text, "read fewer elements of it, or compute less for each")
             continue
         if any(read.is_elsewhere for read in producer.reads):
             fn = _without(fn, producer)

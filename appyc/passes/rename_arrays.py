@@ -85,6 +85,7 @@ def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
             ctx.remark(
                 loop.loc, f"{loop_text(loop.var, loop.clauses)}: only what is not overwritten is stored"
             )
+            ctx.freed(loop.var, "leaving out what later iterations overwrite (output dependences)")
             return new
     legality, names = ctx.legality(new), NameSupply.after(new)
     parts = _copies(loop, legality, names)
@@ -95,6 +96,8 @@ def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
         return None
     for part in dict.fromkeys(parts.values()):
         ctx.remark(loop.loc, _cost(loop, part), "warning")
+    renamed = " and ".join(dict.fromkeys(f"'{part.array.name}'" for part in parts.values()))
+    ctx.freed(loop.var, f"renaming {renamed}: what later iterations overwrite is read first")
     return new
 
 

@@ -418,8 +418,10 @@ class _Splitter:
             last=self.scalars(s.last),
         )
         if any(r.symbol.dtype.is_complex and r.op != "+" for r in s.reductions):
-            self.ctx.remark(
-                s.loc, "a product of complex numbers runs one step after the other on the GPU", "missed"
+            self.ctx.missed(
+                s.loc,
+                "a product of complex numbers runs one step after the other on the GPU",
+                "multiply real numbers, or sum logarithms",
             )
             return replace(s, mode=LoopMode.SEQUENTIAL, reductions=())
         combined = tuple(Reduction(r.op, part) for r in s.reductions for part in self.scalars((r.symbol,)))

@@ -61,7 +61,7 @@ from appyc.passes.context import PassContext
 from appyc.passes.fault_sites import FaultSites
 from appyc.passes.grid_kernels import GridKernel, finish_kernel
 from appyc.passes.lane_expressions import Where
-from appyc.passes.map_gpu import choose_lane_loops, why_not_parallel
+from appyc.passes.map_gpu import ANOTHER_LOOP, choose_lane_loops, why_not_parallel
 from appyc.passes.predicate_lanes import KernelLowering
 
 SEQUENTIAL_LANES = 256
@@ -138,7 +138,7 @@ class _Splitter:
             return False
         reason = why_not_parallel(loop)
         if reason is not None:
-            self.ctx.remark(loop.loc, f"the loop does not run in parallel on the GPU: {reason}", "missed")
+            self.ctx.missed(loop.loc, f"the loop does not run in parallel on the GPU: {reason}", ANOTHER_LOOP)
         return reason is None
 
     def _name(self) -> str:

@@ -72,6 +72,9 @@ def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassCon
         cuts = _cuts(legality, loop)
         if cuts is not None:
             parts[loop.var] = _parts(fn, loop, cuts, names)
+            for part in parts[loop.var]:
+                if isinstance(part, For):
+                    ctx.freed(part.var, "splitting the index set where iterations conflict")
             ctx.remark(loop.loc, f"{named(loop)}: its range is cut where iterations conflict")
     return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn
 

@@ -89,6 +89,7 @@ def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | t
         before.append(Assign(start, Var(counter.symbol, loc=loc), loc=loc))
         after.append(Assign(counter.symbol, end, loc=loc))
         loop = replace(loop, body=body)
+        ctx.freed(loop.var, f"giving the induction variable '{counter.symbol.name}' a closed form")
         ctx.remark(
             loc, f"'{counter.symbol.name}' moves by {counter.step} in every iteration: has a closed form"
         )

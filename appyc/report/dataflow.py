@@ -26,6 +26,7 @@ from appyc.ir.visit import (
     walk,
 )
 from appyc.report.fusion import FusionRecord, fusion_records, known_sizes
+from appyc.report.words import Words
 
 LONGEST = 90
 """Letters of an expression in a box."""
@@ -80,7 +81,7 @@ def dataflow(analysed: Analysed, arguments: Mapping[str, object]) -> Dataflow:
     known = known_sizes(analysed, arguments)
     builder = _Builder(analysed, known)
     builder.block(analysed.plain.body)
-    return builder.finished(fusion_records(analysed, known))
+    return builder.finished(fusion_records(analysed, known, Words.of(analysed)))
 
 
 @dataclass(slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from appyc.analysis.verdicts import LoopVerdict, Verdict
 from appyc.compiler.analyse import Analysed
 from appyc.compiler.forecast import Forecast
 from appyc.compiler.versions import Request
@@ -16,6 +17,7 @@ from appyc.ir.visit import loops_of
 from appyc.passes.context import Remark
 from appyc.report.fusion import HOW_COUNTED, FusionRecord, fusion_records, known_sizes
 from appyc.report.times import LoopTime, time_text
+from appyc.report.words import Words
 from appyc.runtime.toolchain import vector_functions
 
 
@@ -25,8 +27,10 @@ class LoopRecord:
 
     line: of the `for`. index: the loop variable's name. verdict: "independent", "reduction",
     "scan", "carried", "independent-if" or "unknown". mode: "parallel", "scan", "simd" or
-    "sequential", what the loop runs as. reason: one sentence. depth: 0 for an outermost loop. within:
-    the line of the loop that it was joined with.
+    "sequential", what the loop runs as. reason: one sentence, with what was done to the loop so that it may run so.
+    depth: 0 for an outermost loop. within: the line of the loop that it was joined with. hint: what to change, of a
+    loop that runs in order. title: what the report calls it, as "for i"; loops that statements about arrays became,
+    and those that the compiler made, have no name in the program.
     """
 
     line: int
@@ -36,6 +40,11 @@ class LoopRecord:
     reason: str
     depth: int = 0
     within: int | None = None
+    hint: str = ""
+    title: str = ""
+
+    def __str__(self) -> str:
+        return self.reason if self.reason.startswith(self.verdict) else f"{self.verdict}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +76,23 @@ class Report:
             else (f"compiled for {self.target}")
         )
         lines = [f"{self.function}({self.signature})", f"  {self.file}, {where}"]
+        for line, reason in self.python_parts:
+            lines.append(f"  line {line:<4} runs in Python: {reason}")
         if not self.loops:
             lines.append("  no loops")
-        width = max((len(f"{'  ' * r.depth}for {r.index}") for r in self.loops), default=0)
-        for record in self.loops:
-            name = f"{'  ' * record.depth}for {record.index}"
-            lines.append(
-                f"  line {record.line:<4} {name:<{width}}  {record.mode:<10} {record.verdict}: {record.reason}"
-            )
+        names = ["  " * r.depth + (r.title or f"for {r.index}") for r in self.loops]
+        width = max(map(len, names), default=0)
+        for record, name in zip(self.loops, names, strict=True):
+            lines.append(f"  line {record.line:<4} {name:<{width}}  {record.mode:<10} {record}")
+            lines += [f"            hint: {record.hint}"] if record.hint else []
         lines += [f"  joined: {fusion}" for fusion in self.fusions]
         if any(fusion.after is not None for fusion in self.fusions):
             lines.append(f"  of these bytes: for {self.counted_for}; {HOW_COUNTED}")
         for guard in self.guards:
             lines.append(f"  tested once at each call: {guard}")
-        for line, reason in self.python_parts:
-            lines.append(f"  line {line:<4} runs in Python: {reason}")
-        lines += [f"  {r.kind}: line {r.loc.line}: {r.text}" for r in self.remarks]
+        for remark in self.remarks:
+            lines.append(f"  {remark.kind}: line {remark.loc.line}: {remark.text}")
+            lines += [f"            hint: {remark.hint}"] if remark.hint else []
         if self.forecast is not None:
             lines.append(f"  {_forecast_text(self.forecast)}")
         if self.seconds is not None:
@@ -106,7 +116,7 @@ def report(
 ) -> Report:
     """The report of an analysed function. values: the arguments that amounts are told for."""
     function = analysed.function
-    depths = _depths(function.body)
+    depths, words = _depths(function.body), Words.of(analysed)
     return Report(
         function=source.name,
         file=source.file,
@@ -114,25 +124,30 @@ def report(
         signature=", ".join(f"{p.name}: {p.type}" for p in function.params),
         loops=_with_joined(
             [
-                _record(loop, depths.get(loop.var.uid, 0), analysed)
+                _record(loop, depths.get(loop.var.uid, 0), analysed, words)
                 for loop in loops_of(function)
                 if loop.var not in analysed.context.parts and loop.var not in analysed.context.copies
             ],
             analysed,
+            words,
         ),
-        remarks=_remarks(analysed, target),
+        remarks=_remarks(analysed, target, words),
         guards=tuple(f"{print_expr(g.holds)} ({g.reason})" for g in function.guards),
-        fusions=fusion_records(analysed, known_sizes(analysed, values or {})),
+        fusions=fusion_records(analysed, known_sizes(analysed, values or {}), words),
     )
 
 
-def _remarks(analysed: Analysed, target: str) -> tuple[Remark, ...]:
+def _remarks(analysed: Analysed, target: str, words: Words) -> tuple[Remark, ...]:
     """Each remark once, without misses of what another pass keeps out of memory after all."""
     elsewhere = analysed.context.contracted.keys() | analysed.context.recomputed.keys()
     found = list(analysed.context.remarks)
     if target == "cpu":
         analysed.for_c(vector_functions(analysed.function, analysed.context.options), found)
-    left = [r for r in found if not r.stored or not r.stored <= elsewhere]
+    left = [
+        replace(r, text=words.said(r.text, r.loc.line), hint=words.said(r.hint, r.loc.line))
+        for r in found
+        if not r.stored or not r.stored <= elsewhere
+    ]
     return tuple({(r.loc.line, r.kind, r.text): r for r in left}.values())
 
 
@@ -152,35 +167,61 @@ def joined(source: Source, wanted: Request, inner: list[Report], parts: tuple[Py
     )
 
 
-def _record(loop: For, depth: int, analysed: Analysed) -> LoopRecord:
+def _record(loop: For, depth: int, analysed: Analysed, words: Words) -> LoopRecord:
     found = analysed.context.verdicts.get(loop.var)
     verdict = found.verdict.value if found is not None else "unknown"
     reason = found.reason if found is not None else "not analysed"
+    hint = ""
+    if found is not None and (ways := _ways(found, analysed, words)):
+        after = f"after {' and '.join(ways)}"
+        reason = f"independent {after}" if found.verdict is Verdict.INDEPENDENT else f"{reason}, {after}"
     if loop.clauses is not None and loop.clauses.independent:
         reason = "independent on your word; array accesses were not checked"
     if (change := analysed.context.changes.get(loop.var)) is not None:
         reason = f"{change}, {reason}"
-    if loop.mode is LoopMode.SEQUENTIAL and found is not None and found.may_run_in_any_order:
-        reason = f"{reason}; not marked parallel"
+    if loop.mode is LoopMode.SEQUENTIAL and found is not None:
+        if found.may_run_in_any_order:
+            reason = f"{reason}; not marked parallel"
+            hint = "write `#pragma parallel for` above it, where its iterations are worth threads"
+        elif loop.var not in analysed.context.parts.values():
+            hint = next(iter(found.hints), "")
     in_chunks = loop.var in analysed.context.parts.values()
     mode = "scan" if in_chunks else loop.mode.value
-    return LoopRecord(loop.loc.line, loop.var.name, verdict, mode, reason, depth)
+    reason, hint = (words.said(text, loop.loc.line) for text in (reason, hint))
+    return LoopRecord(
+        loop.loc.line, loop.var.name, verdict, mode, reason, depth, hint=hint, title=words.loop(loop)
+    )
 
 
-def _with_joined(records: list[LoopRecord], analysed: Analysed) -> tuple[LoopRecord, ...]:
+def _ways(found: LoopVerdict, analysed: Analysed, words: Words) -> list[str]:
+    """What made the iterations of a loop independent, if anything was needed for it."""
+    if not found.may_run_on_threads:
+        return []
+    private = [f"'{s.name}'" for s in found.private if words.is_own(s) and s not in found.last]
+    last = [f"'{s.name}'" for s in found.last if words.is_own(s)]
+    ways = list(dict.fromkeys(analysed.context.ways.get(found.var, ())))
+    ways += [f"privatising {', '.join(private)}"] if private else []
+    ways += [f"privatising {', '.join(last)}, live-out from the last iteration"] if last else []
+    return ways
+
+
+def _with_joined(records: list[LoopRecord], analysed: Analysed, words: Words) -> tuple[LoopRecord, ...]:
     """The records, with one for each line of loops that were joined with one further up."""
     modes = {loop.var: loop for loop in loops_of(analysed.function)}
     for group in analysed.context.fusions.values():
         if group.var not in modes:
             continue
-        first = _record(modes[group.var], 0, analysed)
+        first = _record(modes[group.var], 0, analysed, words)
         for var, place in zip(group.parts, group.places, strict=True):
             if any(record.line == place.line for record in records):
                 continue
             line = group.places[0].line
             reason = f"runs in the loop at line {line}"
             at = next((n for n, r in enumerate(records) if r.line > place.line), len(records))
-            records.insert(at, LoopRecord(place.line, var.name, first.verdict, first.mode, reason, 0, line))
+            title = f"for {var.name}" if words.is_known(var) else "array loop"
+            records.insert(
+                at, LoopRecord(place.line, var.name, first.verdict, first.mode, reason, 0, line, "", title)
+            )
     return tuple(records)
 
 

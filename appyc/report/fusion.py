@@ -13,6 +13,7 @@ from appyc.analysis.sizes import Sized
 from appyc.compiler.analyse import Analysed
 from appyc.ir.nodes import Alloc, Expr, For, Symbol
 from appyc.ir.visit import loops_of, walk
+from appyc.report.words import Words
 
 HOW_COUNTED = "a place that is written counts twice, as memory is read before it is written"
 """What a reader must know of the bytes in a `FusionRecord`."""
@@ -65,7 +66,9 @@ def known_sizes(analysed: Analysed, values: Mapping[str, object]) -> dict[Symbol
     return known
 
 
-def fusion_records(analysed: Analysed, known: Mapping[Symbol, object]) -> tuple[FusionRecord, ...]:
+def fusion_records(
+    analysed: Analysed, known: Mapping[Symbol, object], words: Words
+) -> tuple[FusionRecord, ...]:
     """The loops that were joined, but for those that were in a loop which itself was joined."""
     context = analysed.context
     loops = {loop.var: loop for loop in loops_of(analysed.function)}
@@ -76,7 +79,13 @@ def fusion_records(analysed: Analysed, known: Mapping[Symbol, object]) -> tuple[
             continue
         loop = loops.get(group.var)
         within = {group.var} if loop is None else {n.var for n in loops_of(loop)}
-        kept = tuple(array.name for array, home in context.contracted.items() if home in within)
+        kept = tuple(
+            dict.fromkeys(
+                array.name if words.is_known(array) else words.called(array.name, group.places[-1].line)
+                for array, home in context.contracted.items()
+                if home in within
+            )
+        )
         after = None if loop is None else _number(_moved(loop), known)
         before = _number(group.before, known)
         out.append(FusionRecord(tuple(place.line for place in group.places), kept, before, after))
