@@ -144,7 +144,7 @@ def _remarks(analysed: Analysed, target: str, words: Words) -> tuple[Remark, ...
     if target == "cpu":
         analysed.for_c(vector_functions(analysed.function, analysed.context.options), found)
     left = [
-        replace(r, text=words.said(r.text, r.loc.line), hint=words.said(r.hint, r.loc.line))
+        replace(r, text=words.said(r.text), hint=words.said(r.hint))
         for r in found
         if not r.stored or not r.stored <= elsewhere
     ]
@@ -187,7 +187,7 @@ def _record(loop: For, depth: int, analysed: Analysed, words: Words) -> LoopReco
             hint = next(iter(found.hints), "")
     in_chunks = loop.var in analysed.context.parts.values()
     mode = "scan" if in_chunks else loop.mode.value
-    reason, hint = (words.said(text, loop.loc.line) for text in (reason, hint))
+    reason, hint = (words.said(text) for text in (reason, hint))
     return LoopRecord(
         loop.loc.line, loop.var.name, verdict, mode, reason, depth, hint=hint, title=words.loop(loop)
     )

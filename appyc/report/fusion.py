@@ -80,11 +80,7 @@ def fusion_records(
         loop = loops.get(group.var)
         within = {group.var} if loop is None else {n.var for n in loops_of(loop)}
         kept = tuple(
-            dict.fromkeys(
-                array.name if words.is_known(array) else words.called(array.name, group.places[-1].line)
-                for array, home in context.contracted.items()
-                if home in within
-            )
+            dict.fromkeys(words.called(array) for array, home in context.contracted.items() if home in within)
         )
         after = None if loop is None else _number(_moved(loop), known)
         before = _number(group.before, known)

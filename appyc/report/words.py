@@ -18,13 +18,13 @@ _WORD = re.compile(r"[^\W\d]\w*")
 class Words:
     """known: the words on the lines of the program that the function was made from. own: the symbols of the function
     before any pass. items: parameters for what a tuple, a list or an object holds, as `weights_0`. made: where each
-    name that is none of the words is computed, by line.
+    symbol whose name is none of the words is computed.
     """
 
     known: frozenset[str]
     own: frozenset[Symbol]
     items: frozenset[str]
-    made: dict[str, dict[int, Loc]]
+    made: dict[str, dict[Symbol, Loc | None]]
 
     @classmethod
     def of(cls, analysed: Analysed) -> Words:
@@ -34,17 +34,15 @@ class Words:
         words, params = set(_WORD.findall(text)), {p.name for p in analysed.plain.params}
         items = {name for name in params - words if name.rpartition("_")[0] in words}
         known = frozenset(words | params - items)
-        made: dict[str, dict[int, Loc]] = {
-            symbol.name: {}
-            for fn in (analysed.plain, analysed.function)
-            for symbol in symbols_of(fn)
-            if symbol.name not in known
-        }
+        made: dict[str, dict[Symbol, Loc | None]] = {}
+        for symbol in dict.fromkeys(s for fn in (analysed.plain, analysed.function) for s in symbols_of(fn)):
+            if symbol.name not in known:
+                made.setdefault(symbol.name, {})[symbol] = None
         for node in nodes:
             if isinstance(node, Alloc | Assign):
-                name = (node.array if isinstance(node, Alloc) else node.target).name
-                if name in made:
-                    made[name].setdefault(node.loc.line, node.loc)
+                symbol = node.array if isinstance(node, Alloc) else node.target
+                if symbol in made.get(symbol.name, {}):
+                    made[symbol.name][symbol] = made[symbol.name][symbol] or node.loc
         return cls(known, frozenset(symbols_of(analysed.plain)), frozenset(items), made)
 
     def is_own(self, symbol: Symbol) -> bool:
@@ -54,21 +52,29 @@ class Words:
     def is_known(self, symbol: Symbol) -> bool:
         return symbol.name in self.known
 
-    def called(self, name: str, line: int) -> str:
-        """`'a'`, or `a temporary for a[1:] * b` of what the compiler made. line: of the finding."""
-        if name in self.items:
-            whole, _, part = name.rpartition("_")
+    def called(self, symbol: Symbol) -> str:
+        """`a`, or `a temporary for a[1:] * b` of what the compiler made."""
+        if symbol.name in self.items:
+            whole, _, part = symbol.name.rpartition("_")
             return f"{whole}[{part}]" if part.isdigit() else f"{whole}.{part}"
-        found = self.made.get(name)
-        if found is None:
-            return f"'{name}'"
-        loc = found.get(line) or next(iter(found.values()), None)
+        if symbol.name in self.known:
+            return symbol.name
+        loc = self.made.get(symbol.name, {}).get(symbol)
         text = (loc.source_line() or "")[loc.col : loc.end_col].strip() if loc is not None else ""
         return f"a temporary for {text}" if text else "a temporary"
 
-    def said(self, text: str, line: int) -> str:
-        """A finding without the compiler's own names."""
-        return _QUOTED.sub(lambda found: self.called(found[1], line), text)
+    def said(self, text: str) -> str:
+        """A finding without the compiler's own names; one that several temporaries have tells nothing of them."""
+
+        def name(found: re.Match[str]) -> str:
+            symbols = self.made.get(found[1], {})
+            if len(symbols) == 1:
+                return self.called(*symbols)
+            if found[1] in self.items:
+                return self.called(next(s for s in self.own if s.name == found[1]))
+            return "a temporary" if symbols else found[0]
+
+        return _QUOTED.sub(name, text)
 
     def loop(self, loop: For) -> str:
         """What a loop's line begins with: its variable, where the program has one."""
