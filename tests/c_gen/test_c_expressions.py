@@ -232,7 +232,7 @@ def test_intrinsics(dtype: DType) -> None:
     a, b = pairs(dtype)
     if dtype.is_complex:
         a = b = RNG.normal(size=60).astype(dtype.part.numpy) * dtype.numpy.type(1 + 0.3j)
-    apart = ("erf", "erfc", "complex")  # these have tests of their own
+    apart = ("erf", "erfc", "complex", "mulhi")  # these have tests of their own
     names = [n for n, info in INTRINSICS.items() if dtype.kind in info.kinds and n not in apart]
     makes = [intrinsic(name, dtype) for name in names]
     for name, got in zip(names, run_all(makes, a, b), strict=True):
@@ -256,6 +256,15 @@ def test_error_functions() -> None:
     erf, erfc = run_all(makes, a)
     np.testing.assert_allclose(erf, [math.erf(x) for x in a], rtol=1e-14)
     np.testing.assert_allclose(erfc, [math.erfc(x) for x in a], rtol=1e-14)
+
+
+def test_upper_half_of_a_product() -> None:
+    a = RNG.integers(0, 2**64 - 1, 40, dtype=np.uint64, endpoint=True)
+    b = np.r_[a[1:], np.uint64(2**64 - 1)]
+    got = run_elementwise(
+        lambda x, y: Intrinsic("mulhi", (x, y), DType.UINT64, loc=here()), DType.UINT64, a, b
+    )
+    assert got.tolist() == [int(x) * int(y) >> 64 for x, y in zip(a, b, strict=True)]
 
 
 def test_complex_from_parts() -> None:
