@@ -12,6 +12,7 @@ import numpy as _numpy
 
 from appyc.lazy import generators, known
 from appyc.lazy.arrays import ndarray
+from appyc.lazy.flat import nditer
 from appyc.lazy.known import array
 from appyc.lazy.recorder import asarray, contiguous
 from appyc.lazy.reporting import graph
@@ -44,9 +45,12 @@ class _Namespace:
         return dir(self._module)
 
 
+_OWN = {**generators.OWN, _numpy.nditer: nditer}
+
+
 def _adapted(path: str, value: Any) -> Any:
     """What there is for something of NumPy's. path: its name here, by which pickle finds it."""
-    own = generators.OWN.get(value) if callable(value) else None
+    own = _OWN.get(value) if callable(value) else None
     if isinstance(value, type) or not callable(value):
         inner = type(value).__name__ == "module" and value.__name__.startswith("numpy.")
         return own or (_Namespace(value) if inner else value)

@@ -143,6 +143,29 @@ static void view_dealloc(View *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
+/* become(other): takes the other view's place in memory, shape and dtype, as `a.shape = ...` does. No statement may
+   have it as an operand. */
+static PyObject *view_become(View *self, PyObject *given)
+{
+    if (!PyObject_TypeCheck(given, &ViewType))
+        return PyErr_Format(PyExc_TypeError, "become(view)");
+    View *other = (View *)given;
+    Py_XSETREF(self->buffer, (Buffer *)Py_NewRef(other->buffer));
+    Py_XSETREF(self->path, Py_NewRef(other->path));
+    Py_XSETREF(self->shape, Py_NewRef(other->shape));
+    Py_XSETREF(self->dtype, Py_NewRef(other->dtype));
+    Py_XSETREF(self->ghost, Py_NewRef(other->ghost));
+    Py_CLEAR(self->values);
+    Py_CLEAR(self->memory);
+    self->is_straight = other->is_straight;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef view_methods[] = {
+    {"_become", (PyCFunction)view_become, METH_O, "Takes another view's place in memory, shape and dtype."},
+    {NULL},
+};
+
 static PyMemberDef view_members[] = {
     {"buffer", T_OBJECT_EX, offsetof(View, buffer), READONLY, NULL},
     {"path", T_OBJECT_EX, offsetof(View, path), READONLY, NULL},
@@ -191,6 +214,7 @@ static PyTypeObject ViewType = {
     .tp_as_buffer = &view_buffer,
     .tp_dealloc = (destructor)view_dealloc,
     .tp_weaklistoffset = offsetof(View, weak_references),
+    .tp_methods = view_methods,
     .tp_members = view_members,
 };
 

@@ -7,6 +7,8 @@ shape and errors are known at once: they are NumPy's.
 from __future__ import annotations
 
 import math
+import operator
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -16,6 +18,9 @@ import numpy as np
 from appyc.lazy import applying, functions, recorder, ufuncs
 from appyc.lazy.nodes import Buffer, Tally
 from appyc.lazy.shapes import Shaped
+
+_ALONE = 2
+"""References to the buffer of an array without views: the array's, and that of the call that counts them."""
 
 
 class Array(Shaped):
@@ -34,10 +39,12 @@ class Array(Shaped):
             np.clip, (self, min, max), {"out": out, **keywords} if out is not None else keywords
         )
 
-    def conjugate(self) -> Any:
-        return (
-            applying.apply_ufunc(np.conjugate, "__call__", (self,), {}) if self.dtype.kind in "cO" else self
-        )
+    def conjugate(self, out: Any = None) -> Any:
+        if self.dtype.kind in "biuf" and out is None:
+            return self
+        if self.dtype.kind not in "biufcO":
+            raise TypeError("cannot conjugate non-numeric dtype")
+        return applying.apply_ufunc(np.conjugate, "__call__", (self,), {} if out is None else {"out": out})
 
     conj = conjugate
 
@@ -48,7 +55,19 @@ class Array(Shaped):
         return functions.call(np.diagonal, (self, offset, axis1, axis2), {})
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
-        raise ValueError("a recorded array cannot be resized in place: use np.resize(a, shape), or a = a[:n]")
+        """As NumPy's, which refuses while there are views of it."""
+        given = shape[0] if len(shape) == 1 and np.iterable(shape[0]) else shape
+        extents = tuple(operator.index(extent) for extent in recorder.plain(given))
+        if self.path:
+            raise ValueError("cannot resize this array: it does not own its data")
+        if refcheck and sys.getrefcount(self.buffer) > _ALONE:
+            raise ValueError(
+                "cannot resize an array that references or is referenced\nby another array in this way."
+            )
+        memory = np.zeros(extents, self.dtype)
+        count = min(memory.size, self.size)
+        memory.reshape(-1)[:count] = self.computed().reshape(-1)[:count]
+        self._change(recorder.whole(memory))
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -82,13 +101,26 @@ _Counted.__name__ = _Counted.__qualname__ = "ndarray"
 _Counted.__module__ = "appyc.numpy"
 
 
+class _Base(np.ndarray):
+    """The base of subclasses of `ndarray`, which are NumPy's."""
+
+    def view(self, *args: Any, **keywords: Any) -> Any:
+        """As NumPy's, which takes `ndarray` for a dtype."""
+        named = {name: _theirs(value) for name, value in keywords.items()}
+        return super().view(*map(_theirs, args), **named)
+
+
+def _theirs(value: Any) -> Any:
+    return np.ndarray if value is ndarray else value
+
+
 class _Arrays(type):
     """The class of `ndarray`: NumPy's arrays are instances of it too, and subclasses of it are NumPy's."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **keywords: Any) -> Any:
         if not any(type(base) is cls for base in bases):
             return super().__new__(cls, name, bases, body)
-        theirs = tuple(np.ndarray if type(base) is cls else base for base in bases)
+        theirs = tuple(_Base if type(base) is cls else base for base in bases)
         return types.new_class(name, theirs, keywords, lambda space: space.update(body))
 
     def __instancecheck__(cls, instance: Any) -> bool:

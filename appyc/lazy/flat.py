@@ -1,4 +1,4 @@
-"""`a.flat`: the elements in the order of C, to be read and written by one index."""
+"""Iterators over elements: `a.flat`, read and written by one index, and `np.nditer`, which may write its operands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import recorder
+from appyc.lazy import held, recorder
+from appyc.lazy.running import flush
 
 
 class Flat:
@@ -52,3 +53,83 @@ class Flat:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.base.computed().flat, dtype)
+
+
+class Iteration:
+    """A `numpy.nditer` that writes to arrays of appyc's: what has been recorded of them runs before each step."""
+
+    __slots__ = ("_buffers", "_of")
+    _of: np.nditer
+    _buffers: list[Any]
+
+    def __init__(self, of: np.nditer, buffers: list[Any]) -> None:
+        object.__setattr__(self, "_of", of)
+        object.__setattr__(self, "_buffers", buffers)
+
+    def _before(self) -> None:
+        flush(self._buffers, overwritten=self._buffers)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        self._before()
+        return next(self._of)
+
+    def iternext(self) -> bool:
+        self._before()
+        return self._of.iternext()
+
+    def __enter__(self) -> Any:
+        self._of.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._before()
+        self._of.close()
+
+    def copy(self) -> Any:
+        return Iteration(self._of.copy(), self._buffers)
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._of[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._before()
+        self._of[key] = recorder.plain(value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._of, name, value)
+
+
+class nditer:  # noqa: N801  (NumPy's name)
+    """`numpy.nditer`, of which NumPy allows no subclass."""
+
+    def __new__(cls, op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **keywords: Any) -> Any:
+        operands = op if isinstance(op, tuple | list) else (op,)
+        given = [a for a in operands if isinstance(a, held.Held) and not a.buffer.is_number]
+        if not given or not _writes(op_flags):
+            return np.nditer(op, flags, op_flags, *recorder.plain(args), **recorder.plain(keywords))
+        buffers = [a.buffer for a in given]
+        flush(buffers, overwritten=buffers)
+        for buffer in buffers:
+            buffer.lent = True
+        found = np.nditer(
+            recorder.plain(op), flags, op_flags, *recorder.plain(args), **recorder.plain(keywords)
+        )
+        return Iteration(found, buffers)
+
+
+def _writes(flags: Any) -> bool:
+    if isinstance(flags, tuple | list):
+        return any(_writes(flag) for flag in flags)
+    return flags in ("readwrite", "writeonly")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -229,6 +230,11 @@ def _in_memory(array: arrays.Array) -> np.ndarray:
     return view_of(memory, array.path) if isinstance(memory, np.ndarray) else array.ghost()
 
 
+def _adopting(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    """An array of memory that somebody else made."""
+    return adopted(function, args, keywords)
+
+
 _OWN: dict[Any, Callable[..., Any]] = {
     **REDUCTIONS, **CREATION, **ARRANGED, **CONTRACTED, np.where: _where, np.clip: _clip, np.dot: _dot,
     **{f: _viewing(f) for f in (
@@ -246,6 +252,6 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.ptp: _ptp, np.average: _average, np.outer: _outer,
     **{getattr(np, f"{name}_like"): _like(name) for name in ("zeros", "ones", "empty", "full")},
     np.shares_memory: _shares(np.shares_memory), np.may_share_memory: _shares(np.may_share_memory),
-    np.frombuffer: lambda *args, **keywords: adopted(np.frombuffer, args, keywords),
+    **{f: functools.partial(_adopting, f) for f in (np.frombuffer, np.from_dlpack)},
     np.iscomplexobj: lambda x: x.dtype.kind == "c" if isinstance(x, arrays.Array) else NotImplemented,
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,18 @@ from appyc.lazy.operations import Copy
 from appyc.lazy.order import is_ascending, is_straight
 from appyc.lazy.residence import at_home
 from appyc.lazy.running import STATE, flush
-from appyc.lazy.views import LONG_PATH, Place, Step, Transpose, Window, steps_between, view_of, window
+from appyc.lazy.views import (
+    LONG_PATH,
+    Path,
+    Place,
+    Reshape,
+    Step,
+    Transpose,
+    Window,
+    steps_between,
+    view_of,
+    window,
+)
 
 
 class Held(View):
@@ -47,7 +59,14 @@ class Held(View):
 
     @property
     def flags(self) -> Any:
-        return self.ghost().flags
+        return Flags(self)
+
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """As NumPy's. Views that are there stay as they are."""
+        ghost = self.ghost().view()
+        ghost.setflags(write=write, align=align, uic=uic)
+        if ghost.flags.num != self.ghost().flags.num:
+            self._change(self.windowed(ghost))
 
     @property
     def device(self) -> str:
@@ -62,10 +81,22 @@ class Held(View):
         return arrays.ndarray(self.buffer, (), self.buffer.shape, self.buffer.dtype) if self.path else None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("shape", "dtype") and hasattr(self, "_ghost"):  # which is set last when one is made
-            way = "a = a.reshape(shape)" if name == "shape" else "a = a.view(dtype)"
-            raise AttributeError(f"the {name} of a recorded array is not changed in place: write {way}")
-        super().__setattr__(name, value)
+        if name in ("shape", "dtype", "strides") and hasattr(
+            self, "_ghost"
+        ):  # which is set last when one is made
+            ghost = self.ghost().view()
+            setattr(ghost, name, value)  # raises NumPy's errors
+            if name == "shape" and ghost.flags.c_contiguous and not self.is_window:
+                self._change(self.view_with(Reshape(ghost.shape)))
+            else:
+                self._change(self.windowed(ghost))
+        else:
+            super().__setattr__(name, value)
+
+    def _change(self, view: Held) -> None:
+        """Makes this array another view, after what has been recorded of it."""
+        flush((self.buffer,), overwritten=(self.buffer,))
+        self._become(view)
 
     def ghost(self) -> np.ndarray:
         """An array with this one's shape, dtype and strides. What is in it need not be computed yet."""
@@ -158,6 +189,58 @@ class Held(View):
         """The array itself, or a copy if compiled code has no words for this view."""
         if not self.is_window:
             return self
+        if not self.flags.writeable and (path := self._path_to_write()) is not None:
+            out = arrays.ndarray(self.buffer, path, self.shape, self.dtype)
+            out.is_straight = is_straight(self.ghost())
+            return out
         if self.buffer.dtype.kind == "V":  # whose rows are NumPy's, and may change at any time
             return recorder.wrapped(self.computed().copy())
         return recorder.record(Copy(hosted=True), (self,), self.shape, self.dtype, is_number=False)
+
+    def _path_to_write(self) -> Path | None:
+        """The path to the same elements where they may be written; None where compiled code has no words for it."""
+        memory = ghost_of(self.buffer)
+        return steps_between(memory, replace(window(self.ghost(), memory), writeable=True).of(memory))
+
+
+class Flags:
+    """`a.flags`, by which an array is made read-only."""
+
+    __slots__ = ("_array",)
+    _array: Held
+
+    def __init__(self, array: Held) -> None:
+        object.__setattr__(self, "_array", array)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._array.ghost().flags, name)
+
+    def __getitem__(self, name: Any) -> Any:
+        return self._array.ghost().flags[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _SET:
+            setattr(np.empty(0).flags, name, value)  # raises NumPy's error
+        self._array.setflags(**{_SET[name]: value})
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(
+            self, {"W": "writeable", "A": "aligned", "X": "writebackifcopy"}.get(name, name.lower()), value
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._array.ghost().flags == getattr(other, "_flags", other))
+
+    def __hash__(self) -> int:
+        return hash(self.num)
+
+    @property
+    def _flags(self) -> Any:
+        return self._array.ghost().flags
+
+    def __repr__(self) -> str:
+        return repr(self._array.ghost().flags)
+
+
+_SET = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
+"""What `setflags` calls the flags that can be set."""

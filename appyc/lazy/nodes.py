@@ -79,6 +79,11 @@ class PythonView:
         self.is_straight = True
         self._ghost: np.ndarray | None = None
 
+    def _become(self, other: PythonView) -> None:
+        """Takes another view's place in memory, shape and dtype. No statement may have this one as an operand."""
+        for name in ("buffer", "path", "shape", "dtype", "is_straight", "_ghost"):
+            object.__setattr__(self, name, getattr(other, name))
+
     def __getitem__(self, key: Any) -> Any:
         return self._at(key)
 

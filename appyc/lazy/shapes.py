@@ -16,7 +16,7 @@ from appyc.lazy.nodes import indexed, turned
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.values import Values
-from appyc.lazy.views import Index, Reshape, Step, Transpose, reversal
+from appyc.lazy.views import Index, Reshape, Step, Transpose, reversal, window
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -24,6 +24,16 @@ def _reshaped(shape: tuple[int, ...], given: Any) -> tuple[tuple[Step, ...], tup
     """The path to a whole array's view in another shape, and that shape. Raises NumPy's errors."""
     whole = indexing.resolved_shape(shape, given)
     return (Reshape(whole),), whole
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _field_of(
+    shape: tuple[int, ...], dtype: np.dtype, name: str
+) -> tuple[tuple[Step, ...], tuple[int, ...], np.dtype]:
+    """The path to a field of a whole array, its shape and dtype. Raises NumPy's errors."""
+    memory = np.empty(shape, dtype)
+    field = memory[name]
+    return (window(field, memory),), field.shape, field.dtype
 
 
 def _has_dots(key: Any) -> bool:
@@ -79,6 +89,8 @@ class Shaped(Values):
         view = indexed(self, key)
         if view is not None:
             return view
+        if type(key) is str and self.dtype.names and not self.dtype.hasobject:
+            return self._field(key)
         items = indexing.basic_index(key, self.shape)
         if items is None:
             return indexing.fancy_load(self, key)
@@ -88,6 +100,14 @@ class Shaped(Values):
         if self.dtype.kind == "V":  # a row, which is a view
             return self.computed()[recorder.plain(key)]
         return recorder.record(Convert(self.dtype), (found.settled(),), (), self.dtype)  # with today's value
+
+    def _field(self, name: str) -> Any:
+        """The view of a field of a structured array."""
+        if self.path:
+            return self.windowed(self.ghost()[name])
+        out = arrays.ndarray(self.buffer, *_field_of(self.shape, self.dtype, name))
+        out.is_straight = False
+        return out
 
     def _put(self, key: Any, value: Any) -> None:
         """`self[key] = value`, where that is more than a store into a small array."""
@@ -189,7 +209,7 @@ class Shaped(Values):
                copy: bool = True) -> Any:  # fmt: skip
         wanted = as_dtype(dtype)
         if wanted not in COMPILED_DTYPES or self.dtype not in COMPILED_DTYPES:
-            return recorder.wrapped(self.computed().astype(wanted, order, casting, subok, copy))
+            return recorder.wrapped(self.computed().astype(dtype, order, casting, subok, copy))
         axes = self._axes_in(order)
         if (
             wanted == self.dtype

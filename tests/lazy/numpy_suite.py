@@ -4,7 +4,7 @@
     python -m tests.lazy.numpy_suite lib/tests/test_io.py   some
     python -m tests.lazy.numpy_suite --write                the list of all that pass on NumPy and fail here
 
-Each file runs twice, each time in a process of its own: as it is, and replaced.
+Each file runs replaced, in a process of its own; the tests that fail then run as they are.
 """
 
 from __future__ import annotations
@@ -115,14 +115,15 @@ def pytest_configure(config: pytest.Config) -> None:
 # ---------------------------------------------------------------- outside
 
 
-def outcomes(file: str, *, replaced: bool) -> dict[str, tuple[str, str]]:
-    """What became of each test of a file, and its error."""
+def outcomes(file: str, *, replaced: bool, tests: list[str] | None = None) -> dict[str, tuple[str, str]]:
+    """The outcome of each test of a file, or of some of them, and its error."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "outcomes"
+        path, arguments = Path(folder) / "outcomes", Path(folder) / "arguments"
+        arguments.write_text("\n".join(str(FOLDER / test) for test in tests or [file]))
         command = [
             sys.executable, "-m", "pytest", "-q", "-p", "tests.lazy.numpy_suite", "-p", "no:cacheprovider",
             "-p", "no:xdist", "-c", os.devnull, "--rootdir", str(FOLDER), "-m", "not slow", "--outcomes", str(path),
-            *(["--replaced"] if replaced else []), str(FOLDER / file),
+            *(["--replaced"] if replaced else []), f"@{arguments}",
         ]  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"}
         try:
@@ -132,7 +133,7 @@ def outcomes(file: str, *, replaced: bool) -> dict[str, tuple[str, str]]:
                 env=environment,
                 capture_output=True,
                 text=True,
-                timeout=1800,
+                timeout=600,
                 check=False,
             )
             note = ran.stdout[-2000:] if ran.returncode not in (0, 1, 5) else ""
@@ -150,14 +151,12 @@ def reason(name: str, error: str) -> str:
 
 def compared(file: str) -> tuple[int, list[tuple[str, str, str]]]:
     """How many tests pass on NumPy, and those among them that fail here, with their errors and reasons."""
-    theirs, ours = outcomes(file, replaced=False), outcomes(file, replaced=True)
-    passed = [name for name, (outcome, _) in theirs.items() if outcome == "passed"]
-    failed = [(name, *ours.get(name, ("not run", ""))) for name in passed]
-    return len(passed), [
-        (name, f"{outcome}: {error}", reason(name, error))
-        for name, outcome, error in failed
-        if outcome not in ("passed", "skipped", "xfailed")
-    ]
+    ours = outcomes(file, replaced=True)
+    suspects = [name for name, (outcome, _) in ours.items() if outcome in ("failed", "started")]
+    theirs = outcomes(file, replaced=False, tests=suspects) if suspects else {}
+    failed = [name for name in suspects if theirs.get(name, ("", ""))[0] == "passed"]
+    count = sum(outcome == "passed" for outcome, _ in ours.values()) + len(failed)
+    return count, [(name, ": ".join(ours[name]), reason(name, ours[name][1])) for name in failed]
 
 
 def main() -> None:

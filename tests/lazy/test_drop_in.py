@@ -19,6 +19,48 @@ import appyc.numpy as lazy
 from tests.lazy.test_every_function import difference
 
 PROGRAMS = (
+    "np.array([10**43], object).astype(np.dtypes.BytesDType)",
+    "np.array([10**43], object).astype('S')",
+    "np.array(['a']).conjugate()",
+    "np.ones(3, complex).conjugate(np.zeros(3, complex))",
+    "class A(np.ndarray): pass\nb = np.arange(3.0).view(A).view(np.ndarray); (b, b + 1)",
+    "a=np.arange(6)+1.0; y=a*2; a.shape=2,3; (a, y, a+1)",
+    "a=np.arange(6)+1.0; y=a*2; a.shape=4; a",
+    "a=np.arange(6).reshape(2,3).T+0; a.shape=6; a",
+    "a=np.arange(4)+0.0; b=a[1:]; a.dtype=np.int64; a[1]=5; (a, b, a+1)",
+    "a=np.arange(8)+0; a.strides=(8,); a.sum()",
+    "a=np.arange(6)+0.0; b=a[2:]; a.flags.writeable=False; b[0]=7; (a+1, a.sum(), a[1:3]*2, a.flags.writeable)",
+    "a=np.arange(6)+0.0; a.flags.writeable=False; a.setflags(write=True); a[0]=5; a",
+    "a=np.arange(6)+0.0; a.flags.owndatum=False; a",
+    *(
+        f"a=np.arange(6)+0.0; a.setflags(write=False); {store}"
+        for store in (
+            "a[0]=1; a",
+            "a[1:]=1; a",
+            "a[1:][0]=3; a",
+            "a[[1,2]]=3; a",
+            "a[a>2]=3; a",
+            "a+=1; a",
+            "a.fill(1)",
+            "a.sort()",
+            "a.put(0,1)",
+            "np.add(a,1,out=a)",
+            "np.copyto(a,3)",
+            "a.reshape(2,3)[0]=1; a",
+        )
+    ),
+    "a=np.arange(100000)+0.0; a.setflags(write=False); (a*2).sum() + a[::2].sum()",
+    "a=np.arange(4)+0; a.resize(2,3,refcheck=False); a",
+    "a=np.arange(4)+0; a.resize((2,),refcheck=False); a",
+    "a=np.arange(4)+0; b=a[1:]; a.resize(5)",
+    "a=np.arange(4)+0; b=a[1:]; b.resize(5)",
+    "a=np.arange(6.0).reshape(2,3); y=a+1\nfor x in np.nditer(a,op_flags=['readwrite']): x[...]=2*x\n(a, y)",
+    "a=np.arange(3)+0.0; b=np.zeros(3)\n"
+    "for x,y in np.nditer([a,b],op_flags=[['readonly'],['writeonly']]): y[...]=2*x\nb",
+    "a=np.arange(3)+0.0\nwith np.nditer(a,['buffered'],['readwrite'],op_dtypes=['f4'],casting='unsafe') as i:\n"
+    " for x in i: x[...]=x*2\na",
+    "a=np.zeros(3,'f8,i4'); a['f0'][1]=2; b=a['f1']; b[:]=7; (a, b+1, a[1:]['f0'])",
+    "np.zeros(3,'f8,i4')['g']",
     "a = np.zeros(3, np.uint8); a[...] = np.array([-2, 3])[0]; a",
     "a = np.zeros(3, np.uint8); a[1:] = np.array([-2, 3]).min(); a",
     "a = np.zeros(1, np.uint8); a[1:] = np.array([-2, 3]).min(); a",
@@ -302,3 +344,14 @@ def test_buffers_and_interfaces() -> None:
     assert not view.flags.writeable
     for dtype in ("O", "M8[s]", "S3", "U2", [("x", int)], "?", "e", "g", "V4", "F"):
         assert numpy.asarray(lazy.zeros(2, dtype=dtype)).dtype == numpy.dtype(dtype)
+
+
+def test_dlpack_shares_memory() -> None:
+    theirs = numpy.arange(4.0)
+    found = lazy.from_dlpack(theirs)
+    theirs[0] = 9
+    assert found.tolist() == [9, 1, 2, 3]
+    ours = lazy.arange(4.0) + 0
+    again = lazy.from_dlpack(ours)
+    ours[0] = 9
+    assert again.tolist() == [9, 1, 2, 3]

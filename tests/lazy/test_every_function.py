@@ -136,7 +136,6 @@ def _texts() -> list[str]:
 
 DIFFERENT = {
     "f[1:].base is f": "the array that a view is of is another object",
-    "v.resize(3, refcheck=False)": "no array is resized in place",
     "json.dumps(v[0])": "a number to come is no instance of float for code in C",
     "numpy.asarray(f)": "a read-only view",
     "numpy.asarray(f.sum())": "a read-only view",
