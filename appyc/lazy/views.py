@@ -137,7 +137,8 @@ class Window:
             out = np.lib.stride_tricks.as_strided(first, self.shape, self.strides)
         else:
             out = np.ndarray(self.shape, self.dtype, memory, self.offset, self.strides)
-        out.flags.writeable = self.writeable
+        if not self.writeable:
+            out.flags.writeable = False
         return out
 
     @property

@@ -19,6 +19,7 @@ import appyc.numpy as lazy
 from tests.lazy.test_every_function import difference
 
 PROGRAMS = (
+    "a=np.zeros(3,'O,i4'); a['f0'][1]=2; a['f1'][:]=7; a.tolist()",
     "np.array([10**43], object).astype(np.dtypes.BytesDType)",
     "np.array([10**43], object).astype('S')",
     "np.array(['a']).conjugate()",
