@@ -133,8 +133,11 @@ class Window:
         if 0 in self.shape:
             out = np.empty(self.shape, self.dtype)
         elif memory.dtype.hasobject:  # of which NumPy makes no buffer
-            first = memory.reshape(-1)[self.offset // max(memory.itemsize, 1) :]
+            before, within = divmod(self.offset, memory.itemsize)
+            first = memory.reshape(-1)[before:]
             out = np.lib.stride_tricks.as_strided(first, self.shape, self.strides)
+            if self.dtype != memory.dtype:
+                out = out.getfield(self.dtype, within)
         else:
             out = np.ndarray(self.shape, self.dtype, memory, self.offset, self.strides)
         if not self.writeable:

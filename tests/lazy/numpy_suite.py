@@ -38,7 +38,9 @@ WITHOUT_ARRAYS = frozenset(
 """Files about NumPy's C interface and build, or that compile extensions."""
 
 REASONS: dict[str, str] = {
-    r"DID NOT WARN|No error raised during|test_overflows|Got warnings": "warnings come of what is computed at once alone",
+    r"DID NOT WARN|No error raised during|test_overflows|Got warnings": (
+        "warnings come of what is computed at once alone"
+    ),
     r"has no buffer|no attribute '__array_(interface|struct)__'": "only numbers have a buffer and an array interface",
     r"__array_wrap__|_wrap\b": "methods whose names begin with an underscore are NumPy's own affair",
     r"__array__ method not producing|ArrayType|must be an array|Could not convert object": (
