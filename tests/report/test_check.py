@@ -215,3 +215,23 @@ def test_annotations_that_cannot_be_read(tmp_path, annotation, message):
 def test_annotations_of_all_kinds_are_taken(tmp_path, annotation):
     text = f"def f(a: '{annotation}', b, n: int):\n    for i in range(n):\n        b[i] = 1.0\n"
     assert codes(tmp_path, text) == [(2, "I101")]
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "x: 'np.float16[:]'",
+        "x: Callable[[float], float] = abs",
+        "x=np.datetime64('2020-01-01')",
+        "x={1, 2}",
+        "x: 'Widget' = object()",
+        "*x",
+        "**x",
+    ],
+)
+def test_a_parameter_that_cannot_be_compiled_takes_its_own_loops_only(tmp_path, parameter):
+    text = f"def f(a, {parameter}):\n    for i in range(len(a)):\n        a[i] = 2.0 * a[i]\n"
+    text += "    for v in sorted(str(k) for k in x):\n        print(v)\n"
+    found = dict(codes(tmp_path, "import numpy as np\n" + text))
+    assert found[3] == "I101"
+    assert found[5] == "I106"
