@@ -124,7 +124,7 @@ def test_results_belong_to_the_namespace() -> None:
         np.tensordot(a, a, axes=((0,), (0,))),
         np.vecdot(a, a),
         np.tril(a),
-        np.from_dlpack(numpy.ones(2)),
+        np.from_dlpack(np.ones(2)),
         np.mean(a),
         np.max(a, axis=0),
         np.argsort(a),
