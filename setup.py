@@ -1,7 +1,7 @@
 """The compiled dispatcher and the compiled recorder. All else about the package is in pyproject.toml.
 
 They are optional: where there is no compiler or no Python header, appyc installs without them,
-and the same is done in Python (appyc/runtime/dispatch.py, appyc/lazy/nodes.py).
+and the same is done in Python (appyc/runtime/dispatch.py, appyc/lazy/recorded_nodes.py).
 """
 
 import numpy

@@ -16,7 +16,7 @@ from appyc.errors import (
     UnsupportedError,
 )
 from appyc.options import Options
-from appyc.runtime.memory import release_memory
+from appyc.runtime.temporary_memory import release_memory
 from appyc.runtime.threads import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 _LAZY = {
-    "deferred": "appyc.lazy.kernels",
+    "deferred": "appyc.lazy.deferred_calls",
     "explain": "appyc.lazy.reporting",
     "flush": "appyc.lazy.running",
 }

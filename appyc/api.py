@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
-from appyc.analysis.sizes import sizes_of
+from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.compiler.fallback import (
     CALLS_IN_VAIN,
@@ -39,15 +39,15 @@ from appyc.errors import (
     UnsupportedError,
 )
 from appyc.frontend.access import closure_of
-from appyc.frontend.prange import prange
+from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.source import Source, capture, parameter_location, read_source
 from appyc.ir.types import ArrayType
 from appyc.options import TARGETS, Options, from_environment
 from appyc.runtime.dispatch import LONGEST_LIST, Entry
 from appyc.runtime.frame import Kernel, raise_fault
-from appyc.runtime.gpu import cupy_with_device
-from appyc.runtime.memory import copied as copied  # noqa: PLC0414  (for `lazy`, which knows no runtime)
+from appyc.runtime.gpu_device import cupy_with_device
 from appyc.runtime.signature import Residence, residence_of
+from appyc.runtime.temporary_memory import copied as copied  # noqa: PLC0414  (for `lazy`, which knows no runtime)
 
 if TYPE_CHECKING:
     from appyc.compiler.choose_device import DeviceChoice
@@ -349,8 +349,8 @@ class JitFunction(Entry):
 
     @functools.cached_property
     def _read_parameters(self) -> dict[str, bool]:
-        from appyc.frontend.read_lists import read_parameters  # noqa: PLC0415  (few calls have lists)
         from appyc.frontend.resolve import is_of_library  # noqa: PLC0415
+        from appyc.frontend.syntax.read_lists import read_parameters  # noqa: PLC0415  (few calls have lists)
 
         try:
             function = self._text().ast
@@ -501,7 +501,7 @@ class JitFunction(Entry):
             slices_pragma_of,
             split,
         )
-        from appyc.frontend.pragmas import read_pragmas  # noqa: PLC0415
+        from appyc.frontend.pragmas.pragmas import read_pragmas  # noqa: PLC0415
 
         part = PythonPart(error.loc.line, error.summary)
         refused = self.options.strict and not isinstance(error, LibraryCallError)
@@ -574,7 +574,7 @@ class JitFunction(Entry):
             raise ValueError(f'target must be one of {known}, or "cuda:90" or the like, not {target!r}')
         named = self._given(args, keywords)
         if target is not None and is_device:
-            from appyc.compiler.gpu import cubins  # noqa: PLC0415  (Triton is optional)
+            from appyc.compiler.triton_kernels import cubins  # noqa: PLC0415  (Triton is optional)
 
             return cubins(self._analyse(self._request(named, "gpu"), "gpu"), target)
         wanted = self._request(named, target)
@@ -592,7 +592,7 @@ class JitFunction(Entry):
             return self._text().text
         if kind not in ("ir", "c", "triton"):
             raise ValueError(f'kind must be "ir", "c", "triton" or "python", not {kind!r}')
-        from appyc.report.source import text_of  # noqa: PLC0415
+        from appyc.report.stage_texts import text_of  # noqa: PLC0415
 
         wanted = self._wanted(args, keywords)
         hosted = self._regions.get(wanted.key)
@@ -644,7 +644,7 @@ class JitFunction(Entry):
         The call is made, twice, on copies of the arrays. Raises what it raises; ValueError for a function
         that runs in Python but for its regions, and for a target that is not the CPU.
         """
-        from appyc.report.profile import profiled  # noqa: PLC0415
+        from appyc.report.profile_report import profiled  # noqa: PLC0415
 
         named = self._given(args, keywords)
         wanted = self._request(named)

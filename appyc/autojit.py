@@ -35,7 +35,7 @@ from appyc.errors import (
 )
 from appyc.frontend.access import closure_of
 from appyc.frontend.source import Part, Source, read_source
-from appyc.frontend.trip_counts import has_own_loop, iterations
+from appyc.frontend.syntax.trip_counts import has_own_loop, iterations
 from appyc.options import Options, from_environment
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ class AutoFunction(JitFunction):
     def _drop_pragma(self, error: CompileError) -> bool:
         """Takes the pragma out that asks for what cannot be; the loop then runs as if it had none."""
         from appyc.frontend.outline import annotation_around  # noqa: PLC0415
-        from appyc.frontend.pragmas import read_pragmas  # noqa: PLC0415
+        from appyc.frontend.pragmas.pragmas import read_pragmas  # noqa: PLC0415
 
         source = self._text()
         line = error.loc.line

@@ -91,7 +91,7 @@ def _check(given: argparse.Namespace) -> int:
 
 
 def _machine(given: argparse.Namespace) -> int:
-    from appyc.report.machine import describe_machine  # noqa: PLC0415
+    from appyc.report.machine_table import describe_machine  # noqa: PLC0415
 
     print(describe_machine(again=given.again), flush=True)
     return 0

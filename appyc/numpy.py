@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as _numpy
 
-from appyc.lazy import generators, known
+from appyc.lazy import call_cache, random_generators
 from appyc.lazy.arrays import ndarray
+from appyc.lazy.call_cache import array
 from appyc.lazy.flat import nditer
-from appyc.lazy.known import array
 from appyc.lazy.recorder import asarray, contiguous
 from appyc.lazy.reporting import graph
 from appyc.lazy.running import flush
@@ -45,7 +45,7 @@ class _Namespace:
         return dir(self._module)
 
 
-_OWN = {**generators.OWN, _numpy.nditer: nditer}
+_OWN = {**random_generators.OWN, _numpy.nditer: nditer}
 
 
 def _adapted(path: str, value: Any) -> Any:
@@ -54,7 +54,7 @@ def _adapted(path: str, value: Any) -> Any:
     if isinstance(value, type) or not callable(value):
         inner = type(value).__name__ == "module" and value.__name__.startswith("numpy.")
         return own or (_Namespace(value) if inner else value)
-    found = own or known.function(value)
+    found = own or call_cache.function(value)
     found.__module__, found.__qualname__ = __name__, path
     return found
 

@@ -3,7 +3,7 @@
     source ──► frontend.lower ──► ir.Function ──► SIMPLIFY ──► the plain function
                                                                   │
         an index out of range, or arguments that just overlap     ├──► c_gen, sequential, all checked
-        arguments that are views of one array                     ├──► share_memory ──► ANALYSE ──► ...
+        arguments that are views of one array                     ├──► merge_aliases ──► ANALYSE ──► ...
         the usual call                                            └──► ANALYSE ──► c_gen
                                                                                └─► triton_gen
 
@@ -18,134 +18,134 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from appyc.analysis.presburger import is_out_of_work
-from appyc.analysis.verdicts import loop_text
+from appyc.analysis.dependences.verdicts import loop_text
+from appyc.analysis.sets.presburger import is_out_of_work
 from appyc.errors import DependenceError, InternalError, UnsupportedError, defects_of
 from appyc.ir.nodes import Callee, Function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
-from appyc.passes.block_deviations import block_deviations
-from appyc.passes.block_producers import block_producers
-from appyc.passes.carry_in_scalars import carry_in_scalars
-from appyc.passes.check_bounds import check_bounds
-from appyc.passes.check_calls import check_calls, hands_on_arrays
-from appyc.passes.check_parallel import check_parallel
-from appyc.passes.choose_threads import choose_threads
-from appyc.passes.chunk_scans import chunk_scans
-from appyc.passes.coalesce_copies import coalesce_copies
-from appyc.passes.coalesce_loops import coalesce_loops
-from appyc.passes.context import PassContext
-from appyc.passes.contract_arrays import contract_arrays
-from appyc.passes.contract_rows import contract_rows
-from appyc.passes.count_whiles import count_whiles
-from appyc.passes.distribute_loops import distribute_loops
-from appyc.passes.drop_clearing import drop_clearing
-from appyc.passes.estimate_costs import estimate_costs
-from appyc.passes.expand_tensors import expand_tensors
-from appyc.passes.expansion import is_asked
-from appyc.passes.find_lanes import find_lanes
-from appyc.passes.find_products import find_products
-from appyc.passes.forward_copies import forward_copies
-from appyc.passes.forward_elements import forward_elements
-from appyc.passes.fuse_in_blocks import fuse_in_blocks
-from appyc.passes.fuse_loops import fuse_loops
-from appyc.passes.guard_assumptions import guard_assumptions
-from appyc.passes.interchange_loops import interchange_loops
-from appyc.passes.keep_numpys_digits import keep_numpys_digits
-from appyc.passes.keep_python_ints import keep_python_ints
-from appyc.passes.merge_scalars import merge_scalars
-from appyc.passes.peel_wrap_around import peel_wrap_around
-from appyc.passes.privatise_arrays import privatise_arrays
-from appyc.passes.promote_elements import promote_elements
-from appyc.passes.propagate_scalars import propagate_scalars
-from appyc.passes.recognise_reductions import recognise_reductions
-from appyc.passes.recompute_producers import recompute_producers
-from appyc.passes.reduce_to_positions import reduce_to_positions
-from appyc.passes.reduce_under_masks import reduce_under_masks
-from appyc.passes.remove_dead_arrays import remove_dead_arrays
-from appyc.passes.remove_dead_code import remove_dead_code
-from appyc.passes.rename_arrays import rename_arrays
-from appyc.passes.reuse_donated import reuse_donated
-from appyc.passes.run_through_rows import run_through_rows
-from appyc.passes.search_in_blocks import search_in_blocks
-from appyc.passes.share_totals import share_totals
-from appyc.passes.skew_loops import skew_loops
-from appyc.passes.split_at_conditions import split_at_conditions
-from appyc.passes.split_positions import split_positions
-from appyc.passes.split_ranges import split_ranges
-from appyc.passes.straighten_loops import straighten_loops
-from appyc.passes.stream_results import stream_results
-from appyc.passes.substitute_induction import substitute_induction
-from appyc.passes.sum_columns_in_blocks import sum_columns_in_blocks
-from appyc.passes.trap_overflow import trap_overflow
-from appyc.passes.unroll_loops import unroll_loops
-from appyc.passes.version_loops import version_loops
+from appyc.passes.checks.check_bounds import check_bounds
+from appyc.passes.checks.check_calls import check_calls, hands_on_arrays
+from appyc.passes.checks.check_exact_floats import check_exact_floats
+from appyc.passes.checks.check_integer_overflow import check_integer_overflow
+from appyc.passes.checks.check_parallel import check_parallel
+from appyc.passes.checks.guard_assumptions import guard_assumptions
+from appyc.passes.checks.trap_overflow import trap_overflow
+from appyc.passes.checks.version_loops import version_loops
+from appyc.passes.fuse.fuse_loops import fuse_loops
+from appyc.passes.fuse.fuse_variance import fuse_variance
+from appyc.passes.fuse.merge_reductions import merge_reductions
+from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
+from appyc.passes.fuse.rematerialise import rematerialise
+from appyc.passes.fuse.shifted_fusion import shifted_fusion
+from appyc.passes.locality.coalesce_loops import coalesce_loops
+from appyc.passes.locality.find_products import find_products
+from appyc.passes.locality.interchange_loops import interchange_loops
+from appyc.passes.locality.nontemporal_results import nontemporal_results
+from appyc.passes.locality.tile_column_reductions import tile_column_reductions
+from appyc.passes.parallelise.arg_reductions import arg_reductions
+from appyc.passes.parallelise.array_expansion import is_asked
+from appyc.passes.parallelise.choose_threads import choose_threads
+from appyc.passes.parallelise.distribute_loops import distribute_loops
+from appyc.passes.parallelise.estimate_costs import estimate_costs
+from appyc.passes.parallelise.index_set_splitting import index_set_splitting
+from appyc.passes.parallelise.parallel_scan import parallel_scan
+from appyc.passes.parallelise.privatise_arrays import privatise_arrays
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.parallelise.rename_arrays import rename_arrays
+from appyc.passes.parallelise.skew_loops import skew_loops
+from appyc.passes.parallelise.speculative_search import speculative_search
+from appyc.passes.parallelise.split_at_conditions import split_at_conditions
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.coalesce_copies import coalesce_copies
+from appyc.passes.simplify.common_subexpressions import common_subexpressions
+from appyc.passes.simplify.copy_propagation import copy_propagation
+from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
+from appyc.passes.simplify.delinearise_loops import delinearise_loops
+from appyc.passes.simplify.elide_compaction import elide_compaction
+from appyc.passes.simplify.expand_tensors import expand_tensors
+from appyc.passes.simplify.normalise_loops import normalise_loops
+from appyc.passes.simplify.peel_wrap_around import peel_wrap_around
+from appyc.passes.simplify.simplify_div_mod import simplify_div_mod
+from appyc.passes.simplify.substitute_induction import substitute_induction
+from appyc.passes.simplify.unroll_loops import unroll_loops
+from appyc.passes.simplify.while_to_for import while_to_for
+from appyc.passes.storage.buffer_donation import buffer_donation
+from appyc.passes.storage.contract_arrays import contract_arrays
+from appyc.passes.storage.contract_rows import contract_rows
+from appyc.passes.storage.dead_store_elimination import dead_store_elimination
+from appyc.passes.storage.elide_zero_fill import elide_zero_fill
+from appyc.passes.storage.forward_copies import forward_copies
+from appyc.passes.storage.scalar_replacement import scalar_replacement
+from appyc.passes.storage.scalar_replacement_of_recurrences import scalar_replacement_of_recurrences
+from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
+from appyc.passes.vectorise.find_lanes import find_lanes
 
 Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
 SIMPLIFY: tuple[Pass, ...] = (
-    keep_numpys_digits,  # before all work: what it refuses runs in Python
-    reduce_under_masks,  # before tensor statements are loops, which do not say what they pack
+    check_exact_floats,  # before all work: what it refuses runs in Python
+    elide_compaction,  # before tensor statements are loops, which do not say what they pack
     expand_tensors,  # before all others: none of them knows tensor statements
-    count_whiles,  # next: what a counter starts from and ends at is looked into by the next
-    propagate_scalars,  # then: bounds and indices in terms of parameters, for all that follow
-    remove_dead_code,  # what the first left over, and copies that the front end made for nothing
+    while_to_for,  # next: what a counter starts from and ends at is looked into by the next
+    copy_propagation,  # then: bounds and indices in terms of parameters, for all that follow
+    dead_code_elimination,  # what the first left over, and copies that the front end made for nothing
     coalesce_copies,  # then: an accumulator that is bound anew in each iteration is one scalar
     trap_overflow,  # last: sums that are tested are no bounds that others could work with
 )
 
 ANALYSE: tuple[Pass, ...] = (
-    keep_python_ints,  # before all work: what it refuses runs in Python
-    merge_scalars,  # before guards: what has one value needs none to be equal
+    check_integer_overflow,  # before all work: what it refuses runs in Python
+    common_subexpressions,  # before guards: what has one value needs none to be equal
     guard_assumptions,  # before bounds and shapes are looked at: most choices fall away
-    propagate_scalars,  # again, for what has become simple
-    remove_dead_code,  # the same
-    split_positions,  # once lengths have one name, and before bounds: what is left can be seen into
+    copy_propagation,  # again, for what has become simple
+    dead_code_elimination,  # the same
+    simplify_div_mod,  # once lengths have one name, and before bounds: what is left can be seen into
     substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
     peel_wrap_around,  # after it, since a counter wraps around nothing
     check_bounds,  # next: what cannot fail may be reordered and need not keep its place
     unroll_loops,  # the same: what is said of bounds is said once for all iterations; before all that looks at loops
-    remove_dead_arrays,  # once stores cannot raise; what is gone need not be fused
+    dead_store_elimination,  # once stores cannot raise; what is gone need not be fused
     forward_copies,  # the same: written arrays share no memory here, so that few copies are needed
-    recompute_producers,  # before fusion, which cannot join a stencil with what fills the array it reads
+    rematerialise,  # before fusion, which cannot join a stencil with what fills the array it reads
     fuse_loops,  # once nothing raises any more, and before anything looks at single loops
     contract_arrays,  # what fusion was for
     contract_rows,  # then: a row is better than the whole, and nothing better than a row
-    drop_clearing,  # once loops are joined; before blocks, whose arrays start as the whole one did
-    block_producers,  # then: for what takes some rows, which is worse than one, and computes some of them twice
-    forward_elements,  # after them, for what stays in memory and is read again at once
-    search_in_blocks,  # needs to know what may raise; what it makes are loops for all that follow
-    reduce_to_positions,  # before reductions, which do not see a maximum with something beside it
+    elide_zero_fill,  # once loops are joined; before blocks, whose arrays start as the whole one did
+    overlapped_tiling,  # then: for what takes some rows, which is worse than one, and computes some of them twice
+    store_to_load_forwarding,  # after them, for what stays in memory and is read again at once
+    speculative_search,  # needs to know what may raise; what it makes are loops for all that follow
+    arg_reductions,  # before reductions, which do not see a maximum with something beside it
     recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
-    share_totals,  # after it, for what fusion has brought together
-    block_deviations,  # after both, for what fusion had to keep apart
-    sum_columns_in_blocks,  # after it, which knows one loop from the next; before verdicts, for loops of its own
+    merge_reductions,  # after it, for what fusion has brought together
+    fuse_variance,  # after both, for what fusion had to keep apart
+    tile_column_reductions,  # after it, which knows one loop from the next; before verdicts, for loops of its own
     distribute_loops,  # before verdicts: each of its loops gets its own
     interchange_loops,  # before ranges are cut, which ends a perfect nest, and before verdicts, which it changes
-    split_ranges,  # before verdicts, for loops that distribution has left in one piece
-    promote_elements,  # before verdicts, which it changes; after distribution, whose loops it works on
+    index_set_splitting,  # before verdicts, for loops that distribution has left in one piece
+    scalar_replacement,  # before verdicts, which it changes; after distribution, whose loops it works on
     privatise_arrays,  # before verdicts, after what frees loops without any memory
     rename_arrays,  # after it, for what is no scratch, and for loops that need both
-    fuse_in_blocks,  # once loops are free that can be, and the order of nests is settled; before verdicts
+    shifted_fusion,  # once loops are free that can be, and the order of nests is settled; before verdicts
     skew_loops,  # after all that frees a loop, and before a row is taken for a scan of its own
-    carry_in_scalars,  # for what these have left: an element that iterations hand on may be a scan
-    reuse_donated,  # once no pass joins or moves loops: these would be kept from it; before the first cuts some in two
-    straighten_loops,  # before products, which are told by their indices
+    scalar_replacement_of_recurrences,  # for what these have left: an element that iterations hand on may be a scan
+    buffer_donation,  # once no pass joins or moves loops: these would be kept from it; before loops are cut
+    normalise_loops,  # before products, which are told by their indices
     find_products,  # once no pass moves loops any more, and before verdicts, which its new nests need
     split_at_conditions,  # after them: it cuts no product in two; before verdicts, for each part gets its own
-    run_through_rows,  # the same: the loops that it makes get verdicts of their own
+    delinearise_loops,  # the same: the loops that it makes get verdicts of their own
     check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
     find_lanes,  # after verdicts: it looks at the loops that they leave in order
     version_loops,  # what depends on the arguments is tested by them, before modes are chosen
     choose_threads,  # it asks the verdicts which loops without a pragma threads may share
-    chunk_scans,  # for loops that threads do not share as they stand
-    stream_results,  # once no pass makes loops any more: it is about those that are there in the end
+    parallel_scan,  # for loops that threads do not share as they stand
+    nontemporal_results,  # once no pass makes loops any more: it is about those that are there in the end
     estimate_costs,  # once all have modes: what a loop costs depends on the modes of those inside it
     coalesce_loops,  # last: no other pass knows what to make of its indices
 )
 
 WITH_CALLS: tuple[Pass, ...] = (
-    keep_python_ints,  # as above
+    check_integer_overflow,  # as above
     check_calls,  # in the place of all others: none of them knows what a callee does with an array
 )
 
@@ -156,7 +156,7 @@ def analysis_of(fn: Function) -> tuple[Pass, ...]:
 
 
 PROVE_BOUNDS: tuple[Pass, ...] = (
-    check_bounds,  # for arguments that share memory, before `share_memory` and ANALYSE: each index in its own view
+    check_bounds,  # for arguments that share memory, before `merge_aliases` and ANALYSE: each index in its own view
 )
 
 UNCHECKED: tuple[Pass, ...] = (
@@ -179,7 +179,7 @@ def too_deep(fn: Function) -> UnsupportedError:
 GROWTH, ALWAYS = 16, 4_000
 """How many times as many nodes as at first a function may have after a pass, and how many more it always may."""
 
-NEEDED = frozenset({keep_numpys_digits, expand_tensors, trap_overflow, keep_python_ints, check_calls})
+NEEDED = frozenset({check_exact_floats, expand_tensors, trap_overflow, check_integer_overflow, check_calls})
 """Passes without which the function is not right, or not one that the others know."""
 
 

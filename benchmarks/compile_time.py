@@ -48,12 +48,12 @@ import appyc.numpy
 import tests.programs
 from appyc import pipeline
 from appyc.api import JitFunction
-from appyc.c_gen import generate
+from appyc.c_gen import c_file
 from appyc.compiler import build, cpu
 from appyc.errors import CompileError
 from appyc.frontend import lower
 from appyc.lazy.running import STATE, flush
-from appyc.runtime import machine
+from appyc.runtime import machine_rates
 from benchmarks import deferred, fusion, lazy
 from benchmarks.machine import describe, write_results
 from benchmarks.polybench.suite import KERNELS
@@ -131,7 +131,7 @@ class Clock:
             stack.enter_context(patch.object(pipeline, "run", run_passes))
             for owner, attribute, name in (
                 (lower, "lower_function", "front"),
-                (generate, "generate", "generate"),
+                (c_file, "generate", "generate"),
                 (build, "build", "compiler"),
                 (cpu, "_kernel", "load"),
             ):
@@ -328,7 +328,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     STATE.worth = 0
     os.environ["APPYC_COMPILE_WAIT"] = "inf"
-    machine.ensure_measured()
+    machine_rates.ensure_measured()
     rows, passes = measure(options.kinds, options.rounds)
     console = Console()
     console.print(table(summary(rows)))

@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 
 import appyc
-from appyc.ir.machine import Machine
-from appyc.runtime import machine
+from appyc.ir.machine_model import Machine
+from appyc.runtime import machine_rates
 from appyc.runtime.threads import get_num_threads
 from benchmarks.machine import describe
 from benchmarks.polybench.suite import KERNELS
@@ -134,7 +134,7 @@ def measure(kernel: Measured, found: Machine, rounds: int, of: Callable[[list[fl
     end = time.perf_counter() + 3 * SECONDS
     while len(times[CHOSEN]) < 3 or (len(times[CHOSEN]) < rounds and time.perf_counter() < end):
         for way, made in SETTINGS.items():
-            with machine.using(made(found)), np.errstate(all="ignore"):
+            with machine_rates.using(made(found)), np.errstate(all="ignore"):
                 kernel.seconds()
                 times[way].append(kernel.seconds())
     typical = {way: of(taken) * 1e6 for way, taken in times.items()}
@@ -164,9 +164,9 @@ def by_size(rows: list[Row]) -> Mapping[str, dict[str, float]]:
 def main(arguments: list[str]) -> int:
     given = _parser().parse_args(arguments)
     if given.remeasure:
-        machine.remeasure()
-    machine.ensure_measured()
-    found = machine.current()
+        machine_rates.remeasure()
+    machine_rates.ensure_measured()
+    found = machine_rates.current()
     rows = []
     for case in (*polybench(given.datasets), *corpus(given.sizes)):
         if given.only and case.name not in given.only:
@@ -188,7 +188,7 @@ def main(arguments: list[str]) -> int:
             "machine": asdict(describe("cpu")),
             "threads": get_num_threads(),
             "numbers": asdict(found),
-            "measured": machine.is_measured(),
+            "measured": machine_rates.is_measured(),
             **summary(rows),
             "by_size": by_size(rows),
             "rows": [{**asdict(row), "slower": row.slower} for row in rows],

@@ -6,7 +6,7 @@ Each program is one text, which NumPy runs, appyc compiles and, where they are i
 Numba (`parallel=True`) and JAX do too. All take turns in one process, and the smallest times count: what
 else the machine does only ever adds. Results are compared with NumPy's first.
 
-    moved      bytes that the compiled loops touch, by the compiler's own count (`analysis/costs.py`): each
+    moved      bytes that the compiled loops touch, by the compiler's own count (`analysis/cost/costs.py`): each
                loop's arrays once, written ones twice, as memory is read before it is written
     least      the same for one loop that reads the arguments and writes the results
     rate       bytes moved in a second; beside it, as a part of what a triad reaches
@@ -29,8 +29,8 @@ from rich.console import Console
 from rich.table import Table
 
 import appyc
-from appyc.analysis.evaluate import evaluate
-from appyc.analysis.parts import parts_of
+from appyc.analysis.cost.cost_parts import parts_of
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import analyse
 from appyc.errors import GENERATED
 from appyc.frontend.source import capture, read_source

@@ -11,7 +11,7 @@ from appyc.frontend.lower import lower_function
 from appyc.frontend.source import capture, read_source
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
-from appyc.passes.context import PassContext
+from appyc.passes.pass_context import PassContext
 from appyc.pipeline import Pass
 from appyc.runtime.signature import typeof
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from appyc.runtime.triton_build import CompiledKernel
 from appyc.runtime.triton_interpret import InterpretedKernels
-from appyc.triton_gen.generate import TritonProgram
-from appyc.triton_gen.kernel import KernelText
+from appyc.triton_gen.triton_kernel import KernelText
+from appyc.triton_gen.triton_module import TritonProgram
 
 _C_TYPES = {
     "i1": ctypes.c_bool, "fp32": ctypes.c_float, "fp64": ctypes.c_double,

@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.analysis.allowance import EASY, Allowance
-from appyc.analysis.presburger import _OutOfWorkError
+from appyc.analysis.sets.allowance import EASY, Allowance
+from appyc.analysis.sets.presburger import _OutOfWorkError
 from appyc.ir.nodes import Function, LoopMode
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of
-from appyc.passes.check_parallel import check_parallel
-from appyc.passes.context import PassContext
+from appyc.passes.checks.check_parallel import check_parallel
+from appyc.passes.pass_context import PassContext
 from appyc.pipeline import ALWAYS, ANALYSE, GROWTH, Pass, _size
 from benchmarks.polybench.suite import KERNELS
 from tests.dependences.deep import NESTS, deepest
@@ -140,7 +140,7 @@ def test_a_pass_that_takes_too_long_is_left_out(transform: Pass, monkeypatch: py
 
 
 def test_a_function_with_little_work_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("appyc.analysis.presburger.BETWEEN", 20)
+    monkeypatch.setattr("appyc.analysis.sets.presburger.BETWEEN", 20)
     found, wanted = [np.arange(20.0), np.zeros(20)], [np.arange(20.0), np.zeros(20)]
     appyc.jit(cache=False, target="cpu")(stencil)(*found)
     stencil(*wanted)
@@ -148,7 +148,7 @@ def test_a_function_with_little_work_is_right(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_no_pragma_is_ignored_by_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("appyc.analysis.presburger.BETWEEN", 20)
+    monkeypatch.setattr("appyc.analysis.sets.presburger.BETWEEN", 20)
     with pytest.raises(appyc.DependenceError, match="could not be proven in reasonable time"):
         appyc.jit(cache=False, target="cpu")(stencil_with_pragma)(np.ones(20), np.ones(20))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.analysis.allowance import Allowance
+from appyc.analysis.sets.allowance import Allowance
 from appyc.api import JitFunction
 from appyc.ir import visit
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.frontend.pragma_grammar import DIRECTIVES, PRAGMA_REDUCTION_OPS, SCHEDULES
+from appyc.frontend.pragmas.pragma_grammar import DIRECTIVES, PRAGMA_REDUCTION_OPS, SCHEDULES
 from appyc.ir.types import DType
 from appyc.options import Options
 

@@ -23,8 +23,8 @@ import pytest
 
 import appyc
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.arithmetic import PartedTypesError
-from appyc.frontend.numbers import Either
+from appyc.frontend.expressions.arithmetic import PartedTypesError
+from appyc.frontend.types.numbers import Either
 from appyc.ir.types import DType
 from appyc.options import num_threads
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.ir.machine import Machine, Work
-from appyc.runtime.machine import using
+from appyc.ir.machine_model import Machine, Work
+from appyc.runtime.machine_rates import using
 from appyc.runtime.threads import get_num_threads, set_num_threads
 
 SLOW = Machine(vector=10.0, scalar=10.0, fork=1.0, wake=1.0)

@@ -14,28 +14,28 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.analysis.costs import traffic_of
-from appyc.analysis.evaluate import evaluate
+from appyc.analysis.cost.costs import traffic_of
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.ir.nodes import Alloc, Assign, Expr, For, Function, If, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.visit import walk
 from appyc.options import Options
-from appyc.passes.block_deviations import block_deviations
-from appyc.passes.block_producers import block_producers
-from appyc.passes.build import trip_count
-from appyc.passes.context import PassContext
-from appyc.passes.contract_arrays import contract_arrays
-from appyc.passes.contract_rows import contract_rows
-from appyc.passes.forward_elements import forward_elements
-from appyc.passes.fuse_in_blocks import fuse_in_blocks
-from appyc.passes.fuse_loops import fuse_loops
-from appyc.passes.recompute_producers import recompute_producers
-from appyc.passes.remove_dead_arrays import remove_dead_arrays
+from appyc.passes.fuse.fuse_loops import fuse_loops
+from appyc.passes.fuse.fuse_variance import fuse_variance
+from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
+from appyc.passes.fuse.rematerialise import rematerialise
+from appyc.passes.fuse.shifted_fusion import shifted_fusion
+from appyc.passes.node_builders import trip_count
+from appyc.passes.pass_context import PassContext
+from appyc.passes.storage.contract_arrays import contract_arrays
+from appyc.passes.storage.contract_rows import contract_rows
+from appyc.passes.storage.dead_store_elimination import dead_store_elimination
+from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
 from appyc.report.fusion import Sized
 from tests.lowering import lowered
 
 FUSION = (
-    remove_dead_arrays, recompute_producers, fuse_loops, contract_arrays, contract_rows, block_producers,
-    forward_elements, fuse_in_blocks,
+    dead_store_elimination, rematerialise, fuse_loops, contract_arrays, contract_rows, overlapped_tiling,
+    store_to_load_forwarding, shifted_fusion,
 )  # fmt: skip
 
 N, M = 24, 36
@@ -203,5 +203,5 @@ def test_deviations_take_one_pass_over_memory():
         return [float(evaluate(size, known)) for size in sizes if size is not None]
 
     assert moved(pipeline.ANALYSE) == pytest.approx([x.nbytes], rel=0.1)
-    apart = tuple(p for p in pipeline.ANALYSE if p is not block_deviations)
+    apart = tuple(p for p in pipeline.ANALYSE if p is not fuse_variance)
     assert moved(apart) == [x.nbytes, x.nbytes]

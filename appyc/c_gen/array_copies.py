@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from appyc.c_gen.context import FunctionContext
-from appyc.c_gen.expressions import combine, element
-from appyc.c_gen.scalars import neutral, storage_type
+from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.text.c_expressions import combine, element
+from appyc.c_gen.text.c_types import neutral, storage_type
 from appyc.ir.nodes import Symbol
 from appyc.ir.types import Layout
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from appyc.errors import defects_of
 from appyc.frontend.access import AccessPath, fetch
 from appyc.frontend.source import Source
+from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, ScalarArg, writeable
-from appyc.ir.sharing import Sharing
 from appyc.ir.types import ArrayType, DType
 from appyc.options import Options
 from appyc.runtime.signature import typeof
 
 if TYPE_CHECKING:
-    from appyc.analysis.allowance import Allowance
+    from appyc.analysis.sets.allowance import Allowance
     from appyc.ir.nodes import Function
-    from appyc.passes.context import PassContext, Remark
+    from appyc.passes.pass_context import PassContext, Remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Analysed:
 
     def for_c(self, vector_functions: frozenset[str], remarks: list[Remark] | None = None) -> Function:
         """The analysed function as C is written from it. remarks: takes what there is to say of that."""
-        from appyc.passes.context import PassContext  # noqa: PLC0415  (not needed on a warm start)
         from appyc.passes.lower_to_c import lower_to_c  # noqa: PLC0415  (nor is this)
+        from appyc.passes.pass_context import PassContext  # noqa: PLC0415  (not needed on a warm start)
 
         context = PassContext(self.context.options, [] if remarks is None else remarks)
         return lower_to_c(self.function, context, vector_functions)
@@ -90,7 +90,7 @@ def simplified(
     """The same before analysis: what other versions than the usual one start from."""
     from appyc import pipeline  # noqa: PLC0415  (as above)
     from appyc.frontend.lower import ObjectArg, lower_function  # noqa: PLC0415
-    from appyc.passes.context import PassContext  # noqa: PLC0415
+    from appyc.passes.pass_context import PassContext  # noqa: PLC0415
 
     given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
     with defects_of("the front end"):
@@ -114,7 +114,7 @@ def simplified(
 
 def _allowance(fn: Function) -> Allowance:
     """What finding out about a function may cost."""
-    from appyc.analysis.allowance import Allowance  # noqa: PLC0415  (as above)
+    from appyc.analysis.sets.allowance import Allowance  # noqa: PLC0415  (as above)
     from appyc.ir.visit import walk  # noqa: PLC0415
 
     return Allowance.of(sum(1 for _ in walk(fn)))
@@ -126,16 +126,16 @@ def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Anal
     None where the usual version is as right for them as for any arguments.
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
-    from appyc.passes.check_calls import hands_on_arrays  # noqa: PLC0415
-    from appyc.passes.context import PassContext  # noqa: PLC0415
-    from appyc.passes.set_unit_lengths import depends_on_units, set_unit_lengths  # noqa: PLC0415
+    from appyc.passes.checks.check_calls import hands_on_arrays  # noqa: PLC0415
+    from appyc.passes.pass_context import PassContext  # noqa: PLC0415
+    from appyc.passes.simplify.specialise_broadcast import depends_on_units, specialise_broadcast  # noqa: PLC0415
 
     if hands_on_arrays(analysed.plain) or not depends_on_units(analysed.plain, units):
         return None
     context = PassContext(
         analysed.context.options, allowance=_allowance(analysed.plain), trials=_allowance(analysed.plain)
     )
-    function = set_unit_lengths(analysed.plain, context, units)
+    function = specialise_broadcast(analysed.plain, context, units)
     return replace(analysed, function=pipeline.run(function, pipeline.ANALYSE, context), context=context)
 
 
@@ -145,9 +145,9 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
     None where there is no such version: the plain function is right for any arguments.
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
-    from appyc.passes.check_calls import hands_on_arrays  # noqa: PLC0415
-    from appyc.passes.context import PassContext  # noqa: PLC0415
-    from appyc.passes.share_memory import share_memory, why_not_shared  # noqa: PLC0415
+    from appyc.passes.checks.check_calls import hands_on_arrays  # noqa: PLC0415
+    from appyc.passes.pass_context import PassContext  # noqa: PLC0415
+    from appyc.passes.simplify.merge_aliases import merge_aliases, why_not_shared  # noqa: PLC0415
 
     options = analysed.context.options
     if hands_on_arrays(analysed.plain):
@@ -163,7 +163,7 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
         function = pipeline.run(function, pipeline.PROVE_BOUNDS, context)
     if why_not_shared(function, sharing) is not None:
         return None
-    shared = share_memory(function, context, sharing)
+    shared = merge_aliases(function, context, sharing)
     hidden = tuple(
         p.type if isinstance(p.type, ArrayType) else ScalarArg(DType.INT64, python=True)
         for p in shared.params[len(function.params) :]

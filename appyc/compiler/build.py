@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from appyc.c_gen.generate import CModule
-from appyc.c_gen.units import File
+from appyc.c_gen.c_file import CModule
+from appyc.c_gen.translation_units import File
 from appyc.options import Options
 from appyc.runtime import toolchain
 from appyc.runtime.cache import Cache

@@ -16,9 +16,9 @@ from appyc.compiler.versions import Request, call_values
 from appyc.errors import CompileError
 from appyc.frontend.source import Source
 from appyc.options import Options
-from appyc.runtime import machine
+from appyc.runtime import machine_rates
 from appyc.runtime.frame import flat_values
-from appyc.runtime.gpu import cupy_with_device, gpu_numbers
+from appyc.runtime.gpu_device import cupy_with_device, gpu_numbers
 from appyc.runtime.threads import get_num_threads
 
 _Known = tuple[Analysed, Forecaster]
@@ -54,7 +54,7 @@ class DeviceChoice:
             return None
         analysed, forecaster = known
         values = flat_values(analysed.arguments, call_values(self.fn, analysed.outside, wanted, named))
-        return forecaster.forecast(values, machine.current(), gpu_numbers(), get_num_threads())
+        return forecaster.forecast(values, machine_rates.current(), gpu_numbers(), get_num_threads())
 
     def stay(self, wanted: Request) -> None:
         """What the request is for cannot run on the GPU."""

@@ -28,16 +28,16 @@ from appyc.compiler.analyse import (
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_of, find, plain_form, python_function
 from appyc.frontend.source import Source, capture, read_source
+from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, writeable
-from appyc.ir.sharing import Sharing
 from appyc.options import Options, c_compiler, cache_dir
-from appyc.runtime import blas, memory, team
+from appyc.runtime import blas, team, temporary_memory
 from appyc.runtime.cache import Cache, Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
 from appyc.runtime.index import Dependency, Found, Index, index_key
 from appyc.runtime.interface_json import Place, from_json, to_json
-from appyc.runtime.machine import attach
+from appyc.runtime.machine_rates import attach
 from appyc.runtime.signature import typeof
 from appyc.runtime.trusted import workspace
 
@@ -138,10 +138,10 @@ class CpuCompiler:
         return _disk(cache_dir())[1].find(key, current)
 
     def _build(self, analysed: Analysed, key: str, plain: bool) -> CpuVersion:
-        from appyc.c_gen.generate import generate  # noqa: PLC0415  (not needed on a warm start)
+        from appyc.c_gen.c_file import generate  # noqa: PLC0415  (not needed on a warm start)
         from appyc.compiler.build import build  # noqa: PLC0415
         from appyc.pipeline import too_deep  # noqa: PLC0415
-        from appyc.runtime import machine, toolchain  # noqa: PLC0415
+        from appyc.runtime import machine_rates, toolchain  # noqa: PLC0415
         from appyc.runtime.describe import describe  # noqa: PLC0415
 
         function = analysed.plain if plain else analysed.function
@@ -168,7 +168,7 @@ class CpuCompiler:
             with workspace() as folder:
                 built = build(module, folder, self.options, cache_)
                 if module.threaded:
-                    machine.ensure_measured()
+                    machine_rates.ensure_measured()
                 files = {"kernel.so": built.read_bytes(), "kernel.c": module.text.encode()}
             entry = cache_.store(entry_key, files, {})
         meta: dict[str, object] = {
@@ -219,7 +219,7 @@ def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
     try:
         library = ctypes.CDLL(str(entry.path("kernel.so")))
         attach(library)
-        memory.attach(library)
+        temporary_memory.attach(library)
         team.attach(library)
         blas.attach(library)
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value

@@ -1,6 +1,6 @@
 """Which is quicker for a call, the processor or the GPU, before anything is compiled for either.
 
-The loops of the function are known with what they cost (`analysis/parts.py`); the call's arguments
+The loops of the function are known with what they cost (`analysis/cost/cost_parts.py`); the call's arguments
 give trip counts, and the bytes that a GPU would have to be sent. What cannot be foretold from the
 arguments (a bound that the data hold) leaves the call where it is.
 """
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from appyc.analysis.evaluate import evaluate
-from appyc.analysis.parts import Part, parts_of
-from appyc.ir.machine import Gpu, Machine, Work
+from appyc.analysis.cost.cost_parts import Part, parts_of
+from appyc.analysis.sets.evaluate import evaluate
+from appyc.ir.machine_model import Gpu, Machine, Work
 from appyc.ir.nodes import Function, Symbol
 from appyc.ir.visit import arrays_written
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from appyc.analysis.evaluate import evaluate
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.ir.nodes import Alloc, Assign, Expr, Fail, Function, If, Load, Stmt, Symbol
 from appyc.ir.visit import scalars_written, statements, walk
 

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from appyc.ir.sharing import Sharing
-from appyc.runtime.sharing import describe_sharing
+from appyc.ir.aliasing import Sharing
+from appyc.runtime.shared_views import describe_sharing
 
 V = TypeVar("V")
 

@@ -14,14 +14,20 @@ import numpy as np
 from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.shared import SharedVersions
-from appyc.compiler.units import UnitVersions
+from appyc.compiler.unit_axes import UnitVersions
 from appyc.compiler.waiting import Notice
 from appyc.errors import InternalError, LeftToPython, Loc, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, find, python_function
-from appyc.frontend.generators import STEPS, SharedGeneratorError, draws_in_python, held, kind_of_all
+from appyc.frontend.library.generator_state import (
+    STEPS,
+    SharedGeneratorError,
+    draws_in_python,
+    held,
+    kind_of_all,
+)
 from appyc.frontend.source import Source
+from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, writeable
-from appyc.ir.sharing import Sharing
 from appyc.options import Options
 from appyc.runtime.frame import GuardFailure, Kernel, Watched, flat_values, invoke, invoke_alone
 from appyc.runtime.overlap import find_overlap
@@ -399,7 +405,7 @@ def _gpu_version(
     add: Callable[[Kernel], None],
     on_defect: Callable[[InternalError], None],
 ) -> Version | None:
-    from appyc.compiler.gpu import gpu_runner  # noqa: PLC0415  (Triton is optional)
+    from appyc.compiler.triton_kernels import gpu_runner  # noqa: PLC0415  (Triton is optional)
     from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
 
     analysed = analyse(fn, source, wanted.types, wanted.objects, options)

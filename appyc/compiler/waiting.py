@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TextIO
 
 from appyc.frontend.source import Source
-from appyc.frontend.trip_counts import iterations
+from appyc.frontend.syntax.trip_counts import iterations
 from appyc.options import compile_wait, progress_is_shown
 
 NOTICE_AFTER = 1.0

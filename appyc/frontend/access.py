@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import CellType, FunctionType, MethodType
 
-from appyc.frontend.generators import part_of
+from appyc.frontend.library.generator_state import part_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,25 +8,26 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import FunctionType
 
+import appyc.frontend.expressions.expressions  # noqa: F401  (first: modules of the front end import each other)
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend import returns
 from appyc.frontend.access import AccessPath, python_function
-from appyc.frontend.arithmetic import PartedTypesError, cast, const
-from appyc.frontend.callees import Callees, Known, with_callees
-from appyc.frontend.homes import arrays_of
-from appyc.frontend.joined_returns import with_joined_returns
-from appyc.frontend.lists import refuse_mixed
-from appyc.frontend.memory import Memory
-from appyc.frontend.peeling import refuse_stores_before
-from appyc.frontend.recursion import Called, lower_recursive
-from appyc.frontend.recursion import Lowered as LoweredCallee
+from appyc.frontend.arrays.allocations import Memory
+from appyc.frontend.arrays.tensors import held
+from appyc.frontend.control import returns
+from appyc.frontend.control.joined_returns import with_joined_returns
+from appyc.frontend.control.peeling import refuse_stores_before
+from appyc.frontend.control.phi_storage import arrays_of
+from appyc.frontend.control.statements import lower_block
+from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
+from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
+from appyc.frontend.expressions.lists import refuse_mixed
+from appyc.frontend.expressions.recursion import Called, lower_recursive
+from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, NoValue, Recursive, Restart, Scope
 from appyc.frontend.source import Source, parameters_of
-from appyc.frontend.statements import lower_block
-from appyc.frontend.tensors import held
-from appyc.frontend.tree import walk
-from appyc.frontend.values import (
+from appyc.frontend.syntax.tree import walk
+from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
     ListValue,

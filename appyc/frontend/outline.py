@@ -8,7 +8,7 @@
         log.write(str(total))
 
 The statement that cannot be compiled stays in Python; where it is a loop or a branch, its
-body is taken in turn. Of a statement that calls a library only the call does (`frontend/host_calls.py`).
+body is taken in turn. Of a statement that calls a library only the call does (`frontend/library/host_calls.py`).
 What is left of it and right of it, if it holds a loop or computes with arrays, is outlined:
 parameters are the names live before it, results the names that it assigns and that are
 live after it. Lines and columns stay those of the file. A region that cannot be compiled
@@ -30,14 +30,14 @@ from types import CellType, CodeType, FunctionType
 
 from appyc.errors import CompileError, LibraryCallError, Loc
 from appyc.frontend.access import closure_cells
-from appyc.frontend.array_names import ArrayNames
-from appyc.frontend.host_calls import compiled_callee, named_value, taken_apart
-from appyc.frontend.liveness import live_before, names_assigned, names_captured, surely_assigned
-from appyc.frontend.pragma_nodes import DimsPragma, LoopPragma, Pragma
-from appyc.frontend.pragmas import read_pragmas
+from appyc.frontend.library.host_calls import compiled_callee, named_value, taken_apart
+from appyc.frontend.pragmas.pragma_nodes import DimsPragma, LoopPragma, Pragma
+from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Part, Source, parameters_of
-from appyc.frontend.tree import statements_in
-from appyc.frontend.trip_counts import iterations
+from appyc.frontend.syntax.array_names import ArrayNames
+from appyc.frontend.syntax.liveness import live_before, names_assigned, names_captured, surely_assigned
+from appyc.frontend.syntax.tree import statements_in
+from appyc.frontend.syntax.trip_counts import iterations
 from appyc.ir.names import unused
 
 

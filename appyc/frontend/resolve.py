@@ -21,12 +21,12 @@ import numpy as np
 
 from appyc.errors import Loc, UnknownAttributeError, UnknownNameError, UnsupportedError
 from appyc.frontend.access import AccessPath, closure_of, plain_form
-from appyc.frontend.arithmetic import const
-from appyc.frontend.callees import Callees
-from appyc.frontend.generators import STEPS, kind_of
-from appyc.frontend.numbers import dtype_named
-from appyc.frontend.values import ArrayRef, Number, Opaque, TupleValue, Value
-from appyc.frontend.wide_ints import literal
+from appyc.frontend.expressions.arithmetic import const
+from appyc.frontend.expressions.callee_facts import Callees
+from appyc.frontend.library.generator_state import STEPS, kind_of
+from appyc.frontend.types.numbers import dtype_named
+from appyc.frontend.types.values import ArrayRef, Number, Opaque, TupleValue, Value
+from appyc.frontend.types.wide_ints import literal
 from appyc.ir.arguments import ArgType, ScalarArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Symbol, Var

@@ -14,22 +14,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from appyc.errors import Loc, TypeInferenceError, UnknownNameError, UnsupportedError
-from appyc.frontend.arithmetic import const
-from appyc.frontend.arrangements import Exchange
-from appyc.frontend.axis_requests import AxisRequests
-from appyc.frontend.callees import Callees
-from appyc.frontend.dict_names import own_dicts
-from appyc.frontend.homes import new_home, without_elements
-from appyc.frontend.list_names import list_names
-from appyc.frontend.liveness import names_behind
-from appyc.frontend.memory import Memory
-from appyc.frontend.numbers import Either, NumberType
-from appyc.frontend.pragmas import read_pragmas
-from appyc.frontend.read_lists import read_lists
+from appyc.frontend.arrays.allocations import Memory
+from appyc.frontend.control.buffer_rotation import Exchange
+from appyc.frontend.control.phi_storage import new_home, without_elements
+from appyc.frontend.expressions.arithmetic import const
+from appyc.frontend.expressions.callee_facts import Callees
+from appyc.frontend.pragmas.axis_requests import AxisRequests
+from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source, parameters_of
-from appyc.frontend.tree import loops_with_own_names, names_indexed
-from appyc.frontend.values import (
+from appyc.frontend.syntax.dict_names import own_dicts
+from appyc.frontend.syntax.list_names import list_names
+from appyc.frontend.syntax.liveness import names_behind
+from appyc.frontend.syntax.read_lists import read_lists
+from appyc.frontend.syntax.tree import loops_with_own_names, names_indexed
+from appyc.frontend.types.numbers import Either, NumberType
+from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
     Conflict,
@@ -59,7 +59,7 @@ from appyc.ir.types import DType
 Env = dict[str, Binding]
 
 MAX_PEELED = 3
-"""Iterations that go before a loop (`frontend/peeling.py`). Types widen, as from integers to floats to complex
+"""Iterations that go before a loop (`frontend/control/peeling.py`). Types widen, as from integers to floats to complex
 numbers; names that take their types from one another need an iteration each."""
 
 MAX_PARTED = 4
@@ -71,7 +71,7 @@ class Restart(Exception):  # noqa: N818  (no error: lowering starts anew with wh
 
 
 class Recursive(Exception):  # noqa: N818  (the same)
-    """Raised when a function is found to call itself (`frontend/recursion.py`)."""
+    """Raised when a function is found to call itself (`frontend/expressions/recursion.py`)."""
 
 
 class NoValue(Exception):  # noqa: N818  (nor this: a path ends that this attempt cannot follow)
@@ -105,7 +105,7 @@ class Facts:
     parted: set[Loc] = field(default_factory=set)
     """`if`s that leave a name with one type here and another there: what follows stands in each of their ways."""
     joins_returns: bool = False
-    """The returns are of different arrays, and have to become one (`frontend/joined_returns.py`)."""
+    """The returns are of different arrays, and have to become one (`frontend/control/joined_returns.py`)."""
 
     def part(self, meeting: Conflict | Either) -> bool:
         """Keeps paths apart that leave a name with different types. Returns whether that is possible."""
@@ -351,7 +351,7 @@ class Scope:
         self.env[name] = bound = self._store(name, self.env.get(name), value, loc)
         self.set_none_flag(name, value, loc)
         if name in self.indexed and isinstance(bound, TupleSlots) and isinstance(value, TupleValue):
-            from appyc.frontend.indexed_tuples import table_of  # noqa: PLC0415  (it emits into a scope)
+            from appyc.frontend.expressions.indexed_tuples import table_of  # noqa: PLC0415  (it emits into a scope)
 
             self.env[name] = replace(bound, table=value.table or table_of(self, value.items, name, loc))
         self.bound_at[name] = loc

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from appyc.errors import Loc, UnsupportedError
 
 if TYPE_CHECKING:  # a warm start reads no pragmas
-    from appyc.frontend.pragma_nodes import Pragma
+    from appyc.frontend.pragmas.pragma_nodes import Pragma
 
 _HISTORY_SEARCHED = 400
 """How many lines of an interactive session are looked through for a function."""
@@ -84,7 +84,7 @@ class Source:
                                    hints=("write it with def alone",))  # fmt: skip
         if not isinstance(node, FunctionDef) or node.name != self.name:
             raise self._mismatch()
-        from appyc.frontend.match_statements import without_matches  # noqa: PLC0415  (a warm start parses nothing)
+        from appyc.frontend.control.match_statements import without_matches  # noqa: PLC0415  (a warm start parses nothing)
 
         return without_matches(node)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from appyc.ir.kernels import (
+from appyc.ir.gpu_program import (
     Branch,
     LaneReduce,
     Lanes,

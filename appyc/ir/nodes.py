@@ -17,7 +17,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from appyc.errors import Loc
-from appyc.ir.draws import DRAWS
+from appyc.ir.draw_functions import DRAWS
 from appyc.ir.results import ResultTree
 from appyc.ir.types import ArrayType, DType, ScalarType, Type
 
@@ -206,7 +206,7 @@ class Intrinsic(Node):
 
 @dataclass(frozen=True, slots=True)
 class Draw(Node):
-    """A number drawn from a generator by one of `appyc.ir.draws.DRAWS`; all that an `Assign` assigns.
+    """A number drawn from a generator by one of `appyc.ir.draw_functions.DRAWS`; all that an `Assign` assigns.
 
     where: an element of an array of addresses, that of the generator's `bitgen_t` (or its state). The generator is
     read and changed, as if that element were stored.

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from appyc.errors import InternalError
-from appyc.ir.draws import DRAWS
+from appyc.ir.draw_functions import DRAWS
 from appyc.ir.intrinsics import INTRINSICS
 from appyc.ir.nodes import (
     BINARY_OPS,

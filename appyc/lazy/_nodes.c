@@ -1,4 +1,4 @@
-/* What recordings are made of, and the recording of one operation: see appyc/lazy/nodes.py, which holds
+/* What recordings are made of, and the recording of one operation: see appyc/lazy/recorded_nodes.py, which holds
  * the same in Python and says what each field means; the tests run both.
  *
  * None of these objects is the garbage collector's business: a statement holds views, a view its buffer, a
@@ -21,7 +21,7 @@
 #include "_runs.h"
 #include "_flushing.h"
 
-/* As in appyc/lazy/nodes.py: of what this module offers. */
+/* As in appyc/lazy/recorded_nodes.py: of what this module offers. */
 enum { NODES_FORMAT = 11 };
 
 static PyMethodDef module_methods[] = {
@@ -41,7 +41,7 @@ static PyMethodDef module_methods[] = {
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "appyc.lazy._nodes",
-    .m_doc = "What recordings are made of; see appyc.lazy.nodes.",
+    .m_doc = "What recordings are made of; see appyc.lazy.recorded_nodes.",
     .m_size = -1,
     .m_methods = module_methods,
 };

@@ -5,8 +5,8 @@ from weakref import ref
 
 import numpy as np
 
-from appyc.lazy.nodes import Operand, Site
 from appyc.lazy.operations import Operation
+from appyc.lazy.recorded_nodes import Operand, Site
 from appyc.lazy.runs import Moves
 from appyc.lazy.views import Path, Transpose
 

@@ -1,4 +1,4 @@
-/* Buffers, views of them, and statements: see appyc/lazy/nodes.py. Part of _nodes.c, which alone includes it.
+/* Buffers, views of them, and statements: see appyc/lazy/recorded_nodes.py. Part of _nodes.c, which alone includes it.
  */
 #ifndef APPYC_PARTS_H
 #define APPYC_PARTS_H

@@ -1,5 +1,5 @@
 /* Functions that NumPy runs on computed values: at once, where the arrays among the arguments are small and there, and
- * all else is simple. See `PythonPlain` in appyc/lazy/nodes.py. Part of _nodes.c, which alone includes it.
+ * all else is simple. See `PythonPlain` in appyc/lazy/recorded_nodes.py. Part of _nodes.c, which alone includes it.
  */
 #ifndef APPYC_PLAIN_H
 #define APPYC_PLAIN_H

@@ -3,7 +3,7 @@
 #ifndef APPYC_RECORDING_H
 #define APPYC_RECORDING_H
 
-/* As in appyc/lazy/nodes.py. */
+/* As in appyc/lazy/recorded_nodes.py. */
 enum { CALLERS = 8 };
 
 /* ------------------------------------------------------------------ what is recorded */

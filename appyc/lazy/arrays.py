@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from appyc.lazy import applying, functions, recorder, ufuncs
-from appyc.lazy.nodes import Buffer, Tally
+from appyc.lazy import applying, numpy_functions, recorder, ufuncs
+from appyc.lazy.recorded_nodes import Buffer, Tally
 from appyc.lazy.shapes import Shaped
 
 _ALONE = 2
@@ -35,7 +35,7 @@ class Array(Shaped):
         ufuncs.store(self, value)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **keywords: Any) -> Any:
-        return functions.call(
+        return numpy_functions.call(
             np.clip, (self, min, max), {"out": out, **keywords} if out is not None else keywords
         )
 
@@ -49,10 +49,10 @@ class Array(Shaped):
     conj = conjugate
 
     def round(self, decimals: int = 0, out: Any = None) -> Any:
-        return functions.call(np.round, (self, decimals), {} if out is None else {"out": out})
+        return numpy_functions.call(np.round, (self, decimals), {} if out is None else {"out": out})
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-        return functions.call(np.diagonal, (self, offset, axis1, axis2), {})
+        return numpy_functions.call(np.diagonal, (self, offset, axis1, axis2), {})
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
         """As NumPy's, which refuses while there are views of it."""
@@ -76,13 +76,13 @@ class Array(Shaped):
         return other // self, other % self
 
     def repeat(self, repeats: Any, axis: Any = None) -> Any:
-        return functions.call(np.repeat, (self, repeats, axis), {})
+        return numpy_functions.call(np.repeat, (self, repeats, axis), {})
 
     def take(self, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
-        return functions.call(np.take, (self, indices, axis, out, mode), {})
+        return numpy_functions.call(np.take, (self, indices, axis, out, mode), {})
 
     def trace(self, offset: Any = 0, *args: Any, **keywords: Any) -> Any:
-        return functions.call(np.trace, (self, offset, *args), keywords)
+        return numpy_functions.call(np.trace, (self, offset, *args), keywords)
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         recorder.changing(self, lambda memory: memory.sort(axis, kind, order))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, recorder
-from appyc.lazy.nodes import View, ghost_of, settled
 from appyc.lazy.operations import Copy
 from appyc.lazy.order import is_ascending, is_straight
+from appyc.lazy.recorded_nodes import View, ghost_of, settled
 from appyc.lazy.residence import at_home
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import (

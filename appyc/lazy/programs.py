@@ -31,8 +31,8 @@ import numpy as np
 from appyc.api import JitFunction
 from appyc.errors import CompileError
 from appyc.lazy.gathering import Gathered
-from appyc.lazy.nodes import Buffer, Site
 from appyc.lazy.operations import Call
+from appyc.lazy.recorded_nodes import Buffer, Site
 from appyc.lazy.recording import line_of
 from appyc.lazy.writing import Writer, name_of
 

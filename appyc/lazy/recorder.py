@@ -10,9 +10,9 @@ import numpy as np
 
 from appyc.api import copied
 from appyc.lazy import arrays, at_once, held
-from appyc.lazy.nodes import Buffer, Own, Statement, View, ghost_of, made
 from appyc.lazy.operations import Convert, Operation, as_dtype
 from appyc.lazy.order import inverse, memory_order
+from appyc.lazy.recorded_nodes import Buffer, Own, Statement, View, ghost_of, made
 from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush, flush_due, flush_some, make_room, ran_at_once, ran_by_numpy
 from appyc.lazy.views import (

@@ -21,9 +21,9 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy._core.umath import _extobj_contextvar
 
-from appyc.lazy import nodes
-from appyc.lazy.nodes import Buffer, Operand, Own, Run, Site, Statement, Tally, View, buffers_of
+from appyc.lazy import recorded_nodes
 from appyc.lazy.operations import Call
+from appyc.lazy.recorded_nodes import Buffer, Operand, Own, Run, Site, Statement, Tally, View, buffers_of
 from appyc.lazy.runs import follows, moves_between
 
 
@@ -144,7 +144,7 @@ def line_of(site: Site) -> tuple[str, int]:
 
 _FOLDER = str(pathlib.Path(__file__).parent.parent)
 
-caller = functools.partial(nodes.caller, _FOLDER)
+caller = functools.partial(recorded_nodes.caller, _FOLDER)
 """The place outside appyc that a call came from."""
 
 
@@ -411,7 +411,7 @@ def parted(
     """
     changed: set[Buffer] = set(overwritten)
     needed = {*wanted, *changed}
-    if (found := nodes.parted(statements, needed, changed)) is not None:
+    if (found := recorded_nodes.parted(statements, needed, changed)) is not None:
         return found
     chosen: list[Recorded] = []
     left: list[_Any] = []

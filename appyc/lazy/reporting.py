@@ -9,8 +9,8 @@ from pathlib import PurePath
 from appyc.api import JitFunction
 from appyc.lazy.arrays import Array
 from appyc.lazy.gathering import gather
-from appyc.lazy.nodes import Buffer
 from appyc.lazy.programs import as_function
+from appyc.lazy.recorded_nodes import Buffer
 from appyc.lazy.recording import line_of, parted
 from appyc.lazy.running import STATE, Ran
 from appyc.options import from_environment

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from appyc.lazy.nodes import Buffer
+from appyc.lazy.recorded_nodes import Buffer
 from appyc.lazy.views import Index, Path, Reshape, Transpose
 from appyc.options import from_environment
 

@@ -20,12 +20,12 @@ import numpy as np
 from appyc.api import JitFunction, warn_of_defect
 from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy import residence
-from appyc.lazy.companions import companions
+from appyc.lazy.batched_scalars import companions
+from appyc.lazy.dead_results import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.gathering import Gathered, Key, gather
-from appyc.lazy.leaving import LEAST_BYTES, Habit, Left, Watch
-from appyc.lazy.nodes import Buffer, Operand, Own, Statement, View, held_alone
 from appyc.lazy.operations import Copy, Product
 from appyc.lazy.programs import Program, as_function, parts_of, places
+from appyc.lazy.recorded_nodes import Buffer, Operand, Own, Statement, View, held_alone
 from appyc.lazy.recording import CallStatement, Recorded, Recording, RestingCall, Waiting, drop_needless
 from appyc.lazy.views import view_of
 from appyc.options import compile_wait, computed_at_once, from_environment, or_usual, recorded_bounds

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from appyc.lazy.extension import EXTENSION
-from appyc.lazy.nodes import View
+from appyc.lazy.recorded_nodes import View
 from appyc.lazy.views import Index
 
 

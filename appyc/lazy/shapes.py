@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import arrays, indexing, known, recorder, ufuncs
+from appyc.lazy import arrays, call_cache, indexing, recorder, ufuncs
+from appyc.lazy.computed_values import Values
 from appyc.lazy.flat import Flat
-from appyc.lazy.nodes import indexed, turned
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
 from appyc.lazy.order import inverse, memory_order
-from appyc.lazy.values import Values
+from appyc.lazy.recorded_nodes import indexed, turned
 from appyc.lazy.views import Index, Reshape, Step, Transpose, reversal, window
 
 
@@ -112,7 +112,7 @@ class Shaped(Values):
     def _put(self, key: Any, value: Any) -> None:
         """`self[key] = value`, where that is more than a store into a small array."""
         view = indexed(self, key)
-        store = known.store
+        store = call_cache.store
         if view is None:
             items = indexing.basic_index(key, self.shape)
             if items is None:

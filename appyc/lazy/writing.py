@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from appyc.lazy.equal_lengths import Length
 from appyc.lazy.gathering import Form, Gathered, Line
 from appyc.lazy.operations import (
     Apply,
@@ -25,7 +26,6 @@ from appyc.lazy.operations import (
     Running,
     Scatter,
 )
-from appyc.lazy.sizes import Length
 
 _ROUND = "r"
 """The variable of a loop of calls."""

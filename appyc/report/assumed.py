@@ -19,10 +19,10 @@ import numpy as np
 
 from appyc.compiler.analyse import Analysed, analyse
 from appyc.errors import CompileError
-from appyc.frontend.kinds import Kinds, kinds_of
 from appyc.frontend.outline import Region
 from appyc.frontend.script import instrument, module_text
 from appyc.frontend.source import Snippet, Source, read_source
+from appyc.frontend.types.kinds import Kinds, kinds_of
 from appyc.ir.arguments import ArgType, NoneArg
 from appyc.ir.types import ArrayType
 from appyc.options import Options

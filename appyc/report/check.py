@@ -4,7 +4,7 @@
     heat.py:14:4: D001 loop over 'i' carries a dependence: ...
 
 Columns count from 1. Nothing of the program is run: types come from annotations and from
-use (`appyc.frontend.kinds`), its imports of NumPy and math are known, and its other functions
+use (`appyc.frontend.types.kinds`), its imports of NumPy and math are known, and its other functions
 are seen as text. What cannot be typed so is a warning, not an error.
 """
 
@@ -18,13 +18,13 @@ from pathlib import Path
 
 from appyc.compiler.analyse import Analysed
 from appyc.errors import CompileError, DependenceError, Loc, PragmaError, TypeInferenceError, UnsupportedError
-from appyc.frontend.axis_requests import slice_text
-from appyc.frontend.kinds import annotation_fault
 from appyc.frontend.outline import Region, annotation_around, split
-from appyc.frontend.pragma_nodes import Dim, DimsPragma, LoopPragma, Pragma
-from appyc.frontend.pragmas import read_pragmas
+from appyc.frontend.pragmas.axis_requests import slice_text
+from appyc.frontend.pragmas.pragma_nodes import Dim, DimsPragma, LoopPragma, Pragma
+from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.script import module_text
 from appyc.frontend.source import Source
+from appyc.frontend.types.kinds import annotation_fault
 from appyc.ir.visit import loops_of
 from appyc.options import Options
 from appyc.report.assumed import AssumedModule, Subject, parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from appyc.analysis.verdicts import LoopVerdict, Verdict
+from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.compiler.analyse import Analysed
 from appyc.compiler.forecast import Forecast
 from appyc.compiler.versions import Request
@@ -14,7 +14,7 @@ from appyc.frontend.source import Source
 from appyc.ir.nodes import For, LoopMode
 from appyc.ir.printer import print_expr
 from appyc.ir.visit import loops_of
-from appyc.passes.context import Remark
+from appyc.passes.pass_context import Remark
 from appyc.report.fusion import HOW_COUNTED, FusionRecord, fusion_records, known_sizes
 from appyc.report.times import LoopTime, time_text
 from appyc.report.words import Words

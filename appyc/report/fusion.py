@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-from appyc.analysis.amounts import NONE, total
-from appyc.analysis.costs import traffic_of
-from appyc.analysis.evaluate import evaluate
-from appyc.analysis.sizes import Sized
+from appyc.analysis.algebra.amounts import NONE, total
+from appyc.analysis.cost.argument_sizes import Sized
+from appyc.analysis.cost.costs import traffic_of
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
 from appyc.ir.nodes import Alloc, Expr, For, Symbol
 from appyc.ir.visit import loops_of, walk

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appyc.analysis.dependences import Conflict
-from appyc.analysis.evaluate import NOWHERE, element_of, evaluate, places_of
-from appyc.analysis.legality import Legality, gravity, meeting_text, notes_of
-from appyc.analysis.verdicts import LoopVerdict, iteration_text, loop_text
+from appyc.analysis.dependences.dependences import Conflict
+from appyc.analysis.dependences.legality import Legality, gravity, meeting_text, notes_of
+from appyc.analysis.dependences.verdicts import LoopVerdict, iteration_text, loop_text
+from appyc.analysis.sets.evaluate import NOWHERE, element_of, evaluate, places_of
 from appyc.compiler.analyse import Analysed
 from appyc.errors import DependenceError
 from appyc.ir.nodes import Apart, Ascending, Extent, Fail, For, Function, If, Node, Places, Symbol

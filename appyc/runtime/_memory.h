@@ -23,7 +23,7 @@ enum { KEPT_BLOCKS = 64 };
 enum { LEAST_KEPT = 1 << 16 };  /* bytes: for less, the C library keeps memory itself */
 enum { HUGE_PAGE = 1 << 21, LEAST_HUGE = 1 << 22 };
 
-/* What kernels call; appyc/c_gen/helpers.py declares the same. */
+/* What kernels call; appyc/c_gen/text/c_helpers.py declares the same. */
 typedef struct {
     void *(*take)(int64_t bytes, _Bool zero);
     void (*give)(void *memory, int64_t bytes);

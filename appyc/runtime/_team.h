@@ -39,7 +39,7 @@ enum { IDLE_SPIN = 500000, JOIN_SPIN = 1000000 }; /* nanoseconds before a waitin
 enum { LONG_MEMBER = 200000 }; /* nanoseconds: whether a shorter one lost its processor is not looked at */
 enum { REST = 16, MOST_REST = 1000000000 }; /* times the time waited, and nanoseconds, for which a team is crowded */
 
-/* What kernels call; appyc/c_gen/team.c declares the same. */
+/* What kernels call; appyc/c_gen/text/team.c declares the same. */
 typedef struct {
     void (*run)(void (*region)(void *), void *data, int members);
     int (*member)(void);

@@ -19,7 +19,7 @@ from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.types import ArrayType, DType
 from appyc.runtime.frame import GuardFailure, Kernel, OnFault, flat_values, invoke, is_current, raise_fault
 from appyc.runtime.overlap import may_overlap
-from appyc.runtime.sharing import are_one
+from appyc.runtime.shared_views import are_one
 from appyc.runtime.signature import layout_of
 from appyc.runtime.threads import get_num_threads
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from appyc.ir.machine import ENOUGH, FEWEST
+from appyc.ir.machine_model import ENOUGH, FEWEST
 
 Place: TypeAlias = tuple[int, ...]
 

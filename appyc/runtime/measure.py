@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from appyc.c_gen.helpers import Helpers, team_text
-from appyc.c_gen.scalars import TYPEDEFS
+from appyc.c_gen.text.c_helpers import Helpers, team_text
+from appyc.c_gen.text.c_types import TYPEDEFS
 from appyc.errors import InternalError, ToolchainError
-from appyc.ir.machine import Machine
+from appyc.ir.machine_model import Machine
 from appyc.ir.types import DType
 from appyc.options import Options
 from appyc.runtime import blas, team, toolchain
-from appyc.runtime.machine import believable, has_cores
+from appyc.runtime.machine_rates import believable, has_cores
 from appyc.runtime.trusted import workspace
 
 FAR_BYTES = 48 << 20

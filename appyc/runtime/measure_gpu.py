@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.ir.machine import Gpu
+from appyc.ir.machine_model import Gpu
 
 _BYTES = 32 << 20
 _ROUNDS = 64

@@ -140,7 +140,7 @@ long appyc_probe(double *out, int threads, int64_t far_bytes)
             break;
         out[10] = gap;
     }
-    out[11] = 1 << 25; /* see ir/machine.py: no way to measure it in a few milliseconds is known */
+    out[11] = 1 << 25; /* see ir/machine_model.py: no way to measure it in a few milliseconds is known */
     out[12] = out[13] = 0; /* see measure.py: not by this function */
     sink = a[far / 2] + (double)count[0];
     getrusage(RUSAGE_SELF, &after);

@@ -12,6 +12,6 @@ if dispatch.has_compiled_dispatch():
 
 
 def attach(library: ctypes.CDLL) -> None:
-    """Lets a library's parallel regions (`c_gen/team.c`), if it has any, run on the threads of the process."""
+    """Lets a library's parallel regions (`c_gen/text/team.c`), if it has any, run on the threads of the process."""
     if dispatch.has_compiled_dispatch() and (pointer := pointer_in(library, "appyc_team")) is not None:
         pointer.value = _dispatch.team_address()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from appyc.c_gen.units import File
+from appyc.c_gen.translation_units import File
 from appyc.errors import InternalError, ToolchainError
 from appyc.ir.nodes import Function
 from appyc.options import Options, c_compiler
@@ -60,7 +60,10 @@ _MASKED = ("-fno-thread-jumps", "-fno-tree-vrp")
 _STARTS_LOOPS = ("-O1",)
 """For code whose time is that of what it calls: of a long function, a third of -O3's time to compile."""
 
-_LIBRARIES = ("-Wl,--as-needed", "-lm")  # a kernel with a team of its own (c_gen/team.c) needs no libgomp
+_LIBRARIES = (
+    "-Wl,--as-needed",
+    "-lm",
+)  # a kernel with a team of its own (c_gen/text/team.c) needs no libgomp
 
 
 def find_compiler() -> str:

@@ -12,8 +12,8 @@ from typing import Any
 
 from appyc.errors import InternalError, ToolchainError
 from appyc.runtime.triton_source import load_source
-from appyc.triton_gen.generate import TritonProgram
-from appyc.triton_gen.kernel import KernelText
+from appyc.triton_gen.triton_kernel import KernelText
+from appyc.triton_gen.triton_module import TritonProgram
 
 CAPABILITIES = (75, 80, 86, 87, 89, 90, 100, 103, 120, 121)
 """The compute capabilities that Triton and the assembler with it compile for."""

@@ -20,7 +20,7 @@ from appyc.runtime.gpu_products import multiply
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
 from appyc.runtime.triton_source import load_source, plain_functions
-from appyc.triton_gen.generate import TritonProgram
+from appyc.triton_gen.triton_module import TritonProgram
 
 Compiled: TypeAlias = Callable[[list[Any]], list[Any]]
 

@@ -25,8 +25,8 @@ from appyc.runtime.gpu_products import multiply
 from appyc.runtime.triton_build import CompiledKernel, compile_kernel
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
-from appyc.triton_gen.generate import TritonProgram
-from appyc.triton_gen.kernel import KernelText
+from appyc.triton_gen.triton_kernel import KernelText
+from appyc.triton_gen.triton_module import TritonProgram
 
 _FORMATS = {
     "i1": "B", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I",

@@ -9,7 +9,7 @@ from typing import Any
 
 from appyc.errors import ToolchainError
 from appyc.ir.names import in_ascii
-from appyc.triton_gen.generate import TritonProgram
+from appyc.triton_gen.triton_module import TritonProgram
 
 
 def load_source(program: TritonProgram) -> dict[str, Any]:

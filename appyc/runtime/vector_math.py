@@ -4,7 +4,7 @@
 
 glibc keeps these forms in a library of their own, libmvec, which linking with libm brings along where
 it is needed; which are there depends on its version and on the processor. gcc is told of them by an
-attribute in a prototype (`c_gen/helpers.py`), clang knows those of x86 by itself. Other C libraries
+attribute in a prototype (`c_gen/text/c_helpers.py`), clang knows those of x86 by itself. Other C libraries
 have none, and their functions are called number by number.
 """
 

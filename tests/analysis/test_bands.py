@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from appyc.analysis.bands import Band, band_of
-from appyc.analysis.legality import Legality
+from appyc.analysis.dependences.bands import Band, band_of
+from appyc.analysis.dependences.legality import Legality
 from appyc.ir.nodes import Expr, For, Function, Stmt, Symbol
 from appyc.ir.types import DType
 from appyc.ir.verify import verify
-from appyc.passes.band_order import in_order
-from appyc.passes.build import shifted
-from appyc.passes.context import PassContext
-from appyc.passes.recognise_reductions import recognise_reductions
+from appyc.passes.locality.band_order import in_order
+from appyc.passes.node_builders import shifted
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import Program, add, binary, expr, for_, load, mul, store, sub
 from tests.printed import run_printed
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from appyc.analysis.amounts import value_of
-from appyc.analysis.costs import CALL, CALL_IN_LANES, CHAIN, LOOP_START, UNKNOWN_TRIPS, cost_of
+from appyc.analysis.algebra.amounts import value_of
+from appyc.analysis.cost.costs import CALL, CALL_IN_LANES, CHAIN, LOOP_START, UNKNOWN_TRIPS, cost_of
 from appyc.ir.nodes import For, Intrinsic, LoopCost, LoopMode
 from appyc.ir.types import DType
 from tests.ir_makers import (

@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from appyc.analysis.legality import Legality
-from appyc.analysis.verdicts import LoopVerdict, Verdict
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.nodes import Expr, Function, Load, Stmt, Store, Symbol
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, walk
-from appyc.passes.check_bounds import check_bounds
-from appyc.passes.context import PassContext
+from appyc.passes.checks.check_bounds import check_bounds
+from appyc.passes.pass_context import PassContext
 from tests.analysis.brute_force import OutOfRange, Tracer, conflicts, holds, tracer
 from tests.ir_makers import (
     Program,

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from appyc.analysis import free_loops
-from appyc.analysis.accesses import accesses_of
-from appyc.analysis.dependences import Dependences
-from appyc.analysis.free_loops import is_free, surely_apart
-from appyc.analysis.joining import alone
-from appyc.analysis.legality import Legality
-from appyc.analysis.presburger import Presburger
+from appyc.analysis.accesses.accesses import accesses_of
+from appyc.analysis.dependences import free_loops
+from appyc.analysis.dependences.dependences import Dependences
+from appyc.analysis.dependences.free_loops import is_free, surely_apart
+from appyc.analysis.dependences.fusion_legality import alone
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.sets.presburger import Presburger
 from appyc.ir.nodes import For, Stmt
 from tests.ir_makers import Program, add, assign, break_, compare, for_, if_, load, mul, store, update
 

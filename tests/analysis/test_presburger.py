@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from appyc.analysis.allowance import HARDEST, TOTAL, Allowance
-from appyc.analysis.presburger import Presburger, _OutOfWorkError
+from appyc.analysis.sets.allowance import HARDEST, TOTAL, Allowance
+from appyc.analysis.sets.presburger import Presburger, _OutOfWorkError
 
 
 def at(sets: Presburger, points, **values: int) -> bool:

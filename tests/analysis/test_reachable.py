@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.analysis.evaluate import evaluate
-from appyc.analysis.reachable import Reachable, State, reachable_states
+from appyc.analysis.algebra.reachable import Reachable, State, reachable_states
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.ir.nodes import (
     Assign,
     Binary,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from appyc.analysis.packing import Packed, packed_arrays
-from appyc.analysis.scans import linear_in, scans_of, steps_of
+from appyc.analysis.patterns.compaction_pattern import Packed, packed_arrays
+from appyc.analysis.patterns.scans import linear_in, scans_of, steps_of
 from appyc.ir.nodes import Scan
 from appyc.ir.printer import print_expr, print_stmt
 from appyc.ir.types import DType

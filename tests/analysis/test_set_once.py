@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from appyc.analysis.set_once import set_once
+from appyc.analysis.accesses.set_once import set_once
 from tests.ir_makers import Program, add, assign, compare, expr, if_, update, while_
 
 p = Program()

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from appyc.ir.machine import Machine
+from appyc.ir.machine_model import Machine
 from benchmarks import cost_model
 from benchmarks.cost_model import ALONE, CHOSEN, SETTINGS, THREADS, Row, by_size, summary
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.c_gen.generate import CModule, generate
+from appyc.c_gen.c_file import CModule, generate
 from appyc.ir.abi import FaultSite
 from appyc.ir.nodes import For, Function, LoopMode, Reduction, Symbol
 from appyc.ir.types import DType, Layout

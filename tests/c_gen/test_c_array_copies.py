@@ -38,7 +38,7 @@ def on_threads(fn, args, copy_work):
     with (
         settings("threads"),
         mock.patch("appyc.c_gen.array_copies.COPY_WORK", copy_work),
-        mock.patch("appyc.c_gen.pieces.ATOMIC_WORK", 0),
+        mock.patch("appyc.c_gen.loops.loop_pieces.ATOMIC_WORK", 0),
     ):
         jitted = appyc.jit(cache=False, target="cpu")(fn)
         return call(jitted, args), jitted.source("c")

@@ -7,7 +7,7 @@ import pytest
 
 import appyc
 from appyc.api import JitFunction
-from appyc.c_gen.generate import generate
+from appyc.c_gen.c_file import generate
 from appyc.options import Options
 from appyc.runtime.threads import get_num_threads, set_num_threads
 from tests.e2e.harness import run_everywhere

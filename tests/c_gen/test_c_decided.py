@@ -8,7 +8,7 @@ import numpy as np
 
 import appyc
 from appyc.api import JitFunction
-from appyc.c_gen.generate import generate
+from appyc.c_gen.c_file import generate
 from appyc.options import Options
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from appyc.c_gen.dot_plan import DotPlan, plan_dots
-from appyc.c_gen.generate import generate
+from appyc.c_gen.c_file import generate
+from appyc.c_gen.lanes.dot_plan import DotPlan, plan_dots
 from appyc.ir.nodes import Const, Expr, For, Function, Load, LoopMode, Reduction, Symbol
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import loops_of, rename

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from appyc.c_gen.generate import generate
+from appyc.c_gen.c_file import generate
 from appyc.ir.abi import Status
 from appyc.ir.nodes import Fail, Function, LoopMode, Reduction, Symbol
 from appyc.ir.types import ArrayType, DType, Layout

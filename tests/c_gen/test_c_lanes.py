@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.c_gen.generate import generate
-from appyc.c_gen.lane_plan import has_uneven_rows, plan_lanes, shared_loads
+from appyc.c_gen.c_file import generate
+from appyc.c_gen.lanes.lane_plan import has_uneven_rows, plan_lanes, shared_loads
 from appyc.ir.nodes import Const, Expr, Function, Load, LoopMode, Reduction, Symbol
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import loops_of, rename
@@ -82,7 +82,7 @@ def test_lanes_in_chunks_that_all_rows_do_first(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int, int], cached: int, others: bool
 ) -> None:
     """With room for one strip of lanes, for a few, and for most."""
-    monkeypatch.setattr("appyc.c_gen.lanes.CACHED_BYTES", cached)
+    monkeypatch.setattr("appyc.c_gen.lanes.lane_loops.CACHED_BYTES", cached)
     m, n, k = size
     a, b, c = (RNG.integers(-9, 9, shape).astype(float) for shape in ((m, k), (k, n), (m, n)))
     if others:

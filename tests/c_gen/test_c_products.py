@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.ir.machine import ENOUGH, FEWEST, Machine
+from appyc.ir.machine_model import ENOUGH, FEWEST, Machine
 from appyc.runtime import blas
-from appyc.runtime.machine import using
+from appyc.runtime.machine_rates import using
 
 RNG = np.random.default_rng(3)
 TYPES = (np.float32, np.float64, np.complex64, np.complex128)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from appyc.c_gen.generate import generate
+from appyc.c_gen.c_file import generate
 from appyc.ir.abi import Status
 from appyc.ir.nodes import For, Function, LoopMode, Reduction
 from appyc.ir.types import DType

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.ir.machine import Machine
-from appyc.runtime import machine
+from appyc.ir.machine_model import Machine
+from appyc.runtime import machine_rates
 
 ALWAYS = replace(Machine(), past_bytes=0.0, byte_far=1e6)
 """A machine whose memory is so slow that every loop waits for it."""
@@ -20,7 +20,7 @@ LENGTHS = (0, 1, 2, 7, 127, 128, 129, 251, 1024, 4099)
 
 @pytest.fixture(autouse=True)
 def _always() -> Iterator[None]:
-    with machine.using(ALWAYS):
+    with machine_rates.using(ALWAYS):
         yield
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import appyc
-from appyc.c_gen.unlikely_faults import plan_fast_loop
+from appyc.c_gen.loops.unlikely_faults import plan_fast_loop
 from appyc.ir.nodes import Binary
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from appyc.c_gen.generate import generate
+from appyc.c_gen.c_file import generate
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import Expr, Function, Intrinsic, LoopMode
 from appyc.ir.types import DType

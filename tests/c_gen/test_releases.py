@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import appyc
-from appyc.c_gen.function import arrays_gone
+from appyc.c_gen.c_function import arrays_gone
 from appyc.compiler.analyse import analyse
 from appyc.errors import Loc
 from appyc.frontend.source import read_source

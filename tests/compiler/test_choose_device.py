@@ -14,10 +14,10 @@ import appyc
 from appyc.compiler import choose_device
 from appyc.compiler.choose_device import DeviceChoice
 from appyc.errors import UnsupportedError
-from appyc.ir.machine import Gpu, Machine, Work
+from appyc.ir.machine_model import Gpu, Machine, Work
 from appyc.options import Options
-from appyc.runtime import gpu
-from appyc.runtime.machine import using
+from appyc.runtime import gpu_device
+from appyc.runtime.machine_rates import using
 from appyc.runtime.measure_gpu import measure_gpu
 
 FAST = Gpu(call=10_000, launch=2_000, over_byte=0.05, back_byte=0.05, byte=0.0005, operation=0.0002, lone=2.0)
@@ -206,13 +206,13 @@ def test_measurement_goes_through_with_a_stand_in():
 
 @pytest.mark.parametrize("text", [None, "", "{}", "[]", '{"call": "x"}', "no json"])
 def test_damaged_numbers_of_a_gpu_are_none(text):
-    assert gpu._read(text) is None
+    assert gpu_device._read(text) is None
 
 
 def test_machine_without_a_device_file_never_imports_cupy(monkeypatch):
-    monkeypatch.setattr(gpu, "_DEVICES", ("/no/such/device",))
-    gpu.cupy_with_device.cache_clear()
+    monkeypatch.setattr(gpu_device, "_DEVICES", ("/no/such/device",))
+    gpu_device.cupy_with_device.cache_clear()
     try:
-        assert gpu.cupy_with_device() is None
+        assert gpu_device.cupy_with_device() is None
     finally:
-        gpu.cupy_with_device.cache_clear()
+        gpu_device.cupy_with_device.cache_clear()

@@ -86,7 +86,7 @@ def test_a_region_that_fails_runs_in_python(broken):
     ("owner", "name", "stage"),
     [
         ("appyc.frontend.lower", "_lower_body", "the front end"),
-        ("appyc.c_gen.generate", "generate", "the C back end"),
+        ("appyc.c_gen.c_file", "generate", "the C back end"),
         ("appyc.runtime.describe", "describe", "the compiler"),
     ],
 )

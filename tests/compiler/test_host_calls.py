@@ -11,7 +11,7 @@ import pytest
 
 import appyc
 from appyc.errors import Loc
-from appyc.frontend.host_calls import taken_apart
+from appyc.frontend.library.host_calls import taken_apart
 from appyc.frontend.source import capture, read_source
 from tests.e2e.harness import run_everywhere
 

@@ -13,7 +13,7 @@ from appyc.compiler.analyse import analyse_shared
 from appyc.ir.nodes import LoopMode
 from appyc.ir.visit import loops_of
 from appyc.runtime.dispatch import fits
-from appyc.runtime.sharing import describe_sharing
+from appyc.runtime.shared_views import describe_sharing
 
 TARGETS = ("cpu", "interpret")
 DTYPES = ("float64", "float32", "int64", "int32", "complex128")

@@ -11,7 +11,7 @@ from appyc.compiler.analyse import Analysed, analyse_shared
 from appyc.ir.nodes import For, LoopMode
 from appyc.ir.visit import arrays_written, loops_of
 from appyc.report.explain import report
-from appyc.runtime.sharing import describe_sharing
+from appyc.runtime.shared_views import describe_sharing
 from tests.dependences import annotated, combining, indexed, straight
 from tests.dependences.corpus import Loop
 from tests.e2e.harness import small_chunks

@@ -38,23 +38,23 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 
 | pass | what it does |
 |---|---|
-| `count_whiles` | `while` loops on a counter become `for` loops |
+| `while_to_for` | `while` loops on a counter become `for` loops |
 | `substitute_induction` | counters that every iteration moves alike get a closed form |
 | `peel_wrap_around` | the first iteration runs apart where a scalar holds a value of the one before |
-| `search_in_blocks` | loops that end early are searched block by block, and then do their work up to the end |
-| `reduce_to_positions` | argmax, argmin and conditional last values become reductions of a position |
+| `speculative_search` | loops that end early are searched block by block, and then do their work up to the end |
+| `arg_reductions` | argmax, argmin and conditional last values become reductions of a position |
 | `recognise_reductions` | assignments that combine become updates |
 | `distribute_loops` | statements are put in order, and recurrences get loops of their own |
 | `interchange_loops` | the loops of a nest change places, for memory, threads and lanes |
 | `skew_loops` | nests that wait in both directions run as a wave, of which a front is free |
-| `split_ranges` | the range is cut around the iteration that all conflict with, or at its middle |
-| `promote_elements` | an array element that stays the same is held in a scalar |
+| `index_set_splitting` | the range is cut around the iteration that all conflict with, or at its middle |
+| `scalar_replacement` | an array element that stays the same is held in a scalar |
 | `privatise_arrays` | scratch arrays become each iteration's own |
 | `rename_arrays` | reads of what is overwritten later see a copy; writes that are overwritten are left out |
-| `carry_in_scalars` | an element that the iteration before stored is handed on in a scalar |
-| `straighten_loops` | loops over moving slices that add up products run over the places themselves |
+| `scalar_replacement_of_recurrences` | an element that the iteration before stored is handed on in a scalar |
+| `normalise_loops` | loops over moving slices that add up products run over the places themselves |
 | `find_products` | products of matrices in the middle of other work get nests of their own |
-| `chunk_scans` | scans, linear recurrences and packing run in chunks, whose steps are put together first |
+| `parallel_scan` | scans, linear recurrences and packing run in chunks, whose steps are put together first |
 | `find_lanes` | lanes up to the distance of a dependence, or in step, with reads moved up |
 | `version_loops` | a condition on the arguments, or a look at index arrays, decides at the call |
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import appyc
-from appyc.analysis.evaluate import evaluate
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.api import JitFunction
 from appyc.ir.nodes import LoopMode
 from appyc.ir.printer import print_function

@@ -20,8 +20,8 @@ import numpy as np
 
 import appyc
 from appyc import pipeline
-from appyc.ir.machine import Machine
-from appyc.runtime.machine import using
+from appyc.ir.machine_model import Machine
+from appyc.runtime.machine_rates import using
 from appyc.runtime.threads import get_num_threads, set_num_threads
 
 TARGETS = ("cpu", "threads", "interpret")
@@ -156,7 +156,7 @@ def settings(target: str, *, verify: bool = True) -> Iterator[None]:
         set_num_threads(_THREADS)
         try:
             with (
-                mock.patch("appyc.c_gen.pieces.CUT_WORK", -1),
+                mock.patch("appyc.c_gen.loops.loop_pieces.CUT_WORK", -1),
                 mock.patch("appyc.c_gen.array_copies.COPY_WORK", 0),
                 using(EAGER),
             ):
@@ -168,7 +168,7 @@ def settings(target: str, *, verify: bool = True) -> Iterator[None]:
 def small_chunks() -> contextlib.AbstractContextManager[object]:
     """Scans are cut into chunks however short they are, and into several rounds."""
     sizes = {"MIN_WORK": 0, "MIN_CHUNK": 1, "MAX_CHUNK": 4, "MARGIN": 0}
-    return mock.patch.multiple("appyc.passes.chunk_scans", **sizes)
+    return mock.patch.multiple("appyc.passes.parallelise.parallel_scan", **sizes)
 
 
 def call(fn: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:

@@ -11,7 +11,7 @@ import appyc
 from appyc.errors import DependenceError, PragmaError
 from appyc.ir.nodes import Clauses, For
 from appyc.ir.visit import walk
-from appyc.passes.expand_tensors import expand_tensors
+from appyc.passes.simplify.expand_tensors import expand_tensors
 from tests.lowering import after, lowered
 
 

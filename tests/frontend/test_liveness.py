@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from appyc.frontend.liveness import live_before, surely_assigned
+from appyc.frontend.syntax.liveness import live_before, surely_assigned
 
 
 def body(text: str) -> list[ast.stmt]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.frontend.match_statements import without_matches
+from appyc.frontend.control.match_statements import without_matches
 from tests.e2e.harness import run_everywhere
 
 

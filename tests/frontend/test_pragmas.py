@@ -12,8 +12,8 @@ import pytest
 
 import appyc
 from appyc.errors import PragmaError
-from appyc.frontend.pragma_nodes import AtomicPragma, DimsPragma, LoopPragma, OncePragma
-from appyc.frontend.pragmas import read_pragmas
+from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, LoopPragma, OncePragma
+from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, read_source
 
 _NUMBERS = itertools.count()

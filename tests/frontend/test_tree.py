@@ -6,7 +6,7 @@ import ast
 import textwrap
 from pathlib import Path
 
-from appyc.frontend.tree import loops_with_own_names, statements_in, walk
+from appyc.frontend.syntax.tree import loops_with_own_names, statements_in, walk
 
 
 def parsed(text: str) -> ast.FunctionDef:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from appyc.frontend.trip_counts import UNKNOWN, has_own_loop, iterations
+from appyc.frontend.syntax.trip_counts import UNKNOWN, has_own_loop, iterations
 
 
 def estimate(text, **values):

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 import appyc.numpy as lazy
+from appyc.lazy.dead_results import Habit, Left, plan
 from appyc.lazy.gathering import Gathered
-from appyc.lazy.leaving import Habit, Left, plan
 from appyc.lazy.running import STATE, reasons
 from tests.lazy.generator import Recorded, program
 from tests.stand_in_cupy import installed

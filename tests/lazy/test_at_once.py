@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy
 import pytest
+from tests.lazy.test_known import CALLS, arguments
 
 import appyc.numpy as np
-from appyc.lazy import nodes, running
+from appyc.lazy import recorded_nodes, running
 from appyc.lazy.extension import EXTENSION
 from appyc.lazy.recording import LONE, SMALL_STATEMENTS, TINY, TINY_STATEMENTS, Recording
 from appyc.lazy.running import STATE, flush
 from appyc.options import computed_at_once
-from tests.lazy.test_known import CALLS, arguments
 
 pytestmark = pytest.mark.at_once
 
@@ -303,7 +303,7 @@ def test_stores_see_the_value_of_the_line_whatever_is_stored() -> None:
 @pytest.mark.parametrize("to_write", [False, True])
 def test_the_extension_sees_what_waits_as_python_does(*, to_write: bool) -> None:
     def both(view: np.ndarray) -> bool:
-        one, two = (f(STATE.recording, view, to_write) for f in (EXTENSION.settled, nodes._settled))
+        one, two = (f(STATE.recording, view, to_write) for f in (EXTENSION.settled, recorded_nodes._settled))
         assert (one is None) == (two is None)
         assert one is None or (numpy.shares_memory(one, two) and one.strides == two.strides)
         return one is not None

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import appyc
 import appyc.numpy as np
+from appyc.lazy.deferred_calls import _DEFERRING
 from appyc.lazy.extension import EXTENSION
-from appyc.lazy.kernels import _DEFERRING
-from appyc.lazy.nodes import goes_on
+from appyc.lazy.recorded_nodes import goes_on
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.runs import _follows, follows, moves_between
 from tests.lazy.test_random_programs import compiling

@@ -7,8 +7,8 @@ from appyc.ir.printer import print_expr
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
 from appyc.options import Options
-from appyc.passes.check_bounds import check_bounds
-from appyc.passes.context import PassContext
+from appyc.passes.checks.check_bounds import check_bounds
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import (
     Program,
     add,

@@ -6,16 +6,16 @@ import time
 
 import pytest
 
-from appyc.analysis.verdicts import Verdict
+from appyc.analysis.dependences.verdicts import Verdict
 from appyc.errors import DependenceError, PragmaError
 from appyc.ir.nodes import Apart, For, Function, LoopMode, Reduction, Stmt
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of
 from appyc.options import Options
-from appyc.passes.check_bounds import check_bounds
-from appyc.passes.check_parallel import check_parallel
-from appyc.passes.context import PassContext
-from appyc.passes.recognise_reductions import recognise_reductions
+from appyc.passes.checks.check_bounds import check_bounds
+from appyc.passes.checks.check_parallel import check_parallel
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import (
     Program,
     add,

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from appyc.analysis.verdicts import LoopVerdict, Verdict
+from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.nodes import For, If, LoopMode, Reduction
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of
 from appyc.options import Options
-from appyc.passes.choose_threads import choose_threads
-from appyc.passes.context import PassContext
+from appyc.passes.parallelise.choose_threads import choose_threads
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import Program, add, binary, for_, here, load, pragma, store, update
 from tests.printed import run_printed
 

@@ -15,7 +15,7 @@ from appyc.ir.nodes import Function
 from appyc.ir.printer import print_function
 from appyc.ir.visit import loops_of
 from appyc.options import Options
-from appyc.passes.context import PassContext
+from appyc.passes.pass_context import PassContext
 from tests.e2e.harness import run_everywhere
 from tests.lowering import lowered
 from tests.printed import run_printed

@@ -11,8 +11,8 @@ import pytest
 from appyc.ir.nodes import Alloc, Function
 from appyc.ir.verify import verify
 from appyc.ir.visit import walk
-from appyc.passes.context import PassContext
-from appyc.passes.contract_arrays import contract_arrays
+from appyc.passes.pass_context import PassContext
+from appyc.passes.storage.contract_arrays import contract_arrays
 from tests.ir_makers import Program, add, alloc, compare, extent, for_, if_, load, mul, store, update
 from tests.printed import run_printed
 

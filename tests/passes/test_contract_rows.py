@@ -11,22 +11,22 @@ from appyc.ir.nodes import Alloc, For, Function
 from appyc.ir.printer import print_function
 from appyc.ir.visit import walk
 from appyc.options import Options
-from appyc.passes.check_bounds import check_bounds
-from appyc.passes.context import PassContext
-from appyc.passes.contract_arrays import contract_arrays
-from appyc.passes.contract_rows import contract_rows
-from appyc.passes.expand_tensors import expand_tensors
-from appyc.passes.fuse_loops import fuse_loops
-from appyc.passes.guard_assumptions import guard_assumptions
-from appyc.passes.propagate_scalars import propagate_scalars
-from appyc.passes.remove_dead_code import remove_dead_code
+from appyc.passes.checks.check_bounds import check_bounds
+from appyc.passes.checks.guard_assumptions import guard_assumptions
+from appyc.passes.fuse.fuse_loops import fuse_loops
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.copy_propagation import copy_propagation
+from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
+from appyc.passes.simplify.expand_tensors import expand_tensors
+from appyc.passes.storage.contract_arrays import contract_arrays
+from appyc.passes.storage.contract_rows import contract_rows
 from tests.ir_makers import Program
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 
 BEFORE = (
-    expand_tensors, propagate_scalars, remove_dead_code,
-    guard_assumptions, propagate_scalars, remove_dead_code, check_bounds, fuse_loops, contract_arrays,
+    expand_tensors, copy_propagation, dead_code_elimination,
+    guard_assumptions, copy_propagation, dead_code_elimination, check_bounds, fuse_loops, contract_arrays,
 )  # fmt: skip
 
 PLANE = np.linspace(-1.0, 1.0, 15).reshape(3, 5)

@@ -8,9 +8,9 @@ import pytest
 from appyc.ir.nodes import For, Function, Stmt
 from appyc.ir.printer import print_expr
 from appyc.ir.visit import loops_of
-from appyc.passes.context import PassContext
-from appyc.passes.distribute_loops import distribute_loops
-from appyc.passes.recognise_reductions import recognise_reductions
+from appyc.passes.parallelise.distribute_loops import distribute_loops
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import (
     Program,
     add,

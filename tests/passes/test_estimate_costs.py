@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from appyc.ir.nodes import LoopMode
 from appyc.ir.visit import loops_of
-from appyc.passes.context import PassContext
-from appyc.passes.estimate_costs import estimate_costs
+from appyc.passes.parallelise.estimate_costs import estimate_costs
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import Program, expr, for_, if_, parallel, store
 
 

@@ -11,8 +11,8 @@ import pytest
 from appyc.ir.nodes import Alloc, For, Function, LoopMode, Stmt
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of, map_loops, walk
-from appyc.passes.context import PassContext
-from appyc.passes.expand_allocations import expand_allocations
+from appyc.passes.gpu.expand_allocations import expand_allocations
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import (
     Program,
     add,
@@ -59,7 +59,7 @@ def expanded(*statements: Stmt, room: int = 1 << 28, **modes: LoopMode) -> Funct
     before = map_loops(
         p.function(*statements), lambda loop: replace(loop, mode=modes.get(loop.var.name, ORDERED))
     )
-    with mock.patch("appyc.passes.expand_allocations.ROOM", room):
+    with mock.patch("appyc.passes.gpu.expand_allocations.ROOM", room):
         after = expand_allocations(before, PassContext())
     assert verify(after) == []
     for rows, columns in ((0, 0), (1, 1), (3, 0), (0, 3), (4, 5), (7, 2)):

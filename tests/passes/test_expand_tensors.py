@@ -12,9 +12,9 @@ from appyc.ir.nodes import Alloc, Assign, ForAll, Reduce
 from appyc.ir.printer import print_function
 from appyc.ir.visit import walk
 from appyc.options import Options
-from appyc.passes.context import PassContext
-from appyc.passes.expand_tensors import expand_tensors
-from appyc.passes.keep_numpys_digits import keep_numpys_digits
+from appyc.passes.checks.check_exact_floats import check_exact_floats
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.expand_tensors import expand_tensors
 from tests.ir_makers import Program, for_, store
 from tests.lowering import after, lowered
 from tests.printed import run_printed
@@ -182,8 +182,8 @@ def test_function_without_tensors_is_left_alone():
 def test_exact_leaves_last_digits_to_numpy():
     exact = PassContext(Options(exact=True))
     with pytest.raises(UnsupportedError, match="way of its own"):
-        keep_numpys_digits(lowered(total, A), exact)
+        check_exact_floats(lowered(total, A), exact)
     integers = lowered(total, np.arange(4))
-    assert keep_numpys_digits(integers, exact) is integers
+    assert check_exact_floats(integers, exact) is integers
     floats = lowered(total, A)
-    assert keep_numpys_digits(floats, PassContext()) is floats
+    assert check_exact_floats(floats, PassContext()) is floats

@@ -9,11 +9,11 @@ from appyc.errors import DependenceError
 from appyc.ir.nodes import For, Function, LoopMode, Stmt
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of, map_loops
-from appyc.passes.check_parallel import check_parallel
-from appyc.passes.context import PassContext
-from appyc.passes.find_lanes import find_lanes
-from appyc.passes.lower_to_gpu import drop_limited_lanes
-from appyc.passes.recognise_reductions import recognise_reductions
+from appyc.passes.checks.check_parallel import check_parallel
+from appyc.passes.gpu.lower_to_gpu import drop_limited_lanes
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import PassContext
+from appyc.passes.vectorise.find_lanes import find_lanes
 from tests.ir_makers import Program, add, assign, compare, expr, for_, if_, load, mul, pragma, store, sub
 from tests.printed import run_printed
 

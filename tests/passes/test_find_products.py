@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.ir.machine import ENOUGH_FOR_ALL
+from appyc.ir.machine_model import ENOUGH_FOR_ALL
 from appyc.ir.nodes import Alloc, For, Function, If, LoopMode, ProductShape
 from appyc.ir.printer import print_expr
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.options import Options
-from appyc.passes import product_panels, product_steps
-from appyc.passes.check_parallel import check_parallel
-from appyc.passes.choose_threads import choose_threads
-from appyc.passes.context import PassContext
-from appyc.passes.find_products import find_products
+from appyc.passes.checks.check_parallel import check_parallel
+from appyc.passes.locality import product_panels, product_steps
+from appyc.passes.locality.find_products import find_products
+from appyc.passes.parallelise.choose_threads import choose_threads
+from appyc.passes.pass_context import PassContext
 from tests.lowering import lowered
 from tests.printed import run_printed
 

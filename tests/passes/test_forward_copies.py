@@ -9,18 +9,18 @@ import pytest
 
 from appyc.ir.nodes import Alloc
 from appyc.ir.visit import walk
-from appyc.passes.check_bounds import check_bounds
-from appyc.passes.context import PassContext
-from appyc.passes.expand_tensors import expand_tensors
-from appyc.passes.forward_copies import forward_copies
-from appyc.passes.guard_assumptions import guard_assumptions
-from appyc.passes.propagate_scalars import propagate_scalars
-from appyc.passes.remove_dead_code import remove_dead_code
+from appyc.passes.checks.check_bounds import check_bounds
+from appyc.passes.checks.guard_assumptions import guard_assumptions
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.copy_propagation import copy_propagation
+from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
+from appyc.passes.simplify.expand_tensors import expand_tensors
+from appyc.passes.storage.forward_copies import forward_copies
 from tests.ir_makers import Program
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 
-BEFORE = (expand_tensors, propagate_scalars, remove_dead_code, guard_assumptions, check_bounds)
+BEFORE = (expand_tensors, copy_propagation, dead_code_elimination, guard_assumptions, check_bounds)
 
 
 def mask_that_may_be_stored_to(a, m):

@@ -9,28 +9,28 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.analysis.amounts import NONE
-from appyc.analysis.evaluate import evaluate
+from appyc.analysis.algebra.amounts import NONE
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.ir.nodes import Alloc, For, Function, Load, Store, Update
 from appyc.ir.printer import print_expr, print_function
 from appyc.ir.visit import rewrite, walk
 from appyc.options import Options
-from appyc.passes.check_bounds import check_bounds
-from appyc.passes.context import FusionGroup, PassContext
-from appyc.passes.contract_arrays import contract_arrays
-from appyc.passes.expand_tensors import expand_tensors
-from appyc.passes.forward_elements import forward_elements
-from appyc.passes.fuse_loops import MAX_TOGETHER, fuse_loops
-from appyc.passes.guard_assumptions import guard_assumptions
-from appyc.passes.propagate_scalars import propagate_scalars
-from appyc.passes.remove_dead_code import remove_dead_code
+from appyc.passes.checks.check_bounds import check_bounds
+from appyc.passes.checks.guard_assumptions import guard_assumptions
+from appyc.passes.fuse.fuse_loops import MAX_TOGETHER, fuse_loops
+from appyc.passes.pass_context import FusionGroup, PassContext
+from appyc.passes.simplify.copy_propagation import copy_propagation
+from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
+from appyc.passes.simplify.expand_tensors import expand_tensors
+from appyc.passes.storage.contract_arrays import contract_arrays
+from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
 from tests.ir_makers import Program, for_, load, store, update
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 
 BEFORE = (
-    expand_tensors, propagate_scalars, remove_dead_code,
-    guard_assumptions, propagate_scalars, remove_dead_code, check_bounds,
+    expand_tensors, copy_propagation, dead_code_elimination,
+    guard_assumptions, copy_propagation, dead_code_elimination, check_bounds,
 )  # fmt: skip
 
 A, B = np.linspace(-1.0, 1.0, 12).reshape(3, 4), np.linspace(0.5, 2.0, 4)
@@ -286,7 +286,7 @@ def test_element_that_is_stored_again_is_stored_once():
             a[i] = a[i] - b[i]
 
     context = PassContext()
-    program = forward_elements(fused(often, B, B + 1.0, context=context), context)
+    program = store_to_load_forwarding(fused(often, B, B + 1.0, context=context), context)
     assert [n.array.name for n in walk(program) if isinstance(n, Store)] == ["a"]
     assert [n.array.name for n in walk(program) if isinstance(n, Load)] == ["a", "b", "b"]
     found, expected = B.copy(), B.copy()
@@ -306,7 +306,7 @@ def test_store_stays_where_the_element_is_read_by_another_name_before_the_next()
     ]
     fn = p.function(for_(i, 0, n, body))
     context.fusions[i] = FusionGroup(i, (), (), NONE)
-    assert forward_elements(fn, context) is fn
+    assert store_to_load_forwarding(fn, context) is fn
 
 
 def test_too_many_arrays_for_one_loop():
@@ -341,7 +341,7 @@ def test_group_knows_its_loops_and_what_they_moved():
 
 def test_stored_element_is_not_read_again():
     program = after(fused(through_a_parameter, B, B + 1.0, B + 2.0, context=(context := PassContext())),
-                    forward_elements, context=context)  # fmt: skip
+                    store_to_load_forwarding, context=context)  # fmt: skip
     assert [n.array.name for n in walk(program) if isinstance(n, Load)] == ["a", "a"]
 
 
@@ -356,7 +356,7 @@ def test_element_that_a_later_statement_writes_is_read_again():
     ]
     fn = p.function(for_(i, 0, n, body))
     context.fusions[i] = FusionGroup(i, (), (), NONE)
-    assert forward_elements(fn, context) is fn
+    assert store_to_load_forwarding(fn, context) is fn
 
 
 def test_empty_function():

@@ -8,11 +8,11 @@ import appyc
 from appyc.ir.nodes import Fail, Function, Likely
 from appyc.ir.printer import print_expr, print_stmt
 from appyc.ir.visit import walk
-from appyc.passes.context import PassContext
-from appyc.passes.expand_tensors import expand_tensors
-from appyc.passes.guard_assumptions import guard_assumptions
-from appyc.passes.propagate_scalars import propagate_scalars
-from appyc.passes.remove_dead_code import remove_dead_code
+from appyc.passes.checks.guard_assumptions import guard_assumptions
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.copy_propagation import copy_propagation
+from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
+from appyc.passes.simplify.expand_tensors import expand_tensors
 from tests.ir_makers import Program
 from tests.lowering import after, lowered
 
@@ -20,7 +20,9 @@ A = np.ones(5)
 
 
 def guarded(fn, *args: object) -> Function:
-    return after(lowered(fn, *args), expand_tensors, propagate_scalars, remove_dead_code, guard_assumptions)
+    return after(
+        lowered(fn, *args), expand_tensors, copy_propagation, dead_code_elimination, guard_assumptions
+    )
 
 
 def guards(fn: Function) -> list[str]:

@@ -11,9 +11,9 @@ from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of
 from appyc.options import Options
-from appyc.passes.context import PassContext
-from appyc.passes.interchange_loops import interchange_loops
-from appyc.passes.recognise_reductions import recognise_reductions
+from appyc.passes.locality.interchange_loops import interchange_loops
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import (
     Program,
     add,

@@ -10,9 +10,9 @@ from appyc.ir.nodes import For, Function
 from appyc.ir.printer import print_function
 from appyc.ir.visit import walk
 from appyc.options import Options
-from appyc.passes import keep_rows_on_chip as module
-from appyc.passes.context import PassContext
-from appyc.passes.keep_rows_on_chip import keep_rows_on_chip
+from appyc.passes.gpu import keep_rows_on_chip as module
+from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import Program
 from tests.lowering import lowered
 from tests.printed import run_printed
@@ -111,7 +111,7 @@ CASES = [
 )
 def test_rows_of_all_lengths(fn, make, shape, monkeypatch):
     monkeypatch.setattr(module, "SIZES", (32, 64))
-    monkeypatch.setattr("appyc.passes.grid_kernels.ROW_LANES_OF_A_WARP", 32)
+    monkeypatch.setattr("appyc.passes.gpu.grid_kernels.ROW_LANES_OF_A_WARP", 32)
     args = make(*shape)
     program, _ = kept(fn, *args)
     assert lanes(program) == {32, 64}, print_function(program)

@@ -6,8 +6,8 @@ import numpy as np
 
 from appyc.ir.nodes import Break, Continue, For, Function, If, LoopMode, While
 from appyc.ir.visit import walk
-from appyc.passes.context import PassContext
-from appyc.passes.lower_jumps import lower_jumps
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.lower_jumps import lower_jumps
 from tests.ir_makers import (
     Program,
     add,

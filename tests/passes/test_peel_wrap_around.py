@@ -9,8 +9,8 @@ from appyc.ir.nodes import For, Stmt
 from appyc.ir.printer import print_function
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of
-from appyc.passes.context import PassContext
-from appyc.passes.peel_wrap_around import peel_wrap_around
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.peel_wrap_around import peel_wrap_around
 from tests.ir_makers import (
     Program,
     add,

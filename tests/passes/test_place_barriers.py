@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from appyc.ir.kernels import Barrier, Loop
-from appyc.passes.place_barriers import place_barriers
+from appyc.ir.gpu_program import Barrier, Loop
+from appyc.passes.gpu.place_barriers import place_barriers
 from tests.ir_makers import Program, assign, expr, here, load, store
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from appyc.ir.nodes import For, Function, LoopMode, Reduction, Store
 from appyc.ir.visit import loops_of, walk
-from appyc.passes.context import PassContext
-from appyc.passes.promote_accumulators import promote_accumulators
+from appyc.passes.pass_context import PassContext
+from appyc.passes.storage.promote_accumulators import promote_accumulators
 from tests.ir_makers import Program, binary, for_, if_, load, store, update
 from tests.printed import run_printed
 from tests.triton_gen.gpu_runner import simd

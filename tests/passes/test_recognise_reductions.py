@@ -8,8 +8,8 @@ import pytest
 
 from appyc.ir.nodes import Assign, If, Stmt, Store, Unary, Update
 from appyc.ir.types import DType
-from appyc.passes.context import PassContext
-from appyc.passes.recognise_reductions import recognise_reductions
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import (
     Program,
     add,

@@ -11,10 +11,10 @@ from appyc.ir.nodes import Alloc, Function, Stmt
 from appyc.ir.printer import print_function
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of, walk
-from appyc.passes.check_parallel import check_parallel
-from appyc.passes.context import PassContext
-from appyc.passes.recognise_reductions import recognise_reductions
-from appyc.passes.rename_arrays import rename_arrays
+from appyc.passes.checks.check_parallel import check_parallel
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.parallelise.rename_arrays import rename_arrays
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import (
     Program,
     add,

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from appyc.analysis.legality import Legality
-from appyc.analysis.verdicts import Verdict
-from appyc.analysis.wavefront import skew_factor
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.verdicts import Verdict
+from appyc.analysis.dependences.wavefront import skew_factor
 from appyc.ir.nodes import For, Function, Stmt
 from appyc.ir.types import DType
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of
 from appyc.options import Options
-from appyc.passes.check_parallel import check_parallel
-from appyc.passes.context import PassContext
-from appyc.passes.recognise_reductions import recognise_reductions
-from appyc.passes.skew_loops import skew_loops
+from appyc.passes.checks.check_parallel import check_parallel
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.parallelise.skew_loops import skew_loops
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import (
     Program,
     add,

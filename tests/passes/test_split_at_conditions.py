@@ -14,8 +14,8 @@ from appyc.ir.nodes import Function, Select
 from appyc.ir.printer import print_function
 from appyc.ir.visit import loops_of, walk
 from appyc.options import Options
-from appyc.passes.context import PassContext
-from appyc.passes.split_at_conditions import split_at_conditions
+from appyc.passes.parallelise.split_at_conditions import split_at_conditions
+from appyc.passes.pass_context import PassContext
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 

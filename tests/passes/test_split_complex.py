@@ -9,8 +9,8 @@ from appyc.errors import UnsupportedError
 from appyc.ir.nodes import Binary, Const, Function, Intrinsic, LoopMode, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, walk
-from appyc.passes.context import PassContext
-from appyc.passes.split_complex import split_complex
+from appyc.passes.gpu.split_complex import split_complex
+from appyc.passes.pass_context import PassContext
 from tests.ir_makers import (
     Program,
     assign,

@@ -8,8 +8,8 @@ import pytest
 from appyc.ir.nodes import Function, Stmt
 from appyc.ir.printer import print_function
 from appyc.ir.visit import scalars_written
-from appyc.passes.context import PassContext
-from appyc.passes.substitute_induction import substitute_induction
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.substitute_induction import substitute_induction
 from tests.ir_makers import (
     Program,
     add,

@@ -10,8 +10,8 @@ from appyc.ir.nodes import Function, Load
 from appyc.ir.printer import print_function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
-from appyc.passes.context import PassContext
-from appyc.passes.unroll_loops import MOST_TRIPS, unroll_loops
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.unroll_loops import MOST_TRIPS, unroll_loops
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 

@@ -15,8 +15,8 @@ PROGRAM = """
 import os, sys
 import numpy as np
 import appyc
-from appyc.ir.machine import Machine
-from appyc.runtime.machine import using
+from appyc.ir.machine_model import Machine
+from appyc.runtime.machine_rates import using
 
 @appyc.jit(cache=False)
 def scaled(a, b):
@@ -66,8 +66,8 @@ SHARED = """
 import os, signal, sys, threading
 import numpy as np
 import appyc
-from appyc.ir.machine import Machine
-from appyc.runtime.machine import using
+from appyc.ir.machine_model import Machine
+from appyc.runtime.machine_rates import using
 
 @appyc.jit(cache=False)
 def sums(a, rows):

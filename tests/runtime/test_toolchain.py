@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from appyc.c_gen.units import File
+from appyc.c_gen.translation_units import File
 from appyc.errors import InternalError, ToolchainError
 from appyc.options import Options
 from appyc.runtime.toolchain import build, compile_files, compiler_id, find_compiler, flags

@@ -9,12 +9,12 @@ from typing import Any
 
 from appyc.ir.nodes import For, Function, LoopMode, Reduction, Stmt, Symbol
 from appyc.options import Options
-from appyc.passes.context import PassContext
-from appyc.passes.lower_to_gpu import lower_to_gpu
+from appyc.passes.gpu.lower_to_gpu import lower_to_gpu
+from appyc.passes.pass_context import PassContext
 from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.triton_interpret import interpret
 from appyc.runtime.triton_launch import packed_layout
-from appyc.triton_gen.generate import TritonProgram, generate
+from appyc.triton_gen.triton_module import TritonProgram, generate
 from tests.ir_makers import Operand, for_
 
 _PTX_PARAM = re.compile(r"^\s*\.param \.([a-z]+)(\d+) ", re.MULTILINE)

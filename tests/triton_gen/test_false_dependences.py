@@ -43,7 +43,7 @@ def test_rows_are_programs_of_their_own():
 
 def test_iterations_run_in_parts_where_memory_is_short():
     fn, args = CASES["row"]
-    with mock.patch("appyc.passes.expand_allocations.ROOM", 2 * 300 * 8):
+    with mock.patch("appyc.passes.gpu.expand_allocations.ROOM", 2 * 300 * 8):
         program = program_of(fn, *args)
     ours, theirs = copy.deepcopy(args), copy.deepcopy(args)
     interpret(program)(ours)

@@ -1,0 +1,1 @@
+"""Which elements of arrays, and which scalars, statements and loops touch."""

@@ -1,0 +1,159 @@
+"""Pairs of instances of two accesses that touch one element.
+
+For a loop at depth d, both instances belong to the same iteration of every loop around it. The
+second instance's names deeper than d (its own variables, the opaque values of its iteration)
+are renamed apart, everything shallower is shared; what they have in common is one set.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from appyc.analysis.accesses.accesses import Access, FunctionAccesses
+from appyc.analysis.accesses.delinearise import TakenApart, take_apart
+from appyc.analysis.algebra.linear_subscripts import Linear, Question
+from appyc.ir.nodes import For, Symbol
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+SECOND = "'"
+"""Marks the names that belong to the second of two instances."""
+
+
+class Meetings:
+    """The pairs of instances for the accesses of one function."""
+
+    def __init__(self, found: FunctionAccesses) -> None:
+        self.found = found
+        self.sets = found.sets
+        self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
+        self._numbers: dict[int, tuple[Linear | None, ...]] = {}
+        self._taken: dict[tuple[Symbol, int, int, int], TakenApart | None] = {}
+
+    def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
+        """The element touched, and the iterations that reach it: an access outside raises instead."""
+        known = self._elements.get(id(access))
+        if known is not None:
+            return known
+        zero = self.sets.constant(0)
+        domain, element = access.domain, []
+        for index, extent in zip(access.index, access.extents, strict=True):
+            if access.checked:
+                below = domain.intersect(index.lt_set(zero))
+                if not below.is_empty():
+                    index = self.sets.choose(index.lt_set(zero), index.add(extent), index)
+            domain = domain.intersect(index.ge_set(zero)).intersect(index.lt_set(extent))
+            element.append(index)
+        self._elements[id(access)] = (domain, tuple(element))
+        return self._elements[id(access)]
+
+    def is_shared(self, loop: For, name: str) -> bool:
+        """Whether a name has one value in all iterations of the loop."""
+        return self.found.affine.names[name].depth <= len(self.found.around[loop.var])
+
+    def second(self, loop: For, thing: isl.Set) -> isl.Set:
+        """A set or expression as it is in the second of two iterations."""
+        return self.sets.rename(thing, lambda name: name if self.is_shared(loop, name) else name + SECOND)
+
+    # ---- two iterations
+
+    def are_apart(self, loop: For, source: Access, sink: Access) -> bool:
+        """Whether the factors in the indices tell that the accesses do not conflict."""
+        var = self.found.variables[loop.var]
+        question = Question(var, loop.step, partial(self.is_shared, loop))
+        return any(
+            mine is not None and other is not None and question.never_equal(mine, other)
+            for mine, other in zip(self._linear(source), self._linear(sink), strict=True)
+        )
+
+    def _linear(self, access: Access) -> tuple[Linear | None, ...]:
+        known = self._numbers.get(id(access))
+        if known is None:
+            element = self.element(access)[1] if access.checked else access.index
+            known = self._numbers[id(access)] = tuple(self.sets.linear_of(index) for index in element)
+        return known
+
+    def in_order(self, loop: For, pairs: isl.Set) -> isl.Set:
+        """Those pairs of which the first is in an earlier iteration; `nothing` itself where there are none."""
+        var = self.found.variables[loop.var]
+        earlier, later = self.sets.parameter(var), self.sets.parameter(var + SECOND)
+        pairs = pairs.intersect(earlier.lt_set(later) if loop.step > 0 else earlier.gt_set(later))
+        return pairs if not pairs.is_empty() else self.sets.nothing
+
+    def pairs(self, loop: For, source: Access, sink: Access) -> isl.Set:
+        """The pairs of instances, of any two iterations, that touch one element."""
+        taken = [t if t is not None and t.holds is None else None for t in self._parts(loop, source, sink)]
+        return self._meet(loop, source, sink, taken)
+
+    def _meet(self, loop: For, source: Access, sink: Access, taken: list[TakenApart | None]) -> isl.Set:
+        """The pairs, with some axes by the parts of their indices."""
+        whole = not any(taken)
+        domain, element = self.element(source) if whole else (source.domain, source.index)
+        other_domain, other_element = self.element(sink) if whole else (sink.domain, sink.index)
+        meet = domain.intersect(self.second(loop, other_domain))
+        for mine, other, parts in zip(element, other_element, taken, strict=True):
+            first, second = (parts.first, parts.second) if parts is not None else ((mine,), (other,))
+            for one, two in zip(first, second, strict=True):
+                meet = meet.intersect(one.eq_set(self.second(loop, two)))
+        return self.found.affine.possible(meet)
+
+    def _parts(self, loop: For, source: Access, sink: Access) -> list[TakenApart | None]:
+        """The parts of the indices, for each axis with products that can be taken apart."""
+        axes = range(len(source.index))
+        if not self.found.affine.products.factors:
+            return [None for _ in axes]
+        return [self._taken_apart(loop, source, sink, axis) for axis in axes]
+
+    def _taken_apart(self, loop: For, source: Access, sink: Access, axis: int) -> TakenApart | None:
+        key = (loop.var, id(source), id(sink), axis)
+        if key not in self._taken:
+            self._taken[key] = take_apart(
+                self.found.affine,
+                (source.domain, source.index[axis]),
+                (sink.domain, sink.index[axis]),
+                partial(self.is_shared, loop),
+                positive=source.checked or sink.checked,
+            )
+        return self._taken[key]
+
+    def free_if(self, loop: For, source: Access, sink: Access) -> isl.Set | None:
+        """For which parameters the accesses do not conflict, where the parts of an index tell that
+        for some only."""
+        for axis, taken in enumerate(self._parts(loop, source, sink)):
+            if taken is None or taken.holds is None:
+                continue
+            only: list[TakenApart | None] = [None for _ in source.index]
+            only[axis] = taken
+            met = self.in_order(loop, self._meet(loop, source, sink, only).intersect(taken.holds))
+            free = taken.holds.subtract(self.settled(met)).coalesce()
+            if not free.is_empty():
+                return free
+        return None
+
+    def settled(self, pairs: isl.Set) -> isl.Set:
+        """For which of the function's parameters there is a pair."""
+        second = [name for name in self.sets.names(pairs) if name.endswith(SECOND)]
+        return self.found.affine.settled(self.sets.project_out(pairs, second))
+
+    def is_exact(self, loop: For, source: Access, sink: Access, pairs: isl.Set) -> bool:
+        """Whether the pairs do meet, by all that is known of the names that they speak of."""
+        if source.approximate or sink.approximate:
+            return False
+        names = self.found.affine.names
+        involved = {name.removesuffix(SECOND) for name in self.sets.names(pairs)}
+        if any(names[name].depth > 0 for name in involved & self.found.affine.products.factors.keys()):
+            return False  # a product that moves is more than a name to the program
+        return all(self.is_shared(loop, name) or names[name].loop is not None for name in involved)
+
+    # ---- one iteration
+
+    def in_one_iteration(self, first: Access, second: Access) -> isl.Set:
+        """The iterations in which both touch one element."""
+        domain, element = self.element(first)
+        other_domain, other_element = self.element(second)
+        meet = domain.intersect(other_domain)
+        for mine, other in zip(element, other_element, strict=True):
+            meet = meet.intersect(mine.eq_set(other))
+        return self.found.affine.possible(meet)

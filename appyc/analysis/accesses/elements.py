@@ -1,0 +1,199 @@
+"""Array elements that are one and the same in every iteration of a loop.
+
+    for k in range(n):
+        c[i, j] += a[i, k] * b[k, j]     # c[i, j]: touched in every iteration, by nothing else
+        d[k] = d[0]                      # d[0]: not alone, d[k] is the same element once
+
+Such an element can be held in a scalar while the loop runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, TypeGuard
+
+from appyc.analysis.accesses.accesses import Access, own_statements
+from appyc.analysis.dependences.dependences import Dependences
+from appyc.ir.nodes import (
+    Alloc,
+    Break,
+    Continue,
+    Expr,
+    For,
+    If,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import arrays_written, children, rewrite_all, scalars_written, walk
+
+Touch: TypeAlias = Load | Store | Update
+
+
+@dataclass(frozen=True, slots=True)
+class FixedElement:
+    """`array[index]` in a loop. at: the first place that touches it for sure in every iteration.
+
+    ops: the operators of the updates of it; "read" and "write" stand for loads and stores.
+    nest: the loop, and those inside it that have to run for the element to be touched.
+    others: the places in the loop that touch the array by another index.
+    """
+
+    at: Touch
+    ops: frozenset[str]
+    nest: tuple[For, ...]
+    others: tuple[Touch, ...]
+
+    @property
+    def array(self) -> Symbol:
+        return array_of(self.at)
+
+    @property
+    def index(self) -> tuple[Expr, ...]:
+        return self.at.index
+
+    @property
+    def op(self) -> str | None:
+        """The one operator by which the loop combines into the element, where it does nothing else."""
+        return next(iter(self.ops)) if len(self.ops) == 1 and not self.ops & {"read", "write"} else None
+
+    def is_touched_by(self, node: Node) -> bool:
+        return is_touch(node) and array_of(node) == self.array and node.index == self.index
+
+
+def fixed_elements(loop: For) -> list[FixedElement]:
+    """The elements that every iteration touches and some write, in the order of their first touch.
+
+    By the text alone: whether `others` may be the same element is for `stands_apart` to say.
+    """
+    changing = {n.var for n in walk(loop) if isinstance(n, For)} | scalars_written(loop.body)
+    written = arrays_written(loop.body)
+    own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
+    touches = _touches(loop.body)
+    found: list[FixedElement] = []
+    for node, nest in _surely_touched(loop, (loop,), changing, written):
+        if array_of(node) not in written - own or not all(
+            _is_fixed(i, changing, written) for i in node.index
+        ):
+            continue
+        if any(element.is_touched_by(node) for element in found):
+            continue
+        same = [t for t in touches if array_of(t) == array_of(node)]
+        mine = [t for t in same if t.index == node.index]
+        ops = frozenset(map(_op, mine))
+        if ops != {"read"} and not any(_is_special(t) for t in mine):
+            others = tuple(t for t in same if t.index != node.index)
+            found.append(FixedElement(node, ops, nest, others))
+    return found
+
+
+def stands_apart(loop: For, element: FixedElement, dependences: Dependences) -> bool:
+    """Whether nothing else in the loop ever touches the element."""
+    access = _accesses(loop, dependences)
+    mine = access[id(element.at)]
+    return not any(dependences.may_ever_meet(loop, mine, access[id(other)]) for other in element.others)
+
+
+def exists_before(loop: For, element: FixedElement, dependences: Dependences) -> bool:
+    """Whether the element is in its array wherever the loop is reached, even if it does not run."""
+    return dependences.exists_before(loop, _accesses(loop, dependences)[id(element.at)])
+
+
+def array_of(node: Touch) -> Symbol:
+    return node.target if isinstance(node, Update) else node.array
+
+
+def is_touch(node: Node) -> TypeGuard[Touch]:
+    return isinstance(node, Load | Store) or (isinstance(node, Update) and node.target.is_array)
+
+
+def _is_fixed(expr: Expr, changing: set[Symbol], written: set[Symbol]) -> bool:
+    """Whether an expression has one value as long as only these scalars and arrays change."""
+    return not any(
+        (isinstance(n, Var) and n.symbol in changing) or (isinstance(n, Load) and n.array in written)
+        for n in walk(expr)
+    )
+
+
+def _op(node: Touch) -> str:
+    if isinstance(node, Update):
+        return node.op
+    return "read" if isinstance(node, Load) else "write"
+
+
+def _is_special(node: Touch) -> bool:
+    return node.mask is not None or (isinstance(node, Update) and node.atomic)
+
+
+def _touches(body: tuple[Stmt, ...]) -> list[Touch]:
+    """The places that touch arrays, in the order of `FunctionAccesses`."""
+    out: list[Touch] = []
+
+    def note(node: Node) -> Node:
+        if is_touch(node):
+            out.append(node)
+        return node
+
+    rewrite_all(body, note)
+    return out
+
+
+def _accesses(loop: For, dependences: Dependences) -> dict[int, Access]:
+    """The access of each place in the loop's body that touches an array, by the node's identity."""
+    touches = _touches(loop.body)
+    accesses = dependences.found.within(loop)
+    return {id(touch): access for touch, access in zip(touches, accesses, strict=True)}
+
+
+# ---------------------------------------------------------------- what runs for sure
+
+
+def _surely_touched(
+    loop: For, nest: tuple[For, ...], changing: set[Symbol], written: set[Symbol]
+) -> Iterator[tuple[Touch, tuple[For, ...]]]:
+    """What every iteration touches, given that the loops of the nest all run."""
+    for stmt in loop.body:
+        for part in _evaluated(stmt):
+            for node in _unconditional(part):
+                if is_touch(node):
+                    yield node, nest
+        if isinstance(stmt, For):
+            if all(_is_fixed(bound, changing, written) for bound in (stmt.lo, stmt.hi)):
+                yield from _surely_touched(stmt, (*nest, stmt), changing, written)
+        elif any(isinstance(n, Break | Continue) for n in own_statements((stmt,))):
+            return
+
+
+def _evaluated(stmt: Stmt) -> tuple[Node, ...]:
+    """What a statement evaluates itself, before its body."""
+    match stmt:
+        case For():
+            return (stmt.lo, stmt.hi)
+        case If() | While():
+            return (stmt.cond,)
+        case _:
+            return (stmt,)
+
+
+def _unconditional(node: Node) -> Iterator[Node]:
+    """The node and all below that is evaluated whatever the values are; parts first."""
+    match node:
+        case Select():
+            parts: tuple[Node, ...] = (node.cond,)
+        case Logical():
+            parts = (node.lhs,)
+        case Store() | Update():
+            parts = (*node.index, node.value)
+        case _:
+            parts = tuple(children(node))
+    for part in parts:
+        yield from _unconditional(part)
+    yield node

@@ -1,0 +1,120 @@
+"""How much memory a loop nest touches, each place counted once.
+
+for i in range(n):
+    for j in range(m):                      once: m * 8         (c)
+        b[i, j] = a[i, j] + c[j]            each: m * 8 + m * 16 (a, and b, which is written)
+
+for b in range(blocks):                     each: 32 * m * 8    (x: the rows that are new to a block)
+    for i in range(32 * b - 1, 32 * b + 33):
+        for j in range(m):
+            s += x[i, j]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from appyc.analysis.algebra.amounts import NONE, as_amount, number, product, total
+from appyc.analysis.algebra.strides import Strides
+from appyc.errors import GENERATED
+from appyc.ir.nodes import Alloc, Binary, Expr, Extent, For, Symbol
+from appyc.ir.types import Layout
+from appyc.ir.visit import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """An access in the nest."""
+
+    array: Symbol
+    index: tuple[Expr, ...]
+    writes: bool
+
+
+LINE = 64
+"""Bytes that come from memory together."""
+
+
+def footprint(
+    loop: For, touched: Sequence[Touched], trips: Mapping[Symbol, Expr], strides: Strides
+) -> tuple[Expr, Expr]:
+    """Bytes that are touched once for the whole loop, and those that each iteration adds.
+
+    trips: of the loops in the nest, where they are known before it. A written place counts twice:
+    it comes from memory and goes back.
+    """
+    own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
+    once: Expr = NONE
+    each: Expr = NONE
+    for array in dict.fromkeys(t.array for t in touched if t.array not in own):
+        accesses = [t for t in touched if t.array == array]
+        size, grows = _size(loop, array, accesses, trips, strides)
+        if grows:
+            each = total(each, size)
+        else:
+            once = total(once, size)
+    return once, each
+
+
+def _size(
+    loop: For, array: Symbol, accesses: Sequence[Touched], trips: Mapping[Symbol, Expr], strides: Strides
+) -> tuple[Expr, bool]:
+    """Bytes of an array that are touched; True where that is in each iteration of the outer loop."""
+    loops = {n.var: n for n in walk(loop) if isinstance(n, For)}
+    named = {s for t in accesses for place in t.index for s in strides.depends_on(place, frozenset(loops))}
+    size: Expr = number(array.dtype.itemsize * (2 if any(t.writes for t in accesses) else 1))
+    counted: set[Symbol] = set()
+    row = array.array.ndim - 1 if array.array.layout is not Layout.F else 0
+    along_rows = False
+    for axis in range(array.array.ndim):
+        places = [t.index[axis] for t in accesses]
+        moved_by = {s for place in places for s in strides.depends_on(place, frozenset(loops))} - counted
+        if not moved_by:
+            continue
+        along_rows |= axis == row
+        only = next(iter(moved_by)) if len(moved_by) == 1 else None
+        if only in loops and all(strides.coefficient(p, only) is not None for p in places):
+            counted.add(only)
+            stride = min(strides.stride(place, loops[only]) or 1 for place in places)
+            size = product(number(min(stride, LINE // array.dtype.itemsize)), size)
+            if only == loop.var:
+                continue
+            around = _blocks(loops[only], loops, strides)
+            if around is not None and around[0] not in named:
+                counted.add(around[0])
+                size = product(number(around[1]), size)
+                only = around[0]
+            if only != loop.var:
+                known = trips.get(only)
+                size = product(known if known is not None else _extent(array, axis), size)
+        else:
+            size = product(_extent(array, axis), size)
+    if counted and not along_rows:
+        size = product(number(LINE // array.dtype.itemsize), size)  # of each line, one element
+    return size, loop.var in counted
+
+
+def _blocks(inner: For, loops: Mapping[Symbol, For], strides: Strides) -> tuple[Symbol, int] | None:
+    """The loop around that a loop's bounds move with, and by how much: so many iterations are new each time."""
+    bounds = (inner.lo, inner.hi)
+    outer = {s for bound in bounds for s in strides.depends_on(bound, frozenset(loops))}
+    if len(outer) != 1:
+        return None
+    (var,) = outer
+    if var not in loops:
+        return None
+    steps = [strides.coefficient(part, var) for bound in bounds for part in _parts(bound)]
+    moved = max((abs(step * loops[var].step) for step in steps if step is not None), default=0)
+    return None if None in steps or not moved else (var, moved)
+
+
+def _parts(bound: Expr) -> tuple[Expr, ...]:
+    """The expressions of which a bound is the largest or the smallest."""
+    if isinstance(bound, Binary) and bound.op in ("min", "max"):
+        return (*_parts(bound.lhs), *_parts(bound.rhs))
+    return (bound,)
+
+
+def _extent(array: Symbol, axis: int) -> Expr:
+    return as_amount(Extent(array, axis, loc=GENERATED))

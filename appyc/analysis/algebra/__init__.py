@@ -1,0 +1,1 @@
+"""Integer expressions as sums and products of named terms."""

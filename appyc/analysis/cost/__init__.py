@@ -1,0 +1,1 @@
+"""Estimates of operations and memory traffic."""

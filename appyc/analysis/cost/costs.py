@@ -1,0 +1,296 @@
+"""What a loop costs: how many operations, of which kind, and how much memory they touch.
+
+    for i in range(n):                      vector     m * 5               (in lanes over j)
+        for j in range(m):                  scalar     m * 0.25 + 12       (the loops themselves)
+            b[i, j] = a[i, j] + c[j]        bytes_each m * 8 + m * 16      (a row of a; one of b, written)
+                                            bytes      m * 8               (c, used again for every i)
+
+Trip counts enter as the expressions that they are, so that the estimate is made when the loop runs,
+by a few multiplications. An inner loop whose bounds vary with an outer one counts with that one in
+the middle of its range, which is half of a square for a triangle.
+
+The result has an idea of what machines are like (lanes, lines of memory), none of this one's speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from appyc.analysis.accesses.footprint import Touched, footprint
+from appyc.analysis.algebra.amounts import NONE, number, product, total, trips_between
+from appyc.analysis.algebra.strides import Pace, Strides
+from appyc.analysis.cost.lane_forecast import lanes_of
+from appyc.errors import GENERATED
+from appyc.ir.intrinsics import VECTOR_FUNCTIONS
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Intrinsic,
+    Load,
+    LoopCost,
+    LoopMode,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import children, scalars_written, substitute, walk
+
+UNKNOWN_TRIPS = 16
+"""Where a trip count cannot be had before the loop runs."""
+
+LOOP_START = 12
+"""Scalar operations to set a loop up, and to do what is left of it after whole vectors."""
+
+CHAIN = 5
+"""Scalar operations in the time until the result of one can be used by the next."""
+
+_LINES = {Pace.FAR: 0.25, Pace.ANYWHERE: 1}
+"""Lines of memory come to; one that can be foretold is there in time, mostly."""
+
+CALL = 40
+"""Scalar operations in the time of a function of the C library, called on a number."""
+
+CALL_IN_LANES = 32
+"""Operations in lanes in the time of one that is called on vectors, for each number of them. Where the
+library at hand has none such, the estimate is too low, and threads share a little less than they might."""
+
+_DEAR = {"/": (16, 8), "//": (20, 20), "%": (20, 20), "**": (CALL, CALL), "sqrt": (16, 8)}
+"""What costs more than one operation: in lanes, and one by one."""
+
+_CHEAP = frozenset({"abs", "sign", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite",
+                    "real", "imag", "conj", "complex", "copysign", "mulhi"})  # fmt: skip
+"""Functions that are an instruction or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """As the fields of LoopCost."""
+
+    vector: Expr = NONE
+    scalar: Expr = NONE
+    gathers: Expr = NONE
+
+    def plus(self, other: Counts) -> Counts:
+        return Counts(
+            total(self.vector, other.vector),
+            total(self.scalar, other.scalar),
+            total(self.gathers, other.gathers),
+        )
+
+    def times(self, factor: Expr) -> Counts:
+        return Counts(
+            product(factor, self.vector), product(factor, self.scalar), product(factor, self.gathers)
+        )
+
+
+def cost_of(loop: For, around: Mapping[Symbol, Expr] | None = None) -> LoopCost:
+    """The estimate for a loop; its expressions read nothing that the loop changes.
+
+    around: values for the variables of loops around it, where they are not to be read either.
+    """
+    counter = _Counter(loop, around or {})
+    counts = counter.body(loop.body, (loop,))
+    once, each = footprint(loop, counter.touched, counter.trips, counter.strides)
+    return LoopCost(counts.vector, counts.scalar, counts.gathers, once, each)
+
+
+def traffic_of(loop: For) -> dict[Symbol, Expr]:
+    """The bytes of each array that a loop moves, each place once, and twice if it is written."""
+    counter = _Counter(loop, {})
+    counter.body(loop.body, (loop,))
+    trips = trips_of(loop, {})
+    out: dict[Symbol, Expr] = {}
+    places: dict[Symbol, list[Touched]] = {}
+    for one in counter.touched:
+        places.setdefault(one.array, []).append(one)
+    for array, touched in places.items():
+        once, each = footprint(loop, touched, counter.trips, counter.strides)
+        out[array] = total(once, product(trips, each))
+    return out
+
+
+def operations_of(expr: Expr) -> tuple[float, float]:
+    """The operations that an expression is: those done in lanes, and those done one by one."""
+    in_lanes, alone = 0.0, 0.0
+    for part in dict.fromkeys(_computed(expr)):
+        if isinstance(part, Load):
+            continue
+        lanes, one = _weights(part)
+        if lanes is None:
+            alone += one
+        else:
+            in_lanes += lanes * _width(part)
+    return in_lanes, alone
+
+
+def trips_of(loop: For, around: Mapping[Symbol, Expr]) -> Expr:
+    """The trip count of a loop, for values of the variables of those around it."""
+    bounds = _bounds(loop, around, frozenset())
+    return number(UNKNOWN_TRIPS) if bounds is None else trips_between(*bounds, loop.step)
+
+
+def with_middle(loop: For, around: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
+    """The values, with that of the loop's own variable in the middle of its range, where it is known."""
+    bounds = _bounds(loop, around, frozenset())
+    return {**around, loop.var: _middle(*bounds)} if bounds is not None else dict(around)
+
+
+def _bounds(
+    loop: For, around: Mapping[Symbol, Expr], unknown: Collection[Symbol]
+) -> tuple[Expr, Expr] | None:
+    """The bounds, if their values are there before anything in `unknown` is, and cannot fail to be."""
+    lo, hi = (substitute(bound, dict(around)) for bound in (loop.lo, loop.hi))
+    for node in walk((lo, hi)):
+        if isinstance(node, Load | Intrinsic) or (isinstance(node, Binary) and node.trap):
+            return None
+        if isinstance(node, Var) and node.symbol in unknown:
+            return None
+    return lo, hi
+
+
+def _middle(lo: Expr, hi: Expr) -> Expr:
+    two = Const(2, DType.INT64, loc=GENERATED)
+    return Binary("//", Binary("+", lo, hi, loc=GENERATED), two, loc=GENERATED)
+
+
+class _Counter:
+    """One walk over a loop nest: the counts, the trip counts of its loops, the accesses in it."""
+
+    def __init__(self, loop: For, around: Mapping[Symbol, Expr]) -> None:
+        self.strides = Strides.of(loop)
+        self.trips: dict[Symbol, Expr] = {}
+        self.touched: list[Touched] = []
+        self._inside = scalars_written(loop.body) | {n.var for n in walk(loop) if isinstance(n, For)}
+        self._middle = dict(around)
+        """Loop variables at the middle of their ranges, where these are known."""
+        self._enter(loop)
+
+    def _enter(self, loop: For) -> Expr:
+        """The trip count of a loop, whose variable then has a value for the bounds of loops inside."""
+        bounds = _bounds(loop, self._middle, self._inside)
+        if bounds is None:
+            return number(UNKNOWN_TRIPS)
+        self._middle[loop.var] = _middle(*bounds)
+        self.trips[loop.var] = trips_between(*bounds, loop.step)
+        return self.trips[loop.var]
+
+    def body(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> Counts:
+        """around: the loops that the statements are in, from the one asked about inwards."""
+        lanes = lanes_of(around, self.strides)
+        counts = Counts(vector=number(0.25)) if lanes is not None else Counts(scalar=number(1))
+        for stmt in body:
+            counts = counts.plus(self._statement(stmt, around, lanes))
+        return counts
+
+    def _statement(self, stmt: Stmt, around: tuple[For, ...], lanes: For | None) -> Counts:
+        match stmt:
+            case For():
+                trips = self._enter(stmt)
+                below = self.body(stmt.body, (*around, stmt)).times(trips)
+                return below.plus(Counts(scalar=number(LOOP_START)))
+            case While():
+                inner = self._single(stmt.cond, around, None).plus(self.body(stmt.body, around))
+                return inner.times(number(UNKNOWN_TRIPS))
+            case If():
+                condition = self._single(stmt.cond, around, lanes)
+                return condition.plus(self.body(stmt.then, around)).plus(self.body(stmt.orelse, around))
+            case _:
+                return self._single(stmt, around, lanes)
+
+    def _single(self, node: Stmt | Expr, around: tuple[For, ...], lanes: For | None) -> Counts:
+        """A statement without others in it, or a condition."""
+        vector, scalar, gathers = 0.0, 0.0, 0.0
+        # What an iteration of a loop in order does waits for what the one before did.
+        waiting = CHAIN if around[-1].mode is LoopMode.SEQUENTIAL and around[-1] is not around[0] else 1
+        moving = frozenset({(lanes or around[-1]).var})
+        # An element that is read twice is loaded once.
+        for part in dict.fromkeys(_computed(node)):
+            in_lanes, alone = _weights(part)
+            if (access := _access(part)) is not None:
+                array, index = access
+                self.touched.append(Touched(array, index, isinstance(part, Store | Update)))
+                pace = self.strides.pace(array, index, lanes or around[-1])
+                if pace is Pace.STILL:
+                    continue  # the C compiler keeps it in a register
+                gathers += _LINES.get(pace, 0)
+            elif not (isinstance(part, Update) or self.strides.depends_on(part, moving)):
+                continue  # nor is it computed again
+            elif lanes is None:
+                alone *= waiting
+            if lanes is None or in_lanes is None:
+                scalar += alone
+            else:
+                vector += in_lanes * _width(part)
+        return Counts(number(vector), number(scalar), number(gathers))
+
+
+def _computed(node: Node) -> Iterator[Node]:
+    """The parts of a statement or an expression that take time. Of indices, what is read or divided
+    for them: sums and products are part of an access."""
+    match node:
+        case Var() | Const() | Extent():
+            return
+        case Load() | Store() | Update():
+            yield node
+            for index in node.index:
+                yield from (n for n in walk(index) if isinstance(n, Load) or _is_division(n))
+            if not isinstance(node, Load):
+                yield from _computed(node.value)
+            return
+        case Assign():
+            pass
+        case _:
+            yield node
+    for child in children(node):
+        yield from _computed(child)
+
+
+def _is_division(node: Node) -> bool:
+    return isinstance(node, Binary) and node.op in ("//", "%")
+
+
+def _weights(node: Node) -> tuple[float | None, float]:
+    """The operations that a node is: in lanes (None: there are no lanes for it), and one by one."""
+    match node:
+        case Binary():
+            return _DEAR.get(node.op, (1, 1))
+        case Intrinsic():
+            if node.name in VECTOR_FUNCTIONS and node.dtype.is_float:
+                return CALL_IN_LANES, CALL
+            return _DEAR.get(node.name, (1, 1) if node.name in _CHEAP else (None, CALL))
+        case Update():
+            return 2, 2
+        case _:
+            return 1, 1
+
+
+def _access(node: Node) -> tuple[Symbol, tuple[Expr, ...]] | None:
+    match node:
+        case Load() | Store():
+            return node.array, node.index
+        case Update() if node.target.is_array:
+            return node.target, node.index
+        case _:
+            return None
+
+
+def _width(node: Node) -> float:
+    """Bytes of a value, by those of a double."""
+    match node:
+        case Store():
+            return node.array.dtype.itemsize / 8
+        case Update():
+            return node.target.dtype.itemsize / 8
+        case _:
+            return max(node.dtype.itemsize, 1) / 8  # type: ignore[attr-defined,no-any-return]

@@ -1,0 +1,88 @@
+"""Which loop of a nest the C back end will make vector lanes of: a forecast, for estimates of cost.
+
+What it does make of them is decided in `c_gen`, on the same grounds: a loop whose iterations may
+run side by side, with nothing in it that ends early, and accesses that come to neighbouring places.
+"""
+
+from __future__ import annotations
+
+from appyc.analysis.algebra.strides import Pace, Strides
+from appyc.ir.nodes import (
+    Alloc,
+    Break,
+    Call,
+    Draw,
+    Fail,
+    For,
+    Load,
+    LoopMode,
+    Stmt,
+    Store,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import scalars_written, walk
+
+MAX_STATEMENTS = 12
+"""In lanes around other loops: what is more needs more registers than there are."""
+
+
+def lanes_of(around: tuple[For, ...], strides: Strides) -> For | None:
+    """The loop, of those around an innermost statement, that becomes lanes; None where none does."""
+    best: tuple[int, For] | None = None
+    for loop in reversed(around):  # inner ones first: they win where they are as good
+        if loop.mode is LoopMode.SEQUENTIAL or not _is_straight(loop):
+            continue
+        far = _far_accesses(loop, strides)
+        if loop is not around[-1] and (far or not _may_be_around(loop)):
+            continue
+        if best is None or far < best[0]:
+            best = (far, loop)
+    return None if best is None else best[1]
+
+
+def _is_straight(loop: For) -> bool:
+    for node in walk(loop.body):
+        match node:
+            case While() | Alloc() | Fail() | Break() | Draw() | Call():
+                return False
+            case Load() | Store() if node.checked:
+                return False
+            case Update() if node.atomic or (node.index and node.checked):
+                return False
+            case _:
+                pass
+    return not any(r.op in ("and", "or") for r in loop.reductions)  # C compilers leave these alone
+
+
+def _may_be_around(loop: For) -> bool:
+    """Whether the loop may become lanes around the loops inside it."""
+    if loop.step != 1 or loop.last or loop.safelen is not None or loop.in_step:
+        return False
+    if any(r.op != "+" or r.symbol.is_array for r in loop.reductions):
+        return False
+    nodes = list(walk(loop.body))
+    written = {n.array for n in nodes if isinstance(n, Store)} | scalars_written(loop.body)
+    written |= {n.target for n in nodes if isinstance(n, Update)}
+    bounds = [n for n in nodes if isinstance(n, For)]
+    return (
+        len({s.dtype for s in written}) == 1
+        and all(s.dtype.is_float for s in written)
+        and sum(isinstance(n, Stmt) for n in nodes) <= MAX_STATEMENTS
+        and not any(isinstance(n, Var) and n.symbol == loop.var for b in bounds for n in walk((b.lo, b.hi)))
+    )
+
+
+def _far_accesses(loop: For, strides: Strides) -> int:
+    count = 0
+    for node in walk(loop.body):
+        match node:
+            case Load():
+                pace = strides.pace(node.array, node.index, loop)
+            case Update() if node.target.is_array:
+                pace = strides.pace(node.target, node.index, loop)
+            case _:
+                continue
+        count += pace in (Pace.FAR, Pace.ANYWHERE)
+    return count

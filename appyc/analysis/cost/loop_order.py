@@ -1,0 +1,240 @@
+"""Which order of a band's loops is the better one.
+
+The elements that follow each other in time should follow each other in memory, at least for
+the loop whose iterations become lanes; then the outermost loop should be one that threads can
+share; then elements should stay in registers for as long as they can. In this order of
+importance, so that an answer can be foreseen:
+
+    for k:                        for i:                A, C move by rows, B not at all along j;
+        for j:          ->            for j:            i and j are free; C[i, j] stays where it
+            for i:                        for k:        is while k runs
+                C[i, j] += A[i, k] * B[k, j]
+
+The lanes are those of the innermost loop, if it is free or adds up; else those of the free
+loop around it, where vectors can be held in registers for it (`_may_hold_lanes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from appyc.analysis.algebra.strides import Pace, Strides
+from appyc.analysis.dependences.bands import Band, Order
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Expr,
+    For,
+    Load,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import Layout
+from appyc.ir.visit import arrays_written, children, scalars_read, scalars_written, walk
+
+REPEATS = 8
+"""How often a loop inside the band is taken to run; only ratios matter."""
+
+_VECTOR_OPS = ("+", "-", "*", "/")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cost:
+    """What is less is better, and what comes first counts most.
+
+    distance: accesses that the loop of the lanes moves far away in memory, twice, and all
+    accesses once where there are no lanes. waiting: how many loops stand around the first
+    that threads may share. moving: accesses that the innermost loop moves at all. crossing:
+    pairs of loops that run through an array the other way round than it lies in memory.
+    """
+
+    distance: int
+    waiting: int
+    moving: int
+    crossing: int
+
+    def is_worth(self, written: Cost) -> bool:
+        """Whether to change the order for it: less by a quarter where lanes are concerned."""
+        if self.distance != written.distance:
+            return 4 * self.distance <= 3 * written.distance
+        return self < written
+
+
+@dataclass
+class OrderCosts:
+    """The costs of a band's orders. any_lanes: lanes are to be had from any free loop, as on a GPU.
+
+    threads_around: a loop around the band is shared by threads already.
+    """
+
+    band: Band
+    any_lanes: bool
+    threads_around: bool
+
+    def of(self, order: Order) -> Cost:
+        lanes = self._lanes(order)
+        distance = 2 * min(self._moved(loop, (Pace.FAR, Pace.ANYWHERE)) for loop in lanes or order[-1:])
+        if not lanes:
+            distance += self._total
+        if self.threads_around:
+            return Cost(distance, 0, 0, self._crossing(order))
+        free = [place for place in range(len(order)) if self._is_free(order, place)]
+        return Cost(
+            distance,
+            free[0] if free else len(order),
+            self._moved(order[-1], (Pace.STEADY, Pace.FAR, Pace.ANYWHERE)),
+            self._crossing(order),
+        )
+
+    # ---- parts
+
+    @cached_property
+    def _touches(self) -> list[_Touch]:
+        return [touch for stmt in self._body for touch in _touches_of(stmt, 1)]
+
+    @cached_property
+    def _strides(self) -> Strides:
+        return Strides.of(self.band.loops[0])
+
+    @cached_property
+    def _body(self) -> tuple[Stmt, ...]:
+        return self.band.loops[-1].body
+
+    @cached_property
+    def _total(self) -> int:
+        return sum(touch.weight for touch in self._touches)
+
+    def _var(self, number: int) -> Symbol:
+        return self.band.loops[number].var
+
+    def _moved(self, loop: int, how: Iterable[Pace]) -> int:
+        moving = self.band.loops[loop]
+        return sum(t.weight for t in self._touches if self._strides.pace(t.array, t.index, moving) in how)
+
+    def _is_free(self, order: Order, place: int) -> bool:
+        return not self.band.carried(order, place)
+
+    def _lanes(self, order: Order) -> list[int]:
+        """The loops whose iterations may become lanes."""
+        found: list[int] = []
+        last = len(order) - 1
+        if self._adds_up(order, last) and not any(isinstance(node, For) for node in self._body):
+            found.append(order[last])
+        while last > 0 and not self._is_free(order, last):
+            last -= 1
+        if self._is_free(order, last) and (self.any_lanes or self._may_hold_lanes(order, last)):
+            found.append(order[last])
+        return found
+
+    def _adds_up(self, order: Order, place: int) -> bool:
+        """Whether the loop is free but for sums, of elements that stay the same along it."""
+        loop = self.band.loops[order[place]]
+        carried = self.band.carried(order, place)
+        into = {conflict.source.array for conflict in carried}
+        moving = {
+            t.array for t in self._touches if self._strides.pace(t.array, t.index, loop) is not Pace.STILL
+        }
+        return all(conflict.kind == "reduction" for conflict in carried) and not into & moving
+
+    def _may_hold_lanes(self, order: Order, place: int) -> bool:
+        """Whether vectors of the loop's iterations can be kept while the loops inside it run: the
+        body is arithmetic on one type of float, on elements that lie side by side or are the same."""
+        var = self._var(order[place])
+        inner = [self.band.loops[number] for number in order[place + 1 :]]
+        inner += [node for node in walk(self._body) if isinstance(node, For)]
+        return (
+            self.band.loops[order[place]].step == 1
+            and var not in scalars_read([bound for loop in inner for bound in (loop.lo, loop.hi)])
+            and all(self._is_side_by_side(touch, var) for touch in self._touches)
+            and is_arithmetic(self._body)
+        )
+
+    def _is_side_by_side(self, touch: _Touch, var: Symbol) -> bool:
+        if touch.array.array.layout is Layout.STRIDED or any(isinstance(n, Load) for n in walk(touch.index)):
+            return False
+        if scalars_read(touch.index) & scalars_written(self._body):
+            return False
+        *slow, fast = (self._strides.coefficient(index, var) for index in touch.slow_to_fast)
+        return all(factor == 0 for factor in slow) and fast in (0, 1)
+
+    def _crossing(self, order: Order) -> int:
+        """How many pairs of loops stand the other way round than the axes that they run along."""
+        place = {self._var(number): at for at, number in enumerate(order)}
+        count = 0
+        for touch in self._touches:
+            along = [
+                max(
+                    (place[s] for s in self._strides.depends_on(i, frozenset(place)) if s in place),
+                    default=None,
+                )
+                for i in touch.slow_to_fast
+            ]
+            known = [at for at in along if at is not None]
+            count += touch.weight * sum(slow > fast for slow, fast in combinations(known, 2))
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    """One access, and how often it runs in one iteration of the band."""
+
+    array: Symbol
+    index: tuple[Expr, ...]
+    weight: int
+
+    @property
+    def slow_to_fast(self) -> tuple[Expr, ...]:
+        """The indices in the order of memory, the one whose steps are longest first."""
+        return self.index[::-1] if self.array.array.layout is Layout.F else self.index
+
+
+def _touches_of(node: Node, weight: int) -> Iterator[_Touch]:
+    """The accesses below a node, an update for two."""
+    if isinstance(node, Load | Store) and node.index:
+        yield _Touch(node.array, node.index, weight)
+    elif isinstance(node, Update) and node.index:
+        yield _Touch(node.target, node.index, 2 * weight)
+    for child in children(node):
+        yield from _touches_of(child, weight * REPEATS if isinstance(node, For | While) else weight)
+
+
+def is_arithmetic(body: tuple[Stmt, ...]) -> bool:
+    """Whether the statements do sums and products of one type of float, and nothing else."""
+    dtypes = {symbol.dtype for symbol in arrays_written(body) | scalars_written(body)}
+    if len(dtypes) != 1 or not next(iter(dtypes)).is_float:
+        return False
+    for stmt in body:
+        match stmt:
+            case Assign() | Store() | Update():
+                operator = stmt.op if isinstance(stmt, Update) else "+"
+                if operator not in _VECTOR_OPS or not is_sum(stmt.value):
+                    return False
+            case For():
+                if not is_arithmetic(stmt.body):
+                    return False
+            case _:
+                return False
+    return True
+
+
+def is_sum(value: Expr) -> bool:
+    """Whether a value is sums and products of elements and scalars of one type of float."""
+    dtype = value.dtype
+    match value:
+        case Binary(op=op, lhs=lhs, rhs=rhs):
+            return op in _VECTOR_OPS and is_sum(lhs) and is_sum(rhs)
+        case Unary(op="-", arg=arg):
+            return is_sum(arg)
+        case Load() | Var():
+            return dtype.is_float
+        case _:
+            return dtype.is_float and not any(isinstance(n, Load | Var) for n in walk(value))

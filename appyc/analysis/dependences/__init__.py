@@ -1,0 +1,1 @@
+"""Dependences between iterations, and the legality of transformations."""

@@ -1,0 +1,187 @@
+"""What one iteration of a loop does with an array: which of its reads see its own writes, and which
+of its writes last.
+
+    for i in range(n):
+        for j in range(m):
+            t[j] = x[i, j]        lasts where i = n - 1: later iterations write t[j] again
+        for j in range(m):
+            y[i, j] = t[j]        always sees what this iteration wrote
+            y[i, 0] = t[m]        never does
+
+Order within an iteration is that of the loops around both accesses, then that of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from appyc.analysis.accesses.access_pairs import SECOND
+from appyc.analysis.accesses.accesses import Access
+from appyc.analysis.dependences.dependences import Conflict, Dependences
+from appyc.analysis.sets.conditions import cases_of, condition_of, expression_of
+from appyc.errors import Loc
+from appyc.ir.nodes import Expr, For, Symbol
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+
+class Sees(Enum):
+    """Whose value a read finds: that of a write of the same iteration, or of what came before it."""
+
+    OWN = "own"
+    OLD = "old"
+    EITHER = "either"
+
+
+@dataclass(frozen=True)
+class IterationFlow:
+    """The facts about one array in one loop. accesses: those in the loop's body, in order."""
+
+    dependences: Dependences
+    loop: For
+    array: Symbol
+    _seen: dict[int, Sees] = field(default_factory=dict)
+    """What reads find, by the identity of the access, as far as somebody has asked."""
+
+    @cached_property
+    def accesses(self) -> list[Access]:
+        return [a for a in self.dependences.found.within(self.loop) if a.array == self.array]
+
+    @property
+    def reads(self) -> list[Access]:
+        return [access for access in self.accesses if access.op != "write"]
+
+    @property
+    def writes(self) -> list[Access]:
+        return [access for access in self.accesses if access.writes]
+
+    @property
+    def _depth(self) -> int:
+        """The depth of the loop's own variable."""
+        return len(self.dependences.found.around[self.loop.var]) + 1
+
+    # ---- within an iteration
+
+    def sees(self, read: Access) -> Sees:
+        """What a read finds, over all iterations. EITHER where it is not known."""
+        if id(read) not in self._seen:
+            self._seen[id(read)] = self.dependences.sets.bounded(lambda: self._sees(read), Sees.EITHER)
+        return self._seen[id(read)]
+
+    def _sees(self, read: Access) -> Sees:
+        sets = self.dependences.sets
+        domain, _ = self.dependences.element(read)
+        domain = self.dependences.found.affine.in_context(domain)
+        left, touched = domain, False
+        for write in self.writes:
+            pairs, sure_pairs = self._pairs(write, read)
+            touched = touched or not pairs.is_empty()
+            if self._is_sure(write):
+                second = [name for name in sets.names(sure_pairs) if name.endswith(SECOND)]
+                left = left.subtract(sets.project_out(sure_pairs, second))
+        if not touched:
+            return Sees.OLD
+        return Sees.OWN if left.is_empty() else Sees.EITHER
+
+    def _is_sure(self, write: Access) -> bool:
+        """Whether the write happens exactly where its domain says, which speaks of loops only."""
+        if write.approximate:
+            return False
+        names = self.dependences.found.affine.names
+        domain, element = self.dependences.element(write)
+        sets = self.dependences.sets
+        spoken = {name for thing in (domain, *element) for name in sets.names(thing)}
+        return all(names[name].depth <= self._depth or names[name].loop is not None for name in spoken)
+
+    def _pairs(self, write: Access, read: Access) -> tuple[isl.Set, isl.Set]:
+        """The instances of a read with those of a write that may come before it, marked as second, of the
+        same iteration and element; and those of which it is known that they do."""
+        sets, names = self.dependences.sets, self.dependences.found.affine.names
+
+        def apart(name: str) -> str:
+            return name + SECOND if names[name].depth > self._depth else name
+
+        domain, element = self.dependences.element(read)
+        other_domain, other_element = self.dependences.element(write)
+        meet = self.dependences.found.affine.in_context(domain.intersect(sets.rename(other_domain, apart)))
+        for mine, other in zip(element, other_element, strict=True):
+            meet = meet.intersect(mine.eq_set(sets.rename(other, apart)))
+        before, same = sets.nothing, sets.everything
+        for one, other_loop in zip(read.loops[self._depth :], write.loops[self._depth :], strict=False):
+            if not (isinstance(one, For) and isinstance(other_loop, For)):
+                # Of a `while` that holds both there is no telling which of its turns comes first.
+                return meet.intersect(before.union(same)), meet.intersect(before)
+            if one.var != other_loop.var:
+                break
+            var = self.dependences.found.variables[one.var]
+            here, there = sets.parameter(var), sets.parameter(var + SECOND)
+            earlier = there.lt_set(here) if one.step > 0 else there.gt_set(here)
+            before = before.union(same.intersect(earlier))
+            same = same.intersect(here.eq_set(there))
+        position = {id(access): number for number, access in enumerate(self.accesses)}
+        if position[id(write)] < position[id(read)]:
+            before = before.union(same)
+        pairs = meet.intersect(before)
+        return pairs, pairs
+
+    # ---- between iterations
+
+    def lasting(self, write: Access, conflicts: Iterable[Conflict], loc: Loc) -> Expr | bool | None:
+        """Where the element that a write sets is set by no later iteration again.
+
+        True for everywhere; a condition on loop variables and parameters; None where it cannot be
+        told. conflicts: those of the loop on this array.
+        """
+        mine = [c for c in conflicts if c.source is write and c.sink.writes]
+        if not mine:
+            return True
+        if any(c.instances is None or not c.exact for c in mine):
+            return None
+        return self.dependences.sets.bounded(lambda: self._lasting(write, mine, loc), None)
+
+    def _lasting(self, write: Access, conflicts: list[Conflict], loc: Loc) -> Expr | bool | None:
+        affine = self.dependences.found.affine
+        lasts = self._lasting_points(write, conflicts)
+        if lasts.is_empty():
+            return False
+        domain, _ = self.dependences.element(write)
+        domain = affine.in_context(domain)
+        cases = cases_of(lasts.coalesce().gist(domain).coalesce(), affine, loc, in_loops=True)
+        return None if cases is None else condition_of(cases, loc)
+
+    def _lasting_points(self, write: Access, conflicts: Iterable[Conflict]) -> isl.Set:
+        sets = self.dependences.sets
+        domain, _ = self.dependences.element(write)
+        lasts = self.dependences.found.affine.in_context(domain)
+        for conflict in conflicts:
+            if conflict.source is write and conflict.sink.writes:
+                assert conflict.instances is not None
+                second = [name for name in sets.names(conflict.instances) if name.endswith(SECOND)]
+                lasts = lasts.subtract(sets.project_out(conflict.instances, second))
+        return lasts
+
+    def last_iteration(self, writes: Iterable[Access], conflicts: list[Conflict], loc: Loc) -> Expr | None:
+        """The last iteration that touches any array, where those writes last in none before it.
+
+        None where they do, or where that iteration cannot be written down.
+        """
+        return self.dependences.sets.bounded(lambda: self._last_iteration(list(writes), conflicts, loc), None)
+
+    def _last_iteration(self, writes: list[Access], conflicts: list[Conflict], loc: Loc) -> Expr | None:
+        found, sets = self.dependences.found, self.dependences.sets
+        var, points = found.variables[self.loop.var], sets.nothing
+        for access in found.within(self.loop):
+            deeper = [n for n in sets.names(access.domain) if found.affine.names[n].depth > self._depth]
+            points = points.union(sets.project_out(access.domain, deeper))
+        last = sets.least(found.affine.in_context(points), var, greatest=self.loop.step > 0)
+        if last is None:
+            return None
+        at_end = sets.parameter(var).eq_set(last)
+        if not all(self._lasting_points(write, conflicts).is_subset(at_end) for write in writes):
+            return None
+        return expression_of(last, found.affine, loc)

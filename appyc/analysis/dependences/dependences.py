@@ -1,0 +1,298 @@
+"""Which accesses of different iterations of a loop touch one element.
+
+For a loop at depth d, two instances of accesses conflict if they belong to the same
+iteration of every loop around it, to different iterations of the loop itself, touch one
+element, and one of them writes. The question is one set: the second instance's names
+deeper than d (its own variables, the opaque values of its iteration) are renamed apart,
+everything shallower is shared, and the set is empty or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from appyc.analysis.accesses.access_pairs import SECOND, Meetings
+from appyc.analysis.accesses.accesses import DRAW, Access, FunctionAccesses
+from appyc.ir.nodes import For, Symbol
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+_ELEMENT = "$"
+"""Marks the names that stand for the element in an example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Two iterations that meet, for a message: loop variable's values, and the element."""
+
+    first: int
+    second: int
+    element: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two accesses of which some instances meet; `source` is in the earlier iteration.
+
+    instances: the pairs that meet; None where isl was not given the time to tell. exact: they
+    do meet; otherwise they may (a condition or an index that the source does not tell). free_if:
+    parameters for which they surely do not, where it is not known whether they do for others.
+    """
+
+    loop: For
+    source: Access
+    sink: Access
+    instances: isl.Set | None
+    exact: bool
+    free_if: isl.Set | None = None
+
+    @property
+    def kind(self) -> str:
+        """ "flow", "anti", "output"; "reduction" for two updates by one operator."""
+        if self.source.updates and self.source.op == self.sink.op:
+            return "reduction"
+        if self.source.writes and self.sink.op in ("read", DRAW):
+            return "flow"
+        if self.source.writes and self.sink.writes:
+            return "output"
+        return "flow" if self.source.writes else "anti"
+
+
+class Dependences:
+    """Answers questions about the loops of one function."""
+
+    def __init__(self, found: FunctionAccesses) -> None:
+        self.found = found
+        self.sets = found.sets
+        self.meetings = Meetings(found)
+        self._known: dict[tuple[Symbol, int, int], Conflict | None] = {}
+
+    def conflicts(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> Iterator[Conflict]:
+        """The conflicts that the loop carries, found as they are asked for.
+
+        Two atomic updates by one operator do not conflict. An array allocated in the loop
+        belongs to one iteration.
+        """
+        accesses = self.found.within(loop)
+        written = {access.array for access in accesses if access.writes} - skip
+        for array in sorted(written, key=lambda symbol: symbol.uid):
+            if self._is_own(array, loop):
+                continue
+            mine = [access for access in accesses if access.array == array]
+            for at, first in enumerate(mine):
+                for second in mine[at:]:
+                    if (first.writes or second.writes) and not _both_atomic(first, second):
+                        yield from self._between(loop, first, second)
+
+    def _is_own(self, array: Symbol, loop: For) -> bool:
+        """Whether every iteration has its own copy: allocated in it, before any use, and not used
+        outside."""
+        loops, start = self.found.allocated.get(array, ((), 0))
+        if array in self.found.returned or not self.found.is_in(loop, loops):
+            return False
+        return all(
+            access.array != array or (at >= start and self.found.is_in(loop, access.loops))
+            for at, access in enumerate(self.found.accesses)
+        )
+
+    def _between(self, loop: For, first: Access, second: Access) -> Iterator[Conflict]:
+        orders = ((first, second),) if first is second else ((first, second), (second, first))
+        for source, sink in orders:
+            key = (loop.var, id(source), id(sink))
+            if key not in self._known:
+                self._known[key] = self._conflict(loop, source, sink)
+            known = self._known[key]
+            if known is not None:
+                yield known
+
+    def _conflict(self, loop: For, source: Access, sink: Access) -> Conflict | None:
+        def meet() -> isl.Set:
+            if self.meetings.are_apart(loop, source, sink):
+                return self.sets.nothing
+            return self.meetings.in_order(loop, self.meetings.pairs(loop, source, sink))
+
+        instances = self.sets.bounded(meet, None)
+        if instances is None:
+            return Conflict(loop, source, sink, None, False)
+        if instances is self.sets.nothing:
+            return None
+        exact = self.meetings.is_exact(loop, source, sink, instances)
+        free_if = None
+        if not exact:
+            free_if = self.sets.bounded(partial(self.meetings.free_if, loop, source, sink), None)
+        return Conflict(loop, source, sink, instances, exact, free_if)
+
+    def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
+        """The element touched, and the iterations that reach it."""
+        return self.meetings.element(access)
+
+    def is_of_the_iteration_before(self, loop: For, source: Access, sink: Access) -> bool:
+        """Whether every iteration but the first touches at the sink the very element that the one
+        before it has touched at the source."""
+        return self.sets.bounded(lambda: self._is_of_the_iteration_before(loop, source, sink), False)
+
+    def _is_of_the_iteration_before(self, loop: For, source: Access, sink: Access) -> bool:
+        depth = len(self.found.around[loop.var])
+        names = self.found.affine.names
+
+        def apart(name: str) -> str:
+            return name + SECOND if names[name].depth > depth else name
+
+        domain, _ = self.element(source)
+        other_domain, _ = self.element(sink)
+        var = self.found.variables[loop.var]
+        following = self.sets.parameter(var).add(self.sets.constant(loop.step))
+        pairs = domain.intersect(self.sets.rename(other_domain, apart))
+        pairs = pairs.intersect(self.sets.parameter(var + SECOND).eq_set(following))
+        pairs = self.found.affine.in_context(pairs)
+        same = pairs.intersect(self.meetings.pairs(loop, source, sink))
+        return bool(pairs.is_subset(same)) and self.meetings.is_exact(loop, source, sink, pairs)
+
+    def may_meet(self, first: Access, second: Access) -> bool:
+        """Whether two accesses in the body of one loop may touch one element in one iteration."""
+        return self.sets.bounded(lambda: not self.meetings.in_one_iteration(first, second).is_empty(), True)
+
+    def may_ever_meet(self, loop: For, first: Access, second: Access) -> bool:
+        """Whether two accesses in the body of a loop may touch one element, in any two iterations."""
+        return self.sets.bounded(lambda: not self.meetings.pairs(loop, first, second).is_empty(), True)
+
+    def exists_before(self, loop: For, access: Access) -> bool:
+        """Whether the element of an access is in its array wherever the loop is reached, even if
+        it then does not run. The access is one of the loop's, and the function's guards hold."""
+
+        affine = self.found.affine
+
+        def question() -> bool:
+            reached = self.found.entries[loop.var].intersect(self.found.guarded)
+            zero = self.sets.constant(0)
+            return all(
+                affine.in_context(
+                    reached.intersect(index.lt_set(zero).union(index.ge_set(extent)))
+                ).is_empty()
+                for index, extent in zip(access.index, access.extents, strict=True)
+            )
+
+        return self.sets.bounded(question, False)
+
+    def turning_points(self, loop: For, conflicts: list[Conflict]) -> tuple[isl.PwAff, isl.PwAff] | None:
+        """An iteration that no later one of a conflict comes before, and one that no earlier one
+        of a conflict comes after, where these are known and are at most one iteration apart."""
+        return self.sets.bounded(lambda: self._turning_points(loop, conflicts), None)
+
+    def _turning_points(self, loop: For, conflicts: list[Conflict]) -> tuple[isl.PwAff, isl.PwAff] | None:
+        var = self.found.variables[loop.var]
+        depth = len(self.found.around[loop.var])
+        names = self.found.affine.names
+        points = self.sets.nothing
+        for conflict in conflicts:
+            assert conflict.instances is not None
+            inner = [
+                name
+                for name in self.sets.names(conflict.instances)
+                if name not in (var, var + SECOND) and names[name.removesuffix(SECOND)].depth > depth
+            ]
+            points = points.union(self.sets.project_out(conflict.instances, inner))
+        later = self.sets.least(self.sets.project_out(points, [var]), var + SECOND)
+        earlier = self.sets.least(self.sets.project_out(points, [var + SECOND]), var, greatest=True)
+        if later is None or earlier is None:
+            return None
+        where = self.found.affine.in_context(later.domain())
+        for first in self.sets.bounding_cases(later, above=False):
+            for last in self.sets.bounding_cases(earlier, above=True):
+                if self.found.affine.in_context(last.gt_set(first).intersect(where)).is_empty():
+                    return first.intersect_domain(where), last.intersect_domain(where)
+        return None
+
+    # ---- about a conflict
+
+    def distances(self, conflict: Conflict) -> tuple[int | None, int | None]:
+        """The least and the greatest number of iterations from source to sink; None: no bound known."""
+        if conflict.instances is None:
+            return None, None
+        var = self.found.variables[conflict.loop.var]
+        gap = self.sets.parameter(var + SECOND).sub(self.sets.parameter(var))
+        if conflict.loop.step < 0:
+            gap = gap.neg()
+        name = "gap"
+        points = conflict.instances.intersect(self.sets.parameter(name).eq_set(gap))
+        unknown: tuple[int | None, int | None] = (None, None)
+        low, high = self.sets.bounded(lambda: self.sets.value_range(points, name), unknown)
+        step = abs(conflict.loop.step)
+        return (None if low is None else low // step, None if high is None else high // step)
+
+    def witness(self, conflict: Conflict) -> Witness | None:
+        """Two concrete iterations and the element where they meet."""
+        if conflict.instances is None or conflict.free_if is not None:
+            return None
+        return self._witness(conflict, conflict.instances, self.sets.smallest_point)
+
+    def _witness(
+        self,
+        conflict: Conflict,
+        points: isl.Set,
+        choose: Callable[[isl.Set, Sequence[str]], dict[str, int] | None],
+    ) -> Witness | None:
+        var = self.found.variables[conflict.loop.var]
+        _, element = self.element(conflict.source)
+        marks = [f"{_ELEMENT}{axis}" for axis in range(len(element))]
+        for mark, index in zip(marks, element, strict=True):
+            points = points.intersect(self.sets.parameter(mark).eq_set(index))
+        outer = [
+            self.found.variables[around.var] for around in conflict.source.loops if isinstance(around, For)
+        ]
+        order = [*outer, var + SECOND, *marks]
+        point = self.sets.bounded(lambda: choose(points, order), None)
+        if point is None or var not in point:
+            return None
+        place = tuple(self._number(index, point, mark) for mark, index in zip(marks, element, strict=True))
+        return Witness(point[var], point[var + SECOND], place)
+
+    def _number(self, index: isl.PwAff, point: Mapping[str, int], mark: str) -> int:
+        """An index at a point: as `mark` is, or multiplied out where isl does not know the products."""
+        products = self.found.affine.products
+        numbers = self.sets.linear_of(index) if products.factors else None
+        if numbers is not None and products.has_any(numbers):
+            return products.evaluated(numbers, point)
+        return point[mark]
+
+    def meeting(self, conflict: Conflict, known: Mapping[str, int]) -> Witness | None:
+        """The first two iterations that meet where parameters, by name, have these values."""
+        if conflict.instances is None:
+            return None
+        points, names = conflict.instances, self.sets.names(conflict.instances)
+        for name, value in known.items():
+            if name in names:
+                points = points.intersect(self.sets.parameter(name).eq_set(self.sets.constant(value)))
+        return self._witness(conflict, points, self.sets.first_point)
+
+    def clear_of(self, conflict: Conflict) -> isl.Set | None:
+        """The parameter values without the conflict, given that the loop has two iterations.
+
+        None where there are none, or where they cannot be told: such a loop is simply serial.
+        """
+        if conflict.free_if is not None:
+            return conflict.free_if
+        if conflict.instances is None or not conflict.exact:
+            return None
+        return self.sets.bounded(lambda: self._clear_of(conflict), None)
+
+    def _clear_of(self, conflict: Conflict) -> isl.Set | None:
+        var = self.found.variables[conflict.loop.var]
+        domain, _ = self.element(conflict.source)
+        other, _ = self.element(conflict.sink)
+        other = self.meetings.second(conflict.loop, other)
+        first, second = self.sets.parameter(var), self.sets.parameter(var + SECOND)
+        both = domain.intersect(other).intersect(first.ne_set(second))
+        context = self.found.affine.context_of(both, conflict.instances)
+        worth, met = self.meetings.settled(both.intersect(context)), self.meetings.settled(conflict.instances)
+        if worth.is_subset(met):
+            return None
+        return met.gist(worth).complement().gist(context).coalesce()
+
+
+def _both_atomic(first: Access, second: Access) -> bool:
+    return first.updates and first.op == second.op and first.atomic and second.atomic

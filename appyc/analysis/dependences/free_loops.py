@@ -1,0 +1,63 @@
+"""May the iterations of a loop run in any order? Only yes or no, and soon: nobody is going to read why not.
+
+    for i in range(n):            t: every access names the element i, so no other iteration touches it,
+        t[i] = x[i] * 2.0            whatever i is: no question to isl
+        y[i] = t[i] + y[i + 1]    y: isl is asked, and the first two iterations that meet end the search
+
+The answer is that of `Legality.judge(loop).may_run_in_any_order` for a loop that stands alone.
+"""
+
+from __future__ import annotations
+
+from appyc.analysis.accesses.accesses import accesses_of
+from appyc.analysis.accesses.scalar_flow import scalars_of
+from appyc.analysis.dependences.dependences import Dependences
+from appyc.analysis.dependences.fusion_legality import alone
+from appyc.analysis.patterns.early_exits import leaves_early
+from appyc.analysis.patterns.fill_pattern import distance
+from appyc.analysis.sets.allowance import Allowance
+from appyc.analysis.sets.presburger import Presburger
+from appyc.ir.nodes import Expr, For, Load, Store, Symbol, Update
+from appyc.ir.visit import arrays_written, scalars_written, walk
+
+
+def is_free(loop: For, allowance: Allowance | None = None) -> bool:
+    """Whether the loop may become threads or lanes, with its private scalars and reductions, whatever is around it.
+
+    allowance: what is left of the work that the function is worth.
+    """
+    if leaves_early(loop):
+        return False
+    if scalars_written(loop.body) and scalars_of(alone(loop))[loop.var].carried:
+        return False
+    apart = surely_apart(loop)
+    if arrays_written(loop.body) <= apart:
+        return True
+    dependences = Dependences(accesses_of(alone(loop), Presburger(allowance), skip=apart))
+    return next(dependences.conflicts(loop), None) is None
+
+
+def surely_apart(loop: For) -> frozenset[Symbol]:
+    """The arrays of which the text tells that no two iterations touch one element.
+
+    All accesses name the loop's variable, with one and the same constant added, at one and the same axis. An index
+    that is still tested may be counted from the end.
+    """
+    rows: dict[Symbol, set[tuple[int, int]]] = {}
+    for node in walk(loop.body):
+        match node:
+            case Load() | Store():
+                array = node.array
+            case Update() if node.target.is_array:
+                array = node.target
+            case _:
+                continue
+        mine = set() if node.checked else _rows(node.index, loop.var)
+        rows[array] = rows[array] & mine if array in rows else mine
+    return frozenset(array for array, found in rows.items() if found)
+
+
+def _rows(index: tuple[Expr, ...], var: Symbol) -> set[tuple[int, int]]:
+    """The axes at which an index is the variable, each with what is added to it."""
+    found = ((axis, distance(place, var)) for axis, place in enumerate(index))
+    return {(axis, added) for axis, added in found if added is not None}

@@ -1,0 +1,222 @@
+"""May two loops become one? What the text of the loops tells; the order of iterations is asked of `Legality`.
+
+Two loops run as one where an iteration of the second follows the same iteration of the first. That
+is the same program if no iteration of the joined loop waits for another (`Legality.judge`), and if
+what stands here holds: the ranges are one, nothing leaves a loop early, and a scalar that the first
+loop leaves behind is not what the second one starts from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses.scalar_flow import scalars_of
+from appyc.analysis.accesses.syntactic_effects import Texts, Touched, has_effect_itself
+from appyc.analysis.algebra.integer_sums import are_equal
+from appyc.ir.nodes import (
+    Binary,
+    Break,
+    Clauses,
+    Compare,
+    Continue,
+    Expr,
+    Extent,
+    For,
+    Function,
+    Guard,
+    If,
+    Logical,
+    Stmt,
+    Symbol,
+    Var,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import (
+    rewrite,
+    scalars_read,
+    scalars_written,
+    substitute,
+    symbols_of,
+    walk,
+)
+
+MAX_NODES = 2000
+"""A joined loop does not grow beyond this."""
+
+RANGES, PRAGMAS = "they run over different ranges", "they have different pragmas"
+ENDS = "one of them may raise, or end early"
+
+
+@dataclass(frozen=True, slots=True)
+class EqualExtents:
+    """Which lengths are the same number, as the function's guards have it.
+
+    first: of each length that is equal to another one, the one that stands for all of them.
+    """
+
+    first: dict[Extent, Extent]
+
+    @classmethod
+    def of(cls, guards: tuple[Guard, ...]) -> EqualExtents:
+        first: dict[Extent, Extent] = {}
+
+        def leader(extent: Extent) -> Extent:
+            while extent in first:
+                extent = first[extent]
+            return extent
+
+        for guard in guards:
+            for part in _conjuncts(guard.holds):
+                match part:
+                    case Compare("==", Extent() as lhs, Extent() as rhs):
+                        one, other = leader(lhs), leader(rhs)
+                        if one != other:
+                            first[other] = one
+                    case _:
+                        pass
+        return cls({extent: leader(extent) for extent in first})
+
+    def same(self, one: Expr, other: Expr) -> bool:
+        """Whether two expressions are one, lengths that are equal taken for each other, and sums for sums."""
+        return one == other or are_equal(self._named(one), self._named(other))
+
+    def _named(self, expr: Expr) -> Expr:
+        return rewrite(expr, lambda n: self.first.get(n, n) if isinstance(n, Extent) else n)
+
+
+def _conjuncts(holds: Expr) -> list[Expr]:
+    match holds:
+        case Logical("and", lhs, rhs) | Binary("&", lhs, rhs):
+            return [*_conjuncts(lhs), *_conjuncts(rhs)]
+        case _:
+            return [holds]
+
+
+def why_not_joined(first: For, second: For, equal: EqualExtents, texts: Texts) -> str | None:
+    """What the text of two loops has against joining them; None for nothing."""
+    if first.step != second.step or not (equal.same(first.lo, second.lo) and equal.same(first.hi, second.hi)):
+        return RANGES
+    if not do_clauses_agree(first, second):
+        return PRAGMAS
+    body = texts.by(first.body)
+    if body.has_effects or texts.by(second.body).has_effects:
+        return ENDS
+    if texts.by((first, second)).nodes > MAX_NODES:
+        return "the loop would be too long"
+    one, two, bounds = body.touched, texts.of(second).touched, Touched.by((second.lo, second.hi))
+    if not one.is_free_of(bounds):
+        return "the first decides how often the second runs"
+    if one.made & (two.reads | two.writes | two.sizes):
+        return "the second uses an array that the first makes"
+    return None
+
+
+def left_behind(first: For, second: For) -> Symbol | None:
+    """A scalar that the second loop finds as the first one has left it; None if there is none.
+
+    Both may combine into one by the same operator. Whether the first waits for what the second
+    does to a scalar shows in the joined loop, which then carries it.
+    """
+    both = scalars_written(first.body)
+    if both:
+        both &= scalars_read(second.body) | scalars_written(second.body)
+    if not both:
+        return None
+    found = scalars_of(alone(first, second))
+    one, two = found[first.var], found[second.var]
+    for symbol in sorted(both, key=lambda s: s.uid):
+        both_combine = any(r.symbol == symbol and r in two.reductions for r in one.reductions)
+        if not (both_combine or symbol in two.private):
+            return symbol
+    return None
+
+
+def has_effects(body: tuple[Stmt, ...]) -> bool:
+    """Whether it matters how far a loop has come when something else happens."""
+    return any(has_effect_itself(n) for n in walk(body))
+
+
+def do_clauses_agree(first: For, second: For) -> bool:
+    """Whether the pragmas of two loops, or that of one, can be the joined loop's.
+
+    A plain loop goes with one that shall run in parallel and asks for nothing else: nothing is
+    lost, as the joined loop may.
+    """
+    one, two = first.clauses, second.clauses
+    if one == two:
+        return True
+    if one is None or two is None:
+        asked = one or two
+        assert asked is not None
+        return _bare(asked) == Clauses("parallel", loc=asked.loc)
+    return _bare(one) == _bare(two) and not one.independent
+
+
+def joined_clauses(first: For, second: For) -> Clauses | None:
+    """The pragma of the joined loop: lists of names are put together."""
+    one, two = first.clauses, second.clauses
+    if one is None or two is None:
+        return one or two
+    return replace(
+        one,
+        reductions=tuple(dict.fromkeys(one.reductions + two.reductions)),
+        private=tuple(dict.fromkeys(one.private + two.private)),
+        shared=tuple(dict.fromkeys(one.shared + two.shared)),
+        to=tuple(dict.fromkeys(one.to + two.to)),
+        from_=tuple(dict.fromkeys(one.from_ + two.from_)),
+    )
+
+
+def asks_for_no_more_than_threads(clauses: Clauses | None) -> bool:
+    """Whether a loop has no pragma, or one that leaves it open how the loop comes to run in parallel."""
+    return clauses is None or clauses == Clauses("parallel", loc=clauses.loc)
+
+
+def _bare(clauses: Clauses) -> Clauses:
+    """The clauses without their lists of names."""
+    return replace(clauses, reductions=(), private=(), shared=(), to=(), from_=())
+
+
+def one_loop(first: For, second: For) -> For:
+    """The iterations of both, one after the other."""
+    var = Var(first.var, loc=second.loc)
+    body = tuple(substitute(stmt, {second.var: var}) for stmt in second.body)
+    return replace(first, body=(*first.body, *body), clauses=joined_clauses(first, second))
+
+
+def placed(
+    first: For, second: For, between: Sequence[Stmt], texts: Texts
+) -> tuple[list[Stmt], list[Stmt]] | None:
+    """What stands between the loops, before and behind them; None where a statement fits neither."""
+    one, two = texts.of(first).touched, texts.of(second).touched
+    before: list[Stmt] = []
+    behind: list[Stmt] = []
+    for stmt in between:
+        mine = texts.of(stmt).touched
+        stays = not may_raise(stmt) and not jumps(stmt)
+        if stays and mine.is_free_of(one) and all(mine.is_free_of(texts.of(s).touched) for s in behind):
+            before.append(stmt)
+        elif stays and mine.is_free_of(two):
+            behind.append(stmt)
+        else:
+            return None
+    return before, behind
+
+
+def jumps(stmt: Stmt) -> bool:
+    """Whether a statement may leave a loop that is around it: nothing passes it."""
+    match stmt:
+        case Break() | Continue():
+            return True
+        case If(then=then, orelse=orelse):
+            return any(jumps(s) for s in (*then, *orelse))
+        case _:
+            return False
+
+
+def alone(*loops: For) -> Function:
+    """A function of these loops only, with all that they use as parameters."""
+    bound = {n.var for n in walk(loops) if isinstance(n, For)}
+    params = tuple(s for s in symbols_of(loops) if s not in bound)
+    return Function("joined", params, loops, loc=loops[0].loc)

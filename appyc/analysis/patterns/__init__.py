@@ -1,0 +1,1 @@
+"""Loop nests that are recognised by what they compute: products, scans, searches, compactions."""

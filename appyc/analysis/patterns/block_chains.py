@@ -1,0 +1,223 @@
+"""Loops in a row of which each reads what those before it have written near its own row.
+
+    for i in range(1, n - 1): t[i] = x[i + 1] - x[i - 1]        a member: its row is i, of t
+    for i in range(0, n - 2): y[i + 1] = t[i + 2] - t[i]        a member: its row is i + 1, of y; it wants t[row - 1]
+    for i in range(0, n):     s += y[i] * t[i]                  a member: its row is i   and t[row + 1]
+
+A row is a place along the first axis. Where a block of rows is to be had of what the last loops make, the ones before
+them have to make some rows more, at each end of the block: `Member.near` (0 or less) and `Member.far`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses.scalar_flow import scalars_of
+from appyc.analysis.accesses.syntactic_effects import Texts
+from appyc.analysis.cost.costs import traffic_of
+from appyc.analysis.cost.fusion_benefit import Traffic, is_worthwhile, matrix_of_all_iterations
+from appyc.analysis.dependences.fusion_legality import alone, has_effects
+from appyc.analysis.patterns.fill_pattern import accesses_in, distance
+from appyc.ir.nodes import Alloc, Expr, Extent, For, If, Load, Stmt, Store, Symbol, Update
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """Arrays that are made just before the chain, and what becomes of them: `temporary` are those that only the
+    chain touches."""
+
+    made: frozenset[Symbol]
+    temporary: frozenset[Symbol]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A loop of a chain.
+
+    row: what is added to its variable to name its row. writes: arrays that it stores into. totals: scalars that its
+    iterations combine into. traffic: the bytes of each array that it moves. near, far: how many rows before a block
+    (as a number below 0) and behind it are needed of what it writes. wanted: the arrays of which these are.
+    """
+
+    loop: For
+    row: int
+    writes: frozenset[Symbol]
+    totals: frozenset[Symbol]
+    traffic: Traffic
+    near: int = 0
+    far: int = 0
+    wanted: frozenset[Symbol] = frozenset()
+
+    @property
+    def extra(self) -> int:
+        """Rows that are computed once more for each block."""
+        return self.far - self.near
+
+    def is_temporary(self, fresh: Fresh) -> bool:
+        """Whether it makes nothing that is there after the chain."""
+        return self.writes <= fresh.temporary and not self.totals
+
+    def reads(self, arrays: Collection[Symbol]) -> Iterator[tuple[Symbol, int | None]]:
+        """Where it reads some arrays: how far from its own row; None where that is no constant."""
+        for node in walk(self.loop.body):
+            if isinstance(node, Load) and node.array in arrays:
+                apart = distance(node.index[0], self.loop.var)
+                yield node.array, None if apart is None else apart - self.row
+
+
+def member(loop: For) -> Member | None:
+    """The loop, whose iterations are free and whose reductions are updates, if it stores into one row at a time."""
+    if loop.step != 1 or loop.clauses is not None or has_effects(loop.body) or may_raise((loop.lo, loop.hi)):
+        return None
+    own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
+    rows: set[int | None] = set()
+    writes: set[Symbol] = set()
+    for node in walk(loop.body):
+        if isinstance(node, Store) and node.array not in own:
+            rows.add(distance(node.index[0], loop.var))
+            writes.add(node.array)
+        elif isinstance(node, Update) and node.target.is_array and node.target not in own:
+            return None
+    found = scalars_of(alone(loop))[loop.var]
+    if found.last or found.carried or len(rows) > 1 or matrix_of_all_iterations(loop) is not None:
+        return None
+    (row,) = rows or {0}
+    if row is None or not (writes or found.reductions):
+        return None
+    return Member(
+        loop, row, frozenset(writes), frozenset(r.symbol for r in found.reductions), traffic_of(loop)
+    )
+
+
+def reaching(members: Sequence[Member], fresh: Fresh) -> tuple[Member, ...] | None:
+    """The members with what is needed of each; None where blocks of them are not possible.
+
+    An array is written by one member, before others read it. Who needs rows that other blocks compute, too, has them
+    in an array of the block's own, which starts as the array itself did: so that one must be fresh.
+    """
+    writer = {array: at for at, one in enumerate(members) for array in one.writes}
+    if sum(len(one.writes) for one in members) > len(writer):
+        return None
+    found = list(members)
+    needs: dict[Symbol, tuple[int, int]] = {}
+    for at in range(len(members) - 1, -1, -1):
+        one = found[at]
+        mine = [needs[array] for array in one.writes if array in needs]
+        if not one.is_temporary(fresh):
+            mine.append((0, 0))
+        if not mine:
+            return None  # nobody reads what it writes
+        near, far = min(n for n, _ in mine), max(f for _, f in mine)
+        wanted = one.writes if one.is_temporary(fresh) else _wanted(one, needs)
+        if wanted and not wanted <= fresh.made:
+            return None
+        if not wanted:
+            near = far = 0
+        found[at] = one = replace(one, near=near, far=far, wanted=wanted)
+        for array, apart in one.reads(writer.keys()):
+            if apart is None or writer[array] > at or (writer[array] == at and apart != 0):
+                return None
+            if writer[array] < at:
+                low, high = needs.get(array, (near + apart, far + apart))
+                needs[array] = min(low, near + apart), max(high, far + apart)
+    return tuple(found)
+
+
+def _wanted(one: Member, needs: dict[Symbol, tuple[int, int]]) -> frozenset[Symbol]:
+    """The arrays of which rows outside a block are needed, and those that these are computed from."""
+    wanted = {array for array in one.writes if needs.get(array, (0, 0)) != (0, 0)}
+    while wanted:
+        read = arrays_read(only(one.loop.body, one.totals, frozenset(one.writes - wanted))) & one.writes
+        if read <= wanted:
+            break
+        wanted |= read
+    return frozenset(wanted)
+
+
+def only(body: tuple[Stmt, ...], totals: frozenset[Symbol], unwanted: frozenset[Symbol]) -> tuple[Stmt, ...]:
+    """Statements without what they store into some arrays, and combine into some scalars."""
+    out: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case Store() if stmt.array in unwanted:
+                pass
+            case Update() if stmt.target in totals:
+                pass
+            case For():
+                inner = only(stmt.body, totals, unwanted)
+                if inner:
+                    out.append(replace(stmt, body=inner))
+            case If():
+                then, orelse = (only(part, totals, unwanted) for part in (stmt.then, stmt.orelse))
+                if then or orelse:
+                    out.append(replace(stmt, then=then, orelse=orelse))
+            case _:
+                out.append(stmt)
+    return tuple(out)
+
+
+def is_fixed(exprs: Sequence[Expr], members: Sequence[Member]) -> bool:
+    """Whether expressions have one value before the chain and in all of it."""
+    loops = [one.loop for one in members]
+    inside = scalars_written(loops) | {n.var for n in walk(loops) if isinstance(n, For)}
+    made = {n.array for n in walk(loops) if isinstance(n, Alloc)}
+    lengths = {n.array for n in walk(exprs) if isinstance(n, Extent)}
+    return not (may_raise(exprs) or arrays_read(exprs) or scalars_read(exprs) & inside or lengths & made)
+
+
+def share_scalars(members: Sequence[Member], last: Member) -> bool:
+    """Whether the last loop needs what another one leaves in a scalar, or the other way round."""
+    second = scalars_written(last.loop)
+    touched = scalars_read(last.loop) | second
+    shared: dict[Symbol, set[Symbol]] = {}
+    for one in members:
+        both = scalars_written(one.loop) & touched
+        if second:
+            both |= second & scalars_read(one.loop)
+        if both:
+            shared[one.loop.var] = both
+    if not shared:
+        return False
+    found = scalars_of(alone(*(one.loop for one in (*members, last))))
+    mine = set(found[last.loop.var].private)
+    return any(both - (set(found[var].private) & mine) for var, both in shared.items())
+
+
+SAVED = 1 / 16
+"""The part of what a loop and one before it move that a chain must save. Half of what joins two loops: they save that
+for each other, and those that follow save as much again."""
+
+
+def saves_traffic(members: Sequence[Member], last: Member) -> bool:
+    """Whether much of what the last loop moves is there already, if it comes to the rows that the others have just
+    come to. Something of it must be written by one of them."""
+    for one in members:
+        apart = dict(last.reads(one.writes | arrays_read(one.loop)))
+        there = {array for array, rows in apart.items() if rows is not None}
+        if there & one.writes and is_worthwhile(one.traffic, last.traffic, there, SAVED):
+            return True
+    return False
+
+
+def passes_by(
+    stmt: Stmt, members: Sequence[Member], behind: Sequence[Stmt], made: frozenset[Symbol], texts: Texts
+) -> bool:
+    """Whether a statement that stands behind the members may come before them. Where it may raise, nobody must be
+    able to see what they have written by then."""
+    if may_raise(stmt) and not all(one.writes <= made for one in members):
+        return False
+    mine = texts.of(stmt).touched
+    others = (*(one.loop for one in members), *behind)
+    return all(mine.is_free_of(texts.of(other).touched) for other in others)
+
+
+def touched_outside(
+    arrays: Collection[Symbol], whole: Counter[Symbol], members: Sequence[Member]
+) -> set[Symbol]:
+    """The arrays that anything but the members comes to. whole: how often all are accessed in the function."""
+    inside = accesses_in([one.loop for one in members])
+    return {array for array in arrays if whole[array] > inside[array]}

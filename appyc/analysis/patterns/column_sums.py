@@ -1,0 +1,121 @@
+"""Loops over columns, each of which adds up what stands in it: `for i: s = 0; for k: s += x[k, i]; out[i] = s / n`.
+
+The inner loops walk down the array, far from one element to the next; the outer one goes along its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.analysis.algebra.strides import Pace, Strides
+from appyc.analysis.cost.loop_order import is_arithmetic, is_sum
+from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads, has_effects
+from appyc.analysis.patterns.variance_pattern import SumOfProducts, nest_of, sums_of_products
+from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Symbol, Update, While
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, symbols_of, walk
+
+MAX_SUMS = 6
+"""In one loop over columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSum:
+    """A loop down a column, statement number `at` of the loop over columns. It combines into scalars by `updates`,
+    of values that are there before the loop over columns; or it adds up products of deviations from what is
+    computed there.
+
+    is_arithmetic: sums and products of one type of float, for lanes that hold their sums in registers.
+    """
+
+    at: int
+    loop: For
+    updates: tuple[Update, ...]
+    products: tuple[SumOfProducts, ...]
+    is_arithmetic: bool
+
+
+def column_sums(columns: For) -> tuple[ColumnSum, ...] | None:
+    """The loops down the columns, all over one range; None where the loop over columns is none of that kind."""
+    inner = [(at, stmt) for at, stmt in enumerate(columns.body) if isinstance(stmt, For)]
+    if not 0 < len(inner) <= MAX_SUMS or columns.step != 1:
+        return None
+    if not asks_for_no_more_than_threads(columns.clauses):
+        return None
+    if has_effects(columns.body) or any(isinstance(n, Alloc | While) for n in walk(columns.body)):
+        return None
+    if any(isinstance(n, For) for s in columns.body if isinstance(s, If) for n in walk(s)):
+        return None
+    first = inner[0][1]
+    if not _is_fixed((first.lo, first.hi), columns):
+        return None
+    strides = Strides.of(columns)
+    found: list[ColumnSum] = []
+    for at, loop in inner:
+        if (loop.lo, loop.hi, loop.step) != (first.lo, first.hi, 1) or loop.clauses is not None:
+            return None
+        one = _column_sum(columns, at, loop) if _walks_down(columns, loop, strides) else None
+        if one is None:
+            return None
+        found.append(one)
+    return tuple(found)
+
+
+def _is_fixed(bounds: tuple[Expr, ...], columns: For) -> bool:
+    """Whether bounds are known before the loop over columns."""
+    if may_raise(bounds) or arrays_read(bounds) or columns.var in symbols_of(bounds):
+        return False
+    return not scalars_read(bounds) & scalars_written(columns.body)
+
+
+def _walks_down(columns: For, loop: For, strides: Strides) -> bool:
+    """Whether elements that follow each other along the rows are far apart down the columns."""
+    far = False
+    for node in walk(loop.body):
+        if isinstance(node, Load):
+            along = strides.pace(node.array, node.index, columns)
+            down = strides.pace(node.array, node.index, loop)
+            if along in (Pace.FAR, Pace.ANYWHERE) or down is Pace.ANYWHERE:
+                return False
+            far |= along is Pace.STEADY and down is Pace.FAR
+    return far
+
+
+def _column_sum(columns: For, at: int, loop: For) -> ColumnSum | None:
+    if arrays_read(loop.body) & arrays_written(columns.body):
+        return None
+    updates = _plain_updates(columns, loop)
+    if updates is not None:
+        return ColumnSum(
+            at, loop, updates, (), is_arithmetic(loop.body) and all(u.op == "+" for u in updates)
+        )
+    nest = nest_of(loop)
+    products = sums_of_products(nest) if nest is not None else None
+    if not products or len(products) > 1 or products[0].parts[0].value != products[0].parts[1].value:
+        return None  # more do not find room in registers
+    value = products[0].parts[0].value
+    if not is_sum(value) or scalars_read(value) & scalars_written(columns.body):
+        return None
+    return ColumnSum(at, loop, (), tuple(products), True)
+
+
+def _plain_updates(columns: For, loop: For) -> tuple[Update, ...] | None:
+    """What the loop combines into scalars; None where that depends on what is computed for the column before."""
+    own: set[Symbol] = set()
+    outside = scalars_written(columns.body)
+    updates: list[Update] = []
+    for stmt in loop.body:
+        match stmt:
+            case Assign() if not (scalars_read(stmt.value) & outside) - own:
+                own.add(stmt.target)
+            case Update(mask=None, atomic=False) if not stmt.target.is_array and stmt.op not in ("and", "or"):
+                if (scalars_read(stmt.value) & outside) - own:
+                    return None
+                updates.append(stmt)
+            case _:
+                return None
+    targets = {update.target for update in updates}
+    others = scalars_read([stmt for stmt in columns.body if stmt is not loop])
+    if not updates or len(targets) < len(updates) or own & (targets | others):
+        return None
+    return tuple(updates)

@@ -1,0 +1,86 @@
+"""Nests that fill an array: one store of every element, with one expression."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from appyc.analysis.dependences.fusion_legality import EqualExtents
+from appyc.ir.nodes import Alloc, Binary, Const, Expr, For, Load, Node, Stmt, Store, Symbol, Update, Var
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """loop: the nest. axes: its variables, which name the element that `store` is to, one for each axis."""
+
+    loop: For
+    axes: tuple[Symbol, ...]
+    store: Store
+
+
+def filled_by(loop: For, alloc: Alloc, equal: EqualExtents) -> Filled | None:
+    """The nest, if it stores every element of the array once, can do so in any order, and nothing else."""
+    loops: dict[Symbol, For] = {}
+    stmt: Stmt = loop
+    while isinstance(stmt, For):
+        loops[stmt.var] = stmt
+        if len(stmt.body) != 1 or stmt.clauses is not None:
+            return None
+        stmt = stmt.body[0]
+    if not isinstance(stmt, Store) or stmt.array != alloc.array or may_raise(stmt):
+        return None
+    axes = tuple(place.symbol for place in stmt.index if isinstance(place, Var))
+    if len(axes) != len(stmt.index) or axes != tuple(loops):
+        return None
+    if not all(is_whole(loops[var], extent, equal) for var, extent in zip(axes, alloc.shape, strict=True)):
+        return None
+    return Filled(loop, axes, stmt)
+
+
+def is_whole(loop: For, extent: Expr, equal: EqualExtents) -> bool:
+    """Whether a loop runs over a whole axis, from its start."""
+    starts = isinstance(loop.lo, Const) and loop.lo.value == 0
+    return starts and loop.step == 1 and equal.same(loop.hi, extent)
+
+
+def touches(node: Node, array: Symbol) -> bool:
+    """Whether the node itself is an access to the array."""
+    match node:
+        case Load() | Store():
+            return node.array == array
+        case Update():
+            return node.target == array
+        case _:
+            return False
+
+
+def accesses_in(nodes: Node | Iterable[Node]) -> Counter[Symbol]:
+    """How many accesses there are to each array, or scalar that is combined into."""
+    out: Counter[Symbol] = Counter()
+    for node in walk(nodes):
+        match node:
+            case Load() | Store():
+                out[node.array] += 1
+            case Update():
+                out[node.target] += 1
+            case _:
+                pass
+    return out
+
+
+def distance(place: Expr, var: Symbol) -> int | None:
+    """How far an index is from a variable that a constant is added to; None where it is something else."""
+    match place:
+        case Var():
+            return 0 if place.symbol == var else None
+        case Binary("+", inner, Const(value=int(number))) | Binary("+", Const(value=int(number)), inner):
+            found = distance(inner, var)
+            return None if found is None else found + number
+        case Binary("-", inner, Const(value=int(number))):
+            found = distance(inner, var)
+            return None if found is None else found - number
+        case _:
+            return None

@@ -1,0 +1,355 @@
+"""Which nests of loops are products of matrices: told by what they read and write, not by how they are written.
+
+    for i in range(m):                          for i in range(m):
+        for j in range(n):                          for k in range(l):
+            s = 0.0                                     for j in range(n):
+            for k in range(l):                              C[i, j] += alpha * A[i, k] * B[k, j]
+                s += A[i, k] * B[k, j]
+            C[i, j] = beta * C[i, j] + alpha * s
+
+Both are C = keep * C + scale * A B. The order of the loops, which way each array lies and where its part
+begins make no difference. Bounds must not depend on the loops of the nest, but that one bound of the columns may go
+with the rows, as in `for j in range(min(i + 1, n))`: of such a triangle, nothing else is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from appyc.analysis.patterns.product_terms import (
+    DTYPES,
+    Term,
+    coefficient,
+    depends_on,
+    is_fixed,
+    is_matrix,
+    is_one_place_each,
+    one_of,
+    terms_of,
+)
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Const,
+    Expr,
+    For,
+    Load,
+    Node,
+    Operand,
+    Product,
+    ProductShape,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written, substitute, walk
+
+MAX_STATEMENTS = 8
+"""Statements of a loop that adds up products: the values of some are put into others."""
+
+
+def product_of(loop: For, *, apart: bool = False) -> Product | None:
+    """The product that a nest is, all of it; None where it is something else, or something more.
+
+    apart: whether it is known that what the nest adds to is no element that it multiplies, in one array or not.
+    """
+    chain = chain_of(loop)
+    if len(chain) < 2 or may_raise(chain[:3]):
+        return None
+    if len(chain) == 3 and len(updates := added_up(chain[2])) == 1 and updates[0].index:
+        return _into_elements((chain[0], chain[1], chain[2]), updates[0], apart)
+    return _by_sums(chain[0], chain[1])
+
+
+def stack_of(loop: For) -> Product | None:
+    """The products that a loop around one makes, with matrices at steps of one size each; None for any other loop."""
+    if (
+        len(loop.body) != 1
+        or not isinstance(inner := loop.body[0], For)
+        or loop.step != 1
+        or may_raise(loop.lo)
+    ):
+        return None
+    product = product_of(inner)
+    if product is None or product.shape is not ProductShape.ALL:
+        return None
+    loops = {n.var: n for n in loops_of(inner)}
+    rows, columns, summed = (loops[s] for s in (product.rows, product.columns, product.summed))
+    nest = (loop, rows, columns, summed)
+    bounds = [bound for n in nest for bound in (n.lo, n.hi)]
+    if not is_fixed([*bounds, *(e for e in (product.scale, product.keep) if e is not None)], nest):
+        return None
+    if not all(is_matrix(operand.index, nest) for operand in (product.left, product.right)):
+        return None
+    if not is_one_place_each(product.target.index, (loop, rows, columns), nest):
+        return None
+    return replace(product, stack=loop.var)
+
+
+def chain_of(loop: For) -> tuple[For, ...]:
+    """The loop and those right inside it, with nothing else between; three at most."""
+    chain = [loop]
+    while len(chain) < 3 and len(chain[-1].body) == 1 and isinstance(inner := chain[-1].body[0], For):
+        chain.append(inner)
+    return tuple(chain)
+
+
+def added_up(loop: For) -> tuple[Update, ...]:
+    """The updates that are all that a loop does, by products, with the scalars that are computed for them in their
+    places; none where it does anything else."""
+    if len(loop.body) > MAX_STATEMENTS:
+        return ()
+    values: dict[Symbol, Expr] = {}
+    found: list[Update] = []
+    for stmt in loop.body:
+        match stmt:
+            case Assign() if stmt.target not in values:
+                values[stmt.target] = substitute(stmt.value, values)
+            case Update(op="+", atomic=False, mask=None) if stmt.value.dtype in DTYPES:
+                found.append(replace(stmt, value=substitute(stmt.value, values)) if values else stmt)
+            case Store(mask=None) if stmt.value.dtype in DTYPES:
+                added = _added(stmt, substitute(stmt.value, values))
+                if added is None:
+                    return ()
+                found.append(Update(stmt.array, stmt.index, "+", added, checked=stmt.checked, loc=stmt.loc))
+            case _:
+                return ()
+    unknown = values.keys() & (scalars_read(found) | {update.target for update in found})
+    return () if unknown else tuple(found)
+
+
+def _added(store: Store, value: Expr) -> Expr | None:
+    """What a store adds to the element that it writes."""
+    match value:
+        case Binary(op="+", lhs=Load() as old, rhs=added) | Binary(op="+", lhs=added, rhs=Load() as old) if (
+            _is_place(old, store)
+        ):
+            return added
+        case Binary(op="-", lhs=Load() as old, rhs=taken) if _is_place(old, store):
+            return Unary("-", taken, loc=taken.loc)
+        case _:
+            return None
+
+
+def _is_place(load: Load, store: Store) -> bool:
+    return (load.array, load.index, load.mask) == (store.array, store.index, None)
+
+
+# ---------------------------------------------------------------- the two forms
+
+
+def _into_elements(nest: tuple[For, For, For], update: Update, apart: bool) -> Product | None:
+    """`C[i, j] += scale * A[i, k] * B[k, j]`, with the three loops in any order."""
+    along = [loop for loop in nest if depends_on(update.index, loop)]
+    if len(along) != 2 or not is_one_place_each(update.index, along, nest):
+        return None
+    rows, columns = along
+    summed = next(loop for loop in nest if loop not in along)
+    shape = _shape(rows, columns, summed)
+    if shape is None:
+        return None
+    terms = terms_of(update.value, (rows, columns), summed)
+    exchanged = terms is not None and _are_exchanged(terms, rows, columns, shape)
+    if terms is None or (len(terms) != 1 and not exchanged):
+        return None
+    if update.target in (terms[0].left.array, terms[0].right.array) and not apart:
+        return None
+    one = one_of(update.value)
+    target = Operand(update.target, update.index, loc=update.loc)
+    product = _product((rows, columns, summed), shape, target, terms[0], terms[0].scale, one)
+    return replace(product, exchanged=exchanged)
+
+
+def _by_sums(rows: For, columns: For) -> Product | None:
+    """A sum for each pair of row and column, stored when it is complete."""
+    sums = [stmt for stmt in columns.body if isinstance(stmt, For)]
+    stores = [stmt for stmt in columns.body if isinstance(stmt, Store)]
+    if len(sums) != 1 or not stores:
+        return None
+    summed, last = sums[0], stores[-1]
+    nest = (rows, columns, summed)
+    shape = _shape(rows, columns, summed)
+    if shape is None or not is_one_place_each(last.index, [rows, columns], nest):
+        return None
+    updates = added_up(summed)
+    if len(updates) != 1 or (update := updates[0]).index:
+        return None
+    terms = terms_of(update.value, (rows, columns), summed)
+    exchanged = terms is not None and _are_exchanged(terms, rows, columns, shape)
+    if terms is None or (len(terms) != 1 and not exchanged):
+        return None
+    if last.array in (terms[0].left.array, terms[0].right.array):
+        return None
+    stored = _value_stored(columns.body, summed, update.target, last)
+    place = Load(last.array, last.index, checked=False, loc=last.loc)
+    parts = None if stored is None else _Parts(update.target, place, nest).of(stored)
+    if parts is None or parts.total is None or parts.has_rest:
+        return None
+    scale = _times(parts.total, terms[0].scale)
+    target = Operand(last.array, last.index, loc=last.loc)
+    product = _product(nest, shape, target, terms[0], None if _is_one(scale) else scale, parts.old)
+    return replace(product, exchanged=exchanged)
+
+
+def _are_exchanged(terms: list[Term], rows: For, columns: For, shape: ProductShape) -> bool:
+    """Whether two terms are one product and its transpose, in a triangle: each reads by rows what the other reads by
+    columns."""
+    if len(terms) != 2 or shape is ProductShape.ALL or terms[0].scale != terms[1].scale:
+        return False
+    one, other = terms
+    to_rows = substitute(one.right, {columns.var: Var(rows.var, loc=rows.loc)})
+    to_columns = substitute(one.left, {rows.var: Var(columns.var, loc=columns.loc)})
+    return (to_rows, to_columns) == (other.left, other.right)
+
+
+def _product(
+    nest: tuple[For, For, For],
+    shape: ProductShape,
+    target: Operand,
+    term: Term,
+    scale: Expr | None,
+    keep: Expr | None,
+) -> Product:
+    left, right = (Operand(load.array, load.index, loc=load.loc) for load in (term.left, term.right))
+    rows, columns, summed = (loop.var for loop in nest)
+    return Product(rows, columns, summed, target, left, right, scale, keep, shape, loc=nest[0].loc)
+
+
+def _shape(rows: For, columns: For, summed: For) -> ProductShape | None:
+    """Which elements the nest computes; None where bounds go with anything else than columns with rows."""
+    nest = (rows, columns, summed)
+    if not is_fixed((rows.lo, rows.hi, summed.lo, summed.hi), nest) or rows.step != 1 or columns.step != 1:
+        return ProductShape.ALL if _has_fixed_bounds(nest) else None
+    match _slope(columns.lo, "max", rows, nest), _slope(columns.hi, "min", rows, nest):
+        case (0, 0):
+            return ProductShape.ALL
+        case (0, 1):
+            return ProductShape.BEFORE
+        case (1, 0):
+            return ProductShape.FROM
+        case _:
+            return None
+
+
+def _slope(bound: Expr, limit: str, rows: For, nest: tuple[For, ...]) -> int | None:
+    """By how much a bound grows with the row, up to a limit if it has one; None where anything else is in it."""
+    match bound:
+        case Binary(op=op, lhs=lhs, rhs=rhs) if op == limit:
+            slopes = {_slope(part, "", rows, nest) for part in (lhs, rhs)}
+            return None if None in slopes else max(slope or 0 for slope in slopes)
+        case _:
+            others = [n for n in walk(bound) if not (isinstance(n, Var) and n.symbol == rows.var)]
+            is_plain = all(is_fixed(n, nest) for n in others if isinstance(n, Var | Load))
+            return coefficient(bound, rows.var) if is_plain else None
+
+
+def _has_fixed_bounds(nest: tuple[For, ...]) -> bool:
+    return all(is_fixed((loop.lo, loop.hi), nest) for loop in nest)
+
+
+def _value_stored(body: tuple[Stmt, ...], summed: For, total: Symbol, last: Store) -> Expr | None:
+    """What statements in a row leave in one element, in terms of the sum (a read of `total`), of what was in the
+    element before and of what does not change; None where they do anything else.
+
+    The element is the last store's; no other may be touched in its array, nor written in any.
+    """
+    place = Load(last.array, last.index, checked=False, loc=last.loc)
+    scalars: dict[Symbol, Expr] = {}
+    element: Expr = place
+
+    def now(value: Expr) -> Expr:
+        def rule(node: Node) -> Node:
+            if isinstance(node, Var):
+                return scalars.get(node.symbol, node)
+            return element if node == place else node
+
+        return rewrite(value, rule)
+
+    for stmt in body:
+        match stmt:
+            case Assign():
+                scalars[stmt.target] = now(stmt.value)
+            case For() if stmt is summed:
+                start = scalars.get(total)
+                if start is None:
+                    return None
+                for symbol in scalars_written(summed.body):
+                    scalars.pop(symbol, None)  # what it is then, nobody knows
+                scalars[total] = Binary("+", start, Var(total, loc=stmt.loc), loc=stmt.loc)
+            case Store(mask=None) if (stmt.array, stmt.index) == (last.array, last.index):
+                element = now(stmt.value)
+            case Update(mask=None, atomic=False) if (stmt.target, stmt.index) == (last.array, last.index):
+                element = Binary(stmt.op, element, now(stmt.value), loc=stmt.loc)
+            case _:
+                return None
+    return element
+
+
+@dataclass(frozen=True, slots=True)
+class _Linear:
+    """total * (the sum) + old * (the element's value before) + something, where there is a rest."""
+
+    total: Expr | None = None
+    old: Expr | None = None
+    has_rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Takes a value apart into multiples of a sum and of an element."""
+
+    total: Symbol
+    place: Load
+    nest: tuple[For, ...]
+
+    def of(self, value: Expr) -> _Linear | None:
+        one = one_of(value)
+        match value:
+            case Var() if value.symbol == self.total:
+                return _Linear(total=one)
+            case Load() if value == self.place:
+                return _Linear(old=one)
+            case Const() if value.value == 0:
+                return _Linear()
+            case Unary(op="-"):
+                return self._scaled(value.arg, Const(-one.value, value.dtype, loc=value.loc))
+            case Binary(op="+" | "-"):
+                return self._sum(value)
+            case Binary(op="*") if is_fixed(value.rhs, self.nest):
+                return self._scaled(value.lhs, value.rhs)
+            case Binary(op="*") if is_fixed(value.lhs, self.nest):
+                return self._scaled(value.rhs, value.lhs)
+            case _:
+                return _Linear(has_rest=True)
+
+    def _scaled(self, value: Expr, factor: Expr) -> _Linear | None:
+        found = self.of(value)
+        if found is None or found.has_rest:
+            return found
+        total = None if found.total is None else _times(found.total, factor)
+        return _Linear(total, None if found.old is None else _times(found.old, factor))
+
+    def _sum(self, value: Binary) -> _Linear | None:
+        one = self.of(value.lhs)
+        other = self.of(value.rhs)
+        if value.op == "-":
+            other = self.of(Unary("-", value.rhs, loc=value.loc))
+        if one is None or other is None:
+            return None
+        if (one.total and other.total) or (one.old and other.old):
+            return None  # the same thing twice
+        return _Linear(one.total or other.total, one.old or other.old, one.has_rest or other.has_rest)
+
+
+def _times(factor: Expr, other: Expr | None) -> Expr:
+    if other is None or _is_one(other):
+        return factor
+    return other if _is_one(factor) else Binary("*", factor, other, loc=factor.loc)
+
+
+def _is_one(value: Expr) -> bool:
+    return isinstance(value, Const) and value.value == 1

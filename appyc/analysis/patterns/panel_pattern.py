@@ -1,0 +1,180 @@
+"""Products of matrices in triangles, as panels of rows: most of a panel is a rectangle, which a library can have.
+
+    for i in range(n):                              # columns depend on the row: the panel's product is a triangle
+        for j in range(i + 1):                      # too, or has a few elements that nobody wants
+            s = 0.0
+            for k in range(m):
+                s += a[i, k] * b[j, k]
+
+    for i in range(n):                              # the sum depends on the row: the panel's product is the part
+        for j in range(m):                          # that all its rows have in common, and the rest is added
+            s = b[i, j]                             # row by row
+            for k in range(i + 1, n):
+                s += a[k, i] * b[k, j]
+            b[i, j] = s
+
+In the second, what the product reads the same nest writes. That is no matter where the panel's product reads
+other rows than those that the panel writes. Nor is it then, what else an iteration of the outer loop does, if that
+is the one that is cut:
+
+    for k in range(n):                              # a panel's product is what the columns before the panel
+        for i in range(k, n):                       # take from all of its columns
+            s = 0.0
+            for j in range(k):
+                s += a[i, j] * a[k, j]
+            a[i, k] -= s
+        a[k, k] = sqrt(a[k, k])
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.patterns.product_sums import ProductSum, is_still, sums_at
+from appyc.analysis.patterns.product_terms import coefficient, is_fixed
+from appyc.ir.nodes import Binary, Const, Expr, For, Load, Store, Symbol, Update, Var
+from appyc.ir.visit import arrays_written, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Two loops whose iterations add up products, one among what the other does.
+
+    cut: the loop that is cut into panels, `outer` or `inner`. Bounds of the other one, if it is
+    inside, and of the sums may depend on it: one bound of each, by a constant factor.
+    """
+
+    outer: For
+    inner: For
+    cut: For
+    sums: tuple[ProductSum, ...]
+
+    @property
+    def across(self) -> For:
+        return self.outer if self.cut is self.inner else self.inner
+
+    @property
+    def is_triangle(self) -> bool:
+        """Whether the products of a panel are triangles, which can be had without what lies beside them."""
+        slopes = [slope_of(bound, self.cut) for bound in (self.inner.lo, self.inner.hi)]
+        return self.cut is self.outer and slopes in ([0, 1], [1, 0])
+
+    @property
+    def leaves_nothing(self) -> bool:
+        """Whether the products are triangles, and whole sums."""
+        bounds = [bound for one in self.sums for bound in (one.loop.lo, one.loop.hi)]
+        return self.is_triangle and not any(slope_of(bound, self.cut) for bound in bounds)
+
+
+def panels_of(outer: For, legality: Legality) -> Panels | None:
+    """How a nest is cut into panels; None where it cannot be, or is no triangle."""
+    if not is_still(outer) or not is_fixed((outer.lo, outer.hi), (outer,)):
+        return None
+    for inner in outer.body:
+        if isinstance(inner, For) and inner.step == 1:
+            nest = (outer, inner)
+            sums = tuple(one for at in range(len(inner.body)) for one in sums_at(inner, at, nest))
+            for cut in nest if len(outer.body) == 1 else (outer,):
+                panels = Panels(outer, inner, cut, sums)
+                in_order = cut is outer or legality.judge(outer).may_run_in_any_order
+                if sums and in_order and _are_panels(panels):
+                    return panels
+    return None
+
+
+def _are_panels(panels: Panels) -> bool:
+    cut, nest = panels.cut, (panels.outer, panels.inner)
+    loops = [panels.inner] if cut is panels.outer else []
+    if cut is panels.inner and not is_fixed((cut.lo, cut.hi), nest):
+        return False
+    loops += [one.loop for one in panels.sums]
+    if not all(_is_straight(loop, cut, (*nest, loop)) for loop in loops):
+        return False
+    if not any(slope_of(bound, cut) for loop in loops for bound in (loop.lo, loop.hi)):
+        return False
+    written = arrays_written(panels.outer.body)
+    return all(
+        load.array not in written or _reads_other_rows(load, one.loop, panels)
+        for one in panels.sums
+        for term in one.terms
+        for load in (term.left, term.right)
+    )
+
+
+def slope_of(bound: Expr, cut: For) -> int:
+    """By how much a bound that is a straight line grows with a loop's variable."""
+    return coefficient(bound, cut.var) or 0
+
+
+def _is_straight(loop: For, cut: For, nest: tuple[For, ...]) -> bool:
+    """Whether one bound at most depends on the loop that is cut, in a straight line, and none on anything else."""
+    slopes = [coefficient(bound, cut.var) for bound in (loop.lo, loop.hi)]
+    if None in slopes or all(slopes):
+        return False
+    others = tuple(n for n in nest if n is not cut)
+    changing = {n.var for n in others}
+    return all(
+        not any(isinstance(n, Load) or (isinstance(n, Var) and n.symbol in changing) for n in walk(bound))
+        and is_fixed(_without(bound, cut), nest)
+        for bound in (loop.lo, loop.hi)
+    )
+
+
+def _without(bound: Expr, cut: For) -> list[Expr]:
+    """What a bound is made of beside the variable of the loop that is cut."""
+    return [n for n in walk(bound) if isinstance(n, Var) and n.symbol != cut.var]
+
+
+def _reads_other_rows(load: Load, summed: For, panels: Panels) -> bool:
+    """Whether all that a panel's product reads of an array lies in rows that the panel does not write.
+
+    The part of a sum that all rows of a panel have in common ends where the first row's ends, or begins
+    where the last row's does.
+    """
+    writes = [n for n in walk(panels.outer.body) if _written(n) == load.array]
+    for axis, index in enumerate(load.index):
+        read = _distance(index, summed.var)
+        if read is None:
+            continue
+        rows = [_distance(_index_of(n)[axis], panels.cut.var) for n in writes]
+        if any(row is None for row in rows):
+            continue
+        below, above = _distance(summed.hi, panels.cut.var), _distance(summed.lo, panels.cut.var)
+        if below is not None and all(below + read <= row for row in rows if row is not None):
+            return True
+        if above is not None and all(above + read >= row + 1 for row in rows if row is not None):
+            return True
+    return False
+
+
+def _written(node: object) -> Symbol | None:
+    match node:
+        case Store():
+            return node.array
+        case Update():
+            return node.target if node.index else None
+        case _:
+            return None
+
+
+def _index_of(node: object) -> tuple[Expr, ...]:
+    assert isinstance(node, Store | Update)
+    return node.index
+
+
+def _distance(index: Expr, var: Symbol) -> int | None:
+    """The constant c of an index `var + c`; None for any other."""
+    match index:
+        case Var() if index.symbol == var:
+            return 0
+        case Binary(op="+" | "-" as op, lhs=lhs, rhs=Const(value=int(number))):
+            inner = _distance(lhs, var)
+            return None if inner is None else inner + (number if op == "+" else -number)
+        case Binary(op="+", lhs=Const(value=int(number)), rhs=rhs):
+            inner = _distance(rhs, var)
+            return None if inner is None else inner + number
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""Parametric integer sets, through isl, and what connects them with the IR."""

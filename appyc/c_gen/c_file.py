@@ -1,0 +1,325 @@
+"""A function of the IR as one C file.
+
+int32_t kernel_scale(int64_t *restrict frame)     what the dispatcher calls: takes the frame
+                                                  apart, tests the guards, returns a Status
+static void scale(frame, fault, threads, a, a_n0, ...)      the program
+static void scale_loop_7(begin, end, ...)         one for every loop that runs in threads
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.c_gen.c_function import arrays_gone, emit_function, emit_release
+from appyc.c_gen.c_module import FunctionContext, ModuleContext, can_fault, parameters_of_array
+from appyc.c_gen.callee_functions import MAX_DEPTH, activation_bytes, callee_names, emit_callee
+from appyc.c_gen.captures import outside_symbols, perfect_nest
+from appyc.c_gen.draw_text import KEEP_CHOICES
+from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
+from appyc.c_gen.loops.thread_loops import runs_in_threads
+from appyc.c_gen.profiled_loops import table_text
+from appyc.c_gen.text.c_expressions import expression
+from appyc.c_gen.text.c_helpers import Helpers
+from appyc.c_gen.text.c_names import Names
+from appyc.c_gen.text.c_statements import emit_statement
+from appyc.c_gen.text.c_types import TYPEDEFS, c_type
+from appyc.c_gen.text.c_writer import Writer
+from appyc.c_gen.translation_units import Definition, File, cut
+from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
+from appyc.ir.draw_functions import OF_PYTHON
+from appyc.ir.nodes import Alloc, Apart, Ascending, Const, Draw, For, Function, Load, Stmt, Symbol, While
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import children, symbols_of, walk
+from appyc.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class CModule:
+    """C text, the name of the function to call, what a fault's number means, and the frame.
+
+    threaded: it holds a loop that threads may share. profiled: the loops whose time it takes. masked: it holds lanes
+    under masks. start, functions, end: what `units` puts together. starts_loops: the program itself does little else.
+    libraries: files that it needs beside those, the same in every program. draws: it calls NumPy's distributions.
+    """
+
+    text: str
+    entry: str
+    faults: tuple[FaultSite, ...]
+    layout: FrameLayout
+    threaded: bool = False
+    profiled: tuple[For, ...] = ()
+    masked: bool = False
+    start: str = ""
+    functions: tuple[Definition, ...] = ()
+    end: str = ""
+    starts_loops: bool = False
+    libraries: tuple[str, ...] = ()
+    draws: bool = False
+
+    def units(self, most: int) -> tuple[File, ...]:
+        """About so many files that are the program together with `libraries`, as `text` is alone."""
+        return cut(self.start, self.functions, self.end, most, starts_loops=self.starts_loops)
+
+
+def generate(
+    fn: Function,
+    options: Options,
+    *,
+    sequential: bool = False,
+    profile: bool = False,
+    vector_functions: frozenset[str] = frozenset(),
+) -> CModule:
+    """The C file of a function whose loops have their modes.
+
+    sequential: the variant for arguments that overlap in memory: one thread, no vectors by
+    decree, no `restrict`. profile: with a table of what loops take (`c_gen/profiled_loops.py`).
+    vector_functions: of the C library, those that lanes may call with vectors.
+    """
+    helpers = Helpers(frozenset() if sequential else vector_functions)
+    module = ModuleContext(
+        fn, options, sequential, Names(fn), helpers=helpers, profiled=[] if profile else None
+    )
+    layout = frame_layout(fn)
+    callee_names(module)
+    for callee in fn.callees:
+        _emit_callee(module, callee.function)
+    called = [f"static {function.head};" for function in module.functions]
+    program = _emit_program(module, layout)
+    entry = module.names.fresh(f"kernel_{fn.name}")
+    entry_text = _entry(module, layout, entry, program)
+    profiled = module.profiled or []
+    table = [table_text(profiled)] if profiled else []
+    functions = tuple(module.functions)
+    written = [function.static for function in functions]
+    parts = (fn, *(callee.function for callee in fn.callees))
+    draws = any(isinstance(n, Draw) for part in parts for n in walk(part))
+    head = f"{KEEP_CHOICES}\n{TYPEDEFS}" if draws else TYPEDEFS
+    text = "\n\n".join([head, module.helpers.text(), *table, *called, *written, entry_text]) + "\n"
+    threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))
+    masked = any(isinstance(n, Alloc) and n.in_frame for n in walk(fn))
+    start = f"{head}\n\n{module.helpers.declared()}"
+    return CModule(
+        text, entry, module.faults(), layout, threaded, tuple(profiled), masked,
+        start, functions, entry_text, _only_starts_loops(module), module.helpers.libraries(),
+        draws,
+    )  # fmt: skip
+
+
+def _emit_callee(module: ModuleContext, fn: Function) -> None:
+    """Writes a function that the program calls."""
+    ctx = FunctionContext(module, allocated=_allocated(module, fn), in_callee=True)
+
+    def statements() -> None:
+        declare_scalars(ctx, _locals(module, fn))
+        for stmt in fn.body:
+            emit_statement(ctx, stmt)
+
+    emit_callee(ctx, fn, statements)
+
+
+def _allocated(module: ModuleContext, fn: Function) -> tuple[Symbol, ...]:
+    """The arrays that the function gets memory for."""
+    made = (n for n in _outside_threads(module, fn.body) if isinstance(n, Alloc) and not n.in_frame)
+    return tuple(dict.fromkeys(n.array for n in made))
+
+
+def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
+    """Writes the function that holds the program; returns its name."""
+    fn = module.fn
+    allocated = _allocated(module, fn)
+    generators = _first_generators(module)
+    ctx = FunctionContext(module, allocated=allocated, generators=frozenset(generators))
+    name = module.names.fresh(fn.name)
+    parameters = ["int64_t *frame", "int64_t *fault", "const int64_t threads"]
+    for symbol in fn.params:
+        if symbol.is_array:
+            parameters += [f"{kind} {text}" for kind, text in parameters_of_array(module, symbol)]
+        else:
+            parameters.append(f"{c_type(symbol.dtype)} {module.names.of(symbol)}")
+
+    def statements() -> None:
+        declare_scalars(ctx, _locals(module, fn))
+        for array in generators:
+            first = f"*(struct generator *){ctx.name(array)}[0]"
+            given = f"{ctx.extent(array, 0)} > 0 ? {first} : (struct generator){{0}}"
+            ctx.writer.line(f"struct generator {ctx.generator(array)} = {given};")
+        gone = arrays_gone(fn, frozenset(allocated))
+        for at, stmt in enumerate(fn.body):
+            emit_statement(ctx, stmt)
+            for array in gone.get(at, ()):
+                emit_release(ctx, array)
+        for result, slot in zip(fn.results, layout.results, strict=True):
+            if isinstance(result.value, Symbol):
+                if slot is not None:
+                    _emit_array_result(ctx, result.value, slot)
+            else:
+                assert slot is not None
+                _emit_result(ctx, expression(ctx, result.value), result.value.dtype, slot)
+                if can_fault(result.value):
+                    ctx.leave_if_failed()
+
+    emit_function(ctx, name, parameters, statements)
+    return name
+
+
+def _first_generators(module: ModuleContext) -> list[Symbol]:
+    """Arrays of NumPy's generators of which the program draws from the first alone."""
+    drawn = [n for n in walk(module.fn) if isinstance(n, Draw)]
+    others = {
+        n.generators
+        for n in drawn
+        if n.name in OF_PYTHON or not (isinstance(n.where, Load) and _is_first(n.where))
+    }
+    return [array for array in dict.fromkeys(n.generators for n in drawn) if array not in others]
+
+
+def _is_first(load: Load) -> bool:
+    return not load.checked and isinstance(load.index[0], Const) and load.index[0].value == 0
+
+
+def _only_starts_loops(module: ModuleContext) -> bool:
+    """Whether every loop of the main function starts others that are functions of their own, so that nothing in it
+    runs once for each element of an array; nor does what it calls, such as inspectors, or what puts copies together."""
+    ctx = FunctionContext(module)
+
+    def has_threads(stmt: Stmt) -> bool:
+        return any(isinstance(n, For) and runs_in_threads(ctx, n) for n in walk(stmt))
+
+    if any(isinstance(n, Apart | Ascending) for n in walk(module.fn)):
+        return False
+    for stmt in _outside_threads(module, module.fn.body):
+        if isinstance(stmt, For | While) and not has_threads(stmt):
+            return False
+        if isinstance(stmt, For) and any(
+            r.symbol.is_array for loop in perfect_nest(stmt) for r in loop.reductions
+        ):
+            return False
+    return True
+
+
+def _outside_threads(module: ModuleContext, body: tuple[Stmt, ...]) -> list[Stmt]:
+    """The statements that stay in the main function."""
+    ctx = FunctionContext(module)
+    out: list[Stmt] = []
+    for stmt in body:
+        out.append(stmt)
+        if not (isinstance(stmt, For) and runs_in_threads(ctx, stmt)):
+            inner = tuple(child for child in children(stmt) if isinstance(child, Stmt))
+            out += _outside_threads(module, inner)
+    return out
+
+
+def _locals(module: ModuleContext, fn: Function) -> list[Symbol]:
+    """The scalars that a function declares: neither parameters nor loop variables."""
+    needed: set[Symbol] = set()
+    ctx = FunctionContext(module)
+    for stmt in _outside_threads(module, fn.body):
+        if isinstance(stmt, For) and runs_in_threads(ctx, stmt):
+            needed |= outside_symbols(stmt)
+        else:
+            below = {s for child in children(stmt) if isinstance(child, Stmt) for s in symbols_of(child)}
+            own = set(symbols_of(stmt))
+            needed |= own - below if not isinstance(stmt, For) else own
+    if not module.sequential:
+        needed &= named_outside_lanes(fn.body)
+    for result in fn.results:
+        needed |= set(symbols_of(result))
+    bound = {n.var for n in walk(fn.body) if isinstance(n, For)}
+    return [
+        s for s in symbols_of(fn) if s in needed and not s.is_array and s not in fn.params and s not in bound
+    ]
+
+
+# ---------------------------------------------------------------- the frame
+
+
+def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str) -> str:
+    writer = Writer()
+    restrict = "" if module.sequential else "restrict "
+    ctx = FunctionContext(module, writer)
+    inner = module.names.fresh(f"run_{module.fn.name}") if module.fn.callees else entry
+    static = "static " if module.fn.callees else ""
+    with writer.block(f"{static}int32_t {inner}(int64_t *{restrict}frame)"):
+        writer.line(f"int64_t *fault = frame + {layout.fault};")
+        writer.line("fault[0] = -1;")
+        arguments = ["frame", "fault", "frame[0]"]
+        for symbol, slot in zip(module.fn.params, layout.params, strict=True):
+            if symbol.is_array:
+                arguments += _emit_array_parameter(ctx, symbol, slot)
+            else:
+                name = module.names.of(symbol)
+                writer.line(f"const {c_type(symbol.dtype)} {name} = {_from_slot(ctx, symbol.dtype, slot)};")
+                arguments.append(name)
+        for guard in module.fn.guards:
+            writer.line(f"/* {ctx.place(guard.loc)}: {guard.reason.replace('*/', '* /')} */")
+            writer.line(f"if (!{expression(ctx, guard.holds)}) return {int(Status.GUARD)};")
+        writer.line(f"{program}({', '.join(arguments)});")
+        writer.line(f"return fault[0] < 0 ? {int(Status.OK)} : {int(Status.FAULT)};")
+    if module.fn.callees:
+        with_stack = module.helpers.plain("with_stack")
+        limit = f"frame[{layout.fault + 1}]"
+        most = f"({limit} < {MAX_DEPTH} ? {limit} : {MAX_DEPTH}) * {activation_bytes(module.fn)}"
+        with writer.block(f"int32_t {entry}(int64_t *frame)"):
+            writer.line(f"return {with_stack}({inner}, frame, {most});")
+    return writer.text()
+
+
+def _emit_array_parameter(ctx: FunctionContext, array: Symbol, slot: int) -> list[str]:
+    """Declares an array's pointer, extents and strides from the frame; returns their names."""
+    ndim = array.array.ndim
+    parameters = parameters_of_array(ctx.module, array)
+    slots = [slot, *range(slot + 1, slot + 1 + ndim)]
+    if array.array.layout is Layout.STRIDED:
+        slots += range(slot + 1 + ndim, slot + 1 + 2 * ndim)
+    pointer, data = parameters[0]
+    ctx.writer.line(f"{pointer} {data} = ({pointer.replace('restrict', '').rstrip()})frame[{slot}];")
+    for (kind, name), at in zip(parameters[1:], slots[1:], strict=True):
+        ctx.writer.line(f"{kind} {name} = frame[{at}];")
+    return [name for _, name in parameters]
+
+
+def _from_slot(ctx: FunctionContext, dtype: DType, slot: int) -> str:
+    helper = ctx.module.helpers.plain
+    match dtype:
+        case DType.FLOAT64:
+            return f"{helper('bits_to_double')}(frame[{slot}])"
+        case DType.FLOAT32:
+            return f"{helper('bits_to_float')}(frame[{slot}])"
+        case DType.COMPLEX128:
+            parts = [f"{helper('bits_to_double')}(frame[{at}])" for at in (slot, slot + 1)]
+            return f"__builtin_complex({', '.join(parts)})"
+        case DType.COMPLEX64:
+            convert = helper("bits_to_float")
+            return f"__builtin_complex({convert}(frame[{slot}]), {convert}(frame[{slot}] >> 32))"
+        case _:
+            return f"({c_type(dtype)})frame[{slot}]"
+
+
+def _emit_array_result(ctx: FunctionContext, array: Symbol, slot: int) -> None:
+    """Hands an array that the function made to the caller, who frees it."""
+    writer, name = ctx.writer, ctx.name(array)
+    writer.line(f"frame[{slot}] = (int64_t){name};")
+    for axis in range(array.array.ndim):
+        writer.line(f"frame[{slot + 1 + axis}] = {ctx.extent(array, axis)};")
+    writer.line(f"{name} = 0;")
+
+
+def _emit_result(ctx: FunctionContext, text: str, dtype: DType, slot: int) -> None:
+    helper, writer = ctx.module.helpers.plain, ctx.writer
+    match dtype:
+        case DType.FLOAT64:
+            writer.line(f"frame[{slot}] = {helper('double_to_bits')}({text});")
+        case DType.FLOAT32:
+            writer.line(f"frame[{slot}] = {helper('float_to_bits')}({text});")
+        case DType.COMPLEX128 | DType.COMPLEX64:
+            with writer.block():
+                convert = helper("double_to_bits" if dtype is DType.COMPLEX128 else "float_to_bits")
+                writer.line(f"const {c_type(dtype)} value = {text};")
+                real, imag = f"{convert}(__real__ value)", f"{convert}(__imag__ value)"
+                if dtype is DType.COMPLEX128:
+                    writer.line(f"frame[{slot}] = {real};")
+                    writer.line(f"frame[{slot + 1}] = {imag};")
+                else:
+                    writer.line(f"frame[{slot}] = {real} | (int64_t)((uint64_t){imag} << 32);")
+        case _:
+            writer.line(f"frame[{slot}] = (int64_t)({text});")

@@ -1,0 +1,185 @@
+"""What the parts of the generator share while they write one module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from appyc.c_gen.text.c_helpers import Helpers
+from appyc.c_gen.text.c_names import Names
+from appyc.c_gen.text.c_types import storage_type
+from appyc.c_gen.text.c_writer import Writer
+from appyc.c_gen.translation_units import Definition
+from appyc.errors import LeftToPython, Loc
+from appyc.ir.abi import FaultSite
+from appyc.ir.nodes import Alloc, Binary, Call, Const, Fail, For, Function, Load, Node, Store, Symbol, Update
+from appyc.ir.raising import is_never_negative
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import arrays_written, walk
+from appyc.options import Options
+
+CHECKED = {"+": "add", "-": "sub", "*": "mul", "<<": "shift"}
+"""Operators of integers that have forms which must not wrap, and the names of those."""
+
+
+@dataclass(slots=True)
+class ModuleContext:
+    """One C file in the making.
+
+    functions: the finished C functions, callees first. sequential: leave out
+    threads, SIMD and `restrict`, so that arrays may overlap. profiled: the loops whose time the
+    code takes, in the order of the table; None where it takes none. callees: what those of the
+    function are called in C.
+    """
+
+    fn: Function
+    options: Options
+    sequential: bool
+    names: Names
+    helpers: Helpers = field(default_factory=Helpers)
+    functions: list[Definition] = field(default_factory=list)
+    profiled: list[For] | None = None
+    callees: dict[str, str] = field(default_factory=dict)
+    _faults: dict[FaultSite, int] = field(default_factory=dict)
+
+    def fault(self, error: str, message: str, loc: Loc) -> int:
+        """The number of a fault site."""
+        site = FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col)
+        return self._faults.setdefault(site, len(self._faults))
+
+    def faults(self) -> tuple[FaultSite, ...]:
+        return tuple(self._faults)
+
+    def overflow_fault(self, loc: Loc) -> int:
+        """What an integer beyond 64 bits comes to: Python runs the call where that can start again."""
+        if not arrays_written(self.fn.body) & set(self.fn.params):
+            return self.fault(LeftToPython.__name__, "an integer takes more than 64 bits", loc)
+        message = (
+            "an integer takes more than 64 bits in a compiled recursive function that stores into arrays"
+        )
+        return self.fault("OverflowError", message, loc)
+
+    def index_fault(self, array: Symbol, axis: int, loc: Loc) -> int:
+        name = array.name.replace("{", "{{").replace("}", "}}")
+        return self.fault(
+            "IndexError",
+            f"index {{value}} is out of bounds for axis {axis} of '{name}' with size {{extent}}",
+            loc,
+        )
+
+
+@dataclass(slots=True)
+class FunctionContext:
+    """One C function in the making.
+
+    in_piece: this function is a part of a parallel loop, and runs in several threads at
+    once. copied: arrays of which it has a copy, so that nothing is atomic. behind_pointer: scalars
+    that live elsewhere and are reached through a pointer. allocated: arrays that this function
+    allocates, and frees where it ends. leaves: some `goto leave` has been written, so the label is
+    needed. renamed: what some symbols are called just here.
+    leaves_fast_loop: an index that is out of range ends the loop, and nothing is raised.
+    in_callee: this function is one that is called, and knows how deep it is.
+    may_stream: there is a variable `streams` that says whether results are written past the caches.
+    lines: the elements that stores to some arrays go to just here, on their way past the caches. generators: arrays
+    of generators the first of which stands in a variable, where it need not be read again for each number.
+    """
+
+    module: ModuleContext
+    writer: Writer = field(default_factory=Writer)
+    in_piece: bool = False
+    copied: frozenset[Symbol] = frozenset()
+    behind_pointer: frozenset[Symbol] = frozenset()
+    allocated: tuple[Symbol, ...] = ()
+    leaves: bool = False
+    renamed: Mapping[Symbol, str] = field(default_factory=dict)
+    leaves_fast_loop: bool = False
+    may_stream: bool = False
+    in_callee: bool = False
+    lines: Mapping[Symbol, str] = field(default_factory=dict)
+    generators: frozenset[Symbol] = frozenset()
+
+    def name(self, symbol: Symbol) -> str:
+        if symbol in self.renamed:
+            return self.renamed[symbol]
+        spelled = self.module.names.of(symbol)
+        return f"(*{spelled})" if symbol in self.behind_pointer else spelled
+
+    def extent(self, array: Symbol, axis: int) -> str:
+        return self.module.names.extent(array, axis)
+
+    def place(self, loc: Loc) -> str:
+        """Where in the user's program, for a comment."""
+        file = loc.file.rsplit("/", 1)[-1].replace("*/", "* /")
+        return f"{file}:{loc.line}"
+
+    def generator(self, array: Symbol) -> str:
+        """The variable with a copy of the first generator of an array."""
+        return f"{self.name(array)}_bits"
+
+    def leave_if_failed(self) -> None:
+        if self.leaves_fast_loop:
+            return
+        self.leaves = True
+        self.writer.line("if (failed) goto leave;")
+
+    def fail(self, error: str, message: str, loc: Loc, value: str = "0", extent: str = "0") -> None:
+        """Raises here: the statement that follows is the function's end."""
+        self.leaves = True
+        raise_fault = self.module.helpers.plain("raise_fault")
+        self.writer.line(
+            f"{raise_fault}(fault, {self.module.fault(error, message, loc)}, {value}, {extent});"
+        )
+        self.writer.line("goto leave;")
+
+
+def can_fault(node: Node | Sequence[Node]) -> bool:
+    """True where running the node may end the program with an exception."""
+    return any(_is_fault_site(n) for n in walk(node))
+
+
+def _is_fault_site(node: Node) -> bool:
+    match node:
+        case Load() | Store():
+            return node.checked
+        case Update():
+            return node.checked and bool(node.index)
+        case Alloc():
+            return not node.in_frame
+        case Fail() | Call():
+            return True
+        case Binary():
+            return divisor_may_be_zero(node) or exponent_may_be_negative(node) or may_overflow(node)
+        case _:
+            return False
+
+
+def divisor_may_be_zero(node: Binary) -> bool:
+    """True for a division that must raise where its divisor is 0."""
+    if not node.trap or node.op not in ("/", "//", "%"):
+        return False
+    return not (isinstance(node.rhs, Const) and node.rhs.value != 0)
+
+
+def may_overflow(node: Binary) -> bool:
+    """True for arithmetic of integers that must not wrap."""
+    return node.trap and node.dtype is DType.INT64 and node.op in CHECKED
+
+
+def exponent_may_be_negative(node: Binary) -> bool:
+    """True for an integer power whose exponent may be negative, which NumPy refuses."""
+    if node.op != "**" or node.dtype.kind != "i":
+        return False
+    return not is_never_negative(node.rhs)
+
+
+def parameters_of_array(ctx: ModuleContext, array: Symbol, *, apart: bool = True) -> list[tuple[str, str]]:
+    """The C parameters (type, name) that describe an array: data, extents, strides if need be. apart: no other
+    argument shares memory with it, unless the module is for such."""
+    kind = array.array
+    const = "const " if kind.readonly else ""
+    restrict = "restrict " if apart and not ctx.sequential else ""
+    out = [(f"{const}{storage_type(kind.dtype)} *{restrict}".rstrip(), ctx.names.of(array))]
+    out += [("const int64_t", ctx.names.extent(array, axis)) for axis in range(kind.ndim)]
+    if kind.layout is Layout.STRIDED:
+        out += [("const int64_t", ctx.names.stride(array, axis)) for axis in range(kind.ndim)]
+    return out

@@ -1,0 +1,1 @@
+"""C text for loops in vector lanes."""

@@ -1,0 +1,169 @@
+"""Writes the loops that `dot_plan` chose: blocks of rows by blocks of columns, each with its sums.
+
+Each statement is written once for every copy, a row of the block with a column of it. In a
+sum, the copies' vectors stand side by side, so that the C compiler loads each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.lanes.dot_plan import DotPlan, is_dot
+from appyc.c_gen.lanes.row_blocks import RowBlocks, emit_row_blocks
+from appyc.c_gen.text.c_expressions import expression
+from appyc.c_gen.text.c_types import c_type, constant
+from appyc.c_gen.text.vector_text import Vectors
+from appyc.errors import InternalError
+from appyc.ir.nodes import Assign, For, Stmt, Symbol, Update
+
+Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+
+BLOCK = 4
+"""Rows and columns of a block: 16 sums and the vectors that they are made of fit 32 registers."""
+
+VECTORS = 2
+"""Vectors of a row that are added at a time: whole lines of memory, for which it pays to come there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """A block being written. copies: one context for each, which spells symbols as this copy's."""
+
+    copies: tuple[FunctionContext, ...]
+    body: Statements
+
+
+def emit_dots(ctx: FunctionContext, plan: DotPlan, lo: str, hi: str, body: Statements) -> None:
+    """Writes the planned loops; `lo` and `hi` bound the outer one of them."""
+    many = BLOCK if plan.sums == 1 or (plan.rows is None and plan.sums == 2) else BLOCK // 2
+
+    def columns(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
+        _emit_columns(ctx, plan, rows, first, last, (1,) if short else (many, 1), body)
+
+    if plan.rows is None:
+        columns((), lo, hi, False)
+        return
+    wide = BLOCK if plan.sums <= 2 else BLOCK // 2
+    emit_row_blocks(ctx, RowBlocks(plan.rows, plan.columns, columns), lo, hi, (wide, wide // 2))
+
+
+def _emit_columns(
+    ctx: FunctionContext,
+    plan: DotPlan,
+    rows: tuple[str, ...],
+    lo: str,
+    hi: str,
+    counts: tuple[int, ...],
+    body: Statements,
+) -> None:
+    """The columns' loop for some rows: in blocks of as many as `counts` says, one after the other."""
+    writer, var = ctx.writer, ctx.name(plan.columns.var)
+    with writer.block():
+        writer.line(f"int64_t {var} = {lo};")
+        for count in counts:
+            with writer.block(f"for (; {var} + {count} <= {hi}; {var} += {count})"):
+                _emit_block(_Tile(_copies(ctx, plan, rows, count), body), plan.columns.body)
+
+
+def _copies(
+    ctx: FunctionContext, plan: DotPlan, rows: tuple[str, ...], count: int
+) -> tuple[FunctionContext, ...]:
+    """Declares every copy's names."""
+    writer, fresh = ctx.writer, ctx.module.names.fresh
+    var = ctx.name(plan.columns.var)
+    columns = [fresh(f"{plan.columns.var.name}_{number}") for number in range(count)]
+    for number, column in enumerate(columns):
+        writer.line(f"const int64_t {column} = {var} + {number};")
+    copies = []
+    for row in rows or (None,):
+        for column in columns:
+            renamed = {**ctx.renamed, plan.columns.var: column}
+            if row is not None and plan.rows is not None:
+                renamed[plan.rows.var] = row
+            for symbol in plan.scalars:
+                renamed[symbol] = fresh(symbol.name)
+                writer.line(f"{c_type(symbol.dtype)} {renamed[symbol]} = {constant(0, symbol.dtype)};")
+            copies.append(replace(ctx, renamed=renamed))
+    return tuple(copies)
+
+
+def _emit_block(tile: _Tile, statements: tuple[Stmt, ...]) -> None:
+    first = tile.copies[0]
+    for stmt in statements:
+        if not isinstance(stmt, For):
+            for copy in tile.copies:
+                tile.body(copy, (stmt,))
+            continue
+        first.writer.line(f"/* {first.place(stmt.loc)}: {stmt.mode.value} */")
+        if is_dot(stmt):
+            with first.writer.block():
+                _emit_dot(tile, stmt)
+            continue
+        var, lo, hi = first.name(stmt.var), expression(first, stmt.lo), expression(first, stmt.hi)
+        relation = "<" if stmt.step > 0 else ">"
+        with first.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {stmt.step})"):
+            _emit_block(tile, stmt.body)
+
+
+def _emit_dot(tile: _Tile, loop: For) -> None:
+    """A sum for all copies: vectors, then each vector's elements, then single iterations."""
+    first = tile.copies[0]
+    writer, module = first.writer, first.module
+    dtype = loop.reductions[0].symbol.dtype
+    kind = module.helpers.vector(dtype)
+    sums = [r.symbol for r in loop.reductions]
+    insides = [_with_vectors(copy, sums) for copy in tile.copies]
+    for inside in insides:
+        for symbol in sums:
+            # -0.0 in all lanes: where there is no iteration, the sum keeps its sign.
+            writer.line(f"{kind} {inside.name(symbol)} = -({kind}){{0}};")
+    var, hi = first.name(loop.var), expression(first, loop.hi)
+    writer.line(f"enum {{ width = sizeof({kind}) / {dtype.itemsize} }};")
+    writer.line(f"int64_t {var} = {expression(first, loop.lo)};")
+    for count in (VECTORS, 1):
+        step = f"{count} * width" if count > 1 else "width"
+        with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
+            for number in range(count):
+                with writer.block():
+                    at = f"({var} + {number} * width)" if number else var
+                    here = [replace(inside, renamed={**inside.renamed, loop.var: at}) for inside in insides]
+                    here = [_with_vectors(inside, loop.private, kind) for inside in here]
+                    vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, "width")
+                    for stmt in loop.body:
+                        _emit_vectors(vectors, here, stmt)
+    add_up = module.helpers.vector_sum(dtype)
+    for copy, inside in zip(tile.copies, insides, strict=True):
+        for symbol in sums:
+            writer.line(f"{copy.name(symbol)} += {add_up}({inside.name(symbol)});")
+    with writer.block(f"for (; {var} < {hi}; {var} += 1)"):
+        writer.line('__asm__ volatile ("");')  # less than a vector: keeps the compiler from making more of it
+        for copy in tile.copies:
+            tile.body(copy, loop.body)
+
+
+def _with_vectors(
+    copy: FunctionContext, symbols: list[Symbol] | tuple[Symbol, ...], kind: str = ""
+) -> FunctionContext:
+    """The copy with vectors in place of scalars, declared here where their kind is given."""
+    names = {symbol: copy.module.names.fresh(f"{symbol.name}_lanes") for symbol in symbols}
+    if kind:
+        for name in names.values():
+            copy.writer.line(f"{kind} {name};")
+    return replace(copy, renamed={**copy.renamed, **names})
+
+
+def _emit_vectors(vectors: Vectors, copies: list[FunctionContext], stmt: Stmt) -> None:
+    for copy in copies:
+        match stmt:
+            case Assign():
+                vectors.load_once(copy, stmt.value)
+                text = f"{copy.name(stmt.target)} = {vectors.spread(copy, stmt.value)};"
+            case Update():
+                vectors.load_once(copy, stmt.value)
+                text = f"{copy.name(stmt.target)} {stmt.op}= {vectors.text(copy, stmt.value)};"
+            case _:
+                raise InternalError("c_gen", f"{type(stmt).__name__} in a sum")
+        copy.writer.line(text)

@@ -1,0 +1,176 @@
+"""Which loops around sums of stride-one products are jammed, so that a loaded vector serves many sums.
+
+Before, each sum a SIMD reduction of its own, with two loads for every product:
+
+    for (int64_t i = 0; i < n; i += 1) {
+        for (int64_t j = 0; j < i + 1; j += 1) {
+            acc = 0.0;
+            #pragma omp simd reduction(+ : acc)
+            for (int64_t k = 0; k < m; k += 1) acc = (acc + (A[i * m + k] * A[j * m + k]));
+            C[i * n + j] = acc;
+        }
+    }
+
+After, the sums of a block of i by a block of j together (here 2 by 2), half the loads:
+
+    for (; k + width <= m; k += width) {
+        const vector A_i0 = A[i_0 * m + k ...], A_j0 = A[j_0 * m + k ...];
+        sum_0 += A_i0 * A_j0;
+        const vector A_j1 = A[j_1 * m + k ...];
+        sum_1 += A_i0 * A_j1;
+        const vector A_i1 = A[i_1 * m + k ...];
+        sum_2 += A_i1 * A_j0;
+        sum_3 += A_i1 * A_j1;
+    }
+    acc_0 += vector_sum_float64(sum_0); ...
+    for (; k < m; k += 1) { acc_0 += (A[i_0 * m + k] * A[j_0 * m + k]); ... }
+    C[i_0 * n + j_0] = acc_0; ...
+
+A core that loads two vectors in a cycle and multiplies two waits for its loads before: two for
+every product. In a block of 4 by 4 it is one for two products, and the multipliers are busy.
+
+The jammed loops must be independent. The loops inside that may be run in lanes must be sums
+of arithmetic on one type of float, over loads that are stride one or the same in all lanes;
+any other statement is done for each iteration by itself. Order: lanes first, then the halves
+of a vector, then what is left, whatever the number of threads.
+Does not handle: bounds of a sum that depend on the columns (where they depend on the rows,
+columns alone are jammed), other operators than +, conversions inside a sum, strided arrays,
+blocks for the caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from appyc.c_gen.c_module import can_fault
+from appyc.c_gen.lanes.lane_plan import LaneCheck, is_block_of, is_independent, plan_lanes
+from appyc.c_gen.lanes.simd import why_not_simd
+from appyc.c_gen.text.loop_bounds import is_invariant
+from appyc.ir.nodes import Assign, For, If, Load, LoopMode, Stmt, Store, Symbol, Update, Var
+from appyc.ir.visit import scalars_written, walk
+
+MAX_SUMS = 4
+"""Sums for each iteration of the jammed loops, beyond which there are no registers for a block of them."""
+
+MAX_STATEMENTS = 16
+"""Statements in an iteration, of which a file holds as many as 40 copies."""
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlan:
+    """rows, columns: the loops that are jammed, rows around columns or none. sums: in one iteration.
+
+    scalars: what an iteration of columns assigns; every copy has its own.
+    """
+
+    rows: For | None
+    columns: For
+    sums: int
+    scalars: tuple[Symbol, ...]
+
+
+def plan_dots(loop: For) -> DotPlan | None:
+    """How a loop (and the one right inside it) is jammed, or None where it is not."""
+    if len(loop.body) == 1 and isinstance(loop.body[0], For):
+        plan = _plan(loop.body[0])
+        if plan is not None:
+            return replace(plan, rows=loop) if _can_be_jammed(loop, plan) else None
+    return _plan(loop)
+
+
+def is_dot(loop: For) -> bool:
+    """True for a sum, or several, that can be written for vectors of the loop's iterations."""
+    if why_not_simd(loop) is not None or not loop.reductions or loop.last or loop.step != 1:
+        return False
+    if loop.safelen is not None:
+        return False
+    sums = {r.symbol for r in loop.reductions}
+    dtype = loop.reductions[0].symbol.dtype
+    written = scalars_written(loop.body)
+    if not dtype.is_float or any(s.dtype is not dtype for s in written):
+        return False
+    if any(r.op != "+" for r in loop.reductions):
+        return False
+    check = LaneCheck(loop.var, written, dtype)
+    return all(_is_scalar_write(stmt, sums) and check.statement(stmt) for stmt in loop.body)
+
+
+def _is_scalar_write(stmt: Stmt, sums: set[Symbol]) -> bool:
+    match stmt:
+        case Assign():
+            return stmt.target not in sums
+        case Update():
+            return not stmt.target.is_array and (stmt.op in ("+", "-") or stmt.target not in sums)
+        case _:
+            return False
+
+
+def _plan(columns: For) -> DotPlan | None:
+    inner = [n for n in walk(columns.body) if isinstance(n, For)]
+    dots = [loop for loop in inner if is_dot(loop)]
+    written = scalars_written(columns.body)
+    if not dots or not is_independent(columns) or can_fault(columns.body):
+        return None
+    if not written <= set(columns.private) or not all(_can_be_copied(s) for s in columns.body):
+        return None
+    if sum(isinstance(n, Stmt) for n in walk(columns.body)) > MAX_STATEMENTS:
+        return None
+    varying = {columns.var, *written}
+    if not all(is_invariant(loop.lo, varying) and is_invariant(loop.hi, varying) for loop in inner):
+        return None
+    if any(_plan(loop) is not None for loop in inner if loop not in dots):
+        return None  # the rows nearest to a sum share its loads in less memory
+    sums = max(len(loop.reductions) for loop in dots)
+    if sums > MAX_SUMS or not _is_shared(dots, varying) or plan_lanes(columns) is not None:
+        return None
+    return DotPlan(None, columns, sums, tuple(s for s in columns.private if s in written))
+
+
+def _can_be_copied(stmt: Stmt) -> bool:
+    """True for a statement that can be done for all copies before the next one is."""
+    match stmt:
+        case Assign() | Store():
+            return True
+        case Update():
+            return not stmt.atomic
+        case If():
+            return all(not isinstance(s, For) and _can_be_copied(s) for s in (*stmt.then, *stmt.orelse))
+        case For():
+            return is_dot(stmt) or (
+                stmt.mode is LoopMode.SEQUENTIAL and all(_can_be_copied(s) for s in stmt.body)
+            )
+        case _:
+            return False
+
+
+def _can_be_jammed(rows: For, plan: DotPlan) -> bool:
+    """True where a block of rows runs the loops inside the same number of times, and shares loads."""
+    columns = plan.columns
+    inner = [n for n in walk(columns.body) if isinstance(n, For)]
+    written = set(plan.scalars)
+    return (
+        is_independent(rows)
+        and not is_block_of(columns, rows.var)
+        and is_invariant(columns.lo, written)
+        and is_invariant(columns.hi, written)
+        and all(is_invariant(e, {rows.var}) for loop in inner for e in (loop.lo, loop.hi))
+        and _is_shared([loop for loop in inner if is_dot(loop)], {rows.var, *written})
+    )
+
+
+def _is_shared(dots: list[For], varying: set[Symbol]) -> bool:
+    """True where some vector is the same in all iterations that differ in `varying`."""
+    return any(
+        not any(isinstance(n, Var) and n.symbol in varying for n in walk(load.index))
+        for loop in dots
+        for load in _vector_loads(loop)
+    )
+
+
+def _vector_loads(loop: For) -> Iterator[Load]:
+    for node in walk(loop.body):
+        if isinstance(node, Load) and any(
+            isinstance(n, Var) and n.symbol == loop.var for n in walk(node.index)
+        ):
+            yield node

@@ -1,0 +1,146 @@
+"""Chunks of a scan side by side, so that what one waits for is time for the others.
+
+    for chunk in range(...):                for chunk, four at a time:
+        t = starts[chunk]                       t0, t1, t2, t3 = starts[chunk], ...
+        for i in chunk:          ->             for k in range(length of the shortest):
+            t += x[i]                               t0 += x[i0 + k]; s[i0 + k] = t0
+            s[i] = t                                t1 += x[i1 + k]; s[i1 + k] = t1; ...
+                                                what is left of each, one after the other
+
+An addition of floats takes four cycles, in which a processor could start eight. Iterations of
+one chunk need each other's sums, those of several chunks do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.text.c_expressions import combine, expression
+from appyc.c_gen.text.c_types import c_type, constant, partial_start
+from appyc.ir.nodes import CHAINS, Assign, For, LoopMode, Stmt, Store, Update, While
+from appyc.ir.types import DType
+from appyc.ir.visit import scalars_written, walk
+
+Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+
+MAX_NODES = 120
+"""A larger body is not written so often; it has enough to do without."""
+
+
+_LEAST = {DType.FLOAT64: 2.0**-1022, DType.FLOAT32: 2.0**-126}
+"""The least normal numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPlan:
+    """chunks: the loop over chunks. before, inner, after: its body."""
+
+    chunks: For
+    before: tuple[Stmt, ...]
+    inner: For
+    after: tuple[Stmt, ...]
+
+
+def plan_chains(loop: For) -> ChainPlan | None:
+    """The plan for a loop over chunks of a scan whose iterations wait for floats."""
+    inner = [number for number, stmt in enumerate(loop.body) if isinstance(stmt, For)]
+    if loop.mode is not LoopMode.PARALLEL or loop.step != 1 or len(inner) != 1:
+        return None
+    at = inner[0]
+    scan = loop.body[at]
+    assert isinstance(scan, For)
+    before, after = loop.body[:at], loop.body[at + 1 :]
+    if not all(isinstance(stmt, Assign | Store) for stmt in (*before, *after)):
+        return None
+    slow = any(part.symbol.dtype.kind in "fc" or part.op in ("*", "linear") for part in scan.scans)
+    if not slow or any(
+        isinstance(n, For | While) or (isinstance(n, Update) and n.atomic) for n in walk(scan.body)
+    ):
+        return None
+    owned = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
+    if not scalars_written(loop.body) <= owned or sum(1 for _ in walk(scan.body)) > MAX_NODES:
+        return None
+    return ChainPlan(loop, before, scan, after)
+
+
+def emit_chains(ctx: FunctionContext, plan: ChainPlan, lo: str, hi: str, body: Statements) -> None:
+    """Writes the planned loop over the chunks from `lo` to `hi`."""
+    writer, chunk = ctx.writer, ctx.module.names.fresh(plan.chunks.var.name)
+    writer.line(f"int64_t {chunk} = {lo};")
+    for count in (CHAINS, 1):
+        with writer.block(f"for (; {chunk} + {count} <= {hi}; {chunk} += {count})"):
+            copies = [_copy(ctx, plan, chunk, number) for number in range(count)]
+            _emit_group(ctx, plan, copies, body)
+            ctx.leaves |= any(copy.leaves for copy in copies)
+
+
+def _copy(ctx: FunctionContext, plan: ChainPlan, chunk: str, number: int) -> FunctionContext:
+    """The context of one chunk of a group, with scalars of its own."""
+    fresh = ctx.module.names.fresh
+    renamed = {plan.chunks.var: f"({chunk} + {number})"}
+    reductions = {r.symbol: r.op for r in plan.chunks.reductions}
+    for symbol in sorted(scalars_written(plan.chunks.body), key=lambda s: s.uid):
+        name = renamed[symbol] = fresh(symbol.name)
+        start = constant(0, symbol.dtype)
+        if symbol in reductions:
+            start = partial_start(reductions[symbol], symbol.dtype, ctx.name(symbol))
+        ctx.writer.line(f"{c_type(symbol.dtype)} {name} = {start};")
+    return replace(ctx, renamed={**ctx.renamed, **renamed}, leaves=False)
+
+
+def _emit_group(
+    ctx: FunctionContext, plan: ChainPlan, copies: list[FunctionContext], body: Statements
+) -> None:
+    writer, fresh, step = ctx.writer, ctx.module.names.fresh, plan.inner.step
+    trip_count = ctx.module.helpers.plain("trip_count")
+    lows, trips = [], []
+    for copy in copies:
+        body(copy, plan.before)
+        lows.append(fresh(f"{plan.inner.var.name}_lo"))
+        trips.append(fresh(f"{plan.inner.var.name}_trips"))
+        writer.line(f"const int64_t {lows[-1]} = {expression(copy, plan.inner.lo)};")
+        writer.line(
+            f"const int64_t {trips[-1]} = {trip_count}({lows[-1]}, {expression(copy, plan.inner.hi)}, {step});"
+        )
+    common = fresh("common")
+    writer.line(f"int64_t {common} = {trips[0]};")
+    for name in trips[1:]:
+        writer.line(f"if ({name} < {common}) {common} = {name};")
+    number = fresh("number")
+    with writer.block(f"for (int64_t {number} = 0; {number} < {common}; {number} += 1)"):
+        for copy, low in zip(copies, lows, strict=True):
+            _emit_iteration(copy, plan, f"{low} + {number} * {step}", body)
+    for copy, low, count in zip(copies, lows, trips, strict=True):
+        if len(copies) > 1:
+            with writer.block(f"for (int64_t {number} = {common}; {number} < {count}; {number} += 1)"):
+                _emit_iteration(copy, plan, f"{low} + {number} * {step}", body)
+        body(copy, plan.after)
+    _emit_results(ctx, plan, copies)
+
+
+def _emit_iteration(copy: FunctionContext, plan: ChainPlan, value: str, body: Statements) -> None:
+    with copy.writer.block():
+        name = copy.module.names.fresh(plan.inner.var.name)
+        copy.writer.line(f"const int64_t {name} = {value};")
+        inside = replace(copy, renamed={**copy.renamed, plan.inner.var: name})
+        body(inside, plan.inner.body)
+        for scan in plan.inner.scans:
+            if scan.fades and scan.symbol.dtype.is_float:
+                factor, least = copy.name(scan.symbol), constant(_LEAST[scan.symbol.dtype], scan.symbol.dtype)
+                copy.writer.line(f"if (__builtin_fabs({factor}) < {least}) {factor} = 0;")
+        copy.leaves |= inside.leaves
+
+
+def _emit_results(ctx: FunctionContext, plan: ChainPlan, copies: list[FunctionContext]) -> None:
+    """What the copies have combined, in their order, and what the last one leaves."""
+    for reduction in plan.chunks.reductions:
+        name, dtype = ctx.name(reduction.symbol), reduction.symbol.dtype
+        for copy in copies:
+            ctx.writer.line(
+                f"{name} = {combine(ctx, reduction.op, dtype, name, copy.name(reduction.symbol))};"
+            )
+    for symbol in plan.chunks.last:
+        ctx.writer.line(f"{ctx.name(symbol)} = {copies[-1].name(symbol)};")

@@ -1,0 +1,229 @@
+"""Writes the loops that `lane_plan` chose: blocks of rows by strips of lanes.
+
+Each statement of the body is written once for every copy, a row of the block with a vector
+of the strip. Copies of a statement stand side by side, so that the C compiler loads a vector
+once for all rows. Rows whose lanes' loops have different bounds share the part that is common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.lanes.lane_plan import (
+    CACHED_BYTES,
+    GROUPS,
+    LEAST_STRIPS,
+    LONE_GROUPS,
+    LONE_SINGLES,
+    ROWS,
+    WIDE_ROWS,
+    LanePlan,
+    has_uneven_rows,
+    is_unit_stride,
+    shared_loads,
+)
+from appyc.c_gen.lanes.row_blocks import EmitRow, RowBlocks, emit_row_blocks
+from appyc.c_gen.text.c_expressions import element_at, expression
+from appyc.c_gen.text.c_types import c_type
+from appyc.c_gen.text.vector_text import Vectors
+from appyc.errors import InternalError
+from appyc.ir.nodes import Assign, For, If, Stmt, Store, Update
+
+Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """A block being written. rows: for each row its copies, a context each, which spells symbols as this copy's."""
+
+    vectors: Vectors
+    rows: tuple[tuple[FunctionContext, ...], ...]
+
+    @property
+    def copies(self) -> tuple[FunctionContext, ...]:
+        return tuple(copy for row in self.rows for copy in row)
+
+
+def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str, body: Statements) -> None:
+    """Writes the planned loops; `lo` and `hi` bound the outer one of them. body: writes other statements."""
+    rows = plan.rows
+    if rows is None:
+        # What is left is done in few strips: each of them goes through all that the loops inside read.
+        _emit_strips(ctx, plan, (), lo, hi, LONE_GROUPS, LONE_SINGLES)
+        return
+
+    def strips(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
+        _emit_strips(ctx, plan, rows, first, last, (1,) if short else (GROUPS, 1), (1,))
+
+    def others(statements: tuple[Stmt, ...]) -> EmitRow | None:
+        if not statements:
+            return None
+        return lambda row: body(replace(ctx, renamed={**ctx.renamed, rows.var: row}), statements)
+
+    counts = (ROWS if has_uneven_rows(plan) else WIDE_ROWS, ROWS)
+    blocks = RowBlocks(rows, plan.lanes, strips, others(plan.before), others(plan.after))
+    emit_row_blocks(ctx, blocks, lo, hi, counts, _chunk(ctx, plan))
+
+
+def _chunk(ctx: FunctionContext, plan: LanePlan) -> str | None:
+    """How many lanes' iterations all rows do before they go on to the next, so that what the rows share stays
+    in a cache; None where that is not known, or there is nothing to gain."""
+    shared = shared_loads(plan)
+    if shared is None:
+        return None
+    loop, loads = shared
+    trips = f"({expression(ctx, loop.hi)} - {expression(ctx, loop.lo)})"
+    strip = f"({GROUPS} * (int64_t)sizeof({ctx.module.helpers.vector(plan.dtype)}) / {plan.dtype.itemsize})"
+    larger = ctx.module.helpers.plain("larger")
+    fit = f"{CACHED_BYTES} / {larger}({trips} * {loads * plan.dtype.itemsize}, 1) / {strip}"
+    return f"{larger}({fit}, {LEAST_STRIPS}) * {strip}"
+
+
+def _emit_strips(
+    ctx: FunctionContext,
+    plan: LanePlan,
+    rows: tuple[str, ...],
+    lo: str,
+    hi: str,
+    widths: tuple[int, ...],
+    singles: tuple[int, ...],
+) -> None:
+    """The lanes' loop for some rows: strips of as many vectors as `widths` says, then of single iterations."""
+    writer, helpers = ctx.writer, ctx.module.helpers
+    vector = helpers.vector(plan.dtype)
+    with writer.block():
+        var, width = ctx.name(plan.lanes.var), "width"
+        writer.line(f"const int64_t width = sizeof({vector}) / {plan.dtype.itemsize};")
+        writer.line(f"int64_t {var} = {lo};")
+        tiles = [(groups, width, vector) for groups in widths]
+        tiles += [(groups, "1", c_type(plan.dtype)) for groups in singles]
+        for groups, lanes, kind in tiles:
+            step = f"{groups} * {lanes}" if groups > 1 else lanes
+            with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
+                _emit_tile(ctx, plan, rows, groups, lanes, kind)
+
+
+def _emit_tile(
+    ctx: FunctionContext, plan: LanePlan, rows: tuple[str, ...], groups: int, lanes: str, vector: str
+) -> None:
+    """One block of rows by one strip: declares every copy's names, then the body."""
+    writer, fresh = ctx.writer, ctx.module.names.fresh
+    var = ctx.name(plan.lanes.var)
+    columns = [fresh(f"{plan.lanes.var.name}_{group}") for group in range(groups)]
+    for group, column in enumerate(columns):
+        offset = f" + {group} * {lanes}" if group else ""
+        writer.line(f"const int64_t {column} = {var}{offset};")
+    block: list[tuple[FunctionContext, ...]] = []
+    for row in rows or (None,):
+        copies: list[FunctionContext] = []
+        for column in columns:
+            renamed = {**ctx.renamed, plan.lanes.var: column}
+            if row is not None and plan.rows is not None:
+                renamed[plan.rows.var] = row
+            for symbol in plan.scalars:
+                renamed[symbol] = fresh(symbol.name)
+                writer.line(f"{vector} {renamed[symbol]} = {{0}};")
+            for symbol in plan.totals:
+                renamed[symbol] = fresh(symbol.name)
+                # -0.0 in all lanes: a sum of nothing but that keeps its sign.
+                writer.line(f"{vector} {renamed[symbol]} = -({vector}){{0}};")
+            copies.append(replace(ctx, renamed=renamed))
+        block.append(tuple(copies))
+    tile = _Tile(Vectors(plan.lanes.var, frozenset(plan.scalars), vector, lanes), tuple(block))
+    _emit_body(tile, plan.lanes.body)
+    _emit_totals(ctx, plan, tile)
+
+
+def _emit_totals(ctx: FunctionContext, plan: LanePlan, tile: _Tile) -> None:
+    """Adds what the copies of a strip have added up."""
+    for symbol in plan.totals:
+        add_up = ctx.module.helpers.vector_sum(plan.dtype) if tile.vectors.lanes != "1" else ""
+        for copy in tile.copies:
+            ctx.writer.line(f"{ctx.name(symbol)} += {add_up}({copy.name(symbol)});")
+
+
+def _emit_body(tile: _Tile, body: tuple[Stmt, ...]) -> None:
+    for stmt in body:
+        _emit_statement(tile, stmt)
+
+
+def _emit_statement(tile: _Tile, stmt: Stmt) -> None:
+    any_copy = tile.copies[0]
+    writer = any_copy.writer
+    match stmt:
+        case Assign():
+            for copy in tile.copies:
+                writer.line(f"{copy.name(stmt.target)} = {tile.vectors.spread(copy, stmt.value)};")
+        case Update() if not stmt.target.is_array:
+            for copy in tile.copies:
+                writer.line(f"{copy.name(stmt.target)} {stmt.op}= {tile.vectors.text(copy, stmt.value)};")
+        case Update():
+            for copy in tile.copies:
+                target = tile.vectors.at(copy, stmt.target, stmt.index)
+                writer.line(f"{target} {stmt.op}= {tile.vectors.text(copy, stmt.value)};")
+        case Store():
+            for copy in tile.copies:
+                _emit_store(tile, copy, stmt)
+        case For():
+            _emit_loop(tile, stmt)
+        case If():
+            with writer.block(f"if ({expression(any_copy, stmt.cond)})"):
+                _emit_body(tile, stmt.then)
+            with writer.block("else"):
+                _emit_body(tile, stmt.orelse)
+        case _:
+            raise InternalError("c_gen", f"{type(stmt).__name__} in lanes")
+
+
+def _emit_loop(tile: _Tile, loop: For) -> None:
+    """A loop inside the lanes. Rows in which its bounds differ share the part that is common.
+
+    Each row does its iterations in order: those before the common part, the common, those after.
+    """
+    writer, helpers = tile.copies[0].writer, tile.copies[0].module.helpers
+    lows = [expression(row[0], loop.lo) for row in tile.rows]
+    highs = [expression(row[0], loop.hi) for row in tile.rows]
+    if len(set(lows)) == len(set(highs)) == 1:
+        _emit_iterations(tile, loop, lows[0], highs[0])
+        return
+    fresh = tile.copies[0].module.names.fresh
+    larger, smaller = helpers.plain("larger"), helpers.plain("smaller")
+    first, last = fresh("first"), fresh("last")
+    low, high = lows[0], highs[0]
+    for next_low, next_high in zip(lows[1:], highs[1:], strict=True):
+        low, high = f"{larger}({low}, {next_low})", f"{smaller}({high}, {next_high})"
+    with writer.block():
+        writer.line(f"const int64_t {first} = {low};")
+        writer.line(f"const int64_t {last} = {larger}({first}, {high});")
+        for row, low, high in zip(tile.rows, lows, highs, strict=True):
+            if len(set(lows)) > 1:
+                _emit_iterations(replace(tile, rows=(row,)), loop, low, f"{smaller}({first}, {high})")
+        _emit_iterations(tile, loop, first, last)
+        for row, high in zip(tile.rows, highs, strict=True):
+            if len(set(highs)) > 1:
+                _emit_iterations(replace(tile, rows=(row,)), loop, last, high)
+
+
+def _emit_iterations(tile: _Tile, loop: For, lo: str, hi: str) -> None:
+    first = tile.copies[0]
+    var, relation = first.name(loop.var), "<" if loop.step > 0 else ">"
+    with first.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"):
+        _emit_body(tile, loop.body)
+
+
+def _emit_store(tile: _Tile, copy: FunctionContext, stmt: Store) -> None:
+    vectors = tile.vectors
+    value = vectors.spread(copy, stmt.value)
+    if vectors.lanes == "1" or is_unit_stride(stmt.array, stmt.index, vectors.var, vectors.is_uniform):
+        copy.writer.line(f"{vectors.at(copy, stmt.array, stmt.index)} = {value};")
+        return
+    with copy.writer.block():
+        copy.writer.line(f"const {vectors.kind} value = {value};")
+        lane = replace(copy, renamed={**copy.renamed, vectors.var: f"({copy.name(vectors.var)} + piece)"})
+        target = element_at(lane, stmt.array, stmt.index)
+        copy.writer.line(
+            f"for (int64_t piece = 0; piece < {vectors.lanes}; piece += 1) {target} = value[piece];"
+        )

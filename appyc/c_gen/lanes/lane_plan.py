@@ -1,0 +1,321 @@
+"""Which loops become lanes around their inner loops, and which are jammed with them.
+
+Before, one element of C at a time, the inner loop striding through B:
+
+    for i: for j: s = 0; for k: s += A[i, k] * B[k, j]; C[i, j] = s
+
+After, a block of rows by a strip of lanes, with the block's sums in registers:
+
+    for i in blocks of rows: for j in strips of vectors: for k: s[rows] += A[i + rows, k] * B[k, j lanes]
+
+The lanes' loop must be independent, and its varying accesses stride one (stores may have any
+stride). What its iterations add up in scalars, where there are no rows, is added up for each lane,
+and the lanes together at the end of a strip. The loop around it is jammed where it is independent too;
+of inner loops with other bounds in each row (`for k in range(i + 1)`) the common part is. What else is
+in it is done for each row of the block by itself, before the lanes or after them, as long as it hands
+them no scalars.
+Where all rows load the same vectors (B above), as many lanes as find room in a cache with all
+that they load are done for every row before the next ones are: what is loaded comes from
+memory once for all rows, and not once for each block of them.
+
+Does not handle: sums too long for one strip of lanes to fit a cache; conditions or indices that
+vary with the lane, functions other than arithmetic, more than one element type, atomics,
+checked accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from appyc.c_gen.c_module import can_fault
+from appyc.c_gen.lanes.simd import why_not_simd
+from appyc.c_gen.text.loop_bounds import is_invariant
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Expr,
+    For,
+    If,
+    Load,
+    LoopMode,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+)
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import scalars_read, scalars_written, walk
+
+WIDE_ROWS = 8
+"""Rows in a block where the machine has 32 vector registers: each vector that is loaded is used for all."""
+
+ROWS = 4
+"""Rows in a block where there may be no more than 16."""
+
+GROUPS = 3
+"""Vectors in a strip: with ROWS, as many sums as 16 registers hold, and enough that none waits."""
+
+LONE_GROUPS = (8, 4, 2, 1)
+"""The same where there are no rows: a long strip, because each row of memory is visited only once, and shorter ones
+for what is left."""
+
+LONE_SINGLES = (4, 2, 1)
+"""Iterations at one time of those that fill no vector."""
+
+CACHED_BYTES = 1 << 19
+"""What all rows use again is cut into parts of this size: it stays in the cache next to a core, beside what
+else comes by."""
+
+LEAST_STRIPS = 3
+"""But into none so narrow: what a block of rows has of its own is then loaded for each of them anew."""
+
+_OPS = ("+", "-", "*", "/")
+MAX_STATEMENTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class LanePlan:
+    """rows: the loop that is jammed, if any. lanes: the loop that becomes vectors. before, after: what
+    else is in a row. totals: what the lanes add up, each one for itself."""
+
+    rows: For | None
+    lanes: For
+    dtype: DType
+    scalars: tuple[Symbol, ...]
+    before: tuple[Stmt, ...] = ()
+    after: tuple[Stmt, ...] = ()
+    totals: tuple[Symbol, ...] = ()
+
+
+def plan_lanes(loop: For) -> LanePlan | None:
+    """How a loop becomes lanes (or the rows around lanes), or None where it does not."""
+    found = [(at, plan) for at, s in enumerate(loop.body) if isinstance(s, For) and (plan := _plan(s))]
+    if not found or not is_independent(loop):
+        return _plan(loop)
+    at, plan = found[0]
+    before, after = loop.body[:at], loop.body[at + 1 :]
+    if len(found) > 1 or plan.totals or not _can_be_jammed(loop, plan.lanes) or not _stand_apart(loop, at):
+        # The inner loop is better where it is alone, and will be asked.
+        return None if len(loop.body) == 1 else _plan(loop)
+    return replace(plan, rows=loop, before=before, after=after)
+
+
+def is_independent(loop: For) -> bool:
+    """True where the iterations may be done in any order, or side by side, and leave nothing behind."""
+    return not loop.reductions and _may_stand_side_by_side(loop)
+
+
+def _may_stand_side_by_side(loop: For) -> bool:
+    """The same, but that iterations may combine into scalars."""
+    if loop.mode is LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step:
+        return False
+    return loop.step == 1 and not loop.last
+
+
+def _can_be_jammed(rows: For, lanes: For) -> bool:
+    """True where the rows of a block can run the inner loops together, at least over a common part."""
+    written = scalars_written(lanes.body)
+    if not is_invariant(lanes.lo, written) or not is_invariant(lanes.hi, written):
+        return False
+    if is_block_of(lanes, rows.var):
+        return False
+    for node in walk(lanes.body):
+        if isinstance(node, If):
+            return False
+        if not isinstance(node, For) or not _has_bounds_of(node, rows.var):
+            continue
+        if node.step != 1 or is_block_of(node, rows.var):
+            return False
+    return True
+
+
+def is_block_of(loop: For, rows: Symbol) -> bool:
+    """True for a loop over a part that is each row's own, as `range(128 * row, min(128 * row + 128, n))`: no two rows
+    have anything in common."""
+    return all(
+        any(isinstance(n, Binary) and n.op == "*" and _names(n, rows) for n in walk(bound))
+        for bound in (loop.lo, loop.hi)
+    )
+
+
+def shared_loads(plan: LanePlan) -> tuple[For, int] | None:
+    """The loop inside the lanes, and how many vectors an iteration of it loads that are the same for all rows.
+
+    None where there is no such loop, or several, or where rows differ in their bounds.
+    """
+    rows, inner = plan.rows, [n for n in walk(plan.lanes.body) if isinstance(n, For)]
+    if rows is None or len(inner) != 1 or inner[0].step != 1:
+        return None
+    loop = inner[0]
+    changing = {rows.var, plan.lanes.var, *scalars_written(rows.body)}
+    if not all(is_invariant(e, changing) for e in (plan.lanes.lo, plan.lanes.hi, loop.lo, loop.hi)):
+        return None
+    loads = {n for n in walk(loop.body) if isinstance(n, Load) and _is_for_all(n, rows, plan.lanes, loop)}
+    return (loop, len(loads)) if loads else None
+
+
+def _is_for_all(load: Load, rows: For, lanes: For, loop: For) -> bool:
+    named = {n.symbol for n in walk(load.index) if isinstance(n, Var)}
+    return lanes.var in named and loop.var in named and rows.var not in named
+
+
+def _stand_apart(rows: For, at: int) -> bool:
+    """True where the statements around the lanes, number `at`, may be done for all rows of a block at a time."""
+    parts = (rows.body[:at], rows.body[at : at + 1], rows.body[at + 1 :])
+    if any(can_fault(part) for part in parts):
+        return False
+    written = [scalars_written(part) for part in parts]
+    read = [scalars_read(part) for part in parts]
+    if not set().union(*written) <= set(rows.private):
+        return False
+    return all(not written[one] & read[other] for one in range(3) for other in range(3) if one != other)
+
+
+def has_uneven_rows(plan: LanePlan) -> bool:
+    """True where loops inside the lanes have other bounds in each row: what is not common is written for each."""
+    rows = plan.rows
+    return rows is not None and any(
+        isinstance(node, For) and _has_bounds_of(node, rows.var) for node in walk(plan.lanes.body)
+    )
+
+
+def _has_bounds_of(loop: For, symbol: Symbol) -> bool:
+    return _names(loop.lo, symbol) or _names(loop.hi, symbol)
+
+
+def _names(expr: Expr, symbol: Symbol) -> bool:
+    return any(isinstance(n, Var) and n.symbol == symbol for n in walk(expr))
+
+
+def _plan(loop: For) -> LanePlan | None:
+    inner = [n for n in walk(loop.body) if isinstance(n, For)]
+    if not inner or not _may_stand_side_by_side(loop) or can_fault(loop.body):
+        return None
+    totals = _totals(loop)
+    written = scalars_written(loop.body)
+    if totals is None or not written <= {*loop.private, *totals} or not _gains(inner):
+        return None
+    arrays = {n.array if isinstance(n, Store) else n.target for n in _element_writes(loop.body)}
+    dtypes = {s.dtype for s in written} | {a.dtype for a in arrays}
+    if len(dtypes) != 1 or not (dtype := next(iter(dtypes))).is_float:
+        return None
+    if sum(isinstance(n, Stmt) for n in walk(loop.body)) > MAX_STATEMENTS:
+        return None
+    check = LaneCheck(loop.var, written, dtype)
+    if not all(check.statement(stmt) for stmt in loop.body):
+        return None
+    return LanePlan(None, loop, dtype, tuple(s for s in loop.private if s in written), totals=totals)
+
+
+def _totals(loop: For) -> tuple[Symbol, ...] | None:
+    """The scalars that the loop's iterations add to, and do not read; None where they combine otherwise."""
+    symbols = tuple(r.symbol for r in loop.reductions)
+    if any(r.op != "+" or r.symbol.is_array for r in loop.reductions):
+        return None
+    return None if any(isinstance(n, Var) and n.symbol in symbols for n in walk(loop.body)) else symbols
+
+
+def _gains(inner: list[For]) -> bool:
+    """False where the innermost loops are themselves lanes, with nothing to add up at the end."""
+    return any(why_not_simd(loop) is not None or loop.reductions for loop in inner if _is_innermost(loop))
+
+
+def _is_innermost(loop: For) -> bool:
+    return not any(isinstance(n, For) for n in walk(loop.body))
+
+
+def _element_writes(body: tuple[Stmt, ...]) -> Iterator[Store | Update]:
+    for node in walk(body):
+        if isinstance(node, Store) or (isinstance(node, Update) and node.target.is_array):
+            yield node
+
+
+@dataclass(frozen=True, slots=True)
+class LaneCheck:
+    """Tests that statements can be written for vectors of `var`'s iterations."""
+
+    var: Symbol
+    scalars: set[Symbol]
+    dtype: DType
+
+    def statement(self, stmt: Stmt) -> bool:
+        match stmt:
+            case Assign():
+                return self.expression(stmt.value)
+            case Update():
+                if stmt.atomic or stmt.mask is not None or stmt.op not in _OPS:
+                    return False
+                element = not stmt.target.is_array or is_unit_stride(
+                    stmt.target, stmt.index, self.var, self.uniform
+                )
+                return element and self.expression(stmt.value)
+            case Store():
+                varies = any(not self.uniform(i) for i in stmt.index)
+                plain = all(not self.vector_in(i) for i in stmt.index)
+                return stmt.mask is None and varies and plain and self.expression(stmt.value)
+            case For():
+                bounds = self.uniform(stmt.lo) and self.uniform(stmt.hi)
+                invariant = is_invariant(stmt.lo, self.scalars) and is_invariant(stmt.hi, self.scalars)
+                return bounds and invariant and all(self.statement(s) for s in stmt.body)
+            case If():
+                return self.uniform(stmt.cond) and all(self.statement(s) for s in (*stmt.then, *stmt.orelse))
+            case _:
+                return False
+
+    def uniform(self, expr: Expr) -> bool:
+        """True for a value that is the same in all lanes."""
+        return not any(
+            isinstance(n, Var) and (n.symbol == self.var or n.symbol in self.scalars) for n in walk(expr)
+        )
+
+    def vector_in(self, expr: Expr) -> bool:
+        """True where an index needs a lane's own value, or memory."""
+        return any(
+            isinstance(n, Load) or (isinstance(n, Var) and n.symbol in self.scalars) for n in walk(expr)
+        )
+
+    def expression(self, expr: Expr) -> bool:
+        if expr.dtype is not self.dtype:
+            return False
+        if self.uniform(expr):
+            return True
+        match expr:
+            case Var():
+                return expr.symbol in self.scalars
+            case Load():
+                return expr.mask is None and is_unit_stride(expr.array, expr.index, self.var, self.uniform)
+            case Unary():
+                return expr.op == "-" and self.expression(expr.arg)
+            case Binary():
+                return expr.op in _OPS and self.expression(expr.lhs) and self.expression(expr.rhs)
+            case _:
+                return False
+
+
+def is_unit_stride(
+    array: Symbol, index: tuple[Expr, ...], var: Symbol, uniform: Callable[[Expr], bool]
+) -> bool:
+    """True where consecutive values of `var` name consecutive elements."""
+    if not index or array.array.layout is Layout.STRIDED:
+        return False
+    unit = len(index) - 1 if array.array.layout is Layout.C else 0
+    rest = [i for axis, i in enumerate(index) if axis != unit]
+    return all(uniform(i) for i in rest) and _has_coefficient_one(index[unit], var, uniform)
+
+
+def _has_coefficient_one(expr: Expr, var: Symbol, uniform: Callable[[Expr], bool]) -> bool:
+    match expr:
+        case Var():
+            return expr.symbol == var
+        case Binary(op="+"):
+            left, right = expr.lhs, expr.rhs
+            return (uniform(right) and _has_coefficient_one(left, var, uniform)) or (
+                uniform(left) and _has_coefficient_one(right, var, uniform)
+            )
+        case Binary(op="-"):
+            return uniform(expr.rhs) and _has_coefficient_one(expr.lhs, var, uniform)
+        case _:
+            return False

@@ -1,0 +1,96 @@
+"""Largest and smallest floats, looked for in four parts of a loop side by side.
+
+    quarter = (hi - lo) / 4;
+    #pragma omp simd reduction(reduce_minimum_float64 : low, low_2, low_3, low_4)
+    for (k = lo; k < lo + quarter; k += 1) {
+        low = minimum_float64(low, a[k]);
+        low_2 = minimum_float64(low_2, a[k + quarter]);
+        ...
+    }
+    low = minimum_float64(low, low_2); ...
+    for (k = lo + 4 * quarter; k < hi; k += 1) low = minimum_float64(low, a[k]);
+
+A step has to wait for the one before it, several times as long as a vector takes to come from a cache; the
+parts do not wait for each other.
+
+Does not handle: loops that do anything besides; sums, whose digits the order decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private, why_not_simd
+from appyc.c_gen.text.c_expressions import combine
+from appyc.c_gen.text.c_types import c_type
+from appyc.ir.nodes import Assign, For, Stmt, Update
+from appyc.ir.visit import scalars_read
+
+Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+
+STRANDS = 4
+SHORT = 512
+"""Iterations below which nothing is gained."""
+
+
+def has_strands(loop: For) -> bool:
+    """Whether all that a loop of lanes does is to look for extremes of floats."""
+    totals = {r.symbol for r in loop.reductions}
+    if (
+        not totals
+        or loop.step != 1
+        or loop.last
+        or loop.safelen is not None
+        or why_not_simd(loop) is not None
+    ):
+        return False
+    if not all(r.symbol.dtype.is_float and r.op in _EXTREMES for r in loop.reductions):
+        return False
+    updates = [stmt for stmt in loop.body if isinstance(stmt, Update)]
+    if {u.target for u in updates} != totals or len(updates) != len(totals):
+        return False
+    others = [stmt for stmt in loop.body if not isinstance(stmt, Update)]
+    values = [stmt.value for stmt in loop.body if isinstance(stmt, Update | Assign)]
+    return all(isinstance(stmt, Assign) for stmt in others) and not any(
+        totals & scalars_read(v) for v in values
+    )
+
+
+_EXTREMES = ("min", "max", "minimum", "maximum")
+
+
+def emit_strands(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
+    """Writes the loop from `lo` to `hi`."""
+    writer, fresh = ctx.writer, ctx.module.names.fresh
+    start, quarter, var = fresh("start"), fresh("quarter"), ctx.name(loop.var)
+    writer.line(f"int64_t {start} = {lo};")
+    with writer.block(f"if ({hi} - {start} >= {SHORT})"):
+        writer.line(f"const int64_t {quarter} = ({hi} - {start}) / {STRANDS};")
+        strands = [ctx]
+        for number in range(1, STRANDS):
+            renamed = {**ctx.renamed, loop.var: f"({var} + {number} * {quarter})"}
+            for reduction in loop.reductions:
+                renamed[reduction.symbol] = name = fresh(reduction.symbol.name)
+                kind, first = c_type(reduction.symbol.dtype), ctx.name(reduction.symbol)
+                writer.line(f"{kind} {name} = {first};")
+            strands.append(replace(ctx, renamed=renamed))
+        writer.line(simd_directive(ctx, loop, strands[1:]))
+        with writer.block(f"for (int64_t {var} = {start}; {var} < {start} + {quarter}; {var} += 1)"):
+            declare_scalars(ctx, simd_private(loop))
+            for strand in strands:
+                body(strand, loop.body)
+        for reduction in loop.reductions:
+            first = ctx.name(reduction.symbol)
+            for strand in strands[1:]:
+                both = combine(
+                    ctx, reduction.op, reduction.symbol.dtype, first, strand.name(reduction.symbol)
+                )
+                writer.line(f"{first} = {both};")
+        writer.line(f"{start} += {STRANDS} * {quarter};")
+    writer.line(simd_directive(ctx, loop))
+    with writer.block(f"for (int64_t {var} = {start}; {var} < {hi}; {var} += 1)"):
+        declare_scalars(ctx, simd_private(loop))
+        body(ctx, loop.body)

@@ -1,0 +1,111 @@
+"""Lanes whose results are written past the caches, a few lines of memory at a time.
+
+    for (i = lo; i < first; i += 1) r[i] = a * x[i];            up to where a line starts
+    for (line = first; line < done; line += 32) {
+        for (lane = 0; lane < 32; lane += 1) r_line[lane] = a * x[line + lane];
+        stream_lines(&r[line], r_line, sizeof r_line);
+    }
+    for (i = done; i < hi; i += 1) r[i] = a * x[i];             what is left
+
+A store reads the line that it changes a part of, which is a quarter of the traffic of `a * x + y`, and
+puts out of the cache what may be needed there. Whether it pays is known when the loop runs: where it
+touches more than caches hold. Else the first of these loops does all.
+
+Which arrays may be written so is the pass's to say (`For.streams`). Those that do not come to the start
+of a line together, in one loop, are written as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.lanes.nontemporal_text import LINE_BYTES
+from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
+from appyc.c_gen.text.c_expressions import element_at
+from appyc.c_gen.text.c_types import storage_type
+from appyc.ir.nodes import For, Stmt, Store
+from appyc.ir.visit import walk
+
+Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+
+LEAST_LANES = 128
+"""Iterations at a time: enough for whole vectors of any kind, and lines that stay next to the core."""
+
+
+def has_streams(nest: tuple[For, ...]) -> bool:
+    """Whether a choice has to be made for the loops: the outermost one knows how much they touch."""
+    return nest[0].cost is not None and any(isinstance(n, For) and n.streams for n in walk(nest))
+
+
+def emit_choice(ctx: FunctionContext, cost: str) -> None:
+    """Declares `streams`. cost: as `threads_pay` takes it."""
+    ctx.writer.line(f"const bool streams = {ctx.module.helpers.plain('writes_past')}({cost});")
+
+
+def emit_streams(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
+    """Writes a loop of lanes from `lo` to `hi` in a function that has `streams`."""
+    writer, fresh = ctx.writer, ctx.module.names.fresh
+    stores = [n for n in walk(loop.body) if isinstance(n, Store) and n.array in loop.streams]
+    lanes = max(LEAST_LANES, *(LINE_BYTES // store.array.dtype.itemsize for store in stores))
+    first, done, part, line, var = (fresh(n) for n in ("first", "done", "part", "line", loop.var.name))
+    writer.line(f"int64_t {first} = {hi}, {done} = {hi};")
+    with writer.block("if (streams)"):
+        _emit_start(ctx, loop, stores, (lo, hi, first, done), lanes)
+    with writer.block(f"for (int64_t {part} = 0; {part} < 2; {part} += 1)"):
+        writer.line(f"const int64_t {var} = {part} ? {done} : {lo};")
+        writer.line(f"const int64_t {var}_end = {part} ? {hi} : {first};")
+        _emit_plain(ctx, loop, var, f"{var}_end", body)
+        writer.line(f"if ({part} || {first} == {hi}) break;")
+        with writer.block(f"for (int64_t {line} = {first}; {line} < {done}; {line} += {lanes})"):
+            _emit_lines(ctx, loop, stores, line, lanes, body)
+
+
+def _emit_start(
+    ctx: FunctionContext, loop: For, stores: list[Store], names: tuple[str, str, str, str], lanes: int
+) -> None:
+    """Sets where whole lines start and end, if there are any."""
+    lo, hi, first, done = names
+    writer, before_line = ctx.writer, ctx.module.helpers.plain("before_line")
+    ahead = [f"{before_line}({_address(ctx, loop, s, lo)}, {s.array.dtype.itemsize})" for s in stores]
+    writer.line(f"const int64_t ahead = {ahead[0]};")
+    together = "".join(f" && {text} == ahead" for text in ahead[1:])
+    with writer.block(f"if (ahead >= 0 && {lo} + ahead + {lanes} <= {hi}{together})"):
+        writer.line(f"{first} = {lo} + ahead;")
+        writer.line(f"{done} = {first} + ({hi} - {first}) / {lanes} * {lanes};")
+
+
+def _emit_plain(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
+    var = ctx.name(loop.var)
+    ctx.writer.line(simd_directive(ctx, loop))
+    with ctx.writer.block(f"for (int64_t {var} = {lo}; {var} < {hi}; {var} += 1)"):
+        declare_scalars(ctx, simd_private(loop))
+        body(ctx, loop.body)
+
+
+def _emit_lines(
+    ctx: FunctionContext, loop: For, stores: list[Store], line: str, lanes: int, body: Statements
+) -> None:
+    writer, fresh = ctx.writer, ctx.module.names.fresh
+    lane, buffers = fresh("lane"), {store.array: fresh(f"{store.array.name}_line") for store in stores}
+    for array, buffer in buffers.items():
+        kind = storage_type(array.dtype)
+        writer.line(f"{kind} {buffer}[{lanes}] __attribute__((aligned({LINE_BYTES})));")
+    inside = replace(ctx, lines={array: f"{buffer}[{lane}]" for array, buffer in buffers.items()})
+    writer.line(simd_directive(ctx, loop))
+    with writer.block(f"for (int64_t {lane} = 0; {lane} < {lanes}; {lane} += 1)"):
+        writer.line(f"const int64_t {ctx.name(loop.var)} = {line} + {lane};")
+        declare_scalars(inside, simd_private(loop))
+        body(inside, loop.body)
+    for store in stores:
+        to = _address(ctx, loop, store, line)
+        stream_lines = ctx.module.helpers.plain("stream_lines")
+        writer.line(f"{stream_lines}({to}, {buffers[store.array]}, sizeof {buffers[store.array]});")
+
+
+def _address(ctx: FunctionContext, loop: For, store: Store, at: str) -> str:
+    """Where iteration `at` stores."""
+    there = replace(ctx, renamed={**ctx.renamed, loop.var: at})
+    return f"&{element_at(there, store.array, store.index)}"

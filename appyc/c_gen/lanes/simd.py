@@ -1,0 +1,100 @@
+"""Innermost loops as lanes, by `omp simd`: which may be, and the directive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from appyc.c_gen.c_module import FunctionContext, can_fault
+from appyc.c_gen.text.c_types import c_type, constant
+from appyc.ir.nodes import Alloc, Break, For, If, Load, LoopMode, Node, Reduction, Stmt, Symbol, Update, While
+from appyc.ir.visit import scalars_written, symbols_of, walk
+
+_CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
+
+
+def why_not_simd(loop: For) -> str | None:
+    """The reason why a loop whose iterations are independent does not become lanes."""
+    if loop.mode is LoopMode.SEQUENTIAL:
+        return "its iterations depend on each other"
+    if loop.in_step:
+        return "its lanes keep step, which the C compiler finds out for itself"
+    if can_fault(loop.body):
+        return "an iteration may raise"
+    if any(r.symbol.is_array for r in loop.reductions):
+        return "lanes may combine into one element of an array"
+    if any(r.symbol.dtype.is_complex for r in loop.reductions):
+        return "it reduces complex numbers"
+    owned = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
+    if not scalars_written(loop.body) <= owned:
+        return "it assigns a scalar that is not each iteration's own"
+    for node in walk(loop.body):
+        match node:
+            case For() | While():
+                return "it holds another loop"
+            case Break() | Alloc():
+                return "its body leaves the loop or allocates"
+            case Update() if node.atomic:
+                return "it updates atomically"
+            case _:
+                pass
+    return None
+
+
+def simd_private(loop: For) -> list[Symbol]:
+    """The scalars that each lane declares for itself, in the order of the loop's own list."""
+    return [symbol for symbol in loop.private if symbol not in loop.last]
+
+
+def flag_bits(nodes: Node | Iterable[Node]) -> int:
+    """The bits of a flag beside the widest element that is looked at: C's own `||` of numbers of another width makes
+    no vectors."""
+    return 8 * min(max((n.dtype.itemsize for n in walk(nodes) if isinstance(n, Load)), default=1), 8)
+
+
+def simd_directive(ctx: FunctionContext, loop: For, strands: Sequence[FunctionContext] = ()) -> str:
+    """strands: contexts that have names of their own for what the loop reduces into."""
+    clauses = []
+    for r in loop.reductions:
+        names = ", ".join(one.name(r.symbol) for one in (ctx, *strands))
+        clauses.append(f"reduction({_clause_op(ctx, r)} : {names})")
+    clauses += [f"lastprivate({ctx.name(symbol)})" for symbol in loop.last]
+    if loop.safelen is not None:
+        clauses.append(f"safelen({loop.safelen})")
+    return " ".join(["#pragma omp simd", *clauses])
+
+
+def _clause_op(ctx: FunctionContext, reduction: Reduction) -> str:
+    """OpenMP's own min and max say nothing of NaN; for floats ours are declared."""
+    if reduction.symbol.dtype.is_float and reduction.op in ("min", "max", "minimum", "maximum"):
+        return ctx.module.helpers.declared_reduction(reduction.op, reduction.symbol.dtype)
+    return _CLAUSE_OPS.get(reduction.op, reduction.op)
+
+
+def declare_scalars(ctx: FunctionContext, symbols: Iterable[Symbol]) -> None:
+    """Declarations, with a value: what the program leaves unassigned must not be undefined in C."""
+    for symbol in symbols:
+        zero = constant(0, symbol.dtype)
+        ctx.writer.line(f"{c_type(symbol.dtype)} {ctx.module.names.of(symbol)} = {zero};")
+
+
+def named_outside_lanes(body: Iterable[Stmt]) -> set[Symbol]:
+    """The symbols that some place names which is in no SIMD loop that declares them inside."""
+    out: set[Symbol] = set()
+    for stmt in body:
+        match stmt:
+            case For():
+                inside = named_outside_lanes(stmt.body)
+                own = simd_private(stmt)
+                if own and why_not_simd(stmt) is None:
+                    inside.difference_update(own)
+                out |= inside
+                out.update(symbols_of((stmt.lo, stmt.hi)))
+            case While():
+                out |= named_outside_lanes(stmt.body)
+                out.update(symbols_of(stmt.cond))
+            case If():
+                out |= named_outside_lanes((*stmt.then, *stmt.orelse))
+                out.update(symbols_of(stmt.cond))
+            case _:
+                out.update(symbols_of(stmt))
+    return out

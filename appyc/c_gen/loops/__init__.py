@@ -1,0 +1,1 @@
+"""C text for loops on one thread and on several."""

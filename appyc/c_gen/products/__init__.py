@@ -1,0 +1,1 @@
+"""C text for products of matrices."""

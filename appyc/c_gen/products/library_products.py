@@ -1,0 +1,321 @@
+"""The C function that has a library multiply two matrices.
+
+A library takes matrices that lie by rows or by columns, with one element next to the other. The function looks
+at the strides when it is called, turns the product round where the target lies by columns, and says no to what
+the library cannot take. Nor is the library asked where it would not do as the loops do: it takes a factor of
+0 as leave to skip a product, and so loses the NaN that comes of 0 times infinity.
+
+Of triangles, and of a matrix times its own transpose, half is computed: rectangles as products, and squares on the
+diagonal of a symmetric product by the library's function for these, which packs a matrix once. (Measured on a Xeon: of
+1200 columns and 1400 rows, 29.5 ms on one thread where rectangles down to 32 rows take 42.5, and the product 56.8.)
+
+Where what is measured on a machine says so, real numbers are multiplied here (`own_products`).
+
+Threads are OpenMP's, as for all loops: the product is cut into parts, and each thread calls the library for its
+own, which is told to use one thread meanwhile. Threads of the library's would wait for work beside ours,
+and two crowds that wait in turns for the same cores keep each other from them: of PolyBench's covariance, with
+a loop after each panel's product, the time was six times NumPy's on two cores that had other work, and is
+twice NumPy's with one crowd.
+"""
+
+from __future__ import annotations
+
+from appyc.c_gen.translation_units import Definition
+from appyc.ir.machine_model import OWN_WORTH
+
+NAMES = (
+    "blas_by_rows", "blas_as_is", "blas_transposed", "blas_upper", "blas_lower",
+    "shape_all", "shape_before", "shape_from",
+)  # fmt: skip
+"""What these texts declare beside the functions."""
+
+TABLE = """/* What runtime/blas.py found, if the loader has set it: by type of element gemm of a BLAS by C's interface,
+   for real ones syrk and syr2k too (or none), how many threads it uses and what changes that (none where it does not
+   tell), and the longest side that it takes. */
+const struct {
+    void *gemm[4], *syrk[2], *syr2k[2];
+    int (*threads)(void);
+    void (*set_threads)(int);
+    int64_t longest;
+} *appyc_blas;
+enum { blas_by_rows = 101, blas_as_is = 111, blas_transposed = 112, blas_upper = 121, blas_lower = 122 };"""
+
+CHOSEN = f"""/* Whether products are made here: measured so much faster that it is no accident. */
+static inline bool own_is_faster(void) {{
+    const double *const at = appyc_machine;
+    return at && at[machine_own_product] < {OWN_WORTH} * at[machine_library_product];
+}}"""
+
+SHAPES = "enum { shape_all, shape_before, shape_from };"
+
+MIRRORED = """/* The upper triangle of a square matrix from the lower one, in blocks that stay in cache. */
+static void mirrored_D(const int64_t threads, T *const c, const int64_t n, const int64_t row) {
+    enum { block = 32 };
+#pragma omp parallel for num_threads((int)threads) schedule(dynamic, 1) if (threads > 1)
+    for (int64_t i = 0; i < n; i += block) {
+        for (int64_t j = 0; j <= i; j += block) {
+            for (int64_t k = i; k < i + block && k < n; k += 1) {
+                for (int64_t l = j; l < j + block && l < k; l += 1) c[l * row + k] = c[k * row + l];
+            }
+        }
+    }
+}"""
+
+_FACTORS = """const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
+    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T start, T *const c,
+    const int64_t c_step) {"""
+
+MULTIPLIED = f"""/* c = start * c + scale * a b, by rows. Integers of libraries that take 32 bits are 64 here, too:
+   they fit, and travel in a register or a slot of the stack of that size. */
+static void multiplied_D(
+    {_FACTORS}
+    if (own_is_faster()
+        && own_D(turn_a, turn_b, m, n, l, scale, a, a_step, b, b_step, start, c, c_step)) return;
+    ((void (*)(int, int, int, int64_t, int64_t, int64_t, T, const T *, int64_t, const T *, int64_t, T, T *,
+        int64_t))appyc_blas->gemm[sizeof(T) == 8])(
+        blas_by_rows, turn_a ? blas_transposed : blas_as_is, turn_b ? blas_transposed : blas_as_is, m, n, l, scale,
+        a, a_step, b, b_step, start, c, c_step);
+}}"""
+
+MULTIPLIED_OF_COMPLEX = f"""/* The same; a library takes the places of complex factors. */
+static void multiplied_D(
+    {_FACTORS}
+    ((void (*)(int, int, int, int64_t, int64_t, int64_t, const T *, const T *, int64_t, const T *, int64_t,
+        const T *, T *, int64_t))appyc_blas->gemm[2 + (sizeof(R) == 8)])(
+        blas_by_rows, turn_a ? blas_transposed : blas_as_is, turn_b ? blas_transposed : blas_as_is, m, n, l, &scale,
+        a, a_step, b, b_step, &start, c, c_step);
+}}"""
+
+BOTH = """/* c = start * c + scale * (a b + a_too b_too), where a_too is there. Its rows lie as b's columns do, and
+   b_too's columns as a's rows. */
+static void both_D(
+    const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
+    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T *const a_too,
+    const T *const b_too, const T start, T *const c, const int64_t c_step) {
+    multiplied_D(turn_a, turn_b, m, n, l, scale, a, a_step, b, b_step, start, c, c_step);
+    if (a_too) multiplied_D(!turn_b, !turn_a, m, n, l, scale, a_too, b_step, b_too, a_step, 1, c, c_step);
+}"""
+
+RANKED = """/* The same for a square triangle with its diagonal, where the sum is symmetric: a a', or a b + (a b)'.
+   False where it is not, or the library is not to be asked. */
+static bool ranked_D(
+    const bool before, const bool turn_a, const bool turn_b, const int64_t n, const int64_t l, const T scale,
+    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T *const a_too,
+    const T *const b_too, const T start, T *const c, const int64_t c_step) {
+    enum { is_real = sizeof(T) == sizeof(R), place = is_real && sizeof(T) == 8 };
+    if (!is_real || turn_a == turn_b || own_is_faster()) return false;
+    const int part = before ? blas_lower : blas_upper, turn = turn_a ? blas_transposed : blas_as_is;
+    if (!a_too && a == b && a_step == b_step && appyc_blas->syrk[place]) {
+        ((void (*)(int, int, int, int64_t, int64_t, T, const T *, int64_t, T, T *, int64_t))appyc_blas->syrk[place])(
+            blas_by_rows, part, turn, n, l, scale, a, a_step, start, c, c_step);
+        return true;
+    }
+    if (a_too == b && b_too == a && appyc_blas->syr2k[place]) {
+        ((void (*)(int, int, int, int64_t, int64_t, T, const T *, int64_t, const T *, int64_t, T, T *, int64_t))
+            appyc_blas->syr2k[place])(
+            blas_by_rows, part, turn, n, l, scale, a, a_step, b, b_step, start, c, c_step);
+        return true;
+    }
+    return false;
+}"""
+
+TRIANGLE = """static const T *moved_D(const T *const to, const int64_t by) { return to ? to + by : to; }
+/* The same as both_D, of which only these elements are wanted, and written: in row r the columns before first + r, or
+   those from there on. Rectangles are cut off, and what is left is halved, until squares on the diagonal of a symmetric
+   sum are left, or small ones along the edge, which are computed whole. */
+static void triangle_D(
+    const bool before, int64_t first, const bool turn_a, const bool turn_b, int64_t m, int64_t n, const int64_t l,
+    const T scale, const T *a, const int64_t a_step, const T *b, const int64_t b_step, const T *a_too,
+    const T *b_too, const T start, T *c, const int64_t c_step) {
+    enum { small = 32 };
+    const int64_t a_row = turn_a ? 1 : a_step, b_column = turn_b ? b_step : 1;
+    const int64_t unwanted = before ? larger(1 - first, 0) : larger(first, 0);
+    if (before) { /* the first rows, and the last columns */
+        m -= unwanted, a += unwanted * a_row, a_too = moved_D(a_too, unwanted * b_column);
+        c += unwanted * c_step, first += unwanted, n = smaller(n, first + m - 1);
+    } else { /* the first columns, and the last rows */
+        n -= unwanted, b += unwanted * b_column, b_too = moved_D(b_too, unwanted * a_row);
+        c += unwanted, first -= unwanted, m = smaller(m, n - first);
+    }
+    if (m <= 0 || n <= 0) return;
+    if (before ? first >= n : first + m <= 1) {
+        both_D(turn_a, turn_b, m, n, l, scale, a, a_step, b, b_step, a_too, b_too, start, c, c_step);
+    } else if (m == n && first == before
+        && ranked_D(before, turn_a, turn_b, n, l, scale, a, a_step, b, b_step, a_too, b_too, start, c, c_step)) {
+    } else if (m <= small && n <= small) {
+        T square[small * small];
+        both_D(turn_a, turn_b, m, n, l, scale, a, a_step, b, b_step, a_too, b_too, 0, square, n);
+        for (int64_t i = 0; i < m; i += 1) {
+            const int64_t edge = smaller(larger(first + i, 0), n);
+            T *const row = c + i * c_step;
+            const T *const from = square + i * n;
+            for (int64_t j = before ? 0 : edge; j < (before ? edge : n); j += 1)
+                row[j] = start == 0 ? from[j] : start * row[j] + from[j];
+        }
+    } else {
+        const int64_t half = (m / 2 + small - 1) / small * small;
+        const int64_t row = before ? (first > 1 ? 0 : m > n ? n : half) : first < 0 ? -first : n > m ? 0 : half;
+        const int64_t column = row ? 0 : before ? first - 1 : m;
+        triangle_D(before, first, turn_a, turn_b, row ? row : m, row ? n : column, l, scale, a, a_step, b, b_step,
+            a_too, b_too, start, c, c_step);
+        triangle_D(before, first + row - column, turn_a, turn_b, m - row, n - column, l, scale, a + row * a_row,
+            a_step, b + column * b_column, b_step, moved_D(a_too, row * b_column), moved_D(b_too, column * a_row),
+            start, c + row * c_step + column, c_step);
+    }
+}"""
+
+WANTED = """/* How many elements of a row are wanted. */
+static inline int64_t wanted(const bool before, const int64_t edge, const int64_t n) {
+    const int64_t inside = edge < 0 ? 0 : edge < n ? edge : n;
+    return before ? inside : n - inside;
+}"""
+
+PRODUCT = Definition(
+    """bool product_D(
+    const int64_t threads, int64_t m, int64_t n, const int64_t l, int shape, int64_t first, const T scale,
+    const bool keeps, const T keep, T *const c, int64_t c_row, int64_t c_column,
+    const T *a, int64_t a_row, int64_t a_column, const T *b, int64_t b_row, int64_t b_column,
+    const T *a_too, const T *b_too)""",
+    """ {
+    enum { is_real = sizeof(T) == sizeof(R), place = 2 * !is_real + (sizeof(R) == 8) };
+    if (!appyc_blas || !appyc_blas->gemm[place] || scale == 0 || (keeps && keep == 0)) return false;
+    int64_t *const strides[] = {&c_row, &c_column, &a_row, &a_column, &b_row, &b_column};
+    for (int i = 0; i < 6; i += 1) {
+        if (*strides[i] % (int64_t)sizeof(T) != 0) return false;
+        *strides[i] /= (int64_t)sizeof(T);
+    }
+    if (c_column != 1) { /* by columns: the transposed product */
+        int64_t other = c_row; c_row = c_column, c_column = other;
+        other = m, m = n, n = other;
+        const T *matrix = a; a = b, b = matrix;
+        matrix = a_too, a_too = b_too, b_too = matrix;
+        const int64_t row = a_row, column = a_column;
+        a_row = b_column, a_column = b_row, b_row = column, b_column = row;
+        if (shape != shape_all) shape = shape == shape_before ? shape_from : shape_before, first = 1 - first;
+    }
+    const bool turn_a = a_column != 1, turn_b = b_column != 1;
+    const int64_t a_step = turn_a ? a_column : a_row, b_step = turn_b ? b_column : b_row;
+    if (c_column != 1 || c_row < n || (turn_a && a_row != 1) || (turn_b && b_row != 1)) return false;
+    if (a_step < (turn_a ? m : l) || b_step < (turn_b ? l : n)) return false;
+    const int64_t sides[] = {m, n, l, c_row, a_step, b_step};
+    for (int i = 0; i < 6; i += 1) if (sides[i] > appyc_blas->longest) return false;
+    const T start = keeps ? keep : (T)0;
+    /* A matrix by itself, transposed, is computed by half. */
+    const bool mirror = shape == shape_all && !a_too && a == b && m == n && a_row == b_column && a_column == b_row
+        && !keeps;
+    if (mirror) shape = shape_before, first = 1;
+    const bool before = shape != shape_from;
+    int64_t all = m * n;
+    if (shape != shape_all) {
+        all = 0;
+        for (int64_t i = 0; i < m; i += 1) all += wanted(before, first + i, n);
+    }
+    /* The parts are for our threads, each of which calls the library for itself. */
+    const int busy = appyc_blas->threads ? appyc_blas->threads() : 0;
+    const double work = (double)sizeof(T) / 8 * (is_real ? 1 : 2) * (a_too ? 2 : 1);
+    const double bytes = (double)sizeof(T) * ((double)all + (double)l * (m + n));
+    const int64_t share = busy > 0 && threads > 1
+        && threads_pay(threads, all, work * (double)l, 0, 0, bytes, 0) ? threads : 1;
+    if (busy > 1) appyc_blas->set_threads(1);
+    if (shape != shape_all) {
+        const int64_t parts = share; /* rows with as many elements each */
+        int64_t ends[parts];
+        for (int64_t part = 0, row = 0, sum = 0; part < parts; part += 1) {
+            for (; row < m && (part + 1 == parts || sum < all / parts * (part + 1)); row += 1)
+                sum += wanted(before, first + row, n);
+            ends[part] = row;
+        }
+#pragma omp parallel for num_threads((int)share) schedule(dynamic, 1) if (share > 1)
+        for (int64_t part = 0; part < parts; part += 1) {
+            const int64_t lo = part ? ends[part - 1] : 0;
+            triangle_D(before, first + lo, turn_a, turn_b, ends[part] - lo, n, l, scale,
+                a + lo * a_row, a_step, b, b_step, moved_D(a_too, lo * b_column), b_too, start, c + lo * c_row, c_row);
+        }
+        if (mirror) mirrored_D(share, c, n, c_row);
+    } else {
+        int64_t down = 1; /* of all ways to cut m by n into equal parts, the one whose parts are the squarest */
+        for (int64_t d = 2; d <= share; d += 1)
+            if (share % d == 0 && m / d + n / (share / d) < m / down + n / (share / down)) down = d;
+        const int64_t along = share / down;
+#pragma omp parallel for num_threads((int)share) schedule(static, 1) if (share > 1)
+        for (int64_t part = 0; part < share; part += 1) {
+            const int64_t top = piece_start(m, part / along, down), bottom = piece_start(m, part / along + 1, down);
+            const int64_t lo = piece_start(n, part % along, along), hi = piece_start(n, part % along + 1, along);
+            if (bottom > top && hi > lo)
+                both_D(turn_a, turn_b, bottom - top, hi - lo, l, scale, a + top * a_row, a_step, b + lo * b_column,
+                    b_step, moved_D(a_too, top * b_column), moved_D(b_too, lo * a_row), start, c + top * c_row + lo,
+                    c_row);
+        }
+    }
+    if (share > 1) threads_used();
+    if (busy > 1) appyc_blas->set_threads(busy);
+    return true;
+}""",
+    ("noinline",),
+    """/* c = keep * c + scale * a b, for m by l and l by n matrices with strides in bytes; false where nothing
+   was done. shape: all elements, or in row r those before first + r, or those from there on. a_too, b_too: none, or
+   two more matrices whose product is added; a_too's rows lie as b's columns do, b_too's columns as a's rows. */
+""",
+)
+
+PRODUCTS = Definition(
+    """bool products_D(
+    const int64_t threads, const int64_t count, const int64_t c_next, const int64_t a_next, const int64_t b_next,
+    const int64_t m, const int64_t n, const int64_t l, const T scale, const bool keeps, const T keep,
+    T *const c, const int64_t c_row, const int64_t c_column, const T *const a, const int64_t a_row,
+    const int64_t a_column, const T *const b, const int64_t b_row, const int64_t b_column)""",
+    """ {
+    /* Rows that go on from one matrix to the next, times one matrix: a single product. */
+    if (b_next == 0 && a_next == m * a_row && c_next == m * c_row && product_D(threads, m * count, n, l, shape_all, 0,
+            scale, keeps, keep, c, c_row, c_column, a, a_row, a_column, b, b_row, b_column, 0, 0)) return true;
+    const bool apart = count >= threads; /* threads have products of their own, or share each of them */
+    const int busy = appyc_blas && appyc_blas->threads ? appyc_blas->threads() : 0;
+    const double multiplications = (double)m * n * l, elements = (double)m * n + (double)l * (m + n);
+    const bool share = apart && busy > 0 && threads > 1 && threads_pay(
+        threads, count, (double)sizeof(T) / 8 * multiplications, 0, 0, 0, (double)sizeof(T) * elements);
+    if (busy > 1) appyc_blas->set_threads(1);
+    const bool done = product_D(apart ? 1 : threads, m, n, l, shape_all, 0, scale, keeps, keep, c, c_row, c_column,
+        a, a_row, a_column, b, b_row, b_column, 0, 0);
+    /* If one can be computed so, all can: they differ in nothing but where they lie. */
+#pragma omp parallel for num_threads((int)threads) schedule(dynamic, 1) if (share)
+    for (int64_t i = 1; i < (done ? count : 0); i += 1)
+        product_D(apart ? 1 : threads, m, n, l, shape_all, 0, scale, keeps, keep,
+            (T *)((char *)c + i * c_next), c_row, c_column, (const T *)((const char *)a + i * a_next), a_row, a_column,
+            (const T *)((const char *)b + i * b_next), b_row, b_column, 0, 0);
+    if (share) threads_used();
+    if (busy > 1) appyc_blas->set_threads(busy);
+    return done;
+}""",
+    ("noinline",),
+    "/* So many products, the matrices of each as many bytes behind those of the one before. */\n",
+)
+
+PLAIN_PRODUCTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "appyc_blas": ((), TABLE),
+    "shapes": ((), SHAPES),
+    "wanted": ((), WANTED),
+    "own_is_faster": (("appyc_machine",), CHOSEN),
+}
+TYPED_PRODUCTS: dict[str, tuple[tuple[str, ...], str | Definition]] = {
+    "mirrored": ((), MIRRORED),
+    "multiplied": (("appyc_blas", "own_is_faster", "own"), MULTIPLIED),
+    "ranked": (("appyc_blas", "own_is_faster"), RANKED),
+    "multiplied_of_complex": (("appyc_blas",), MULTIPLIED_OF_COMPLEX),
+    "both": (("multiplied",), BOTH),
+    "triangle": (("larger", "smaller", "both", "ranked"), TRIANGLE),
+    "product": (
+        (
+            "shapes",
+            "piece_start",
+            "threads_pay",
+            "threads_used",
+            "wanted",
+            "both",
+            "triangle",
+            "mirrored",
+        ),
+        PRODUCT,
+    ),
+    "products": (("product",), PRODUCTS),
+}
+"""As in `helpers.PLAIN` and `helpers.TEMPLATES`."""

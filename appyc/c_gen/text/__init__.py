@@ -1,0 +1,1 @@
+"""C text for expressions, statements, types and names."""

@@ -1,0 +1,406 @@
+"""Expressions as C text.
+
+Every expression of the IR becomes one C expression; a checked access becomes a statement
+expression, so that it is evaluated exactly where and when Python would evaluate it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from appyc.c_gen.c_module import (
+    CHECKED,
+    FunctionContext,
+    divisor_may_be_zero,
+    exponent_may_be_negative,
+    may_overflow,
+)
+from appyc.c_gen.text.c_types import c_type, constant, is_promoted, storage_type
+from appyc.c_gen.text.math_functions import POWERS
+from appyc.errors import InternalError, Loc
+from appyc.ir.nodes import (
+    CHAINS,
+    AnyLane,
+    Apart,
+    Ascending,
+    Binary,
+    Call,
+    Cast,
+    Compare,
+    Const,
+    Draw,
+    Expr,
+    Extent,
+    Intrinsic,
+    Likely,
+    Load,
+    Logical,
+    Places,
+    Reduce,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+    Workers,
+)
+from appyc.ir.types import DType, Layout
+
+_TRAP_MESSAGES = {
+    ("/", False): "division by zero",
+    ("/", True): "float division by zero",
+    ("//", False): "integer division or modulo by zero",
+    ("//", True): "float floor division by zero",
+    ("%", False): "integer modulo by zero",
+    ("%", True): "float modulo by zero",
+}
+
+
+def expression(ctx: FunctionContext, expr: Expr) -> str:
+    """The C text of an expression, in parentheses unless it is a single term."""
+    match expr:
+        case Const():
+            return constant(expr.value, expr.dtype)
+        case Var():
+            return ctx.name(expr.symbol)
+        case Extent():
+            return ctx.extent(expr.array, expr.axis)
+        case Load():
+            return _load(ctx, expr)
+        case Unary():
+            return _unary(ctx, expr)
+        case Binary():
+            return _binary(ctx, expr)
+        case Compare():
+            return _compare(ctx, expr)
+        case Logical():
+            op = "&&" if expr.op == "and" else "||"
+            return f"({expression(ctx, expr.lhs)} {op} {expression(ctx, expr.rhs)})"
+        case Select():
+            cond, then, orelse = (expression(ctx, e) for e in (expr.cond, expr.then, expr.orelse))
+            return f"({cond} ? {then} : {orelse})"
+        case Cast():
+            return f"({c_type(expr.dtype)}){_wide(ctx, expr)}({expression(ctx, expr.arg)})"
+        case Intrinsic():
+            return _intrinsic(ctx, expr)
+        case Draw():
+            return draw(ctx, expr.name, [_generator(ctx, expr), *(expression(ctx, e) for e in expr.args)])
+        case AnyLane():
+            return expression(ctx, expr.arg)  # here a lane is an iteration of its own
+        case Apart():
+            return _apart(ctx, expr)
+        case Ascending():
+            return _ascending(ctx, expr)
+        case Workers():
+            return str(CHAINS) if ctx.in_piece else f"({CHAINS} * threads)"
+        case Likely():
+            return f"__builtin_expect({expression(ctx, expr.arg)}, 1)"
+        case Call():
+            raise InternalError("c_gen", "a call is a part of a larger expression")
+        case Reduce():
+            raise InternalError("c_gen", "a tensor expression is left")
+        case _:
+            assert_never(expr)
+
+
+def _generator(ctx: FunctionContext, expr: Draw) -> str:
+    return (
+        f"&{ctx.generator(expr.generators)}"
+        if expr.generators in ctx.generators
+        else expression(ctx, expr.where)
+    )
+
+
+def draw(ctx: FunctionContext, name: str, operands: Sequence[str]) -> str:
+    """A call of a function that draws from the generator whose address is the first operand."""
+    return f"{ctx.module.helpers.plain(name)}((struct generator *){', '.join(operands)})"
+
+
+def element(ctx: FunctionContext, array: Symbol, places: Sequence[str]) -> str:
+    """An array's element, as something that can be assigned to."""
+    data = ctx.name(array)
+    names = ctx.module.names
+    if not places:
+        return f"{data}[0]"
+    layout = array.array.layout
+    if layout is Layout.STRIDED:
+        const = "const " if array.array.readonly else ""
+        terms = [f"{place} * {names.stride(array, axis)}" for axis, place in enumerate(places)]
+        address = f"({const}char *){data} + ({' + '.join(terms)})"
+        return f"*({const}{storage_type(array.dtype)} *)({address})"
+    order = range(len(places)) if layout is Layout.C else range(len(places) - 1, -1, -1)
+    offset = ""
+    for axis in order:
+        offset = f"({offset} * {names.extent(array, axis)} + {places[axis]})" if offset else places[axis]
+    return f"{data}[{offset[1:-1] if len(places) > 1 else offset}]"
+
+
+def element_at(ctx: FunctionContext, array: Symbol, index: Sequence[Expr]) -> str:
+    """An array's element at indices that are in range."""
+    position = _position(array, index)
+    if position is None:
+        return element(ctx, array, [expression(ctx, i) for i in index])
+    at, start = position
+    if not any(start):
+        return f"{ctx.name(array)}[{expression(ctx, at)}]"
+    row = element(ctx, array, [expression(ctx, i) if i is not None else "0" for i in start])
+    return f"(&{row})[{expression(ctx, at)}]"
+
+
+def _position(array: Symbol, index: Sequence[Expr]) -> tuple[Expr, list[Expr | None]] | None:
+    """The position that the last indices are the quotients and remainders of (`coalesce_loops`), and the index
+    of the element that it counts from, None for 0: x // n + d, x % n is x, from element d, 0 on."""
+    if len(index) < 2 or array.array.layout is not Layout.C:
+        return None
+    match index[-1]:
+        case Binary("%", x, Extent()):
+            pass
+        case _:
+            return None
+    quotient: Expr = x
+    for axis in range(len(index) - 1, -1, -1):
+        extent = Extent(array, axis, loc=quotient.loc)
+        start: list[Expr | None] = [*index[:axis], None, *([None] * (len(index) - 1 - axis))]
+        match index[axis]:
+            case same if same == quotient:
+                return x, start
+            case Binary("+", same, offset) if same == quotient:
+                start[axis] = offset
+                return x, start
+            case Binary("%", same, n) if same == quotient and n == extent:
+                quotient = Binary("//", quotient, extent, loc=quotient.loc)
+            case _:
+                return None
+    return None
+
+
+def _wide(ctx: FunctionContext, cast: Cast) -> str:
+    """What a float goes through on its way to an integer: -2.0 becomes 254 in uint8, as NumPy has it, where C
+    leaves open what it becomes, and takes the liberty in loops."""
+    if not cast.arg.dtype.is_float or not cast.dtype.is_integer:
+        return ""
+    if cast.dtype is DType.UINT64:
+        return ctx.module.helpers.plain("to_uint64")
+    if cast.dtype.bits < 32:
+        return "(int32_t)"
+    return "(int64_t)" if cast.dtype is DType.UINT32 else ""
+
+
+def _apart(ctx: FunctionContext, expr: Apart) -> str:
+    """A call of the inspector with two lists of places; none to read is one that is not looked at."""
+    inspector = ctx.module.helpers.plain("apart")
+    writes, reads = (", ".join(_places(ctx, p) for p in group) for group in (expr.writes, expr.reads))
+    lo, hi, extent = (expression(ctx, e) for e in (expr.lo, expr.hi, expr.extent))
+    threads = "1" if ctx.in_piece or ctx.module.sequential else "threads"
+    return (
+        f"{inspector}((const struct places[]){{{writes}}}, {len(expr.writes)}, "
+        f"(const struct places[]){{{reads or '{0}'}}}, {len(expr.reads)}, "
+        f"{lo}, {hi}, {expr.step}, {extent}, {threads}, {str(expr.optional).lower()})"
+    )
+
+
+def _places(ctx: FunctionContext, places: Places) -> str:
+    array, offset = places.array, expression(ctx, places.offset)
+    dtype = DType.INT64 if array is None else array.dtype
+    mark, place = (ctx.module.helpers.typed(name, dtype) for name in ("mark", "place"))
+    if array is None:
+        return f"{{0, 0, 0, {offset}, {mark}, {place}}}"
+    data, stride = _bytes_of(ctx, array)
+    return f"{{{data}, {stride}, {ctx.extent(array, 0)}, {offset}, {mark}, {place}}}"
+
+
+def _ascending(ctx: FunctionContext, expr: Ascending) -> str:
+    inspector = ctx.module.helpers.typed("ascending", expr.array.dtype)
+    lo, hi = (expression(ctx, e) for e in (expr.lo, expr.hi))
+    data, stride = _bytes_of(ctx, expr.array)
+    return f"{inspector}({data}, {stride}, {ctx.extent(expr.array, 0)}, {lo}, {hi})"
+
+
+def _bytes_of(ctx: FunctionContext, array: Symbol) -> tuple[str, str]:
+    """A vector's address, and its stride in bytes."""
+    strided = array.array.layout is Layout.STRIDED
+    stride = ctx.module.names.stride(array, 0) if strided else str(array.dtype.itemsize)
+    return f"(const char *){ctx.name(array)}", stride
+
+
+def checked_places(
+    ctx: FunctionContext, array: Symbol, index: Sequence[Expr], loc: Loc
+) -> list[tuple[str, str]]:
+    """For each axis a name and the text of the index after its check (-1 where it fails)."""
+    out = []
+    if ctx.leaves_fast_loop:
+        for axis, position in enumerate(index):
+            extent = ctx.extent(array, axis)
+            outside = f"__builtin_expect((uint64_t)index{axis} >= (uint64_t){extent}, 0)"
+            declared = f"const int64_t index{axis} = {expression(ctx, position)};"
+            out.append((f"place{axis}", f"({{ {declared} if ({outside}) break; index{axis}; }})"))
+        return out
+    ctx.module.helpers.plain("at")
+    for axis, position in enumerate(index):
+        fault = ctx.module.index_fault(array, axis, loc)
+        extent = ctx.extent(array, axis)
+        out.append((f"place{axis}", f"at({expression(ctx, position)}, {extent}, {fault}, fault, &failed)"))
+    return out
+
+
+def _load(ctx: FunctionContext, load: Load) -> str:
+    zero = constant(0, load.dtype)
+    if not load.checked or not load.index:
+        value = _value(load.array, element_at(ctx, load.array, load.index))
+    else:
+        places = checked_places(ctx, load.array, load.index, load.loc)
+        declared = "".join(f"const int64_t {name} = {text}; " for name, text in places)
+        names = [name for name, _ in places]
+        found = _value(load.array, element(ctx, load.array, names))
+        if not ctx.leaves_fast_loop:
+            found = f"({' | '.join(names)}) < 0 ? {zero} : {found}"
+        value = f"({{ {declared}{found}; }})"
+    if load.mask is None:
+        return value
+    return f"({expression(ctx, load.mask)} ? {value} : {zero})"
+
+
+def _value(array: Symbol, text: str) -> str:
+    return f"({text} != 0)" if array.dtype is DType.BOOL else text
+
+
+def _unary(ctx: FunctionContext, expr: Unary) -> str:
+    arg = expression(ctx, expr.arg)
+    if expr.op == "~" and expr.dtype is DType.BOOL:
+        return f"(!{arg})"
+    return _narrowed(f"({expr.op}{arg})", expr.dtype)
+
+
+def _narrowed(text: str, dtype: DType) -> str:
+    return f"({c_type(dtype)}){text}" if is_promoted(dtype) else text
+
+
+def _compare(ctx: FunctionContext, expr: Compare) -> str:
+    if expr.lhs.dtype.is_complex and expr.op not in ("==", "!="):
+        raise InternalError("c_gen", f"complex numbers have no order for {expr.op!r}")
+    return f"({expression(ctx, expr.lhs)} {expr.op} {expression(ctx, expr.rhs)})"
+
+
+def _binary(ctx: FunctionContext, expr: Binary) -> str:
+    lhs, rhs = expression(ctx, expr.lhs), expression(ctx, expr.rhs)
+    dtype = expr.dtype
+    if divisor_may_be_zero(expr):
+        message = _TRAP_MESSAGES[expr.op, dtype.is_float]
+        site = ctx.module.fault("ZeroDivisionError", message, expr.loc)
+        rhs = f"{ctx.module.helpers.typed('divisor', dtype)}({rhs}, {site}, fault, &failed)"
+    if exponent_may_be_negative(expr):
+        message = "Integers to negative integer powers are not allowed."
+        site = ctx.module.fault("ValueError", message, expr.loc)
+        rhs = f"{ctx.module.helpers.typed('exponent', dtype)}({rhs}, {site}, fault, &failed)"
+    if expr.op == "**":
+        return _power(ctx, expr, lhs, rhs)
+    if may_overflow(expr):
+        checked = ctx.module.helpers.plain(f"{CHECKED[expr.op]}_checked")
+        return f"{checked}({lhs}, {rhs}, {ctx.module.overflow_fault(expr.loc)}, fault, &failed)"
+    if expr.op in ("<<", ">>") and isinstance(expr.rhs, Const):
+        assert not isinstance(expr.rhs.value, complex)
+        if 0 <= expr.rhs.value < dtype.bits:
+            return _narrowed(f"({lhs} {expr.op} {int(expr.rhs.value)})", dtype)
+    return combine(ctx, expr.op, dtype, lhs, rhs)
+
+
+def combine(ctx: FunctionContext, op: str, dtype: DType, lhs: str, rhs: str) -> str:
+    """`lhs op rhs` for two texts of one type; `and` and `or` too. Neither text is repeated."""
+    typed = ctx.module.helpers.typed
+    kind = dtype.kind
+    match op:
+        case "and":
+            return f"({lhs} && {rhs})"
+        case "or":
+            return f"({lhs} || {rhs})"
+        case "*" if dtype.is_complex:
+            return f"{typed('cmul', dtype)}({lhs}, {rhs})"
+        case "/" if dtype.is_complex:
+            return f"{typed('cdiv', dtype)}({lhs}, {rhs})"
+        case "+" | "-" | "*" | "/" | "&" | "|" | "^":
+            return _narrowed(f"({lhs} {op} {rhs})", dtype)
+        case "//" | "%":
+            name = "floordiv" if op == "//" else "mod"
+            return f"{typed(f'{name}_{kind}' if kind in 'iuf' else f'{name}_u', dtype)}({lhs}, {rhs})"
+        case "<<":
+            return f"{typed('shl', dtype)}({lhs}, {rhs})"
+        case ">>":
+            return f"{typed('shr_i' if kind == 'i' else 'shr_u', dtype)}({lhs}, {rhs})"
+        case "min" | "max" | "minimum" | "maximum":
+            return f"{typed(op, dtype)}({lhs}, {rhs})"
+        case _:
+            raise InternalError("c_gen", f"no operator {op!r} on {dtype}")
+
+
+def _power(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
+    dtype = expr.dtype
+    helpers = ctx.module.helpers
+    exponent = expr.rhs.value if isinstance(expr.rhs, Const) else None
+    if exponent == 2 and isinstance(expr.lhs, Var):
+        return combine(ctx, "*", dtype, lhs, lhs)
+    if exponent == 2:
+        return f"{helpers.typed('csquare' if dtype.is_complex else 'square', dtype)}({lhs})"
+    if dtype.is_complex:
+        return f"{helpers.typed('cpow_', dtype)}({lhs}, {rhs})"
+    if not dtype.is_float:
+        return f"{helpers.typed('ipow', dtype)}({lhs}, {rhs})"
+    if exponent == 1:
+        return lhs
+    if exponent == 0.5:
+        return f"{helpers.typed('pow_half', dtype)}({lhs})"
+    if exponent == -1:
+        return f"({constant(1, dtype)} / {lhs})"
+    if exponent in POWERS and not ctx.module.options.exact:
+        return f"{helpers.typed(POWERS[exponent], dtype)}({lhs})"
+    return f"{helpers.library('pow', dtype)}({lhs}, {rhs})"
+
+
+def _part(ctx: FunctionContext, name: str, number: Expr) -> str:
+    """A part of a complex number; of one that is read under a mask, it is the part that has it: lanes read floats."""
+    if isinstance(number, Load) and number.mask is not None:
+        there = expression(ctx, replace(number, mask=None))
+        return f"({expression(ctx, number.mask)} ? __{name}__ ({there}) : {constant(0, number.dtype.part)})"
+    return f"(__{name}__ ({expression(ctx, number)}))"
+
+
+_COMPLEX_FUNCTIONS = {
+    "abs": "cabs",
+    "exp": "cexp",
+    "log": "clog",
+    "sin": "csin",
+    "cos": "ccos",
+    "sqrt": "csqrt",
+}
+
+
+def _intrinsic(ctx: FunctionContext, expr: Intrinsic) -> str:
+    helpers = ctx.module.helpers
+    args = [expression(ctx, arg) for arg in expr.args]
+    dtype = expr.args[0].dtype
+    first = args[0]
+    match expr.name:
+        case "abs" if dtype.kind in "iu":
+            return f"{helpers.typed('iabs', dtype)}({first})" if dtype.kind == "i" else first
+        case "abs" if dtype.is_float:
+            return f"{helpers.library('fabs', dtype)}({first})"
+        case "sign":
+            return f"{helpers.typed('sign', dtype)}({first})"
+        case "mulhi":
+            return f"(uint64_t)((unsigned __int128){first} * {args[1]} >> 64)"
+        case "isnan" | "isinf" | "isfinite":
+            return f"(__builtin_{expr.name}({first}) != 0)"
+        case "real" | "imag":
+            return _part(ctx, expr.name, expr.args[0])
+        case "conj":
+            return f"(~{first})"  # GNU C's conjugate
+        case "complex":
+            return f"__builtin_complex({first}, {args[1]})"
+        case "abs" | "exp" if dtype.is_complex and not ctx.module.options.exact:
+            return f"{helpers.typed('csize' if expr.name == 'abs' else 'cexp_', dtype)}({first})"
+        case name if dtype.is_complex:
+            if name not in _COMPLEX_FUNCTIONS:
+                raise InternalError("c_gen", f"no intrinsic {name!r} on {dtype}")
+            return f"{helpers.library(_COMPLEX_FUNCTIONS[name], dtype)}({first})"
+        case name:
+            return f"{helpers.function(name, dtype)}({', '.join(args)})"

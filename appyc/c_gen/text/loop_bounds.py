@@ -1,0 +1,30 @@
+"""Loop bounds as C text."""
+
+from __future__ import annotations
+
+from appyc.c_gen.c_module import FunctionContext, can_fault
+from appyc.c_gen.text.c_expressions import expression
+from appyc.ir.nodes import Expr, For, Load, Symbol, Var
+from appyc.ir.visit import scalars_written, walk
+
+
+def bound_text(ctx: FunctionContext, loop: For, bound: Expr, which: str) -> str:
+    """A term for a bound, which Python evaluates once.
+
+    Written in place where nothing in the loop can change it, else declared before the loop.
+    """
+    text = expression(ctx, bound)
+    if is_invariant(bound, scalars_written(loop.body)):
+        return text
+    name = ctx.module.names.fresh(f"{loop.var.name}_{which}")
+    ctx.writer.line(f"const int64_t {name} = {text};")
+    if can_fault(bound):
+        ctx.leave_if_failed()
+    return name
+
+
+def is_invariant(expr: Expr, written: set[Symbol]) -> bool:
+    """True for an expression of scalars and extents that `written` does not change."""
+    return not can_fault(expr) and not any(
+        isinstance(n, Load) or (isinstance(n, Var) and n.symbol in written) for n in walk(expr)
+    )

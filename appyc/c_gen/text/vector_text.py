@@ -1,0 +1,80 @@
+"""Expressions and elements as C text for several iterations at once.
+
+The text is the scalar expression's own: GNU C's vector types take the arithmetic operators,
+and a scalar operand stands for itself in all lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.text.c_expressions import element_at, expression
+from appyc.errors import InternalError
+from appyc.ir.nodes import Binary, Expr, Load, Symbol, Unary, Var
+from appyc.ir.visit import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """var: the loop whose iterations are lanes. scalars: those that hold a value for each lane.
+
+    kind: the C type of a value in all lanes, a plain scalar where there is only one lane.
+    lanes: their number, as C text. loaded: elements that variables hold: how they read, and the variable.
+    """
+
+    var: Symbol
+    scalars: frozenset[Symbol]
+    kind: str
+    lanes: str
+    loaded: dict[str, str] = field(default_factory=dict)
+
+    def is_uniform(self, expr: Expr) -> bool:
+        """True for a value that is the same in all lanes."""
+        return not any(
+            isinstance(n, Var) and (n.symbol == self.var or n.symbol in self.scalars) for n in walk(expr)
+        )
+
+    def at(self, ctx: FunctionContext, array: Symbol, index: tuple[Expr, ...]) -> str:
+        """As many elements as there are lanes, from the one that `index` names in the first lane."""
+        first = element_at(ctx, array, index)
+        const = "const " if array.array.readonly else ""
+        return first if self.lanes == "1" else f"(*({const}{self.kind} *)&{first})"
+
+    def load_once(self, ctx: FunctionContext, expr: Expr) -> None:
+        """Declares variables for the vectors of an expression that none holds yet.
+
+        Volatile, so that they stay: gcc takes a vector in memory to be as good as one in a
+        register, and would load each where it is used.
+        """
+        for node in walk(expr):
+            if isinstance(node, Load) and not self.is_uniform(node):
+                memory = self.at(ctx, node.array, node.index)
+                if memory not in self.loaded:
+                    self.loaded[memory] = name = ctx.module.names.fresh(f"{node.array.name}_lanes")
+                    first = element_at(ctx, node.array, node.index)
+                    ctx.writer.line(f"const {self.kind} {name} = *(const volatile {self.kind} *)&{first};")
+
+    def spread(self, ctx: FunctionContext, expr: Expr) -> str:
+        """A value in all lanes. Subtracting zero changes no number, -0.0 included."""
+        text = self.text(ctx, expr)
+        if self.lanes == "1" or not self.is_uniform(expr):
+            return text
+        return f"({text} - ({self.kind}){{0}})"
+
+    def text(self, ctx: FunctionContext, expr: Expr) -> str:
+        """The value as a vector, or as a scalar where it is the same in all lanes."""
+        if self.is_uniform(expr):
+            return expression(ctx, expr)
+        match expr:
+            case Var():
+                return ctx.name(expr.symbol)
+            case Load():
+                memory = self.at(ctx, expr.array, expr.index)
+                return self.loaded.get(memory, memory)
+            case Unary():
+                return f"({expr.op}{self.text(ctx, expr.arg)})"
+            case Binary():
+                return f"({self.text(ctx, expr.lhs)} {expr.op} {self.text(ctx, expr.rhs)})"
+            case _:
+                raise InternalError("c_gen", f"{type(expr).__name__} in lanes")

@@ -1,0 +1,96 @@
+"""One run of a function with its loops timed, beside what the cost model predicts for them."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from appyc.c_gen.c_file import CModule, generate
+from appyc.c_gen.profiled_loops import TABLE, Row
+from appyc.c_gen.text.c_helpers import team_text
+from appyc.c_gen.translation_units import File
+from appyc.compiler.analyse import Analysed
+from appyc.errors import LeftToPython
+from appyc.frontend.access import fetch
+from appyc.ir.nodes import For
+from appyc.runtime import machine_rates, temporary_memory, toolchain
+from appyc.runtime.describe import describe
+from appyc.runtime.frame import GuardFailure, Interface, Kernel, invoke
+from appyc.runtime.team import attach
+from appyc.runtime.threads import get_num_threads
+from appyc.runtime.trusted import workspace
+
+_WIDTH = len(fields(Row))
+
+
+def profile(
+    fn: FunctionType, analysed: Analysed, named: Mapping[str, object], objects: Mapping[str, object]
+) -> tuple[list[tuple[For, Row]], float] | None:
+    """For each loop that threads may share, what was predicted and what it took; and the whole run's seconds.
+
+    Everything is done to copies of the arrays: once to warm up, then timed. None where a guard does
+    not hold, since what runs then is another version, which has no parallel loops, or Python.
+    """
+    options = analysed.context.options
+    vector_functions = toolchain.vector_functions(analysed.function, options)
+    function = analysed.for_c(vector_functions)
+    module = generate(function, options, profile=True, vector_functions=vector_functions)
+    interface = describe(analysed.function, analysed.arguments, module.faults)
+    given = [None if name in objects else value for name, value in named.items()]
+    given += [fetch(fn, path, named) for path in analysed.outside.captures]
+    machine_rates.ensure_measured()
+    with workspace() as folder:
+        library = _loaded(module, Path(folder, "profile.so"), analysed)
+    table = (ctypes.c_double * (_WIDTH * len(module.profiled)))()
+    if module.profiled:
+        table = type(table).in_dll(library, TABLE)
+    kernel = _kernel(library, module, interface)
+    try:
+        _run(kernel, given)
+    except (GuardFailure, LeftToPython):
+        return None
+    ctypes.memset(table, 0, ctypes.sizeof(table))
+    seconds = _run(kernel, given)
+    found = [
+        (loop, Row(*table[_WIDTH * number : _WIDTH * (number + 1)]))
+        for number, loop in enumerate(module.profiled)
+    ]
+    return found, seconds
+
+
+def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
+    options = analysed.context.options
+    libraries = [toolchain.distributions()] if module.draws else []
+    team = toolchain.compile_files([File(team_text())], path.parent, options)
+    toolchain.build(module.text, path, options, [*team, *libraries], masked=module.masked)
+    library = ctypes.CDLL(str(path))
+    attach(library)
+    machine_rates.attach(library)
+    temporary_memory.attach(library)
+    return library
+
+
+def _kernel(library: ctypes.CDLL, module: CModule, interface: Interface) -> Kernel:
+    address = ctypes.cast(getattr(library, module.entry), ctypes.c_void_p).value
+    assert address is not None
+    return Kernel(interface, address, owner=library)
+
+
+def _run(kernel: Kernel, values: list[Any]) -> float:
+    own = [_copied(value) for value in values]
+    start = time.perf_counter()
+    invoke(kernel, own, get_num_threads())
+    return time.perf_counter() - start
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_copied(item) for item in value)
+    return value.copy(order="K") if isinstance(value, np.ndarray) else value

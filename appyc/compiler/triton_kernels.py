@@ -1,0 +1,125 @@
+"""From analysed IR to Triton kernels: run in the interpreter, launched on a GPU, or as cubins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from appyc.compiler.analyse import Analysed, analyse_shared
+from appyc.compiler.shared import SharedVersions
+from appyc.errors import ToolchainError, defects_of
+from appyc.ir.aliasing import Sharing
+from appyc.ir.nodes import Function, Result, Symbol
+from appyc.ir.results import ResultTree, nested
+from appyc.passes.gpu.lower_to_gpu import lower_to_gpu
+from appyc.runtime.frame import flat_values
+from appyc.runtime.overlap import find_overlap
+from appyc.runtime.triton_faults import GuardFailed
+from appyc.triton_gen.triton_module import TritonProgram, generate
+
+if TYPE_CHECKING:
+    from appyc.runtime.triton_build import CompiledKernel
+
+Runner = Callable[[list[Any]], list[Any]]
+
+
+def triton_program(function: Function, analysed: Analysed) -> TritonProgram:
+    """The kernels and the host program of a function."""
+    context = analysed.context
+    with defects_of("the Triton back end"):
+        return generate(lower_to_gpu(function, context), context.options)
+
+
+def triton_text(analysed: Analysed) -> str:
+    """The readable source of what would run."""
+    return triton_program(analysed.function, analysed).text
+
+
+def cubins(analysed: Analysed, target: str) -> list[CompiledKernel]:
+    """Every kernel compiled for "cuda:<compute capability>"; no GPU is needed.
+
+    Raises ValueError for a capability that is not known.
+    """
+    from appyc.runtime.triton_build import check_target, compile_cubin  # noqa: PLC0415  (imports Triton)
+
+    check_target(target)
+    _require_triton()
+    return compile_cubin(triton_program(analysed.function, analysed), target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """How a function's results are handed to the caller. The host program's numbers may be Python's."""
+
+    tree: ResultTree
+    results: tuple[Result, ...]
+
+    def build(self, values: Sequence[Any]) -> object:
+        handed = [_handed(v, r) for v, r in zip(values, self.results, strict=True)]
+        return nested(self.tree, handed)
+
+
+def gpu_runner(analysed: Analysed, target: str) -> Callable[[tuple[object, ...]], object]:
+    """What runs a call: on a GPU (target "gpu"), or in the interpreter ("interpret").
+
+    Where arguments overlap, or a guard does not hold, the plain function runs, one program
+    with every access checked.
+    """
+    _require_triton()
+    make = _interpreter if target == "interpret" else _launcher
+    program = triton_program(analysed.function, analysed)
+    usual = make(program)
+    results = _Results(analysed.function.tree, analysed.function.results)
+    written = frozenset(number for number, is_written in enumerate(program.written) if is_written)
+
+    @cache
+    def plain() -> Runner:
+        return make(triton_program(analysed.plain, analysed))
+
+    def shared_version(sharing: Sharing) -> Runner | None:
+        shared = analyse_shared(analysed, sharing)
+        return None if shared is None else make(triton_program(shared.function, shared))
+
+    overlapping = SharedVersions(shared_version, written)
+
+    def run(values: tuple[object, ...]) -> object:
+        flat = flat_values(analysed.arguments, values)
+        runner: Runner | None = usual
+        hidden: tuple[object, ...] = ()
+        if find_overlap(flat, written) is not None:
+            runner, hidden = overlapping.version(flat)
+        if runner is not None:
+            with suppress(GuardFailed):
+                return results.build(runner([*flat, *hidden]))
+        return results.build(plain()(flat))
+
+    return run
+
+
+def _interpreter(program: TritonProgram) -> Runner:
+    from appyc.runtime.triton_interpret import interpret  # noqa: PLC0415  (imports Triton)
+
+    return interpret(program)
+
+
+def _launcher(program: TritonProgram) -> Runner:
+    from appyc.runtime.triton_launch import launch  # noqa: PLC0415  (imports CuPy)
+
+    return launch(program)
+
+
+def _require_triton() -> None:
+    try:
+        import triton  # noqa: F401, PLC0415  (optional)
+    except ImportError:
+        raise ToolchainError("this target needs Triton. Install it: pip install 'appyc[gpu]'") from None
+
+
+def _handed(value: Any, result: Result) -> Any:
+    if isinstance(result.value, Symbol):
+        return value
+    number = result.value.dtype.numpy.type(value)
+    return number.item() if result.python else number

@@ -1,0 +1,1 @@
+"""Whole arrays: views, masks, tensor expressions."""

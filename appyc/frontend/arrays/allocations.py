@@ -1,0 +1,95 @@
+"""Which arrays a function makes, which are copies of which, and what may be stored into.
+
+A name that is bound to another array in a loop or branch has a copy of it (`frontend/control/phi_storage.py`).
+That nobody can tell is seen to here: no store may come between what had to be one array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from appyc.errors import Loc, Note, UnsupportedError
+from appyc.ir.nodes import Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A name, and where it is bound to another array.
+
+    shares: to what may be a view of the array that it was made from, and may be a copy.
+    """
+
+    name: str
+    loc: Loc
+    shares: bool = False
+
+
+@dataclass
+class Memory:
+    """Which arrays a program makes, and which it may not store into any more. One for all calls
+    that are inlined into a function."""
+
+    made: set[Symbol] = field(default_factory=set)
+    homes: dict[Symbol, Symbol] = field(default_factory=dict)
+    """With a scalar that says what a home's name stands for: the number of one of `outside`, or 0."""
+    late: set[Symbol] = field(default_factory=set)
+    """Homes of names that are unbound at first; they have no elements then."""
+    outside: list[Symbol] = field(default_factory=list)
+    """Arrays of the caller's that homes have copies of; the first has the number 1."""
+    stores: list[tuple[Symbol, Loc]] = field(default_factory=list)
+    frozen: dict[Symbol, Bound] = field(default_factory=dict)
+    """Arrays that have a copy, or are one, which must not come to differ, and of which name."""
+    seen: set[Symbol] = field(default_factory=set)
+    """Homes whose array somebody else has too, in another way than the caller has its own."""
+    shared: set[Symbol] = field(default_factory=set)
+    """Homes whose array, one that the function has made, another name of the function's has too."""
+    flows: list[tuple[Symbol, Symbol, Bound, int]] = field(default_factory=list)
+    """Copies from one array to another, with the name and the store since when they may not differ."""
+
+    def store(self, array: Symbol, loc: Loc) -> None:
+        """Notes that the program stores into an array. Raises UnsupportedError where it may not."""
+        self.stores.append((array, loc))
+        if array in self.frozen:
+            raise _would_tell(self.frozen[array], loc)
+
+    def freeze(self, array: Symbol, name: Bound, since: int) -> None:
+        """From the store with the number `since` on, nothing may be stored into the array, nor into
+        copies of it."""
+        if array in self.frozen:
+            return
+        self.frozen[array] = name
+        for stored, loc in self.stores[since:]:
+            if stored == array:
+                raise _would_tell(name, loc)
+        for source, home, its_name, its_since in self.flows:
+            if source == array:
+                self.freeze(home, its_name, its_since)
+
+    def copied(self, array: Symbol, home: Symbol, name: Bound, since: int) -> None:
+        """Notes a copy; what may not be stored into is handed on."""
+        self.flows.append((array, home, name, since))
+        if array in self.frozen:
+            self.freeze(home, name, since)
+
+    def origins(self, array: Symbol) -> frozenset[Symbol]:
+        """The arrays that a home may be a copy of, by way of other homes too."""
+        found = {array}
+        while True:
+            more = {source for source, home, _, _ in self.flows if home in found} - found
+            if not more:
+                return frozenset(found)
+            found |= more
+
+
+def _would_tell(name: Bound, store: Loc) -> UnsupportedError:
+    if name.shares:
+        return UnsupportedError(
+            f"whether '{name.name}' is a view of its array in another shape only its strides would tell",
+            name.loc, related=(Note(store, "this stores into one of the two"),),
+            hints=("make it a copy: x.copy().reshape(...)",),
+        )  # fmt: skip
+    return UnsupportedError(
+        f"'{name.name}' is bound to another array here, and the array that it had before is one that others "
+        "may have too", name.loc, related=(Note(store, "this stores into it"),),
+        hints=(f"store instead of binding: `{name.name}[...] = ...`", "or store into a copy of it"),
+    )  # fmt: skip

@@ -1,0 +1,210 @@
+"""Other shapes of the same elements: reshape, ravel, joining and repeating arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor, divisor, fail_unless, pinned, product, with_axis
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.values import ArrayRef, Tensor, Value
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Load, Select, Symbol, Var
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import substitute
+
+
+def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> Tensor:
+    """The elements in C order, in another shape; one of its lengths may be the constant -1.
+
+    Of a whole C-contiguous array it is a view, of a view it may be one. Emits the test that raises
+    ValueError where the number of elements differs.
+    """
+    total = pinned(scope, "size", product(tensor.extents, loc))
+    lengths = list(shape)
+    unknown = [k for k, n in enumerate(lengths) if isinstance(n, Const) and n.value == -1]
+    if len(unknown) > 1:
+        raise TypeInferenceError("can only specify one unknown dimension", loc)
+    for k in unknown:
+        known = [*lengths[:k], *lengths[k + 1 :]]
+        elements = product(known, loc)
+        if not isinstance(elements, Const) or elements.value == 0:
+            some = Compare(">", elements, integer(0, loc), loc=loc)
+            message = "cannot reshape an array with a length of -1 beside one of 0"
+            fail_unless(scope, Likely(some, loc=loc), some, message, loc)
+        lengths[k] = pinned(scope, "n", _what_is_left(total, tensor.extents, known, loc))
+    count = product(lengths, loc)
+    if count != total:
+        same = Compare("==", count, total, loc=loc)
+        usual = Likely(_same_size(lengths, tensor.extents, loc), loc=loc)
+        message = "cannot reshape array of {value} elements into {extent}"
+        fail_unless(scope, usual, same, message, loc, lengths=(total, count))
+    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
+    position = _position([Var(axis, loc=loc) for axis in axes], lengths, loc)
+    places = dict(zip(tensor.axes, _places(position, tensor.extents, loc), strict=True))
+    view = tensor.view and _is_whole(tensor)
+    unsettled = tensor.unsettled or (tensor.view and not view)
+    return Tensor(axes, tuple(lengths), substitute(tensor.element, places), view, unsettled)
+
+
+def _what_is_left(total: Expr, extents: Sequence[Expr], known: Sequence[Expr], loc: Loc) -> Expr:
+    """The length for -1, without a division where the others are lengths of the array."""
+    rest = list(extents)
+    for length in known:
+        if length in rest:
+            rest.remove(length)
+        elif length != integer(1, loc):
+            return Binary("//", total, divisor(product(known, loc), loc), loc=loc)
+    return product(rest, loc)
+
+
+def _same_size(lengths: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
+    """Whether two shapes have equally many places, which they also may if a length of both is 0.
+
+    Only the lengths that they do not share are asked about: that says which of them are equal.
+    """
+    left, right = list(lengths), list(extents)
+    for length in lengths:
+        if length in right:
+            left.remove(length)
+            right.remove(length)
+    return Compare("==", product(left, loc), product(right, loc), loc=loc)
+
+
+def ravelled(scope: Scope, tensor: Tensor, loc: Loc) -> Tensor:
+    """All elements along one axis, in C order."""
+    if tensor.ndim == 1:
+        return tensor
+    return reshaped(scope, tensor, (integer(-1, loc),), loc)
+
+
+def _is_whole(tensor: Tensor) -> bool:
+    """Whether it is all of a C-contiguous array, or all of one of its rows or planes."""
+    element = tensor.element
+    if not isinstance(element, Load) or element.array.array.layout is not Layout.C:
+        return False
+    first = len(element.index) - len(tensor.axes)
+    rest = [i.symbol if isinstance(i, Var) else None for i in element.index[first:]]
+    return rest == list(tensor.axes) and all(isinstance(i, Const | Var) for i in element.index[:first])
+
+
+def place_of_row(scope: Scope, value: Value | None, loc: Loc) -> tuple[Symbol, tuple[Expr, ...]] | None:
+    """The array that the value is all of, or a row of, and the places of the row; None for what is neither."""
+    if not isinstance(value, ArrayRef | Tensor):
+        return None
+    tensor = as_tensor(scope, value, loc)
+    if not tensor.view or tensor.unsettled or not _is_whole(tensor):
+        return None
+    assert isinstance(tensor.element, Load)
+    return tensor.element.array, tensor.element.index[: len(tensor.element.index) - tensor.ndim]
+
+
+def _position(places: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
+    """Where a place is among all elements in C order; in an axis of length 1 there is only the first."""
+    out: Expr = integer(0, loc)
+    for place, extent in zip(places, extents, strict=True):
+        if extent == integer(1, loc):
+            continue
+        scaled = Binary("*", out, extent, loc=loc) if out != integer(0, loc) else out
+        out = place if scaled == integer(0, loc) else Binary("+", scaled, place, loc=loc)
+    return out
+
+
+def _places(position: Expr, extents: Sequence[Expr], loc: Loc) -> list[Expr]:
+    """The place of the element that is at a position in C order."""
+    if len(extents) == 1:
+        return [position]
+    out: list[Expr] = []
+    for extent in reversed(extents[1:]):
+        if extent == integer(1, loc):
+            out.insert(0, integer(0, loc))
+            continue
+        length = divisor(extent, loc)
+        out.insert(0, Binary("%", position, length, loc=loc))
+        position = Binary("//", position, length, loc=loc)
+    return [position, *out]
+
+
+# ---------------------------------------------------------------- joining
+
+
+def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Tensor:
+    """Arrays of one rank, one behind the other along an axis."""
+    first = tensors[0]
+    if any(t.ndim != first.ndim for t in tensors) or not first.ndim:
+        raise LengthError("arrays to be joined must have one number of axes, and at least one", loc)
+    if not -first.ndim <= axis < first.ndim:
+        raise AxisError(f"axis {axis} is out of bounds for arrays of {first.ndim} dimensions", loc)
+    axis %= first.ndim
+    dtype = first.element.dtype
+    for tensor in tensors[1:]:
+        for k, (one, other) in enumerate(zip(first.extents, tensor.extents, strict=True)):
+            if k != axis and one != other:
+                same = Compare("==", one, other, loc=loc)
+                message = (
+                    "all the input array dimensions except for the concatenation axis must match exactly"
+                )
+                fail_unless(scope, Likely(same, loc=loc), same, message, loc)
+        joined = _common(dtype, tensor.element.dtype)
+        if joined is None:
+            raise UnsupportedError(f"arrays of {dtype} and {tensor.element.dtype} cannot be joined", loc)
+        dtype = joined
+    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in first.axes)
+    here: Expr = Var(axes[axis], loc=loc)
+    starts: list[Expr] = []
+    end: Expr = integer(0, loc)
+    for tensor in tensors:
+        starts.append(end)
+        length = tensor.extents[axis]
+        end = length if end == integer(0, loc) else pinned(scope, "end", Binary("+", end, length, loc=loc))
+    element: Expr | None = None
+    for tensor, start in zip(reversed(tensors), reversed(starts), strict=True):
+        places: dict[Symbol, Expr] = {
+            old: Var(new, loc=loc) for old, new in zip(tensor.axes, axes, strict=True)
+        }
+        places[tensor.axes[axis]] = Binary("-", here, start, loc=loc) if start != integer(0, loc) else here
+        mine = cast(substitute(tensor.element, places), dtype)
+        if element is None:
+            element = mine
+        else:
+            stop = Binary("+", start, tensor.extents[axis], loc=loc)
+            element = Select(Compare("<", here, stop, loc=loc), mine, element, loc=loc)
+    assert element is not None
+    extents = tuple(end if k == axis else n for k, n in enumerate(first.extents))
+    return Tensor(axes, extents, element)
+
+
+def _common(a: DType, b: DType) -> DType | None:
+    joined = promote(NumberType(a, python=False), NumberType(b, python=False))
+    return joined.dtype if joined is not None else None
+
+
+def stacked(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Tensor:
+    """Arrays of one shape along a new axis."""
+    rank = tensors[0].ndim + 1
+    if not -rank <= axis < rank:
+        raise AxisError(f"axis {axis} is out of bounds for arrays of {rank} dimensions", loc)
+    return concatenated(scope, [with_axis(scope, t, axis % rank, loc) for t in tensors], axis, loc)
+
+
+def rolled(scope: Scope, tensor: Tensor, shift: Expr, axis: int, loc: Loc) -> Tensor:
+    """np.roll along one axis."""
+    k = axis % tensor.ndim
+    length = divisor(tensor.extents[k], loc)
+    by = pinned(scope, "shift", Binary("%", shift, length, loc=loc))
+    here = Var(tensor.axes[k], loc=loc)
+    back = Binary("-", here, by, loc=loc)
+    wrapped = Binary("+", back, tensor.extents[k], loc=loc)
+    place = Select(Compare(">=", here, by, loc=loc), back, wrapped, loc=loc)
+    return Tensor(tensor.axes, tensor.extents, substitute(tensor.element, {tensor.axes[k]: place}))
+
+
+def repeated(scope: Scope, tensor: Tensor, times: Expr, axis: int, loc: Loc) -> Tensor:
+    """np.repeat along one axis: every element `times` times in a row."""
+    k = axis % tensor.ndim
+    times = pinned(scope, "times", times)
+    place = Binary("//", Var(tensor.axes[k], loc=loc), divisor(times, loc), loc=loc)
+    extents = list(tensor.extents)
+    extents[k] = pinned(scope, "n", Binary("*", extents[k], times, loc=loc))
+    return Tensor(tensor.axes, tuple(extents), substitute(tensor.element, {tensor.axes[k]: place}))

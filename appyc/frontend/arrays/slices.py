@@ -1,0 +1,529 @@
+"""Subscripts with slices, None, `...` and index arrays: views, and gathers.
+
+`a[lo:hi:step]` clips its bounds as Python does. A bound is nearly always inside the array, so
+the clipping is behind a `Likely`, and the usual version, guarded, has none. One that is written with a minus
+in front, as in `a[:-n]`, most likely counts from the end, any other one from the start.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from appyc.errors import LengthError, Loc, SubscriptError, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.masks import nonzero
+from appyc.frontend.arrays.tensors import (
+    as_tensor,
+    as_value,
+    broadcast,
+    element_type,
+    equals,
+    fail_unless,
+    is_array,
+    kept,
+    materialise,
+    mostly_one,
+    permuted,
+    pinned,
+)
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.library.array_reductions import Along, reduce_array
+from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.types.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Fail,
+    If,
+    Likely,
+    Load,
+    Logical,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import rename, substitute
+
+Item: TypeAlias = Value | ast.Slice
+"""One part of a subscript: a value (of `None` and `...` too), or a slice as written."""
+
+
+def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
+    """The parts of a subscript, values from left to right."""
+    nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
+    values = iter(
+        expressions.lower_operands(
+            scope,
+            [
+                as_tuple(n) if isinstance(n, ast.List) else n  # an index array
+                for n in nodes
+                if not isinstance(n, ast.Slice)
+            ],
+        )
+    )
+    items: list[Item] = []
+    for n in nodes:
+        if isinstance(n, ast.Slice):
+            items.append(n)
+            continue
+        value = expressions.put_together(scope, next(values), scope.loc(n))
+        if n is index and isinstance(value, TupleValue) and not isinstance(n, ast.List):
+            items += value.items  # a name for several parts, `np.ix_(...)`
+            continue
+        items.append(as_value(as_tensor(scope, value, scope.loc(n))) if isinstance(n, ast.List) else value)
+    return items
+
+
+def is_element(items: list[Item]) -> bool:
+    """Whether every part is a single position."""
+    return not any(isinstance(i, ast.Slice | Opaque) or is_array(i) for i in items)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """written: the slice's text, where it has one."""
+
+    start: Expr
+    step: int | Expr
+    extent: Expr
+    written: ast.Slice | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Mask:
+    """A mask over as many axes of the owner as it has itself."""
+
+    tensor: Tensor
+
+
+_Part: TypeAlias = _Slice | Number | Tensor | _Mask | None
+"""What an axis of the owner is indexed by; None for a new axis."""
+
+
+def subscript(
+    scope: Scope, owner: ArrayRef | Tensor, items: list[Item], loc: Loc, *, stored: bool = False
+) -> Value:
+    """`owner[items]`: a view, a gather, what a mask chooses, or an element. stored: to be assigned to.
+
+    Raises TypeInferenceError for too many indices and for what is no index; emits the tests
+    that raise IndexError.
+    """
+    tensor = as_tensor(scope, owner, loc)
+    parts = _parts(scope, tensor, items, loc)
+    masks = [part for part in parts if isinstance(part, _Mask)]
+    if len(masks) == 1 and not any(isinstance(part, Tensor) for part in parts):
+        return _masked(scope, owner, tensor, parts, masks[0], loc)
+    return _indexed(scope, owner, tensor, _without_masks(scope, tensor, parts, loc), loc, stored=stored)
+
+
+def _indexed(
+    scope: Scope, owner: ArrayRef | Tensor, tensor: Tensor, parts: list[_Part], loc: Loc, *, stored: bool
+) -> Value:
+    """The owner (`tensor`) with slices, positions and index arrays on its axes."""
+    arrays = [part for part in parts if isinstance(part, Tensor)]
+    in_view = isinstance(owner, Tensor) and stored
+    if arrays and in_view:
+        parts = _within_view(scope, tensor, parts, loc)
+        arrays = [part for part in parts if isinstance(part, Tensor)]
+    elif arrays and isinstance(owner, Tensor):
+        owner = materialise(scope, tensor, "indexed", loc)
+        tensor = as_tensor(scope, owner, loc)
+    gathered = broadcast(scope, arrays, loc, "IndexError") if arrays else None
+    elements = list(gathered.elements) if gathered is not None else []
+    axes: list[Symbol] = []
+    extents: list[Expr] = []
+    places: dict[Symbol, Expr] = {}
+    at = 0  # the owner's axis
+    first_array: int | None = None
+    apart = _stand_apart(parts)
+    checked = False
+    for part in parts:
+        if part is None:
+            axes.append(scope.supply.fresh("i", DType.INT64))
+            extents.append(integer(1, loc))
+            continue
+        old, extent = tensor.axes[at], tensor.extents[at]
+        at += 1
+        match part:
+            case _Slice():
+                axis = scope.supply.fresh("i", DType.INT64)
+                axes.append(axis)
+                extents.append(part.extent)
+                if part.written is not None:
+                    scope.found_slice(axis, part.written, part.extent)
+                scope.same_axis(old, axis)
+                places[old] = _stepped(part, axis, loc)
+            case _Mask():
+                raise AssertionError("masks are looked for first")
+            case Number():
+                if isinstance(owner, ArrayRef):
+                    places[old] = _checked_position(scope, part, extent, loc)
+                    checked = True
+                else:
+                    places[old] = tested_position(scope, part, extent, loc)
+            case Tensor():
+                if first_array is None:
+                    first_array = 0 if apart else len(axes)
+                places[old] = cast(elements.pop(0), DType.INT64)
+                checked = not in_view
+    if gathered is not None:
+        assert first_array is not None
+        axes[first_array:first_array] = gathered.axes
+        extents[first_array:first_array] = gathered.extents
+    element = substitute(tensor.element, places)
+    if checked:
+        assert isinstance(element, Load), "an array's own element"
+        element = replace(element, checked=True)
+    out = replace(tensor, axes=tuple(axes), extents=tuple(extents), element=element)
+    return as_value(out.copied() if arrays else out)
+
+
+def _within_view(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> list[_Part]:
+    """Index arrays counted from the start of a view's axes, after a test that they lie in it.
+
+    What lies outside the view may lie in its array, whose own test would pass it.
+    """
+    if tensor.unsettled:
+        raise UnsupportedError("whether this is a view in another shape only its strides would tell", loc,
+                               hints=("assign to the array itself",))  # fmt: skip
+    out: list[_Part] = []
+    at = 0
+    for part in parts:
+        if isinstance(part, Tensor):
+            extent = tensor.extents[at]
+            part = as_tensor(scope, kept(scope, part, "positions", loc), loc)
+            position = cast(part.element, DType.INT64)
+            from_end = Binary("+", position, extent, loc=loc)
+            negative = Compare("<", position, integer(0, loc), loc=loc)
+            place = Select(negative, from_end, position, loc=loc)
+            inside = Logical(
+                "and",
+                Compare(">=", place, integer(0, loc), loc=loc),
+                Compare("<", place, extent, loc=loc),
+                loc=loc,
+            )
+            all_inside = reduce_array(
+                scope, "all", replace(part.copied(), element=inside), Along(), None, loc
+            )
+            assert isinstance(all_inside, Number), "all axes are reduced"
+            fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
+            scope.emit(If(Unary("~", all_inside.expr, loc=loc), (fail,), loc=loc))
+            part = replace(part.copied(), element=place)
+        at += part is not None
+        out.append(part)
+    return out
+
+
+def _masked(
+    scope: Scope, owner: ArrayRef | Tensor, tensor: Tensor, parts: list[_Part], mask: _Mask, loc: Loc
+) -> Masked:
+    """The owner under one mask, with slices and positions on its other axes."""
+    at = parts.index(mask)
+    front = sum(part is not None for part in parts[:at])
+    rank = mask.tensor.ndim
+    first = sum(not isinstance(part, Number) for part in parts[:at])
+    lengths = tensor.extents[front : front + rank]
+    _test_lengths(scope, lengths, mask.tensor.extents, loc)
+    whole: list[_Part] = [_Slice(integer(0, loc), 1, extent) for extent in mask.tensor.extents]
+    out = _indexed(scope, owner, tensor, [*parts[:at], *whole, *parts[at + 1 :]], loc, stored=True)
+    assert isinstance(out, Tensor), "the mask's axes are left"
+    if _stand_apart(parts):
+        chosen = range(first, first + rank)
+        out = permuted(out, [*chosen, *(k for k in range(out.ndim) if k not in chosen)])
+        first = 0
+    axes = dict(zip(mask.tensor.axes, out.axes[first : first + rank], strict=True))
+    return Masked(out, first, rank, rename(mask.tensor.element, axes))
+
+
+def _test_lengths(scope: Scope, lengths: Sequence[Expr], wanted: Sequence[Expr], loc: Loc) -> None:
+    """Emits the test that a mask fits its axes. As in NumPy one of no length fits any, and chooses nothing."""
+    for length, own in zip(lengths, wanted, strict=True):
+        if length == own:
+            continue
+        if isinstance(length, Const) and isinstance(own, Const) and own.value != 0:
+            raise LengthError(
+                f"a mask of length {own.value} for an axis of length {length.value}", loc,
+                hints=("a mask has the lengths of the axes that it is for",),
+            )  # fmt: skip
+        same = Likely(Compare("==", length, own, loc=loc), loc=loc)
+        message = (
+            "boolean index did not match indexed array: an axis has length {extent}, and the mask {value}"
+        )
+        fail_unless(scope, same, equals(own, 0, loc), message, loc, "IndexError", (own, length))
+
+
+def _without_masks(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> list[_Part]:
+    """Index arrays of the places where they hold, in the masks' stead."""
+    out: list[_Part] = []
+    at = 0
+    for part in parts:
+        if isinstance(part, _Mask):
+            mask = part.tensor
+            _test_lengths(scope, tensor.extents[at : at + mask.ndim], mask.extents, loc)
+            at += mask.ndim
+            out += [as_tensor(scope, array, loc) for array in nonzero(scope, mask, loc)]
+        else:
+            at += part is not None
+            out.append(part)
+    return out
+
+
+def _stand_apart(items: list[_Part]) -> bool:
+    """Whether index arrays have a slice or a new axis between them: NumPy puts their axes first then."""
+    at = [k for k, item in enumerate(items) if isinstance(item, Tensor | Number | _Mask)]
+    arrays = any(isinstance(item, Tensor | _Mask) for item in items)
+    return arrays and at[-1] - at[0] + 1 != len(at)
+
+
+def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_Part]:
+    """One part for each axis of the owner, and None for each new axis."""
+    taken = sum(_width(item) for item in items)
+    if taken > tensor.ndim:
+        raise SubscriptError(f"too many indices: {taken}, but this is {describe(tensor)}", loc,
+                                 hints=(f"{tensor.ndim} can be given, and None for new axes",))  # fmt: skip
+    whole = [_Slice(integer(0, loc), 1, extent) for extent in tensor.extents]
+    out: list[_Part] = []
+    at = 0
+    for item in items:
+        match item:
+            case Opaque(obj=None):
+                out.append(None)
+                continue
+            case Opaque(obj=obj) if obj is ...:
+                rest = tensor.ndim - taken
+                out += whole[at : at + rest]
+                at += rest
+                continue
+            case ast.Slice():
+                out.append(_slice(scope, tensor.extents[at], item, scope.loc(item)))
+            case _:
+                out.append(_index(scope, item, loc))
+        at += _width(item)
+    return [*out, *whole[at:]]
+
+
+def _width(item: Item) -> int:
+    """How many axes of the owner a part of the subscript takes."""
+    match item:
+        case ArrayRef() | Tensor() if element_type(item) is DType.BOOL:
+            return item.ndim
+        case Opaque(obj=obj) if obj is None or obj is ...:
+            return 0
+        case _:
+            return 1
+
+
+def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor | _Mask:
+    if is_array(value):
+        tensor = as_tensor(scope, value, loc)
+        if tensor.element.dtype is DType.BOOL:
+            return _Mask(tensor)
+        if not tensor.element.dtype.is_integer:
+            raise TypeInferenceError(
+                f"an index array of {tensor.element.dtype}, where integers are needed", loc,
+                hints=("convert it with .astype(np.int64)",),
+            )  # fmt: skip
+        return tensor
+    number = expressions.number(value, loc, "this index")
+    expressions.refuse_large_index(number, loc)
+    if not number.type.dtype.is_integer:
+        raise SubscriptError(
+            f"this index is {describe(number)}; arrays are indexed by integers", loc,
+            hints=("convert it with int(...)",),
+        )  # fmt: skip
+    return number
+
+
+# ---------------------------------------------------------------- slices
+
+
+def _slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> _Slice:
+    known = 1 if node.step is None else _step(scope, node.step)
+    lo = None if node.lower is None else _bound(scope, node.lower)
+    hi = None if node.upper is None else _bound(scope, node.upper)
+    if not isinstance(known, int):
+        return replace(_variable_step(scope, extent, (lo, hi), known, loc), written=node)
+    size = abs(known)
+    if known > 0:
+        start = integer(0, loc) if lo is None else _clipped(scope, lo, extent, 0, loc)
+        stop = extent if hi is None else _clipped(scope, hi, extent, 0, loc)
+        distance = stop if start == integer(0, loc) else Binary("-", stop, start, loc=loc)
+    else:
+        last = Binary("-", extent, integer(1, loc), loc=loc)
+        start = last if lo is None else _clipped(scope, lo, extent, -1, loc)
+        stop = integer(-1, loc) if hi is None else _clipped(scope, hi, extent, -1, loc)
+        distance = Binary("-", start, stop, loc=loc)
+    if lo is None and hi is None and size == 1:
+        return _Slice(start, known, extent, node)
+    if size > 1:
+        more = Binary("+", distance, integer(size - 1, loc), loc=loc)
+        distance = Binary("//", more, integer(size, loc), loc=loc)
+    count = Binary("max", distance, integer(0, loc), loc=loc)
+    first, length = pinned(scope, "start", start), pinned(scope, "count", count)
+    return _Slice(
+        first, known, mostly_one(scope, length, loc) if known > 0 and _is_narrow(lo, hi) else length, node
+    )
+
+
+def _is_narrow(lo: Expr | None, hi: Expr | None) -> bool:
+    """Whether there is one place between the bounds: `:1`, `2:3`, `-1:`, `k : k + 1`."""
+    match lo, hi:
+        case None, Const(value=1):
+            return True
+        case Const(value=-1), None:
+            return True
+        case Const(value=int(low)), Const(value=int(high)):
+            return high - low == 1 and (low < 0) == (high < 0)
+        case _, Binary(op="+", lhs=base, rhs=Const(value=1)) if base == lo:
+            return True
+        case Binary(op="-", lhs=base, rhs=Const(value=1)), _ if base == hi:
+            return True
+        case _:
+            return False
+
+
+def _variable_step(
+    scope: Scope, extent: Expr, bounds: tuple[Expr | None, Expr | None], step: Expr, loc: Loc
+) -> _Slice:
+    """A step that the run shows, most likely a positive one."""
+    zero, one = integer(0, loc), integer(1, loc)
+    step = pinned(scope, "step", step)
+    fail = Fail("ValueError", "slice step cannot be zero", loc=loc)
+    scope.emit(If(Compare("==", step, zero, loc=loc), (fail,), loc=loc))
+    up = Likely(Compare(">", step, zero, loc=loc), loc=loc)
+    last = Binary("-", extent, one, loc=loc)
+    lo, hi = (None if bound is None else pinned(scope, "bound", bound) for bound in bounds)
+    start = Select(
+        up, zero if lo is None else _clipped(scope, lo, extent, 0, loc),
+        last if lo is None else _counted_from_start(lo, extent, -1, loc), loc=loc,
+    )  # fmt: skip
+    stop = Select(
+        up, extent if hi is None else _clipped(scope, hi, extent, 0, loc),
+        integer(-1, loc) if hi is None else _counted_from_start(hi, extent, -1, loc), loc=loc,
+    )  # fmt: skip
+    first = pinned(scope, "start", start)
+    ahead, back = Binary("-", stop, first, loc=loc), Binary("-", first, stop, loc=loc)
+    distance = Select(up, ahead, back, loc=loc)
+    size = Select(up, step, Unary("-", step, loc=loc), loc=loc)
+    # One less first: the sum of a distance and a step may not fit.
+    whole = Binary("//", Binary("-", distance, one, loc=loc), Binary("max", size, one, loc=loc), loc=loc)
+    count = Binary("max", Binary("+", whole, one, loc=loc), zero, loc=loc)
+    return _Slice(first, step, pinned(scope, "count", count))
+
+
+def _step(scope: Scope, node: ast.expr) -> int | Expr:
+    loc = scope.loc(node)
+    value = expressions.lower_expression(scope, node)
+    if isinstance(value, Opaque) and value.obj is None:
+        return 1
+    number = expressions.number(value, loc, "this step")
+    if not isinstance(number.constant, int):
+        return expressions.as_index(number, loc)
+    if number.constant == 0:
+        raise TypeInferenceError("slice step cannot be zero", loc)
+    return int(number.constant)
+
+
+def _bound(scope: Scope, node: ast.expr) -> Expr | None:
+    """A bound's value; None for `None`."""
+    value = expressions.lower_expression(scope, node)
+    if isinstance(value, Opaque) and value.obj is None:
+        return None
+    loc = scope.loc(node)
+    return expressions.as_index(expressions.number(value, loc, "this bound"), loc)
+
+
+def _clipped(scope: Scope, bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:
+    """The bound counted from the start and kept in [low, extent + low]."""
+    top = extent if low == 0 else Binary("+", extent, integer(low, loc), loc=loc)
+    floor = integer(low, loc)
+    if isinstance(bound, Const):
+        value = int(bound.value.real)
+        if value >= 0:
+            if value == 0 and low == 0:
+                return bound
+            inside = Likely(Compare("<=", bound, top, loc=loc), loc=loc)
+            return pinned(scope, "bound", Select(inside, bound, top, loc=loc))
+        from_end = Binary("-", extent, integer(-value, loc), loc=loc)
+        inside = Likely(Compare(">=", from_end, floor, loc=loc), loc=loc)
+        return pinned(scope, "bound", Select(inside, from_end, floor, loc=loc))
+    zero = integer(0, loc)
+    back = back_from_end(bound)
+    bound = pinned(scope, "bound", bound)
+    general = _counted_from_start(bound, extent, low, loc)
+    if back is not None:
+        counted = scope.temp("bound", Binary("-", extent, pinned(scope, "back", back), loc=loc))
+        negative, above = Compare("<", bound, zero, loc=loc), Compare(">=", counted, floor, loc=loc)
+        inside = Likely(Logical("and", negative, above, loc=loc), loc=loc)
+        return pinned(scope, "bound", Select(inside, counted, general, loc=loc))
+    above, below = Compare(">=", bound, zero, loc=loc), Compare("<=", bound, top, loc=loc)
+    inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
+    return pinned(scope, "bound", Select(inside, bound, general, loc=loc))
+
+
+def back_from_end(place: Expr) -> Expr | None:
+    """How far from the end a place is that is written with a minus in front, `-n` or `-1 - i`; None for others."""
+    match place:
+        case Unary(op="-", arg=arg):
+            return arg
+        case Const(value=int(value)) if value < 0:
+            return integer(-value, place.loc)
+        case Binary(op="-", lhs=lhs, rhs=rhs) if (back := back_from_end(lhs)) is not None:
+            return Binary("+", back, rhs, loc=place.loc)
+        case _:
+            return None
+
+
+def _counted_from_start(bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:
+    """Any bound, counted from the start and kept in [low, extent + low]."""
+    top = extent if low == 0 else Binary("+", extent, integer(low, loc), loc=loc)
+    is_negative = Compare("<", bound, integer(0, loc), loc=loc)
+    counted = Select(is_negative, Binary("+", bound, extent, loc=loc), bound, loc=loc)
+    return Binary("min", Binary("max", counted, integer(low, loc), loc=loc), top, loc=loc)
+
+
+def _stepped(item: _Slice, axis: Symbol, loc: Loc) -> Expr:
+    """The place that the axis's value means in the owner."""
+    out: Expr = Var(axis, loc=loc)
+    if item.step != 1:
+        step = integer(item.step, loc) if isinstance(item.step, int) else item.step
+        out = Binary("*", out, step, loc=loc)
+    return out if item.start == integer(0, loc) else Binary("+", item.start, out, loc=loc)
+
+
+# ---------------------------------------------------------------- single positions
+
+
+def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
+    """A position along an axis: a negative one counts from the end, one outside raises IndexError."""
+    place = pinned(scope, "at", cast(number.expr, DType.INT64))
+    if isinstance(place, Const) and int(place.value.real) < 0:
+        place = scope.temp("at", Binary("-", extent, integer(-int(place.value.real), loc), loc=loc))
+    zero = integer(0, loc)
+    above, below = Compare(">=", place, zero, loc=loc), Compare("<", place, extent, loc=loc)
+    inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
+    wrapped = Binary("+", place, extent, loc=loc)
+    from_end = Logical(
+        "and", Compare("<", place, zero, loc=loc), Compare(">=", wrapped, zero, loc=loc), loc=loc
+    )
+    fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
+    outside = If(Unary("~", from_end, loc=loc), (fail,), loc=loc)
+    scope.emit(If(Unary("~", inside, loc=loc), (outside,), loc=loc))
+    return scope.temp("at", Select(inside, place, wrapped, loc=loc))
+
+
+def _checked_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
+    """The same along an array's own axis, where the access itself is checked."""
+    place = cast(number.expr, DType.INT64)
+    if isinstance(place, Const):
+        value = int(place.value.real)
+        return place if value >= 0 else Binary("-", extent, integer(-value, loc), loc=loc)
+    return pinned(scope, "at", place)

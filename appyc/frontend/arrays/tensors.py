@@ -1,0 +1,402 @@
+"""Arrays in expressions: what stands at each place, and when it is put into memory.
+
+An expression of arrays is a `Tensor`: axes, extents, and the element at a place as an
+expression of scalars. `a[1:] + b` over vectors is
+
+    axes (i), extents (a.shape[0] - 1), element a[i + 1] + b[i]
+
+so that an operator on arrays is the operator on their elements, and nothing is computed
+before somebody stores it: an assignment to elements, or to a name (`materialise`).
+
+Shapes are values of the call. Where two extents are not seen to be equal, the statement tests
+them: the test is a `Likely`, and the usual version of the function is guarded with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.masks import packed, under_one_mask
+from appyc.frontend.control.joins import keep_equal
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.values import (
+    ArrayRef,
+    DictValue,
+    ListSlots,
+    ListValue,
+    Masked,
+    MaybeNone,
+    Number,
+    Tensor,
+    TupleValue,
+    Value,
+    Wide,
+    describe,
+)
+from appyc.ir.nodes import (
+    Alloc,
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Fail,
+    ForAll,
+    If,
+    Likely,
+    Load,
+    Logical,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import rename, substitute
+
+Maker = Callable[[list[Number]], Number]
+
+
+def is_array(value: Value) -> bool:
+    """Whether the value has axes: a 0-dimensional array counts as a number."""
+    return isinstance(value, ArrayRef | Tensor | Masked) and value.ndim > 0
+
+
+def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tensor:
+    """The value as a tensor; a number has no axes. Raises TypeInferenceError for what is neither."""
+    match value:
+        case Tensor():
+            return value
+        case ArrayRef():
+            extents = value.extents(loc)
+            axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in extents)
+            index = (*value.index, *(Var(axis, loc=loc) for axis in axes))
+            return Tensor(
+                axes, extents, Load(value.symbol, index, checked=bool(value.index), loc=loc), view=True
+            )
+        case Number():
+            return Tensor((), (), value.expr)
+        case Masked():
+            return as_tensor(scope, packed(scope, value, loc), loc)
+        case ListValue(slots=slots):
+            return _of_list(scope, slots, loc)
+        case TupleValue() if value.items:
+            from appyc.frontend.library.comparing import array_of  # noqa: PLC0415  (it works with tensors)
+
+            return as_tensor(scope, array_of(scope, value, None, loc), loc)
+        case _:
+            raise TypeInferenceError(f"{what} is {describe(value)}, where an array is needed", loc)
+
+
+def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
+    """What NumPy makes of a list: its items along one axis, those of tuples along another."""
+    axis, count = scope.supply.fresh("i", DType.INT64), scope.temp("count", Var(slots.count, loc=loc))
+    loads = [Load(column, (Var(axis, loc=loc),), checked=False, loc=loc) for column in slots.columns]
+    if not slots.of_tuples:
+        return Tensor((axis,), (count,), loads[0], python=slots.kinds[0].python)
+    kind: NumberType | None = NumberType(slots.kinds[0].dtype, python=False)
+    for other in slots.kinds[1:]:
+        kind = promote(kind, NumberType(other.dtype, python=False)) if kind is not None else None
+    if kind is None:
+        raise UnsupportedError("the items of the tuples in this list have no common type", loc)
+    across = scope.supply.fresh("k", DType.INT64)
+    element = cast(loads[-1], kind.dtype)
+    for k, load in reversed(list(enumerate(loads[:-1]))):
+        is_it = Compare("==", Var(across, loc=loc), integer(k, loc), loc=loc)
+        element = Select(is_it, cast(load, kind.dtype), element, loc=loc)
+    return Tensor((axis, across), (count, integer(len(loads), loc)), element)
+
+
+def element_type(value: Value) -> DType:
+    """The type of an array's elements, or of a number."""
+    match value:
+        case ArrayRef():
+            return value.symbol.dtype
+        case Tensor():
+            return value.element.dtype
+        case Masked():
+            return value.tensor.element.dtype
+        case Number():
+            return value.type.dtype
+        case _:
+            raise AssertionError(f"{describe(value)} has no elements")
+
+
+def as_value(tensor: Tensor) -> Value:
+    """The tensor, or the number that it is where it has no axes."""
+    return tensor if tensor.axes else Number(tensor.element, python=False)
+
+
+def pinned(scope: Scope, name: str, expr: Expr) -> Expr:
+    """The value as it is now, whatever happens to the variables that it is made of."""
+    stays = isinstance(expr, Const | Extent) or (isinstance(expr, Var) and expr.symbol in scope.fixed)
+    return expr if stays else scope.temp(name, expr)
+
+
+# ---------------------------------------------------------------- shapes
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Tensors over one set of axes: the elements of each at a place of it."""
+
+    axes: tuple[Symbol, ...]
+    extents: tuple[Expr, ...]
+    elements: tuple[Expr, ...]
+
+
+def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc, error: str = "ValueError") -> Aligned:
+    """The tensors stretched over their common shape, as NumPy stretches axes of length 1.
+
+    Emits the test that raises `error` where the lengths do not fit.
+    """
+    rank = max((t.ndim for t in tensors), default=0)
+    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in range(rank))
+    places: list[dict[Symbol, Expr]] = [{} for _ in tensors]
+    extents = []
+    for k in range(rank):
+        having = [n for n, t in enumerate(tensors) if t.ndim >= rank - k]
+        old = [tensors[n].axes[k - rank] for n in having]
+        extent, indices = _common(scope, [tensors[n].extents[k - rank] for n in having], axes[k], loc, error)
+        extents.append(extent)
+        for n, axis, index in zip(having, old, indices, strict=True):
+            places[n][axis] = index
+            scope.same_axis(axis, axes[k])
+    elements = tuple(substitute(t.element, p) for t, p in zip(tensors, places, strict=True))
+    return Aligned(axes, tuple(extents), elements)
+
+
+def _common(
+    scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc, error: str
+) -> tuple[Expr, list[Expr]]:
+    """The common length of an axis, and the place along it in each of the tensors that have it."""
+    longest = min(lengths, key=lambda e: 2 if is_one(e) else usually_one(e) is not None)
+    whole = longest
+    same: dict[Expr, Likely] = {}
+    for extent in lengths:
+        if extent == longest or is_one(extent) or extent in same:
+            continue
+        if isinstance(extent, Const) and isinstance(longest, Const):
+            raise LengthError(
+                f"arrays of lengths {longest.value} and {extent.value} cannot be combined", loc,
+                hints=("axes must have one length, or one of them length 1",),
+            )  # fmt: skip
+        alone = usually_one(extent) if usually_one(longest) is None else None
+        same[extent] = alone or Likely(Compare("==", extent, longest, loc=loc), loc=loc)
+        fits: Expr = Logical("or", equals(whole, 1, loc), equals(extent, 1, loc), loc=loc)
+        if whole != longest or alone is not None:
+            fits = Logical("or", Compare("==", extent, whole, loc=loc), fits, loc=loc)
+        fail_unless(scope, same[extent], fits, _MISMATCH, loc, error, (whole, extent))
+        longer = Select(equals(whole, 1, loc), extent, whole, loc=loc)
+        whole = scope.temp("n", Select(same[extent], whole, longer, loc=loc))
+    here = Var(axis, loc=loc)
+    tests = list(same.values())
+    indices: list[Expr] = []
+    for extent in lengths:
+        if same.get(extent) is not None and same[extent] == usually_one(extent):
+            indices.append(Select(same[extent], integer(0, loc), here, loc=loc))
+            continue
+        index: Expr = integer(0, loc) if is_one(extent) and not is_one(longest) else here
+        indices.append(index if is_one(extent) else stretched(index, extent, tests, loc))
+    return whole, indices
+
+
+def stretched(here: Expr, extent: Expr, tests: Sequence[Expr], loc: Loc) -> Expr:
+    """The place `here` along an axis of that length, or its only one where a test fails and it has one.
+
+    `here` stands in it once: it may be such a place itself, and so on for every operator around.
+    """
+    if not tests:
+        return here
+    same = reduce(lambda a, b: Logical("and", a, b, loc=loc), tests)
+    moves = Logical("or", same, Compare("!=", extent, integer(1, loc), loc=loc), loc=loc)
+    return Select(moves, here, integer(0, loc), loc=loc)
+
+
+_MISMATCH = "operands could not be broadcast together: an axis has length {value} in one, {extent} in another"
+
+
+def fail_unless(
+    scope: Scope,
+    usual: Likely,
+    otherwise: Expr,
+    message: str,
+    loc: Loc,
+    error: str = "ValueError",
+    lengths: tuple[Expr | None, Expr | None] = (None, None),
+) -> None:
+    """Emits the test that raises `error` where neither condition holds. lengths: the message's value and extent."""
+    fail = If(negation(otherwise), (Fail(error, message, *lengths, loc=loc),), loc=loc)
+    scope.emit(If(negation(usual), (fail,), loc=loc))
+
+
+def is_one(extent: Expr) -> bool:
+    return isinstance(extent, Const) and extent.value == 1
+
+
+def mostly_one(scope: Scope, length: Expr, loc: Loc) -> Expr:
+    """A length that is 1 in nearly every call, as that of `a[:, k : k + 1]`: the usual version has a 1 for it."""
+    if isinstance(length, Const):
+        return length
+    return Select(Likely(equals(length, 1, loc), loc=loc), integer(1, loc), length, loc=loc)
+
+
+def usually_one(extent: Expr) -> Likely | None:
+    """The test that such a length is 1; None for any other length."""
+    match extent:
+        case Select(cond=Likely() as test, then=Const(value=1)):
+            return test
+        case _:
+            return None
+
+
+def equals(expr: Expr, value: int, loc: Loc) -> Expr:
+    return Compare("==", expr, integer(value, loc), loc=loc)
+
+
+def negation(cond: Expr) -> Expr:
+    return Unary("~", cond, loc=cond.loc)
+
+
+# ---------------------------------------------------------------- operations and memory
+
+
+def elementwise(
+    scope: Scope, values: Sequence[Value], make: Maker, loc: Loc, what: str = "an operand"
+) -> Value:
+    """`make` of the elements, place by place. Python's own numbers stay weak in promotion."""
+    if (chosen := under_one_mask(values)) is not None:
+        mask, whole = chosen
+        result = elementwise(scope, whole, make, loc, what)
+        assert isinstance(result, Tensor), "a mask has axes"
+        return replace(mask, tensor=result, holds=rename(mask.holds, _same_axes(mask.tensor, result)))
+    tensors = [as_tensor(scope, value, loc, what) for value in values]
+    shape = broadcast(scope, tensors, loc)
+    numbers = [
+        replace(value, expr=element) if isinstance(value, Number) else Number(element, python=False)
+        for element, value in zip(shape.elements, values, strict=True)
+    ]
+    return as_value(Tensor(shape.axes, shape.extents, make(numbers).expr))
+
+
+def materialise(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> ArrayRef:
+    """A new C-contiguous array with the tensor's elements."""
+    array = scope.supply.fresh(name, ArrayType(tensor.element.dtype, tensor.ndim))
+    scope.memory.made.add(array)
+    scope.emit(Alloc(array, tensor.extents, zero=False, loc=loc))
+    axes, element = renamed(scope, tensor)
+    index = tuple(Var(axis, loc=loc) for axis in axes)
+    scope.emit(ForAll(axes, tensor.extents, array, index, element, loc=loc))
+    return ArrayRef(array, shape=tensor.extents)
+
+
+def _same_axes(old: Tensor, new: Tensor) -> dict[Symbol, Symbol]:
+    return dict(zip(old.axes, new.axes, strict=True))
+
+
+def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[Symbol, ...], Expr]:
+    """Axes of its own for one statement: a tensor may be used several times."""
+    axes = tuple(scope.supply.fresh(axis.name, axis.type) for axis in tensor.axes)
+    places: dict[Symbol, Expr] = {}
+    for old, new in zip(tensor.axes, axes, strict=True):
+        places[old] = Var(new, loc=tensor.element.loc)
+        scope.same_axis(old, new)
+    return axes, substitute(tensor.element, places)
+
+
+def apart_from(scope: Scope, other: Tensor, tensor: Tensor) -> Tensor:
+    """The tensor with no axis that the other one has: a view and its transpose share theirs."""
+    if not set(tensor.axes) & set(other.axes):
+        return tensor
+    axes, element = renamed(scope, tensor)
+    return replace(tensor, axes=axes, element=element)
+
+
+def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
+    """The value as it is now: a view stays one, anything else is computed."""
+    if tensor.view or not tensor.axes:
+        return as_value(tensor)
+    copy = materialise(scope, tensor, name, loc)
+    if tensor.unsettled:
+        assert isinstance(tensor.element, Load), "nothing but a view can be one in another shape"
+        keep_equal(scope, tensor.element.array, copy.symbol, name, loc)
+    return copy
+
+
+def held(scope: Scope, value: Value, name: str, loc: Loc) -> Value:
+    """The value as it is now, for a name that may be read when arrays have changed."""
+    match value:
+        case Tensor():
+            return kept(scope, value, name, loc)
+        case TupleValue():
+            items = tuple(held(scope, v, f"{name}_{k}", loc) for k, v in enumerate(value.items))
+            return TupleValue(items, names=value.names)
+        case DictValue(keys, values):
+            inner = held(scope, values, name, loc)
+            assert isinstance(inner, TupleValue)
+            return DictValue(keys, inner)
+        case _:
+            return value
+
+
+def settled(scope: Scope, value: Value) -> Value:
+    """The value, with numbers too as they are now: what `a, b = b, a` reads before it writes any."""
+    match value:
+        case Number(expr=Const()):
+            return value
+        case Number():
+            return replace(value, expr=scope.temp("value", value.expr))
+        case Wide():
+            return Wide(scope.temp("value", value.bits))
+        case Tensor():
+            return kept(scope, value, "value", value.element.loc)
+        case TupleValue():
+            return TupleValue(tuple(settled(scope, v) for v in value.items), names=value.names)
+        case DictValue(keys, values):
+            inner = settled(scope, values)
+            assert isinstance(inner, TupleValue)
+            return DictValue(keys, inner)
+        case MaybeNone():
+            present, is_none = settled(scope, value.value), settled(scope, value.is_none)
+            assert isinstance(present, Number | TupleValue)
+            assert isinstance(is_none, Number)
+            return MaybeNone(present, is_none)
+        case _:
+            return value
+
+
+def permuted(tensor: Tensor, order: Sequence[int]) -> Tensor:
+    """The tensor with its axes in another order."""
+    return replace(
+        tensor, axes=tuple(tensor.axes[k] for k in order), extents=tuple(tensor.extents[k] for k in order)
+    )
+
+
+def with_axis(scope: Scope, tensor: Tensor, at: int, loc: Loc) -> Tensor:
+    """The tensor with one more axis, of length 1."""
+    axes, extents = list(tensor.axes), list(tensor.extents)
+    axes.insert(at, scope.supply.fresh("i", DType.INT64))
+    extents.insert(at, integer(1, loc))
+    return replace(tensor, axes=tuple(axes), extents=tuple(extents))
+
+
+def divisor(length: Expr, loc: Loc) -> Expr:
+    """A length to divide places by: where it is 0 there are none."""
+    if isinstance(length, Const):
+        return integer(max(int(length.value.real), 1), loc)
+    return Binary("max", length, integer(1, loc), loc=loc)
+
+
+def product(extents: Sequence[Expr], loc: Loc) -> Expr:
+    """How many elements there are."""
+    one = integer(1, loc)
+    out: Expr = one
+    for extent in extents:
+        if extent != one:
+            out = extent if out == one else Binary("*", out, extent, loc=loc)
+    return out

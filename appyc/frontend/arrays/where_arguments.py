@@ -1,0 +1,174 @@
+"""`out=`, `where=` and `initial=`: where functions of arrays put their results, and of which places they are.
+
+    np.divide(a, b, out=c, where=b != 0)      if b[i] != 0: c[i] = a[i] / b[i]
+    np.sum(a, axis=1, where=m)                total += a[i, j] if m[i, j] else 0
+
+Without `out` NumPy leaves the other places what their memory held before; here they are 0.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.tensors import Maker, as_tensor, as_value, broadcast, elementwise, held
+from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions.arithmetic import cast, const
+from appyc.frontend.expressions.stores import place_in, stored
+from appyc.frontend.library.array_reductions import Along, averaged, combined, operation, reduced_axes, summed
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import holds
+from appyc.frontend.types.values import Number, Tensor, Value, describe
+from appyc.ir.nodes import Expr, Select
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+_KINDS = "biufc"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a ufunc puts its result: into which array, and at which places of it."""
+
+    out: ast.expr | None = None
+    where: ast.expr | None = None
+
+
+def given_places(obj: object, node: ast.Call, counts: range) -> tuple[Places, ast.Call]:
+    """What a call of a ufunc says of that, with `out=c` or behind its operands, and the call without.
+
+    counts: how many operands it may have.
+    """
+    keywords = {k.arg: k.value for k in node.keywords}
+    if not isinstance(obj, np.ufunc) or not keywords.keys() <= {"out", "where"}:
+        return Places(), node
+    args, out = node.args, keywords.get("out")
+    if isinstance(out, ast.Tuple):
+        return Places(), node
+    if out is None and len(args) == counts.stop:
+        *args, out = args
+    return Places(out, keywords.get("where")), ast.copy_location(ast.Call(node.func, args, []), node)
+
+
+def put(scope: Scope, places: Places, values: Sequence[Value], make: Maker, loc: Loc, what: str) -> Value:
+    """`make` of the elements, in the array that is given for them, where a mask holds."""
+    out = None
+    if places.out is not None:
+        out = held(scope, expressions.lower_expression(scope, places.out), "out", loc)
+    mask = expressions.lower_expression(scope, places.where) if places.where is not None else None
+    if (mask := given_mask(mask)) is not None:
+        return _place_by_place(scope, values, mask, out, make, loc, what)
+    found = elementwise(scope, values, make, loc, what)
+    return found if out is None else stored(scope, out, found, loc)
+
+
+def given_mask(value: Value | None) -> Value | None:
+    """The mask; None where it was left out, or is a plain True."""
+    return None if isinstance(value, Number) and value.constant is True else value
+
+
+def _place_by_place(
+    scope: Scope, values: Sequence[Value], mask: Value, out: Value | None, make: Maker, loc: Loc, what: str
+) -> Value:
+    tensors = [_mask(scope, mask, loc), *(as_tensor(scope, value, loc, what) for value in values)]
+    shape = broadcast(scope, tensors, loc)
+    chosen, *elements = shape.elements
+    numbers = [
+        replace(value, expr=element) if isinstance(value, Number) else Number(element, python=False)
+        for element, value in zip(elements, values, strict=True)
+    ]
+    result = make(numbers).expr
+    if out is not None:
+        return stored(scope, out, Tensor(shape.axes, shape.extents, result), loc, where=chosen)
+    zero = cast(const(0, DType.INT64, loc), result.dtype)
+    return as_value(Tensor(shape.axes, shape.extents, Select(chosen, result, zero, loc=loc)))
+
+
+def reduce_where(
+    scope: Scope,
+    name: str,
+    value: Value,
+    mask: Value | None,
+    initial: Value | None,
+    along: Along,
+    dtype: DType | None,
+    loc: Loc,
+) -> Value:
+    """A reduction of the elements where the mask holds, and of `initial`."""
+    tensor = as_tensor(scope, value, loc)
+    reduced = reduced_axes(tensor, along.axes, loc)
+    chosen = _over(scope, mask, tensor, loc) if mask is not None else None
+    if name == "mean":
+        assert chosen is not None, "a mean has no initial value"
+        return _mean(scope, tensor, chosen, reduced, along.keepdims, dtype, loc)
+    op, element, none = operation(name, tensor.element, dtype, loc)
+    start = none if initial is None else _initial(initial, none.dtype, loc)
+    if name in ("min", "max") and initial is None:
+        raise UnsupportedError(f"np.{name} with where needs an initial value", loc)
+    if chosen is not None:
+        element = Select(chosen, element, none, loc=loc)
+    tensor = Tensor(tensor.axes, tensor.extents, element)
+    if op == "+" and initial is None:
+        return summed(scope, tensor, reduced, along.keepdims, loc)
+    return combined(scope, tensor, reduced, along.keepdims, op, start, loc)
+
+
+def _mean(
+    scope: Scope,
+    tensor: Tensor,
+    chosen: Expr,
+    reduced: Sequence[int],
+    keepdims: bool,
+    dtype: DType | None,
+    loc: Loc,
+) -> Value:
+    kind = dtype or averaged(tensor.element.dtype)
+    zero = cast(const(0, DType.INT64, loc), kind)
+    element = Select(chosen, cast(tensor.element, kind), zero, loc=loc)
+    total = summed(scope, Tensor(tensor.axes, tensor.extents, element), reduced, keepdims, loc)
+    ones = Tensor(tensor.axes, tensor.extents, cast(chosen, DType.INT64))
+    count = combined(scope, ones, reduced, keepdims, "+", const(0, DType.INT64, loc), loc)
+
+    def divide(numbers: list[Number]) -> Number:
+        a, n = numbers
+        return arithmetic.binary("/", a, Number(cast(n.expr, kind), python=False), loc)
+
+    return elementwise(scope, [total, count], divide, loc)
+
+
+def _mask(scope: Scope, value: Value, loc: Loc) -> Tensor:
+    tensor = as_tensor(scope, value, loc, "the mask")
+    if tensor.element.dtype is not DType.BOOL:
+        raise TypeInferenceError(f"where is {describe(value)}, and has to be of bools", loc)
+    return tensor
+
+
+def _over(scope: Scope, value: Value, tensor: Tensor, loc: Loc) -> Expr:
+    """The mask at the places of a tensor, over which it is stretched."""
+    mask = _mask(scope, value, loc)
+    if mask.ndim > tensor.ndim:
+        raise UnsupportedError("a mask with more axes than the array cannot be compiled here", loc)
+    return substitute(mask.element, place_in(scope, mask, tensor, loc))
+
+
+def _initial(value: Value, kind: DType, loc: Loc) -> Expr:
+    if not isinstance(value, Number):
+        raise TypeInferenceError(f"initial is {describe(value)}, where a number is needed", loc)
+    given = value.type.dtype
+    wider = _KINDS.index(given.kind) > _KINDS.index(kind.kind)
+    if kind.is_integer and value.python:
+        # Of a number that only the run shows, NumPy asks then whether the type holds it.
+        wider = wider or not _is_held(value.constant, kind)
+    elif kind.is_integer and kind is not given:
+        wider = True
+    if wider:
+        raise UnsupportedError(f"an initial value of {given} cannot be compiled for elements of {kind}", loc)
+    return cast(value.expr, kind)
+
+
+def _is_held(value: complex | None, kind: DType) -> bool:
+    return kind is DType.INT64 if value is None else isinstance(value, int) and holds(kind, value)

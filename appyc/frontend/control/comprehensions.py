@@ -1,0 +1,268 @@
+"""Comprehensions as arguments: `np.array([x * x for x in a])`, `sum(a[i] * b[i] for i in range(n))`.
+
+What is collected is described like any array expression: an axis for the iterations, and the item at a
+place of it. Nothing is stored for a sum.
+
+A condition is a mask over the iterations; where it does not hold, the item is not computed.
+
+Several `for`, and items that need statements (calls of functions with branches, say), are written out as a
+loop that fills a list; but for those over tuples, whose items are taken one by one.
+
+Lists of lists of one length are rows.
+
+Does not handle: items of those loops that are arrays; they run in Python.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
+from appyc.frontend.control.loops import Range, what_it_runs_over
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.types.values import (
+    ArrayRef,
+    Binding,
+    Masked,
+    Number,
+    Slot,
+    Tensor,
+    TupleSlots,
+    TupleValue,
+    Value,
+)
+from appyc.ir.nodes import Binary, Const, Expr, Logical, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import scalars_read, substitute
+
+
+def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
+    """The items in a row; a tuple of them where what is run over is one."""
+    with scope.collect() as block:
+        found = _described(scope, node)
+    if found is None:
+        rows = _rows(scope, node)
+        return rows if rows is not None else _in_a_list(scope, node)
+    scope.block += block
+    return found
+
+
+def _described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
+    """The items, without a loop that computes them; None where they need one."""
+    loc = scope.loc(node)
+    first, *others = node.generators
+    source = what_it_runs_over(scope, first.iter)
+    if others or isinstance(source, TupleValue):
+        if not isinstance(source, TupleValue):
+            return None
+        items = list(_one_by_one(scope, node, node.generators, source))
+        found = [item for item in items if item is not None]
+        return TupleValue(tuple(found)) if len(found) == len(items) else None
+    here = scope.supply.fresh("at", DType.INT64)
+    one = _item(scope, node, first, source.item(Var(here, loc=loc)), loc)
+    if one is None:
+        return None
+    value, holds = one
+    axis = scope.supply.fresh("i", DType.INT64)
+    place: Expr = Var(axis, loc=loc)
+    if source.step != 1:
+        place = Binary("*", place, integer(source.step, loc), loc=loc)
+    if source.lo != integer(0, loc):
+        place = Binary("+", pinned(scope, "start", source.lo), place, loc=loc)
+    inner = as_tensor(scope, value, loc)
+    if here in scalars_read(inner.extents):
+        raise UnsupportedError("the items of this comprehension have different lengths", loc,
+                               hints=("write a loop",))  # fmt: skip
+    element = substitute(inner.element, {here: place})
+    python = isinstance(value, Number) and value.python
+    out = Tensor((axis, *inner.axes), (_count(scope, source, loc), *inner.extents), element, python=python)
+    return out if holds is None else Masked(out, 0, 1, substitute(holds, {here: place}))
+
+
+def _one_by_one(
+    scope: Scope,
+    node: ast.ListComp | ast.GeneratorExp,
+    generators: list[ast.comprehension],
+    source: Value | Range,
+) -> Iterator[Value | None]:
+    """The items where each loop is over a tuple: as if they were written out. None for one over another thing."""
+    if not isinstance(source, TupleValue):
+        yield None
+        return
+    first, *others = generators
+    for value in source.items:
+        with own_names(scope):
+            for name, item in _names(scope, first.target, value):
+                scope.locals |= {name}
+                if isinstance(item, Number) and item.constant is not None:
+                    scope.env[name] = item  # as if it were written out
+                else:
+                    scope.bind(name, item, scope.loc(first.target))
+            holds = [constant_truth(expressions.lower_condition(scope, test)) for test in first.ifs]
+            if None in holds:
+                yield None
+                return
+            if not all(holds):
+                continue
+            if others:
+                yield from _one_by_one(scope, node, others, what_it_runs_over(scope, others[0].iter))
+            else:
+                yield _lowered(scope, node.elt)
+
+
+def is_described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> bool:
+    """Whether no loop is needed to say what the items are."""
+    with scope.collect(), own_names(scope):
+        return _described(scope, node) is not None
+
+
+def _rows(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
+    """Lists of one length each, as rows: `[[f(i, j) for j in range(m)] for i in range(n)]`; None for others."""
+    inner = node.elt
+    if not isinstance(inner, ast.ListComp) or isinstance(inner.elt, ast.ListComp | ast.List):
+        return None
+    if len(node.generators) > 1 or len(inner.generators) > 1 or inner.generators[0].ifs:
+        return None
+    loc = scope.loc(node)
+    own = {n.id for n in ast.walk(node.generators[0].target) if isinstance(n, ast.Name)}
+    if own & {n.id for n in ast.walk(inner.generators[0].iter) if isinstance(n, ast.Name)}:
+        return None  # rows of different lengths, as far as can be seen
+    source = what_it_runs_over(scope, inner.generators[0].iter)
+    if isinstance(source, TupleValue):
+        width: Expr = integer(len(source.items), loc)
+    else:
+        width = pinned(scope, "width", _count(scope, source, loc))
+    flat = ast.copy_location(ast.ListComp(inner.elt, [*node.generators, *inner.generators]), node)
+    items = as_tensor(scope, _in_a_list(scope, flat), loc)
+    if items.ndim != 1:
+        return None
+    some = Binary("max", width, integer(1, loc), loc=loc)
+    count = pinned(scope, "rows", Binary("//", items.extents[0], some, loc=loc))
+    row, column = (scope.supply.fresh(name, DType.INT64) for name in "ij")
+    first = Binary("*", Var(row, loc=loc), width, loc=loc)
+    place = Binary("+", first, Var(column, loc=loc), loc=loc)
+    return Tensor((row, column), (count, width), substitute(items.element, {items.axes[0]: place}))
+
+
+def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
+    """The items computed by a loop, in a list (`frontend/expressions/lists.py`)."""
+    from appyc.frontend.control.statements import lower_statement  # noqa: PLC0415  (statements hold expressions)
+
+    loc = scope.loc(node)
+    name = f"items_in_line_{node.lineno}_{node.col_offset}"  # the same each time that this is lowered
+
+    def placed(part: ast.AST) -> None:
+        for inner in ast.walk(part):
+            if isinstance(inner, ast.stmt | ast.expr) and not hasattr(inner, "lineno"):
+                ast.copy_location(inner, node)
+
+    read = ast.Name(name, ast.Load())
+    stmt: ast.stmt = ast.Expr(ast.Call(ast.Attribute(read, "append", ast.Load()), [node.elt], []))
+    for generator in reversed(node.generators):
+        for condition in reversed(generator.ifs):
+            stmt = ast.If(condition, [stmt], [])
+        stmt = ast.For(generator.target, generator.iter, [stmt], [])
+    new = ast.Assign([ast.Name(name, ast.Store())], ast.List([], ast.Load()))
+    placed(new)
+    placed(stmt)
+    with own_names(scope):
+        targets = (n for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
+        scope.locals |= {name, *(n.id for n in targets)}
+        scope.list_names |= {name}
+        lower_statement(scope, new)
+        lower_statement(scope, stmt)
+        return scope.read(name, loc)
+
+
+@contextmanager
+def own_names(scope: Scope) -> Iterator[None]:
+    """A comprehension's names are its own."""
+    env, names = dict(scope.env), scope.locals
+    try:
+        yield
+    finally:
+        scope.env, scope.locals = env, names
+
+
+def _lowered(scope: Scope, item: ast.expr) -> Value:
+    return (
+        collected(scope, item)
+        if isinstance(item, ast.ListComp)
+        else expressions.lower_expression(scope, item)
+    )
+
+
+def _item(
+    scope: Scope,
+    node: ast.ListComp | ast.GeneratorExp,
+    generator: ast.comprehension,
+    value: Value,
+    loc: Loc,
+) -> tuple[Value, Expr | None] | None:
+    """The comprehension's item where its target is this value, and when there is one; its names are its own.
+    None where it needs statements."""
+    places: dict[Symbol, Expr] = {}
+    holds: Expr | None = None
+    with own_names(scope), scope.collect() as block:
+        for name, part in _names(scope, generator.target, value):
+            scope.locals |= {name}
+            scope.env[name] = _binding(scope, name, part, places, loc)
+        for test in generator.ifs:
+            cond = expressions.lower_condition(scope, test)
+            holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
+        item = _lowered(scope, node.elt)
+    if block or not (isinstance(item, Number) or is_array(item)):
+        return None
+    holds = substitute(holds, places) if holds is not None else None
+    if isinstance(item, Number):
+        return replace(item, expr=substitute(item.expr, places)), holds
+    tensor = as_tensor(scope, item, loc)
+    return replace(tensor, element=substitute(tensor.element, places)), holds
+
+
+def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, Value]]:
+    """The names of a target, with what each of them stands for."""
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+        case ast.Tuple(elts=elts), TupleValue(items=items) if len(elts) == len(items):
+            for part, item in zip(elts, items, strict=True):
+                yield from _names(scope, part, item)
+        case _:
+            raise UnsupportedError("this target of a comprehension cannot be compiled", scope.loc(target),
+                                   hints=("write a loop that fills an array",))  # fmt: skip
+
+
+def _binding(scope: Scope, name: str, value: Value, places: dict[Symbol, Expr], loc: Loc) -> Binding:
+    """What the name is bound to; places: what stands for the numbers among it."""
+    match value:
+        case Number():
+            symbol = scope.supply.fresh(name, value.type.dtype)
+            places[symbol] = value.expr
+            return Slot(symbol, value.python)
+        case TupleValue():
+            return TupleSlots(tuple(_binding(scope, name, v, places, loc) for v in value.items))
+        case ArrayRef() | Tensor():
+            return value
+        case _:
+            raise UnsupportedError(
+                "a comprehension over this cannot be compiled", loc, hints=("write a loop",)
+            )
+
+
+def _count(scope: Scope, source: Range, loc: Loc) -> Expr:
+    """How many iterations there are."""
+    if isinstance(source.lo, Const) and isinstance(source.hi, Const):
+        return integer(len(range(int(source.lo.value.real), int(source.hi.value.real), source.step)), loc)
+    low, high = (source.lo, source.hi) if source.step > 0 else (source.hi, source.lo)
+    size = abs(source.step)
+    count: Expr = high if low == integer(0, loc) else Binary("-", high, low, loc=loc)
+    if size > 1:
+        count = Binary("//", Binary("+", count, integer(size - 1, loc), loc=loc), integer(size, loc), loc=loc)
+    return pinned(scope, "count", Binary("max", count, integer(0, loc), loc=loc))

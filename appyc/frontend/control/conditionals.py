@@ -1,0 +1,171 @@
+"""Expressions of which a part is evaluated on one path only: `and`, `or`, and `x if c else y`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays import tensors
+from appyc.frontend.arrays.choices import chosen_array
+from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions.arithmetic import cast, truth_of
+from appyc.frontend.scope import NoValue, Scope, constant_truth
+from appyc.frontend.syntax.none_tests import proven, where_numbers
+from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.ir.nodes import (
+    Assign,
+    Expr,
+    If,
+    Logical,
+    Stmt,
+    Var,
+)
+from appyc.ir.types import DType
+
+
+def _branch(scope: Scope, node: ast.expr) -> tuple[Value, list[Stmt]]:
+    """An expression that is evaluated on one path only, and the statements it needs there."""
+    with scope.collect() as block, _binding_nothing(scope):
+        value = expressions.lower_expression(scope, node)
+    return value, block
+
+
+@contextmanager
+def _binding_nothing(scope: Scope) -> Iterator[None]:
+    """What is evaluated on some paths only. Raises UnsupportedError for a `:=` in it."""
+    before = dict(scope.env)
+    yield
+    for name, binding in scope.env.items():
+        if before.get(name) is not binding:
+            raise UnsupportedError(f"{name!r} is assigned on some paths only", scope.bound_at[name],
+                                   hints=("assign it in a statement of its own",))  # fmt: skip
+
+
+def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Value:
+    """`a and b` gives one of its operands; on bools that is the logical operation."""
+    while len(nodes) > 1 and (known := _truth_of_object(scope, nodes[0])) is not None:
+        if known != is_and:
+            return expressions.lower_expression(scope, nodes[0])
+        nodes = nodes[1:]
+    if len(nodes) == 1:
+        return expressions.lower_or_none(scope, nodes[0])
+    first = expressions.lower_number(scope, nodes[0])
+    for node in nodes[1:]:
+        try:
+            value, block = _branch(scope, node)
+        except NoValue:
+            break  # what is known so far has a type, and the next attempt knows more
+        second = expressions.number(value, scope.loc(node))
+        op = "and" if is_and else "or"
+        if first.type.dtype is DType.BOOL and second.type.dtype is DType.BOOL and not block:
+            known = constant_truth(first.expr)
+            if known is None:
+                first = Number(Logical(op, first.expr, second.expr, loc=loc), first.python and second.python)
+            elif known == is_and:
+                first = second
+            continue
+        kept = replace(first, expr=scope.temp("operand", first.expr))
+        cond = truth_of(kept.expr)
+        pair = (second, kept) if is_and else (kept, second)
+        blocks = (block, []) if is_and else ([], block)
+        first = _choose(scope, cond, pair, blocks, loc)
+    return first
+
+
+def _truth_of_object(scope: Scope, node: ast.expr) -> bool | None:
+    """Whether a name stands for None or a text, and which of the two truths that has: `n or 100`."""
+    if not isinstance(node, ast.Name | ast.Constant):
+        return None
+    value = expressions.lower_or_none(scope, node)
+    is_known = isinstance(value, Opaque) and isinstance(value.obj, str | type(None))
+    return bool(value.obj) if isinstance(value, Opaque) and is_known else None
+
+
+def logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Expr:
+    out = expressions.lower_condition(scope, nodes[0])
+    told = proven(nodes[0], is_and)
+    for node in nodes[1:]:
+        known = constant_truth(out)
+        if known == (not is_and):
+            break  # what follows is never evaluated
+        try:
+            with where_numbers(scope, told), scope.collect() as block, _binding_nothing(scope):
+                nxt = expressions.lower_condition(scope, node)
+        except NoValue:
+            break
+        told |= proven(node, is_and)
+        if known is not None:
+            scope.block.extend(block)
+            out = nxt
+            continue
+        if not block:
+            out = Logical("and" if is_and else "or", out, nxt, loc=loc)
+            continue
+        decided = Number(arithmetic.const(not is_and, DType.BOOL, loc), python=True)
+        rest = Number(nxt, python=True)
+        pair, blocks = ((rest, decided), (block, [])) if is_and else ((decided, rest), ([], block))
+        out = _choose(scope, out, pair, blocks, loc).expr
+    return out
+
+
+def _choose(
+    scope: Scope, cond: Expr, pair: tuple[Number, Number], blocks: tuple[list[Stmt], list[Stmt]], loc: Loc
+) -> Number:
+    """A select, or an `if` where a side needs statements of its own."""
+    chosen = arithmetic.select(cond, pair[0], pair[1], loc)
+    known = constant_truth(cond)
+    if known is not None:
+        scope.block.extend(blocks[0] if known else blocks[1])
+        return chosen
+    if not (blocks[0] or blocks[1]):
+        return chosen
+    symbol = scope.supply.fresh("chosen", chosen.type.dtype)
+    arms = [
+        (*block, Assign(symbol, cast(side.expr, symbol.dtype), loc=loc))
+        for side, block in zip(pair, blocks, strict=True)
+    ]
+    scope.emit(If(cond, arms[0], arms[1], loc=loc))
+    return replace(chosen, expr=Var(symbol, loc=loc))
+
+
+def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr, loc: Loc) -> Value:
+    """`body if test else orelse`."""
+    cond = expressions.lower_condition(scope, test)
+    known = constant_truth(cond)
+    if known is not None:
+        return expressions.lower_expression(scope, body if known else orelse)
+    sides = []
+    for node, truth in ((body, True), (orelse, False)):
+        with suppress(NoValue), where_numbers(scope, proven(test, truth)):
+            sides.append(_branch(scope, node))
+    if len(sides) < 2:  # as of `and`
+        if not sides:
+            raise NoValue
+        scope.block.extend(sides[0][1])
+        return sides[0][0]
+    (then, then_block), (other, other_block) = sides
+    tuples = isinstance(then, TupleValue) and isinstance(other, TupleValue)
+    if tuples and not (then_block or other_block):
+        return _choose_items(scope, cond, then, other, loc)  # type: ignore[arg-type]
+    if not isinstance(then, Number) and then == other:
+        return then
+    if tensors.is_array(then) and tensors.is_array(other):
+        return chosen_array(scope, cond, ((then, then_block), (other, other_block)), loc)
+    pair = (expressions.number(then, scope.loc(body)), expressions.number(other, scope.loc(orelse)))
+    return _choose(scope, cond, pair, (then_block, other_block), loc)
+
+
+def _choose_items(scope: Scope, cond: Expr, then: TupleValue, other: TupleValue, loc: Loc) -> TupleValue:
+    if len(then.items) != len(other.items):
+        raise TypeInferenceError("the two sides are tuples of different lengths", loc)
+    kept = scope.temp("condition", cond)
+    pairs = zip(then.items, other.items, strict=True)
+    return TupleValue(
+        tuple(
+            arithmetic.select(kept, expressions.number(a, loc), expressions.number(b, loc), loc)
+            for a, b in pairs
+        )
+    )

@@ -1,0 +1,157 @@
+"""`any`, `all` and `sum` of a generator, and the least or greatest of what a generator or a vector has.
+
+    any(x > 2 for x in a)        found = False
+                         ->      for x in a:
+                                     if x > 2:
+                                         found = True
+                                         break
+
+No item behind the one that decides is computed, as in Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
+from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import ListValue, Masked, Number, Opaque, Tensor, TupleValue, Value
+from appyc.ir.names import unused
+from appyc.ir.nodes import Binary, Compare, Expr, Fail, If, Likely, Reduce, Unary, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+
+def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    """`any(...)` and `all(...)` of a generator or of a tuple."""
+    callee = expressions.lower_expression(scope, node.func)
+    is_any = isinstance(callee, Opaque) and callee.obj is builtins.any
+    argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    if isinstance(argument, ast.ListComp):  # a list computes all of its items
+        argument = None
+    if isinstance(argument, ast.GeneratorExp):
+        return _searched(scope, argument, is_any, loc)
+    value = expressions.lower_expression(scope, argument) if argument is not None else None
+    if not isinstance(value, TupleValue):
+        name = "any" if is_any else "all"
+        raise UnsupportedError(f"{name} is compiled of generators and tuples", loc,
+                               hints=(f"np.{name} takes arrays",))  # fmt: skip
+    out = arithmetic.python_number(not is_any, loc)
+    for item in value.items:
+        truth = Number(arithmetic.truth_of(expressions.number(item, loc).expr), python=True)
+        out = Number(Binary("|" if is_any else "&", out.expr, truth.expr, loc=loc), python=True)
+    return out
+
+
+def _searched(scope: Scope, node: ast.GeneratorExp, is_any: bool, loc: Loc) -> Value:
+    from appyc.frontend.control.comprehensions import own_names  # noqa: PLC0415  (it asks what loops run over)
+    from appyc.frontend.control.statements import lower_statement  # noqa: PLC0415  (statements hold expressions)
+
+    name = unused("found", scope.locals)
+    test: ast.expr = node.elt if is_any else ast.copy_location(ast.UnaryOp(ast.Not(), node.elt), node.elt)
+    body = [_assigned(name, is_any, node), ast.copy_location(ast.Break(), node)]
+    block: ast.stmt = ast.copy_location(ast.If(test, body, []), node)
+    for number, generator in enumerate(reversed(node.generators)):
+        for condition in reversed(generator.ifs):
+            block = ast.copy_location(ast.If(condition, [block], []), node)
+        if number > 0:  # an outer loop is left where an inner one was
+            decided: ast.expr = ast.copy_location(ast.Name(name, ast.Load()), node)
+            if not is_any:
+                decided = ast.copy_location(ast.UnaryOp(ast.Not(), decided), node)
+            leave = ast.copy_location(ast.If(decided, [ast.copy_location(ast.Break(), node)], []), node)
+            body = [block, leave]
+        else:
+            body = [block]
+        block = ast.copy_location(ast.For(generator.target, generator.iter, body, []), node)
+    with own_names(scope):
+        targets = (n for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
+        scope.locals |= {name, *(n.id for n in targets)}
+        lower_statement(scope, _assigned(name, not is_any, node))
+        lower_statement(scope, block)
+        return scope.read(name, loc)
+
+
+def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
+    """Python's `sum` of a generator with several loops: these loops, with a total. None for what has no such."""
+    from appyc.frontend.control.comprehensions import is_described, own_names  # noqa: PLC0415  (as above)
+    from appyc.frontend.control.statements import lower_statement  # noqa: PLC0415  (as above)
+
+    match node:
+        case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
+            pass
+        case _:
+            return None
+    if len(argument.generators) == 1 or len(start) > 1 or is_described(scope, argument):
+        return None
+    name = unused("total", scope.locals)
+    sum_so_far = ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), argument.elt)
+    block: ast.stmt = ast.Assign([ast.Name(name, ast.Store())], sum_so_far)
+    for generator in reversed(argument.generators):
+        for condition in reversed(generator.ifs):
+            block = ast.If(condition, [block], [])
+        block = ast.For(generator.target, generator.iter, [block], [])
+    first = ast.Assign([ast.Name(name, ast.Store())], start[0] if start else ast.Constant(0))
+    for part in (*ast.walk(first), *ast.walk(block)):
+        if isinstance(part, ast.stmt | ast.expr) and not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    with own_names(scope):
+        targets = (n for g in argument.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
+        scope.locals |= {name, *(n.id for n in targets)}
+        lower_statement(scope, first)
+        lower_statement(scope, block)
+        return scope.read(name, scope.loc(node))
+
+
+def _assigned(name: str, value: bool, at: ast.expr) -> ast.stmt:
+    target = ast.copy_location(ast.Name(name, ast.Store()), at)
+    return ast.copy_location(ast.Assign([target], ast.copy_location(ast.Constant(value), at)), at)
+
+
+def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> Value | None:
+    """Python's `min` and `max` of a generator or a vector; None for other arguments."""
+    from appyc.frontend.control.comprehensions import collected  # noqa: PLC0415  (it asks what loops run over)
+
+    argument = node.args[0]
+    if node.keywords:
+        return None
+    if isinstance(argument, ast.GeneratorExp | ast.ListComp):
+        value = collected(scope, argument)
+    elif isinstance(argument, ast.Tuple | ast.List):
+        return None
+    else:
+        value = expressions.lower_lazily(scope, argument)
+    if isinstance(value, ListValue):
+        value = as_tensor(scope, value, loc)
+    if isinstance(value, TupleValue):
+        out = value.items[0]
+        for item in value.items[1:]:
+            pair = expressions.number(out, loc), expressions.number(item, loc)
+            out = arithmetic.extremum("max" if is_max else "min", *pair, loc)
+        return out
+    if not is_array(value):
+        return None
+    described = value.tensor if isinstance(value, Masked) else value
+    python = isinstance(described, Tensor) and described.python
+    tensor = as_tensor(scope, expressions.put_together(scope, value, loc), loc)
+    if tensor.ndim != 1 or tensor.element.dtype.is_complex:
+        return None
+    return Number(_extreme(scope, tensor, is_max, loc), python)
+
+
+def _extreme(scope: Scope, tensor: Tensor, is_max: bool, loc: Loc) -> Expr:
+    name = "max" if is_max else "min"
+    count = pinned(scope, "count", tensor.extents[0])
+    some = Likely(Compare(">", count, integer(0, loc), loc=loc), loc=loc)
+    fail = Fail("ValueError", f"{name}() arg is an empty sequence", loc=loc)
+    scope.emit(If(Unary("~", some, loc=loc), (fail,), loc=loc))
+    axis = scope.supply.fresh("k", DType.INT64)
+    first = scope.temp("first", substitute(tensor.element, {tensor.axes[0]: integer(0, loc)}))
+    behind = Binary("+", Var(axis, loc=loc), integer(1, loc), loc=loc)
+    element = substitute(tensor.element, {tensor.axes[0]: behind})
+    rest = Binary("-", count, integer(1, loc), loc=loc)
+    total = Reduce(name, (axis,), (rest,), element, first, loc=loc)
+    return scope.temp(name, total)

@@ -1,0 +1,165 @@
+"""Loops over the places of several axes: `np.ndindex`, `np.ndenumerate`, `a.flat`, `itertools.product`.
+
+    for i, j in np.ndindex(n, m):           for k in range(n):
+        out[i, j] = a[i, j]          ->         for l in range(m):
+                                                    i, j = k, l
+                                                    out[i, j] = a[i, j]
+
+The places come in C order, so that one loop inside another is the same, and all that is known of nests
+holds. A pragma is the outermost loop's.
+
+Does not handle: `break` and `else`, which speak of all places at once; `np.nditer`, whose order is that of
+the memory; products of ranges that go by another step than 1.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.array_creation import shape_from
+from appyc.frontend.arrays.tensors import as_tensor, as_value, is_array, kept
+from appyc.frontend.control.loop_bodies import LoopBody, end_path, lower_statements
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.pragmas.clauses import loop_clauses
+from appyc.frontend.pragmas.pragma_nodes import LoopPragma
+from appyc.frontend.scope import LoopFrame, Scope
+from appyc.frontend.syntax.tree import leaves_loop
+from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Fail, For, If, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What such a loop runs over: lengths of axes, and what the target is at a place."""
+
+    extents: tuple[Expr, ...]
+    item: Callable[[tuple[Var, ...]], Value]
+
+
+def places_of(scope: Scope, node: ast.expr) -> Places | None:
+    """The places that a loop over this runs over; None for what is no such thing."""
+    loc = scope.loc(node)
+    match node:
+        case ast.Attribute(value=owner, attr="flat"):
+            value = expressions.lower_expression(scope, owner)
+            return _elements(scope, value, loc) if is_array(value) else None
+        case ast.Call(func=ast.Attribute() | ast.Name() as func, args=args, keywords=[]):
+            callee = expressions.lower_expression(scope, func) if is_outer(scope, func) else None
+            obj = callee.obj if isinstance(callee, Opaque) else None
+            if obj is np.ndindex:
+                return _indices(scope, args, loc)
+            if obj is itertools.product and args:
+                return _pairs(scope, args, loc)
+            if obj is np.ndenumerate and len(args) == 1:
+                value = expressions.lower_expression(scope, args[0])
+                return _numbered(_elements(scope, value, loc)) if is_array(value) else None
+    return None
+
+
+def is_outer(scope: Scope, func: ast.expr) -> bool:
+    """Whether a callee is found outside the function: a module's, not an array's method."""
+    while isinstance(func, ast.Attribute):
+        func = func.value
+    return isinstance(func, ast.Name) and func.id not in scope.locals
+
+
+def _indices(scope: Scope, args: list[ast.expr], loc: Loc) -> Places:
+    args = expressions.unstarred(scope, args)
+    values = [expressions.put_together(scope, v, loc) for v in expressions.lower_operands(scope, args)]
+    shape = values[0] if len(values) == 1 else TupleValue(tuple(values))
+    extents = shape_from(scope, shape, loc)
+    for extent in extents:
+        if isinstance(extent, Extent) or (isinstance(extent, Const) and extent.value.real >= 0):
+            continue
+        negative = Compare("<", extent, integer(0, loc), loc=loc)
+        fail = Fail("ValueError", "negative dimensions are not allowed", loc=loc)
+        scope.emit(If(negative, (fail,), loc=loc))
+    return Places(extents, lambda at: TupleValue(tuple(Number(var, python=True) for var in at)))
+
+
+def _pairs(scope: Scope, args: list[ast.expr], loc: Loc) -> Places | None:
+    """itertools.product of ranges and arrays."""
+    from appyc.frontend.control.loops import Range, what_it_runs_over  # noqa: PLC0415  (loops hold these)
+
+    sources = [what_it_runs_over(scope, arg) for arg in expressions.unstarred(scope, args)]
+    ranges = [s for s in sources if isinstance(s, Range) and s.step == 1 and not s.parallel]
+    if len(ranges) < len(sources):
+        return None
+    starts = [scope.unchanging(r.lo) for r in ranges]
+    stops = [scope.unchanging(r.hi) for r in ranges]
+    zero = integer(0, loc)
+    extents = (
+        hi if lo == zero else scope.unchanging(Binary("-", hi, lo, loc=loc))
+        for lo, hi in zip(starts, stops, strict=True)
+    )
+
+    def item(at: tuple[Var, ...]) -> Value:
+        places = [
+            var if lo == zero else Binary("+", lo, var, loc=loc) for lo, var in zip(starts, at, strict=True)
+        ]
+        return TupleValue(tuple(r.item(place) for r, place in zip(ranges, places, strict=True)))
+
+    return Places(tuple(extents), item)
+
+
+def _elements(scope: Scope, value: Value, loc: Loc) -> Places:
+    tensor = as_tensor(scope, value, loc)
+    tensor = as_tensor(scope, kept(scope, tensor, "items", loc), loc)
+
+    def item(at: tuple[Var, ...]) -> Value:
+        places: dict[object, Expr] = dict(zip(tensor.axes, at, strict=True))
+        return as_value(Tensor((), (), substitute(tensor.element, places)))  # type: ignore[arg-type]
+
+    return Places(tensor.extents, item)
+
+
+def _numbered(elements: Places) -> Places:
+    def item(at: tuple[Var, ...]) -> Value:
+        return TupleValue((TupleValue(tuple(Number(var, python=True) for var in at)), elements.item(at)))
+
+    return Places(elements.extents, item)
+
+
+def lower_place_loop(
+    scope: Scope, node: ast.For, places: Places, pragma: LoopPragma | None, loc: Loc
+) -> None:
+    """The loop as a nest."""
+    if node.orelse or leaves_loop(node):
+        raise UnsupportedError("a loop over the places of several axes cannot be left by break", loc,
+                               hints=("write one loop for each axis",))  # fmt: skip
+    if not places.extents:
+        raise UnsupportedError("a loop over the only place of no axes is not compiled", loc)
+    _nest(scope, node, places, (), pragma, loc)
+
+
+def _nest(
+    scope: Scope, node: ast.For, places: Places, at: tuple[Var, ...], pragma: LoopPragma | None, loc: Loc
+) -> None:
+    from appyc.frontend.expressions.assignments import assign_to  # noqa: PLC0415  (statements hold loops)
+
+    depth = len(at)
+    var = scope.supply.fresh(f"i_{depth}", DType.INT64)
+    here = (*at, Var(var, loc=scope.loc(node.target)))
+
+    def body(frame: LoopFrame) -> None:
+        if depth + 1 < len(places.extents):
+            _nest(scope, node, places, here, None, loc)
+            return
+        assign_to(scope, node.target, places.item(here), scope.loc(node.target))
+        lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
+
+    asked = pragma is not None and pragma.request in ("parallel", "simd")
+    shape = LoopBody(node, loc, frozenset(), in_order=False, asked=asked)
+    frame, block = shape.lower(scope, body)
+    clauses = loop_clauses(scope, node, pragma, frame.head) if pragma is not None else None
+    loop = For(var, integer(0, loc), places.extents[depth], 1, block, clauses=clauses, loc=loc)
+    shape.finish(scope, frame, loop)

@@ -1,0 +1,276 @@
+"""What names are bound to where paths meet: behind a branch, and at the start of a loop's body.
+
+    if cold:                          x has one home, a variable of the type that holds both; at the end
+        x = 1                  ->     of each path its value goes there
+    else:
+        x = 2.5
+
+Arrays get a home, or keep one. What does not go together is a conflict, which raises where it is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.errors import Loc
+from appyc.frontend.arrays.allocations import Bound, Memory
+from appyc.frontend.control.phi_storage import copies, has_other_names, moves_of, new_home, note
+from appyc.frontend.expressions.arithmetic import cast, common_type
+from appyc.frontend.scope import Env, Restart, Scope
+from appyc.frontend.types.values import (
+    ArrayRef,
+    Binding,
+    Conflict,
+    DictSlots,
+    ListSlots,
+    Number,
+    Opaque,
+    Slot,
+    Tensor,
+    TupleSlots,
+    describe,
+    dtype_of,
+    or_none,
+)
+from appyc.ir.nodes import Assign, Stmt, Symbol, Var
+from appyc.ir.types import DType
+
+
+def bring_home(
+    scope: Scope,
+    targets: Env,
+    sources: Env,
+    loc: Loc,
+    *,
+    since: int,
+    first: bool,
+    needed: frozenset[str] | None = None,
+) -> None:
+    """Copies, at the end of a path, from what names are bound to there into their common homes.
+
+    since: the number of the first store that may see what becomes of arrays. first: homes of
+    arrays are new on this path. needed: names that are read afterwards, where that is known.
+    """
+    for name, target in targets.items():
+        if name in sources:
+            copy_into(scope, target, sources[name], loc)
+    moves = moves_of(scope.memory, targets, sources)
+    since = min([since, *(frame.stores for frame in scope.loops)])
+    for move in moves:
+        bound = Bound(move.name, scope.bound_at.get(move.name, loc))
+        note(scope.memory, move, bound, targets, sources, scope.given, since, needed)
+    scope.block += copies(scope.supply, scope.memory, moves, loc, first=first)
+
+
+def keep_equal(scope: Scope, array: Symbol, copy: Symbol, name: str, loc: Loc) -> None:
+    """Notes a copy that may not come to differ from its array: in Python it may be that array."""
+    since = min([len(scope.memory.stores), *(frame.stores for frame in scope.loops)])
+    bound = Bound(name, loc, shares=True)
+    scope.memory.freeze(array, bound, since)
+    scope.memory.freeze(copy, bound, since)
+
+
+def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
+    """The same for one name that holds no array."""
+    match target, source:
+        case Slot(), Slot():
+            if target.symbol != source.symbol:
+                value = cast(Var(source.symbol, loc=loc), target.symbol.dtype)
+                scope.emit(Assign(target.symbol, value, loc=loc))
+        case Slot(), Number():
+            scope.emit(Assign(target.symbol, cast(source.expr, target.symbol.dtype), loc=loc))
+        case DictSlots(), DictSlots():
+            copy_into(scope, target.values, source.values, loc)
+        case TupleSlots(), TupleSlots() if len(target.items) == len(source.items):
+            for t, s in zip(target.items, source.items, strict=True):
+                copy_into(scope, t, s, loc)
+        case _:
+            return  # one and the same array or object, or a conflict that may not be read
+
+
+def join(
+    scope: Scope,
+    name: str,
+    a: Binding | None,
+    b: Binding | None,
+    needed: frozenset[str],
+    start: Env,
+    loc: Loc,
+) -> Binding:
+    """The common home of two bindings; the first's symbol where its type will do.
+
+    needed: names that are read afterwards. start: bindings before the paths parted.
+    """
+    if a == b and a is not None:
+        return a
+    if a is None or b is None:
+        present = a if a is not None else b
+        assert present is not None
+        return _as_maybe(scope, name, present)
+    a, b = _as_variable(scope, name, a), _as_variable(scope, name, b)
+    if (present := _value_or_none(a, b)) is not None and name in needed & scope.locals:
+        if name not in scope.facts.nones:
+            scope.facts.nones.add(name)
+            raise Restart
+        return or_none(present)
+    match a, b:
+        case Slot(), Slot():
+            if a.wide or b.wide:
+                return _joined_bits(scope, name, a, b)
+            t = common_type(a, b)
+            if t is None:
+                return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
+            alike = (
+                slot.symbol for slot in (a, b) if slot.symbol.dtype is t.dtype and slot.python == t.python
+            )
+            symbol = next(alike, None) or scope.supply.fresh(name, t.dtype)
+            maybe, optional = a.maybe or b.maybe, a.optional or b.optional
+            return Slot(symbol, t.python, maybe, optional=optional, either=t.either)
+        case TupleSlots(), TupleSlots() if len(a.items) == len(b.items) and a.names == b.names:
+            if name in needed:
+                needed |= {f"{name}_{k}" for k in range(len(a.items))}
+            return TupleSlots(
+                tuple(
+                    join(scope, f"{name}_{k}", x, y, needed, start, loc)
+                    for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
+                ),
+                names=a.names,
+                optional=a.optional or b.optional,
+            )
+        case DictSlots(), DictSlots() if a.keys == b.keys:
+            values = join(scope, name, a.values, b.values, needed, start, loc)
+            assert isinstance(values, TupleSlots)
+            return DictSlots(a.keys, values)
+        case ListSlots(), ListSlots():
+            return replace(a, maybe=a.maybe or b.maybe)  # a name has one list's memory
+        case Conflict(), _:
+            return a
+        case _, Conflict():
+            return b
+        case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
+            return _join_arrays(scope, name, a, b, name in needed, start, loc)
+        case _:
+            whole = ArrayRef | Tensor | TupleSlots | DictSlots
+            return Conflict(
+                f"{describe(a)} on one path and {describe(b)} on another",
+                unsupported=isinstance(a, whole) or isinstance(b, whole),
+            )
+
+
+def _joined_bits(scope: Scope, name: str, a: Slot, b: Slot) -> Binding:
+    """The home of a Python int of which one path may make more than 64 bits."""
+    if not all(slot.python and slot.symbol.dtype.kind in "biu" for slot in (a, b)):
+        return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
+    homes = (slot.symbol for slot in (a, b) if slot.symbol.dtype is DType.UINT64)
+    symbol = next(homes, None) or scope.supply.fresh(name, DType.UINT64)
+    return Slot(symbol, True, a.maybe or b.maybe, optional=a.optional or b.optional, wide=True)
+
+
+def _join_arrays(
+    scope: Scope, name: str, a: ArrayRef | Tensor, b: ArrayRef | Tensor, needed: bool, start: Env, loc: Loc
+) -> Binding:
+    """A home for what is one array here and another one there."""
+    if not needed:
+        return Conflict("another array on another path", unsupported=True)
+    if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim):
+        return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
+    if isinstance(a, ArrayRef) and _is_free_home(a, name, scope.memory, start):
+        return a
+    return new_home(scope.supply, scope.memory, name, dtype_of(a), a.ndim, loc)
+
+
+def _as_variable(scope: Scope, name: str, binding: Binding) -> Binding:
+    """An immutable number (a loop's own variable) needs a home of its own where paths meet."""
+    if isinstance(binding, Number):
+        return Slot(scope.supply.fresh(name, binding.expr.dtype), binding.python)
+    return binding
+
+
+def _as_maybe(scope: Scope, name: str, binding: Binding) -> Binding:
+    match binding:
+        case Slot():
+            return replace(binding, maybe=True)
+        case Number():
+            return Slot(scope.supply.fresh(name, binding.expr.dtype), binding.python, maybe=True)
+        case TupleSlots():
+            return TupleSlots(
+                tuple(_as_maybe(scope, f"{name}_{k}", b) for k, b in enumerate(binding.items)),
+                names=binding.names,
+                optional=binding.optional,
+            )
+        case ArrayRef() | Tensor():
+            kind = dtype_of(binding), binding.ndim
+            return Conflict("assigned on one path only", unsupported=True, array=kind)
+        case DictSlots():
+            values = _as_maybe(scope, name, binding.values)
+            assert isinstance(values, TupleSlots)
+            return replace(binding, values=values)
+        case ListSlots():
+            return replace(binding, maybe=True)
+        case Opaque():
+            return Conflict("assigned on one path only", unsupported=True)
+        case Conflict():
+            return binding
+
+
+def merge_branches(
+    scope: Scope,
+    branches: list[tuple[Env, list[Stmt], bool]],
+    start: Env,
+    needed: frozenset[str],
+    since: int,
+    loc: Loc,
+) -> None:
+    """Continue with the bindings that two branches (env, statements, reaches its end) leave.
+
+    start: bindings before them. needed: names that are read behind them. since: how many stores
+    the program had made before them.
+    """
+    open_ends = [(env, block) for env, block, live in branches if live]
+    if not open_ends:
+        scope.live = False
+        return
+    if len(open_ends) == 1:
+        scope.env = open_ends[0][0]
+        return
+    (one, _), (two, _) = open_ends
+    merged: Env = {}
+    for name in [*one, *(n for n in two if n not in one)]:
+        binding = join(scope, name, one.get(name), two.get(name), needed, start, loc)
+        is_old = isinstance(binding, Slot) and binding in (one.get(name), two.get(name))
+        merged[name] = binding if is_old else _parted(binding, loc)
+    for env, block in open_ends:
+        outer, scope.block = scope.block, block
+        bring_home(scope, merged, env, loc, since=since, first=True, needed=needed)
+        scope.block = outer
+    scope.env = merged
+
+
+def _parted(joined: Binding, loc: Loc) -> Binding:
+    """A name that two ways bind to what does not go together, with the branch that they come from."""
+    if isinstance(joined, Slot) and joined.either is not None and loc not in joined.either.branches:
+        branches = (*joined.either.branches, loc)
+        return replace(joined, either=replace(joined.either, branches=branches))
+    if isinstance(joined, Conflict) and joined.array is None and loc not in joined.branches:
+        return replace(joined, branches=(*joined.branches, loc))
+    return joined
+
+
+def _is_free_home(a: ArrayRef, name: str, memory: Memory, start: Env) -> bool:
+    """Whether the name has a home already, and nobody else looks at it."""
+    return a.symbol in memory.homes and not a.index and not has_other_names(start, a.symbol, name)
+
+
+def _value_or_none(a: Binding, b: Binding) -> Slot | TupleSlots | None:
+    """The number or the tuple of numbers, where one is that and the other is None."""
+    match a, b:
+        case (Slot() as number, Opaque(obj=None)) | (Opaque(obj=None), Slot() as number):
+            return number
+        case (TupleSlots() as items, Opaque(obj=None)) | (Opaque(obj=None), TupleSlots() as items):
+            # An item that is no variable would need one here: the numbers of a parameter are.
+            is_plain = items.items and all(
+                isinstance(item, Slot) and not item.optional for item in items.items
+            )
+            return items if is_plain and not items.names else None
+        case _:
+            return None

@@ -1,0 +1,141 @@
+"""`match` on numbers, text and tuples that are written out: a chain of `if`s.
+
+    match k % 3:                        matched = k % 3
+        case 0: s += 1          ->      if matched == 0: s += 1
+        case 1 | 2: s += 10             elif matched == 1 or matched == 2: s += 10
+        case n: s -= n                  else: n = matched; s -= n
+
+The chain does in Python, too, what the `match` does, so everything behind the reading of the text knows
+only `if`.
+
+Does not handle: patterns of classes and mappings, `True` and `False` (which are compared with `is`), sequences
+of what is not a tuple written out, and a guard beside a name in a tuple; such a statement stays a `match`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from appyc.frontend.syntax.tree import statements_in
+from appyc.ir.names import unused
+
+
+def without_matches(function: ast.FunctionDef) -> ast.FunctionDef:
+    """The function with chains of `if`s in place of its `match` statements, as far as they can be."""
+    if any(isinstance(s, ast.Match) for s in statements_in(function)):
+        names = {n.id if isinstance(n, ast.Name) else n.arg for n in ast.walk(function)
+                 if isinstance(n, ast.Name | ast.arg)}  # fmt: skip
+        _Chains(names).visit(function)
+    return function
+
+
+class _Refused(Exception):  # noqa: N818  (no error: the statement stays as it is)
+    """Raised for a pattern that is no comparison."""
+
+
+class _Chains(ast.NodeTransformer):
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+
+    def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        name = unused("matched", self.names)
+        try:
+            chain = _chain(node.cases, name, node)
+        except _Refused:
+            return node
+        self.names.add(name)
+        return [
+            ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node.subject), node.subject),
+            *chain,
+        ]
+
+
+def _chain(cases: list[ast.match_case], name: str, node: ast.Match) -> list[ast.stmt]:
+    """The cases behind one another."""
+    if not cases:
+        return []
+    first, *others = cases
+    rest = _chain(others, name, node)
+    width = len(node.subject.elts) if isinstance(node.subject, ast.Tuple) else None
+    subject = ast.copy_location(ast.Name(name, ast.Load()), first.pattern)
+    tests = list(_tests(first.pattern, subject, width))
+    binds = list(_binds(first.pattern, subject))
+    guard = first.guard
+    if guard is not None and binds and tests:
+        raise _Refused
+    if guard is not None and not binds:
+        tests, guard = [*tests, guard], None
+    body = first.body
+    if tests:
+        whole = (
+            tests[0] if len(tests) == 1 else ast.copy_location(ast.BoolOp(ast.And(), tests), first.pattern)
+        )
+        return [_if(whole, [*binds, *body], rest, first.pattern, node)]
+    if guard is not None:
+        return [*binds, _if(guard, body, rest, guard, node)]
+    return [*binds, *body]  # what follows is never tried
+
+
+def _tests(pattern: ast.pattern, subject: ast.expr, width: int | None) -> Iterator[ast.expr]:
+    """What holds where a pattern matches; nothing where it always does. width: of a subject that is a tuple."""
+    match pattern:
+        case ast.MatchValue(value=value):
+            yield ast.copy_location(ast.Compare(subject, [ast.Eq()], [value]), pattern)
+        case ast.MatchSingleton(value=None):
+            yield ast.copy_location(
+                ast.Compare(subject, [ast.Is()], [ast.copy_location(ast.Constant(None), pattern)]), pattern
+            )
+        case ast.MatchAs(pattern=None):
+            return
+        case ast.MatchAs(pattern=ast.pattern() as inner):
+            yield from _tests(inner, subject, width)
+        case ast.MatchOr(patterns=patterns):
+            ways = [list(_tests(p, subject, width)) for p in patterns]
+            if all(ways):
+                wholes = [
+                    w[0] if len(w) == 1 else ast.copy_location(ast.BoolOp(ast.And(), w), pattern)
+                    for w in ways
+                ]
+                yield ast.copy_location(ast.BoolOp(ast.Or(), wholes), pattern)
+        case ast.MatchSequence(patterns=patterns) if len(patterns) == width:
+            for k, item in enumerate(patterns):
+                yield from _tests(item, _item(subject, k, item), None)
+        case _:
+            raise _Refused
+
+
+def _binds(pattern: ast.pattern, subject: ast.expr) -> Iterator[ast.stmt]:
+    """The assignments that a pattern makes where it matches."""
+    match pattern:
+        case ast.MatchAs(pattern=inner, name=name):
+            if inner is not None:
+                yield from _binds(inner, subject)
+            if name is not None:
+                yield ast.copy_location(
+                    ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), pattern)], subject), pattern
+                )
+        case ast.MatchSequence(patterns=patterns):
+            for k, item in enumerate(patterns):
+                yield from _binds(item, _item(subject, k, item))
+        case ast.MatchOr(patterns=patterns):
+            if any(isinstance(n, ast.MatchAs) and n.name for p in patterns for n in ast.walk(p)):
+                raise _Refused
+        case _:
+            return
+
+
+def _item(subject: ast.expr, number: int, pattern: ast.pattern) -> ast.expr:
+    return ast.copy_location(
+        ast.Subscript(subject, ast.copy_location(ast.Constant(number), pattern), ast.Load()), pattern
+    )
+
+
+def _if(
+    test: ast.expr, body: list[ast.stmt], rest: list[ast.stmt], start: ast.pattern | ast.expr, node: ast.Match
+) -> ast.stmt:
+    """It reaches to the end of the `match`, as an `if` reaches to the end of its `elif`s."""
+    out = ast.copy_location(ast.If(test, body, rest), start)
+    out.end_lineno, out.end_col_offset = node.end_lineno, node.end_col_offset
+    return out

@@ -1,0 +1,246 @@
+"""Iterations that stand before their loop, where a name has another type in the first than in the others.
+
+    total = 0                               total = 0
+    for i in range(n):                      if not likely(0 < n): leave the call to Python
+        total = total + rows[i]    ->       total = total + rows[0]            (a vector)
+    return total                            for i in range(1, n):
+                                                total = total + rows[i]
+                                            return total
+
+What a name is bound to at the top of an iteration must have one type in all that are compiled
+together. A loop of which that cannot be said (`LoopBody` finds it) has its first iteration put before
+it, and up to `scope.MAX_PEELED` of them. Where the loop does not run at all, what follows it would meet the
+old type: then Python runs the whole call (`LeftToPython`), which is as good as any other version while
+nothing has been stored that others can see. If what follows reads no such name, there is a branch instead.
+
+Not peeled: loops that somebody has asked to run in parallel, loops with an else clause, and such as have
+a break, continue or return that does not end an `if` at the body's own level.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from appyc.errors import LeftToPython, Loc, UnsupportedError
+from appyc.frontend.control import returns
+from appyc.frontend.control.joins import merge_branches
+from appyc.frontend.expressions.expressions import lower_condition
+from appyc.frontend.scope import Env, Restart, Scope, constant_truth
+from appyc.frontend.syntax.none_tests import known_as_numbers, proven
+from appyc.frontend.types.numbers import joined
+from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, dtype_of
+from appyc.ir.nodes import (
+    Binary,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Fail,
+    For,
+    If,
+    Likely,
+    Stmt,
+    Symbol,
+    Unary,
+    Var,
+    While,
+)
+from appyc.ir.visit import arrays_written, walk
+
+_JUMPS = (ast.Break, ast.Continue, ast.Return)
+
+
+@dataclass(frozen=True, slots=True)
+class Peeled:
+    """A loop with iterations before it. runs: whether the iteration with this number takes place. start: what
+    comes before its body. rest: lowers the loop over the others. hidden: as in `LoopBody`."""
+
+    node: ast.For | ast.While
+    loc: Loc
+    hidden: frozenset[str]
+    runs: Callable[[int], Expr]
+    start: Callable[[int], None]
+    rest: Callable[[], None]
+
+
+def can_peel(node: ast.For | ast.While) -> bool:
+    """Whether iterations of the loop may stand before it."""
+    return not node.orelse and _exits_fit(node.body)
+
+
+def lower_peeled(scope: Scope, loop: Peeled, times: int, number: int = 0) -> None:
+    """The iterations from this number on, and the loop behind them."""
+    if number == times:
+        loop.rest()
+        return
+    cond = loop.runs(number)
+    known = constant_truth(cond)
+    if known is False:
+        return
+    before = dict(scope.env)
+    since = len(scope.memory.stores)
+    with scope.collect() as block:
+        loop.start(number)
+        _iteration(scope, loop, loop.node.body, lambda: lower_peeled(scope, loop, times, number + 1))
+    scope.env = {name: binding for name, binding in scope.env.items() if name not in loop.hidden}
+    behind = scope.names_behind.get(loop.node, scope.locals)
+    if known:
+        scope.block += block
+    elif scope.live and (scope.exchanged is not None or not _agree(before, scope.env, behind)):
+        _leave_unless(scope, cond, loop.loc)
+        scope.block += block
+    else:
+        other: list[Stmt] = []
+        ends = [(scope.env, block, scope.live), (before, other, True)]
+        scope.live = True
+        merge_branches(scope, ends, before, behind, since, loop.loc)
+        scope.emit(If(cond, tuple(block), tuple(other), loc=loop.loc))
+
+
+def _iteration(scope: Scope, loop: Peeled, body: list[ast.stmt], then: Callable[[], None]) -> None:
+    """One iteration, and what follows it unless it breaks."""
+    from appyc.frontend.control.statements import lower_arms, lower_block  # noqa: PLC0415  (statements hold loops)
+
+    at = next((k for k, stmt in enumerate(body) if _own_exits(stmt)), len(body))
+    lower_block(scope, body[:at])
+    if not scope.live:
+        return
+    if at == len(body):
+        then()
+        return
+    exit_, rest = body[at], body[at + 1 :]
+    if not isinstance(exit_, ast.If):
+        _leave(scope, exit_, then)
+        return
+    cond = lower_condition(scope, exit_.test)
+
+    def leaving() -> None:
+        known_as_numbers(scope, proven(exit_.test, True))
+        lower_block(scope, exit_.body[:-1])
+        if scope.live:
+            _leave(scope, exit_.body[-1], then)
+
+    def staying() -> None:
+        known_as_numbers(scope, proven(exit_.test, False))
+        lower_block(scope, exit_.orelse)
+        if scope.live:
+            _iteration(scope, loop, rest, then)
+
+    known = constant_truth(cond)
+    if known is not None:
+        (leaving if known else staying)()
+        return
+    needed = scope.names_behind.get(loop.node, scope.locals)
+    lower_arms(scope, cond, (leaving, staying), needed, scope.loc(exit_))
+    if scope.exchanged is not None:
+        # Only one of the two ways leaves the names in an arrangement.
+        scope.facts.copies_exchanged = True
+        raise Restart
+
+
+def _leave(scope: Scope, stmt: ast.stmt, then: Callable[[], None]) -> None:
+    """The end of an iteration by a jump."""
+    from appyc.frontend.control.statements import lower_statement  # noqa: PLC0415  (statements hold loops)
+
+    if isinstance(stmt, ast.Continue):
+        then()
+    elif isinstance(stmt, ast.Return):
+        lower_statement(scope, stmt)
+
+
+def _own_exits(stmt: ast.stmt) -> bool:
+    """Whether a return stands in the statement, or a break or continue of the loop around it."""
+    if isinstance(stmt, _JUMPS) or returns.may_return(stmt):
+        return True
+    blocks = ("orelse",) if isinstance(stmt, ast.For | ast.While) else ("body", "orelse")
+    return any(_own_exits(inner) for name in blocks for inner in getattr(stmt, name, ()))
+
+
+def _exits_fit(body: list[ast.stmt]) -> bool:
+    """Whether each exit ends an `if` among these statements, or is one of them."""
+    for stmt in body:
+        if not _own_exits(stmt) or isinstance(stmt, _JUMPS):
+            continue
+        if not isinstance(stmt, ast.If) or not isinstance(stmt.body[-1], _JUMPS):
+            return False
+        if any(_own_exits(inner) for inner in (*stmt.body[:-1], *stmt.orelse)):
+            return False
+    return True
+
+
+# ---------------------------------------------------------------- loops that do not run
+
+
+def _agree(before: Env, after: Env, behind: frozenset[str]) -> bool:
+    """Whether the names that are read behind the loop have the types that they had before it."""
+    return all(name in before and _alike(before[name], after[name]) for name in behind & after.keys())
+
+
+def _alike(a: Binding, b: Binding) -> bool:
+    if a == b:
+        return True
+    match a, b:
+        case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
+            return (dtype_of(a), a.ndim) == (dtype_of(b), b.ndim)
+        case ((Slot() | Number()), (Slot() | Number())):
+            t = joined(a.type, b.type)
+            return t is not None and t.either is None
+        case _:
+            return False
+
+
+def _leave_unless(scope: Scope, cond: Expr, loc: Loc) -> None:
+    """Python runs the call where the condition does not hold."""
+    fail = Fail(LeftToPython.__name__, "a loop that gives a name another type does not run", loc=loc)
+    test = If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc)
+    # Asked at once, it is asked before anything is stored.
+    (scope.first if _is_of_call(scope, cond) else scope.block).append(test)
+
+
+def _is_of_call(scope: Scope, cond: Expr) -> bool:
+    """Whether the arguments alone tell, by arithmetic that cannot raise."""
+    if scope.is_inlined:
+        return False
+    for node in walk(cond):
+        match node:
+            case Const() | Compare() | Cast() | Unary():
+                continue
+            case Var(symbol=symbol) if symbol in scope.fixed:
+                continue
+            case Extent(array=array) if array not in scope.memory.made:
+                continue
+            case Binary(op="+" | "-" | "*" | "min" | "max"):
+                continue
+            case _:
+                return False
+    return True
+
+
+def refuse_stores_before(body: tuple[Stmt, ...], given: frozenset[Symbol]) -> None:
+    """Raises where a call is left to Python after it has stored into one of the given arrays."""
+    _stored_behind(body, given, frozenset())
+
+
+def _stored_behind(
+    body: tuple[Stmt, ...], given: frozenset[Symbol], stored: frozenset[Symbol]
+) -> frozenset[Symbol]:
+    """The arrays that have been stored into behind these statements. stored: before them."""
+    for stmt in body:
+        match stmt:
+            case Fail(error=LeftToPython.__name__) if stored:
+                raise UnsupportedError(
+                    "a name has another type after an iteration of this loop than before it; where there is none, "
+                    f"Python would have to run the call, but '{min(s.name for s in stored)}' has been stored into "
+                    "by then", stmt.loc, hints=("use two names, so that each has one meaning",),
+                )  # fmt: skip
+            case If(then=then, orelse=orelse):
+                stored = _stored_behind(then, given, stored) | _stored_behind(orelse, given, stored)
+            case For(body=inner) | While(body=inner):
+                stored |= arrays_written(inner) & given  # an earlier iteration may have come by there
+                _stored_behind(inner, given, stored)
+            case _:
+                stored |= arrays_written(stmt) & given
+    return stored

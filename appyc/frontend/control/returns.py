@@ -1,0 +1,486 @@
+"""Returns: one exit for functions that have several.
+
+The IR has one exit. `if c: return x` becomes an arm of an `if` (see `lower_block`); a
+return inside a loop stores its values, sets a flag and leaves the loop, and what follows
+runs only where the flag is not set.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.choices import chosen_array
+from appyc.frontend.arrays.tensors import as_tensor, kept, materialise
+from appyc.frontend.control.phi_storage import root
+from appyc.frontend.control.returned_views import returned_view
+from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const, python_number
+from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
+from appyc.frontend.scope import Restart, Result, Scope
+from appyc.frontend.source import Part
+from appyc.frontend.syntax.list_names import is_new_list
+from appyc.frontend.syntax.tree import leaves_loop, statements_in
+from appyc.frontend.types.numbers import NumberType
+from appyc.frontend.types.numbers import joined as joined_type
+from appyc.frontend.types.values import (
+    ArrayRef,
+    DictValue,
+    ListValue,
+    Masked,
+    MaybeNone,
+    Number,
+    Opaque,
+    ReturnedChoice,
+    ReturnedList,
+    ReturnedView,
+    Slot,
+    Tensor,
+    TupleValue,
+    Value,
+    Wide,
+    describe,
+)
+from appyc.ir.nodes import Alloc, Assign, Break, Compare, Const, If, Load, Stmt, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import statements
+
+_NONE = -1
+"""The number of None among the arrays that returns have."""
+
+
+def may_return(node: ast.stmt) -> bool:
+    """Whether a return stands somewhere in the statement."""
+    return not isinstance(node, ast.FunctionDef) and any(
+        isinstance(s, ast.Return) for s in statements_in(node)
+    )
+
+
+def returns_early(function: ast.FunctionDef) -> bool:
+    """Whether a return stands anywhere but at the end, so that a flag may be needed."""
+    *front, last = function.body
+    return any(may_return(s) for s in front) or (may_return(last) and not isinstance(last, ast.Return))
+
+
+def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
+    """`return value`: keeps the values, and ends this path."""
+    out = _stored(scope, _lowered(scope, value), loc) if value is not None else Opaque(None)
+    keep(scope, out, loc)
+    if scope.returned is not None:
+        scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
+    if scope.loops:
+        from appyc.frontend.control.loop_bodies import end_path  # noqa: PLC0415  (loops hold statements, which return)
+
+        end_path(scope, scope.loops[-1], loc)
+        scope.emit(Break(loc=loc))
+    scope.live = False
+
+
+def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
+    """The value of a return; a list that is made there is one with a name of its own."""
+    from appyc.frontend.expressions import lists  # noqa: PLC0415  (it lowers positions)
+
+    if isinstance(node, ast.Tuple) and any(_is_made_here(e) for e in node.elts):
+        elts = node.elts
+        return TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
+    if not _is_made_here(node):
+        return lower_or_none(scope, node)
+    name = f"returned_list_{position}"  # one for all returns
+    scope.locals |= {name}
+    scope.list_names |= {name}
+    lists.bind_list(scope, name, node, scope.loc(node))
+    return scope.read(name, scope.loc(node))
+
+
+def _is_made_here(node: ast.expr) -> bool:
+    is_call = isinstance(node, ast.Call) and isinstance(
+        node.func, ast.Name
+    )  # no method, which an array has too
+    return (is_call or isinstance(node, ast.List | ast.ListComp | ast.BinOp)) and is_new_list(node)
+
+
+def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
+    """The value with new arrays in memory, and views in numbers."""
+    match value:
+        case ArrayRef(index=(_, *_)) if not scope.is_inlined:
+            return _stored(scope, as_tensor(scope, value, loc), loc)
+        case Tensor(view=True) if not scope.is_inlined:
+            view = returned_view(scope, value, loc)
+            if view is not None:
+                return view
+            if root(value) in scope.memory.made - scope.memory.homes.keys():
+                return materialise(scope, value, "result", loc)
+            raise UnsupportedError("this view of an array in another shape cannot be returned", loc,
+                                   hints=("return the array, and reshape the result",))  # fmt: skip
+        case Tensor(element=Load(array=array), unsettled=True) if not (
+            scope.is_inlined or array in scope.memory.made - scope.memory.homes.keys()
+        ):
+            raise UnsupportedError("whether this is a view only strides would tell", loc,
+                                   hints=("return a copy: x.copy().reshape(...)",))  # fmt: skip
+        case Tensor():
+            return kept(scope, value, "result", loc)
+        case TupleValue(names=(_, *_)) if not scope.is_inlined:
+            raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
+                                   hints=("return its items as a tuple",))  # fmt: skip
+        case TupleValue():
+            return TupleValue(tuple(_stored(scope, v, loc) for v in value.items), names=value.names)
+        case DictValue(keys, values):
+            inner = _stored(scope, values, loc)
+            assert isinstance(inner, TupleValue)
+            return DictValue(keys, inner)
+        case ListValue(slots=slots):
+            if scope.is_inlined:
+                raise UnsupportedError("a function that returns a list cannot be built into another one", loc,
+                                       hints=("return np.array of it",))  # fmt: skip
+            return ReturnedList(slots, Number(Var(slots.count, loc=loc), python=True))
+        case _:
+            return value
+
+
+def leave_if_returned(scope: Scope, loc: Loc) -> Stmt | None:
+    """Behind an inner loop that may have returned: the enclosing loop is left too."""
+    if scope.returned is None:
+        return None
+    return If(Var(scope.returned, loc=loc), (Break(loc=loc),), loc=loc)
+
+
+def scalars_of(value: Value) -> list[Number]:
+    match value:
+        case Number():
+            return [value]
+        case TupleValue():
+            return [n for v in value.items for n in scalars_of(v)]
+        case ReturnedView():
+            return list(value.later)
+        case ReturnedChoice():
+            return [value.which]
+        case DictValue():
+            return scalars_of(value.values)
+        case ReturnedList():
+            return [value.count]
+        case MaybeNone():
+            return [*scalars_of(value.value), value.is_none]
+        case _:
+            return []
+
+
+def keep(scope: Scope, value: Value, loc: Loc) -> None:
+    """Stores the values of a return where all returns of the function store theirs."""
+    value = _with_choices(scope, _with_nones(scope, value, (), loc), (), loc)
+    numbers = scalars_of(value)
+    types = tuple(n.known_type for n in numbers)
+    _check_returnable(value, loc)
+    if scope.result is None:
+        known = scope.facts.results
+        if known is None or len(known) != len(types):
+            known = scope.facts.results = types
+        fresh = (scope.supply.fresh(f"result_{k}", t.dtype) for k, t in enumerate(known))
+        slots = tuple(Slot(s, t.python, either=t.either) for s, t in zip(fresh, known, strict=True))
+        scope.result = Result(value, slots, loc)
+    if nones := dict(_nones(value, scope.result.value, ())):
+        scope.facts.none_results |= nones
+        raise Restart
+    if _shape(value) != _shape(scope.result.value):
+        leaves = _different_arrays(scope, value, scope.result.value, ())
+        if leaves is not None:
+            scope.facts.choices |= leaves
+            raise Restart
+        if not scope.facts.joins_returns and _are_arrays(value, scope.result.value):
+            scope.facts.joins_returns = True
+            raise Restart
+        if not scope.facts.copies_exchanged:  # the paths may be arrangements of one path's arrays
+            scope.facts.copies_exchanged = True
+            raise Restart
+        raise UnsupportedError(
+            f"this returns {describe(value)}, and another path returns {describe(scope.result.value)}", loc,
+            hints=("return values of one kind on every path",),
+        )  # fmt: skip
+    joined = tuple(_join(a, s.type, loc) for a, s in zip(types, scope.result.slots, strict=True))
+    mixed = next((t.either for t in joined if t.either is not None and t.either.dtypes - {DType.INT64}), None)
+    if mixed is not None and isinstance(scope.source, Part) and not scope.is_inlined:
+        raise PartedTypesError(mixed, loc)  # Python goes on with it, and would see the type
+    if joined != tuple(s.type for s in scope.result.slots):
+        scope.facts.results = joined
+        raise Restart
+    for n, slot in zip(numbers, scope.result.slots, strict=True):
+        scope.emit(Assign(slot.symbol, cast(n.expr, slot.symbol.dtype), loc=loc))
+
+
+def _with_nones(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
+    """The value with a flag beside each number that is None on another path. Raises Restart for a new one."""
+    match value:
+        case MaybeNone(value=present) if leaf not in scope.facts.none_results:
+            scope.facts.none_results[leaf] = _length(present)
+            raise Restart
+        case Opaque(obj=None) if leaf in scope.facts.none_results:
+            length = scope.facts.none_results[leaf]
+            zero = python_number(False, loc)
+            present = zero if length is None else TupleValue((zero,) * length)
+            return MaybeNone(present, python_number(True, loc))
+        case Number() | TupleValue() if scope.facts.none_results.get(leaf, -1) == _length(value):
+            return MaybeNone(value, python_number(False, loc))
+        case TupleValue(items=items):
+            found = tuple(_with_nones(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
+            return TupleValue(found, names=value.names)
+        case _:
+            return value
+
+
+def _length(value: Number | TupleValue) -> int | None:
+    """How many items there are; None for a number."""
+    return len(value.items) if isinstance(value, TupleValue) else None
+
+
+def _nones(a: Value, b: Value, leaf: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int | None]]:
+    """The items of two returned values of which one is None and the other a number or a tuple of numbers, with
+    how many numbers."""
+    match a, b:
+        case TupleValue(), TupleValue() if len(a.items) == len(b.items):
+            for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
+                yield from _nones(x, y, (*leaf, k))
+        case (Number() as n, Opaque(obj=None)) | (Opaque(obj=None), Number() as n):
+            yield leaf, _length(n)
+        case (TupleValue() as t, Opaque(obj=None)) | (Opaque(obj=None), TupleValue() as t):
+            if not t.names and t.items and all(isinstance(item, Number) for item in t.items):
+                yield leaf, _length(t)
+        case _:
+            return
+
+
+def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
+    """The body of a function, with the `return None` that Python adds where other returns give a number or an array."""
+    if () not in scope.facts.none_results.keys() | scope.facts.choices or _always_jumps(body):
+        return body
+    none = ast.copy_location(ast.Constant(None), body[-1])
+    return [*body, ast.copy_location(ast.Return(none), body[-1])]
+
+
+def _with_choices(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
+    """The value with the number of an array where returns have different ones."""
+    match value:
+        case TupleValue(items=items):
+            found = tuple(_with_choices(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
+            return TupleValue(found, names=value.names)
+        case ArrayRef() if leaf in scope.facts.choices and _may_be_chosen(scope, value):
+            options = scope.options.setdefault(leaf, [])
+            if value.symbol not in options:
+                options.append(value.symbol)
+            which = Number(const(options.index(value.symbol), DType.INT64, loc), python=True)
+            return ReturnedChoice(leaf, which, value.ndim)
+        case Opaque(obj=None) if leaf in scope.facts.choices:
+            return ReturnedChoice(leaf, Number(const(_NONE, DType.INT64, loc), python=True), ndim=0)
+        case _:
+            return value
+
+
+def _may_be_chosen(scope: Scope, value: Value) -> bool:
+    """Whether the value is a whole array that a caller may be given, or another one instead; or None."""
+    if isinstance(value, Opaque) and value.obj is None:
+        return True
+    if not isinstance(value, ArrayRef) or value.index:
+        return False
+    return value.symbol not in scope.memory.homes
+
+
+def _different_arrays(scope: Scope, a: Value, b: Value, leaf: tuple[int, ...]) -> set[tuple[int, ...]] | None:
+    """The items that two returned values differ in, where all of these may be chosen among; else None."""
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        if len(a.items) != len(b.items):
+            return None
+        parts = [
+            _different_arrays(scope, x, y, (*leaf, k))
+            for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
+        ]
+        found = [part for part in parts if part is not None]
+        return set().union(*found) if len(found) == len(parts) else None
+    if _shape(a) == _shape(b):
+        return set()
+    return {leaf} if _may_be_chosen(scope, a) and _may_be_chosen(scope, b) else None
+
+
+def _are_arrays(a: Value, b: Value) -> bool:
+    """Whether two values are arrays of one kind, or tuples with such."""
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
+    if isinstance(a, DictValue) and isinstance(b, DictValue):
+        return a.keys == b.keys and _are_arrays(a.values, b.values)
+    if isinstance(a, Number) and isinstance(b, Number):
+        return True
+    arrays = (ArrayRef, Tensor, ReturnedView, ReturnedChoice)
+    return isinstance(a, arrays) and isinstance(b, arrays) and a.ndim == b.ndim
+
+
+def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
+    t = joined_type(a, b)
+    if t is None:
+        raise UnsupportedError(f"returns of {a} and of {b} have no common type", loc)
+    return t
+
+
+def _check_returnable(value: Value, loc: Loc) -> None:
+    match value:
+        case TupleValue():
+            for v in value.items:
+                _check_returnable(v, loc)
+        case DictValue():
+            _check_returnable(value.values, loc)
+        case Wide():
+            raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
+        case Opaque() if value.obj is not None:
+            raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
+        case _:
+            return
+
+
+def _shape(value: Value) -> object:
+    """What the returns of a function must agree on."""
+    match value:
+        case Number():
+            return "number"
+        case ArrayRef():
+            return value.symbol
+        case ReturnedView():
+            return value.array.symbol, value.ndim, value.numbers
+        case ReturnedChoice():
+            return value.leaf
+        case DictValue():
+            return value.keys, _shape(value.values)
+        case ReturnedList():
+            return value.slots
+        case MaybeNone():
+            return "or None", _shape(value.value)
+        case Tensor() | Masked() | ListValue() | Wide():
+            return value
+        case Opaque():
+            return None
+        case TupleValue():
+            return tuple(_shape(v) for v in value.items)
+
+
+def final_value(scope: Scope, loc: Loc) -> Value:
+    """The function's value, after its body: what its returns kept, or None."""
+    if scope.result is None:
+        return Opaque(None)
+    if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):
+        kept_value = scope.result.value
+        if isinstance(kept_value, Number) or dict(_nones(kept_value, Opaque(None), ())):
+            assert isinstance(kept_value, Number | TupleValue)
+            scope.facts.none_results[()] = _length(kept_value)
+            raise Restart
+        if isinstance(scope.result.value, ArrayRef) and _may_be_chosen(scope, scope.result.value):
+            scope.facts.choices |= {()}
+            raise Restart
+        if isinstance(scope.result.value, MaybeNone | ReturnedChoice):
+            return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # `with_end` has seen to it
+        raise UnsupportedError("not every path returns a value", loc,
+                               hints=("end the function with a return",))  # fmt: skip
+    homes = iter(scope.result.slots)
+    return _rebuilt(scope.result.value, homes, loc)
+
+
+def _always_jumps(body: list[ast.stmt]) -> bool:
+    """Whether the end of these statements is never reached, as far as their shape tells."""
+    match body[-1]:
+        case ast.Return() | ast.Raise():
+            return True
+        case ast.While(test=ast.Constant(value=test)) as loop if test:
+            return not leaves_loop(loop)
+        case ast.For(orelse=[*_, _] as orelse) | ast.While(orelse=[*_, _] as orelse) as loop:
+            return _always_jumps(orelse) and not leaves_loop(loop)
+        case ast.If(body=then, orelse=orelse):
+            return bool(orelse) and _always_jumps(then) and _always_jumps(orelse)
+        case _:
+            return False
+
+
+def options_of(scope: Scope, choice: ReturnedChoice) -> list[Symbol]:
+    """The arrays that a returned value may be, by their numbers.
+
+    Loops are lowered until their types settle; an array of an earlier attempt is no option any more, and
+    its number says nothing.
+    """
+    numbers = _numbers_of(scope, choice) - {_NONE}
+    options = scope.options[choice.leaf]
+    return [option if k in numbers else options[min(numbers)] for k, option in enumerate(options)]
+
+
+def may_choose_none(scope: Scope, choice: ReturnedChoice) -> bool:
+    """Whether None is one of them."""
+    return _NONE in _numbers_of(scope, choice)
+
+
+def _numbers_of(scope: Scope, choice: ReturnedChoice) -> set[int]:
+    assert isinstance(choice.which.expr, Var), "the function's returns have one number"
+    slot = choice.which.expr.symbol
+    return {
+        int(stmt.value.value.real)
+        for stmt in statements(scope.block)
+        if isinstance(stmt, Assign) and stmt.target == slot and isinstance(stmt.value, Const)
+    }
+
+
+def without_elements(scope: Scope, loc: Loc) -> list[Stmt]:
+    """Memory for arrays that some paths make and return, for the others, which return another one."""
+    if not scope.options:
+        return []
+    always = {stmt.array for stmt in scope.block if isinstance(stmt, Alloc)}
+    made = {stmt.array for stmt in statements(scope.block) if isinstance(stmt, Alloc)}
+    options = dict.fromkeys(symbol for symbols in scope.options.values() for symbol in symbols)
+    late = [symbol for symbol in options if symbol in made - always]
+    zero = const(0, DType.INT64, loc)
+    return [Alloc(symbol, (zero,) * symbol.array.ndim, zero=False, loc=loc) for symbol in late]
+
+
+def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> Value:
+    """What an inlined function returns, for the caller to work with."""
+    match value:
+        case ReturnedChoice():
+            if may_choose_none(callee, value):
+                raise UnsupportedError(
+                    "a function that returns an array or None cannot be built into another one", loc,
+                    hints=("return an array without elements in the place of None",),
+                )  # fmt: skip
+            options = [ArrayRef(symbol) for symbol in options_of(callee, value)]
+            out: Value = options[-1]
+            for number, option in reversed(list(enumerate(options[:-1]))):
+                is_it = Compare("==", value.which.expr, const(number, DType.INT64, loc), loc=loc)
+                out = chosen_array(caller, is_it, ((option, []), (out, [])), loc)
+            return out
+        case TupleValue():
+            items = tuple(with_chosen_arrays(caller, callee, v, loc) for v in value.items)
+            return TupleValue(items, names=value.names)
+        case _:
+            return value
+
+
+def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
+    match value:
+        case Number():
+            slot = next(homes)  # type: ignore[call-overload]
+            assert isinstance(slot, Slot)
+            return Number(Var(slot.symbol, loc=loc), slot.python, None if slot.python else slot.either)
+        case TupleValue():
+            return TupleValue(tuple(_rebuilt(v, homes, loc) for v in value.items), names=value.names)
+        case ReturnedView():
+            later = [_rebuilt(n, homes, loc) for n in value.later]
+            return replace(value, later=tuple(n for n in later if isinstance(n, Number)))
+        case DictValue():
+            values = _rebuilt(value.values, homes, loc)
+            assert isinstance(values, TupleValue)
+            return replace(value, values=values)
+        case MaybeNone():
+            present, is_none = (_rebuilt(n, homes, loc) for n in (value.value, value.is_none))
+            assert isinstance(present, Number | TupleValue)
+            assert isinstance(is_none, Number)
+            return MaybeNone(present, is_none)
+        case ReturnedList():
+            count = _rebuilt(value.count, homes, loc)
+            assert isinstance(count, Number)
+            return replace(value, count=count)
+        case ReturnedChoice():
+            which = _rebuilt(value.which, homes, loc)
+            assert isinstance(which, Number)
+            return replace(value, which=which)
+        case _:
+            return value

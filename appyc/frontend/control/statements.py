@@ -1,0 +1,338 @@
+"""Statements: from Python's AST to IR."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+
+import numpy as np
+
+from appyc.errors import LibraryCallError, Loc, PragmaError, UnsupportedError
+from appyc.frontend.control import returns
+from appyc.frontend.control.buffer_rotation import Exchange, in_each
+from appyc.frontend.control.joins import merge_branches
+from appyc.frontend.control.loop_bodies import lower_break, lower_continue
+from appyc.frontend.control.loops import lower_for, lower_while
+from appyc.frontend.expressions import arithmetic, assignments, lists
+from appyc.frontend.expressions.expressions import lower_condition, lower_expression
+from appyc.frontend.expressions.local_functions import defined
+from appyc.frontend.imports import lower_import
+from appyc.frontend.pragmas.axis_pragmas import lower_with_dims
+from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
+from appyc.frontend.scope import NoValue, Scope, constant_truth
+from appyc.frontend.syntax.list_names import one_by_one
+from appyc.frontend.syntax.liveness import names_assigned
+from appyc.frontend.syntax.none_tests import known_as_numbers, proven
+from appyc.frontend.syntax.tree import statements_in
+from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor
+from appyc.ir.nodes import Expr, Fail, If, Likely, Unary, Var
+
+_UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.Try: ("a try statement", "catch exceptions outside the compiled function"),
+    ast.AsyncFunctionDef: ("a nested function", "define it outside"),
+    ast.ClassDef: ("a class", "define it outside"),
+    ast.Global: ("a global statement", "return the value instead"),
+    ast.Nonlocal: ("a nonlocal statement", "return the value instead"),
+    ast.Match: ("a match statement with these patterns", "use if and elif"),
+    ast.AsyncFor: ("async for", "compiled functions are synchronous"),
+    ast.AsyncWith: ("async with", "compiled functions are synchronous"),
+}
+
+MAX_TWICE = 60
+"""Statements that stand in both ways of a branch whose ends do not go together."""
+
+
+def lower_block(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
+    """Statements in a row; what stands behind a jump is dropped.
+
+    finish: called at the end of each path to the end of the block, as where a path goes back to the top
+    of a loop. Behind the block nothing is lowered then.
+    """
+    for k, node in enumerate(body):
+        if not scope.live:
+            return
+        rest = body[k + 1 :]
+        if isinstance(node, ast.If) and rest and _ends_in_jump(node.body) and not _holds_loop_exit(node.body):
+            # `if c: return x` and what follows become the two arms of one `if`.
+            _if(scope, node.test, node.body, [*node.orelse, *rest], scope.loc(node), finish)
+            return
+        if isinstance(node, ast.If) and rest and scope.loc(node) in scope.facts.parted and _is_short(rest):
+            _if(scope, node.test, [*node.body, *rest], [*node.orelse, *rest], scope.loc(node), finish)
+            return
+        if isinstance(node, ast.If) and not rest and finish is not None and _binds_arrays(scope, node):
+            _if(scope, node.test, node.body, node.orelse, scope.loc(node), finish)
+            return
+        lower_statement(scope, node)
+        exchange, scope.exchanged = scope.exchanged, None
+        if exchange is not None:
+            _in_each_arrangement(scope, exchange, node, rest, finish)
+            return
+        if scope.live and rest and scope.returned is not None and returns.may_return(node):
+            _behind(scope, node, rest, finish)
+            return
+    if finish is not None and scope.live:
+        finish()
+        scope.live = False
+
+
+def _behind(scope: Scope, node: ast.stmt, rest: list[ast.stmt], finish: Callable[[], None] | None) -> None:
+    """What follows a statement, which may have returned from the function."""
+    if not rest or scope.returned is None or not returns.may_return(node):
+        lower_block(scope, rest, finish)
+        return
+    loc = scope.loc(node)
+    lower_branches(scope, Unary("~", Var(scope.returned, loc=loc), loc=loc), rest, [], loc, finish)
+
+
+def _in_each_arrangement(
+    scope: Scope, exchange: Exchange, node: ast.stmt, rest: list[ast.stmt], finish: Callable[[], None] | None
+) -> None:
+    """What follows a loop whose names exchange arrays."""
+    loc = scope.loc(node)
+    needed = scope.names_behind.get(rest[-1] if rest else node, scope.locals)
+
+    def branch(cond: Expr, then: Callable[[], None], orelse: Callable[[], None]) -> None:
+        lower_arms(scope, cond, (then, orelse), needed, loc)
+
+    def lower(number: int) -> None:
+        scope.env |= exchange.bindings(number)
+        _behind(scope, node, rest, finish)
+
+    in_each(exchange, range(len(exchange.arrangements)), branch, lower, loc)
+
+
+def _binds_arrays(scope: Scope, node: ast.If) -> bool:
+    """Whether names that have arrays are bound anew in it."""
+    names = names_assigned(node.body) | names_assigned(node.orelse)
+    return any(isinstance(scope.env.get(name), ArrayRef | Tensor) for name in names)
+
+
+def _is_short(body: list[ast.stmt]) -> bool:
+    """Whether statements may be lowered twice."""
+    return sum(1 for _ in statements_in(*body)) <= MAX_TWICE
+
+
+def _ends_in_jump(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Continue)
+
+
+def _holds_loop_exit(body: list[ast.stmt]) -> bool:
+    """Whether there are further jumps in front of the last statement."""
+    return any(isinstance(s, ast.Break) for s in statements_in(*body))
+
+
+def lower_statement(scope: Scope, node: ast.stmt) -> None:
+    """One statement."""
+    loops = len(scope.loops)
+    try:
+        _lower_any(scope, node)
+    except NoValue:
+        del scope.loops[loops:]
+        scope.live = False  # on this attempt, the path ends here
+    except RecursionError:
+        raise UnsupportedError("this is nested too deeply to be compiled", scope.loc(node),
+                               hints=("give parts of it names, or make them functions",)) from None  # fmt: skip
+
+
+def _lower_any(scope: Scope, node: ast.stmt) -> None:
+    loc = scope.loc(node)
+    pragma = scope.pragmas.get(node)
+    if isinstance(pragma, AtomicPragma):
+        assignments.lower_atomic(scope, node, pragma)
+        return
+    if isinstance(pragma, OncePragma):
+        raise PragmaError("the pragma 'once' is not supported yet", pragma.loc,
+                          hints=("leave it out",))  # fmt: skip
+    if isinstance(pragma, DimsPragma):
+        lower_with_dims(scope, node, pragma, lambda: _lower_plain(scope, node, loc))
+        return
+    _lower_plain(scope, node, loc)
+
+
+def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            pairs = one_by_one(node)
+            if any(isinstance(target, ast.Name) and target.id in scope.list_names for target, _ in pairs):
+                for target, part in pairs:
+                    assignments.lower_assign(scope, [target], part, loc)
+                return
+            assignments.lower_assign(scope, targets, value, loc)
+        case ast.AnnAssign(target=target, value=value):
+            if value is not None:
+                assignments.lower_assign(scope, [target], value, loc)
+        case ast.AugAssign(target=target, op=op, value=value):
+            assignments.lower_augmented(scope, target, op, value, loc)
+        case ast.If(test=test, body=body, orelse=orelse):
+            _if(scope, test, body, orelse, loc)
+        case ast.For():
+            lower_for(scope, node)
+        case ast.While():
+            lower_while(scope, node)
+        case ast.Break():
+            lower_break(scope, loc)
+        case ast.Continue():
+            lower_continue(scope, loc)
+        case ast.Return(value=value):
+            returns.lower_return(scope, value, loc)
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            return
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)
+        ) if name in scope.list_names:
+            lists.change(scope, name, method, args, loc)
+        case ast.Expr(value=value):
+            unused = lower_expression(scope, value)
+            if isinstance(unused, Number):
+                scope.temp("unused", unused.expr)  # which may raise
+        case ast.Import() | ast.ImportFrom():
+            lower_import(scope, node, loc)
+        case ast.Assert(test=test, msg=msg):
+            if __debug__:  # `python -O` leaves them out
+                _assert(scope, test, msg, loc)
+        case ast.Raise(exc=exc):
+            _raise(scope, exc, loc)
+        case ast.FunctionDef(name=name):
+            scope.bind(name, defined(scope, node), loc)
+        case ast.With(items=items, body=body):
+            _with(scope, items, body, loc)
+        case ast.Delete(targets=targets):
+            _delete(scope, node, targets)
+        case _:
+            what, instead = _UNSUPPORTED.get(type(node), (f"a {type(node).__name__} statement", "rewrite it"))
+            raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
+
+
+# ---------------------------------------------------------------- branches and failures
+
+
+def _if(
+    scope: Scope,
+    test: ast.expr,
+    body: list[ast.stmt],
+    orelse: list[ast.stmt],
+    loc: Loc,
+    finish: Callable[[], None] | None = None,
+) -> None:
+    cond = lower_condition(scope, test)
+    known = constant_truth(cond)
+    if known is not None:
+        lower_block(scope, body if known else orelse, finish)
+        return
+
+    def arm(statements: list[ast.stmt], truth: bool) -> None:
+        known_as_numbers(scope, proven(test, truth))
+        lower_block(scope, statements, finish)
+
+    arms = (lambda: arm(body, True), lambda: arm(orelse, False))
+    lower_arms(scope, cond, arms, _needed(scope, body, orelse), loc)
+
+
+def lower_branches(
+    scope: Scope,
+    cond: Expr,
+    body: list[ast.stmt],
+    orelse: list[ast.stmt],
+    loc: Loc,
+    finish: Callable[[], None] | None = None,
+) -> None:
+    """`if cond: body else: orelse`; finish: as in `lower_block`."""
+    arms = (lambda: lower_block(scope, body, finish), lambda: lower_block(scope, orelse, finish))
+    lower_arms(scope, cond, arms, _needed(scope, body, orelse), loc)
+
+
+def lower_arms(
+    scope: Scope,
+    cond: Expr,
+    arms: tuple[Callable[[], None], Callable[[], None]],
+    needed: frozenset[str],
+    loc: Loc,
+) -> None:
+    """An `if` of what two functions lower. needed: names that are read behind it."""
+    start = dict(scope.env)
+    since = len(scope.memory.stores)
+    ends = []
+    for lower in arms:
+        scope.env = dict(start)
+        scope.live = True
+        with scope.collect() as block:
+            lower()
+        ends.append((scope.env, block, scope.live))
+    scope.live = True
+    merge_branches(scope, ends, start, needed, since, loc)
+    then, other = tuple(ends[0][1]), tuple(ends[1][1])
+    if then or not other:  # an empty one is kept: its condition may raise
+        scope.emit(If(cond, then, other, loc=loc))
+    else:
+        scope.emit(If(arithmetic.logical_not(Number(cond, True), loc).expr, other, loc=loc))
+
+
+def _needed(scope: Scope, body: list[ast.stmt], orelse: list[ast.stmt]) -> frozenset[str]:
+    """Names that are read behind two branches."""
+    out: frozenset[str] = frozenset()
+    for statements in (body, orelse):
+        if statements:
+            out |= scope.names_behind.get(statements[-1], scope.locals)
+    return out
+
+
+def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> None:
+    cond = lower_condition(scope, test)
+    known_as_numbers(scope, proven(test, True))
+    if msg is not None and not isinstance(msg, ast.Constant):
+        raise LibraryCallError("a text that is put together is made in Python", scope.loc(msg),
+                               hints=("give a constant text",))  # fmt: skip
+    text = str(msg.value) if isinstance(msg, ast.Constant) else ""
+    fail = Fail("AssertionError", text, loc=loc)
+    known = constant_truth(cond)
+    if (
+        known is None
+    ):  # it nearly always holds: where it can be asked before the function begins, all may know it
+        scope.emit(If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc))
+    elif not known:
+        scope.emit(fail)
+
+
+def _with(scope: Scope, items: list[ast.withitem], body: list[ast.stmt], loc: Loc) -> None:
+    """`with np.errstate(...)` about what is not said of floats anyway."""
+    for item in items:
+        call = item.context_expr
+        callee = lower_expression(scope, call.func) if isinstance(call, ast.Call) else None
+        is_errstate = isinstance(callee, Opaque) and callee.obj is np.errstate
+        if not is_errstate or not isinstance(call, ast.Call) or item.optional_vars is not None:
+            raise UnsupportedError("a with statement cannot be compiled", loc,
+                                   hints=("enter the context outside the compiled function",))  # fmt: skip
+        for word in call.keywords:
+            if not isinstance(word.value, ast.Constant) or word.value.value not in ("ignore", "warn"):
+                raise UnsupportedError("compiled code raises nothing for what floats come to", scope.loc(word.value),
+                                       hints=('"ignore" and "warn" can be compiled',))  # fmt: skip
+    lower_block(scope, body)
+
+
+def _delete(scope: Scope, node: ast.stmt, targets: list[ast.expr]) -> None:
+    """`del x` of names that nobody reads any more says nothing that matters here."""
+    later = scope.names_behind.get(node, scope.locals)
+    for target in targets:
+        if not isinstance(target, ast.Name):
+            raise UnsupportedError("this del cannot be compiled", scope.loc(target), hints=("leave it out",))
+        if target.id in later:
+            raise UnsupportedError(f"{target.id!r} is read behind its del", scope.loc(target),
+                                   hints=("leave the del out",))  # fmt: skip
+
+
+def _raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:
+    node = exc.func if isinstance(exc, ast.Call) else exc
+    args = exc.args if isinstance(exc, ast.Call) else []
+    if isinstance(node, ast.Name) and node.id not in scope.locals:
+        kind = getattr(builtins, node.id, None)
+        plain = isinstance(kind, type) and issubclass(kind, Exception)
+        if plain and all(isinstance(a, ast.Constant) for a in args) and len(args) <= 1:
+            text = str(args[0].value) if args and isinstance(args[0], ast.Constant) else ""
+            scope.emit(Fail(node.id, text, loc=loc))
+            return
+        if plain:
+            raise LibraryCallError("an exception whose text is put together is raised in Python", loc,
+                                   hints=("give it a constant text",))  # fmt: skip
+    raise UnsupportedError("this raise cannot be compiled", loc,
+                           hints=("raise a builtin exception with a constant text",))  # fmt: skip

@@ -1,0 +1,108 @@
+"""Loops over tuples: a copy of the body for each item, which may have types and constants of its own.
+
+    for d in (-1, 1):                   if 0 <= i - 1:
+        if i + d < 0:                       s += a[i - 1]
+            continue             ->     if 0 <= i + 1:
+        s += a[i + d]                       s += a[i + 1]
+
+What a `break` or `continue` skips goes into branches (`control/unrolled_jumps.py`); after a return too there is
+no further iteration.
+
+Does not handle: more than MAX_UNROLLED items.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable
+from functools import partial
+
+from appyc.errors import UnsupportedError
+from appyc.frontend.control import returns
+from appyc.frontend.control.loop_bodies import lower_statements, needed_in_loop
+from appyc.frontend.control.unrolled_jumps import Unrolled
+from appyc.frontend.expressions.expressions import lower_condition
+from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.syntax.tree import statements_in
+from appyc.frontend.types.values import Number, TupleValue, Value
+from appyc.ir.nodes import Binary, Expr, Unary, Var
+
+MAX_UNROLLED = 64
+"""A loop over a tuple is unrolled; a longer tuple is refused."""
+
+
+def progression_of(node: ast.For, items: TupleValue) -> range | None:
+    """The range that a tuple of integers is the same as, where a `while` stands in the loop and the program only
+    computes with the items: copies of that loop would take long to compile, and gain nothing."""
+    values = [item.constant if isinstance(item, Number) and item.python else None for item in items.items]
+    places = [value for value in values if type(value) is int]
+    if len(places) < max(2, len(values)) or not any(
+        isinstance(s, ast.While) for s in statements_in(*node.body)
+    ):
+        return None
+    steps = {b - a for a, b in itertools.pairwise(places)}
+    if len(steps) != 1 or 0 in steps or not _only_computed_with(node):
+        return None
+    step = steps.pop()
+    return range(places[0], places[-1] + step, step)
+
+
+def _only_computed_with(node: ast.For) -> bool:
+    """Whether the target is a name that the body only reads in arithmetic and comparisons."""
+    operands = {
+        operand
+        for n in ast.walk(node)
+        if isinstance(n, ast.BinOp | ast.UnaryOp | ast.Compare)
+        for operand in ast.iter_child_nodes(n)
+    }
+    return isinstance(node.target, ast.Name) and all(
+        n in operands
+        for stmt in (*node.body, *node.orelse)
+        for n in ast.walk(stmt)
+        if isinstance(n, ast.Name) and n.id == node.target.id
+    )
+
+
+def unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
+    """The body once for each item."""
+    if len(items.items) > MAX_UNROLLED:
+        raise UnsupportedError(f"a loop over a tuple of {len(items.items)} is not compiled", scope.loc(node),
+                               hints=("use an array",))  # fmt: skip
+    from appyc.frontend.expressions.assignments import assign_to  # noqa: PLC0415
+
+    unrolled = Unrolled.of(scope, node)
+    lower_statements(scope, unrolled.before())
+    goes_on = unrolled.goes_on()
+
+    def iteration(value: Value) -> None:
+        assign_to(scope, node.target, value, scope.loc(node.target))
+        lower_statements(scope, unrolled.iteration())
+
+    steps = [partial(iteration, value) for value in items.items]
+    if node.orelse:
+        steps.append(partial(lower_statements, scope, node.orelse))
+    for k, step in enumerate(steps):
+        if not scope.live:
+            return
+        if k:
+            _unless_left(scope, node, goes_on, step)
+        else:
+            step()
+
+
+def _unless_left(scope: Scope, node: ast.For, goes_on: ast.expr | None, step: Callable[[], None]) -> None:
+    """What follows an iteration, where that has not left the loop."""
+    from appyc.frontend.control.statements import lower_arms  # noqa: PLC0415  (statements hold loops)
+
+    loc = scope.loc(node)
+    cond = lower_condition(scope, goes_on) if goes_on is not None else None
+    # Inside a loop, a return has left that.
+    if scope.returned is not None and returns.may_return(node) and not scope.loops:
+        stays: Expr = Unary("~", Var(scope.returned, loc=loc), loc=loc)
+        cond = Binary("&", cond, stays, loc=loc) if cond is not None else stays
+    known = constant_truth(cond) if cond is not None else True
+    if known is None and cond is not None:
+        lower_arms(scope, cond, (step, lambda: None), needed_in_loop(scope, node), loc)
+    elif known:
+        step()

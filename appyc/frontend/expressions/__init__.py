@@ -1,0 +1,1 @@
+"""Expressions, calls and assignments."""

@@ -1,0 +1,456 @@
+"""Operators on numbers: result types as NumPy 2 and Python have them, and the IR for them."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.types.numbers import (
+    PY_BOOL,
+    PY_FLOAT,
+    PY_INT,
+    Either,
+    NumberType,
+    division_type,
+    either_of,
+    holds,
+    joined,
+    promote,
+)
+from appyc.frontend.types.values import Number, Slot, describe
+from appyc.ir.integers import Range, is_within, limits, range_of
+from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Logical, Select, Unary
+from appyc.ir.types import DType
+
+
+class PartedTypesError(UnsupportedError):
+    """An operation on a number that has another type on another path, where that makes a difference."""
+
+    def __init__(self, either: Either | None, loc: Loc) -> None:
+        super().__init__(
+            "this integer is Python's on one path and NumPy's on another, or of two widths, and the result differs",
+            loc,
+            hints=("convert it where it is assigned, with int(...) or np.int64(...)",),
+        )
+        self.either = either
+
+
+def const(value: bool | int | float | complex, dtype: DType, loc: Loc) -> Const:
+    return Const(value, dtype, loc=loc)
+
+
+def integer(value: int, loc: Loc) -> Const:
+    """An int64 constant."""
+    return Const(value, DType.INT64, loc=loc)
+
+
+def python_number(value: bool | int | float | complex, loc: Loc) -> Number:
+    """A literal of the program. Raises UnsupportedError for an int beyond 64 bits."""
+    match value:
+        case bool():
+            return Number(const(value, DType.BOOL, loc), python=True)
+        case int():
+            dtype = next((d for d in (DType.INT64, DType.UINT64) if holds(d, value)), None)
+            if dtype is None:
+                raise UnsupportedError(
+                    f"the integer {value} does not fit into 64 bits", loc, hints=("use a float",)
+                )
+            return Number(const(value, dtype, loc), python=True)
+        case float():
+            return Number(const(value, DType.FLOAT64, loc), python=True)
+        case complex():
+            return Number(const(value, DType.COMPLEX128, loc), python=True)
+
+
+def cast(expr: Expr, dtype: DType) -> Expr:
+    """The expression as `dtype`; constants are converted here and now."""
+    if expr.dtype is dtype:
+        return expr
+    if isinstance(expr, Const):
+        return Const(_convert(expr.value, dtype), dtype, loc=expr.loc)
+    if dtype is DType.BOOL:
+        return truth_of(expr)
+    return Cast(expr, dtype, loc=expr.loc)
+
+
+def _convert(value: bool | int | float | complex, dtype: DType) -> bool | int | float | complex:
+    if isinstance(value, complex) and not dtype.is_complex:
+        value = value.real
+    if dtype.is_integer and not isinstance(value, complex):
+        wrapped = int(value if math.isfinite(value) else 0) & ((1 << dtype.bits) - 1)
+        return wrapped - (1 << dtype.bits) if dtype.kind == "i" and wrapped >> (dtype.bits - 1) else wrapped
+    out = dtype.numpy.type(value).item()
+    assert isinstance(out, bool | int | float | complex)
+    return out
+
+
+def to_type(number: Number, target: NumberType) -> Number:
+    return Number(cast(number.expr, target.dtype), target.python, target.either)
+
+
+def truth_of(expr: Expr) -> Expr:
+    """`expr` as a bool."""
+    if expr.dtype is DType.BOOL:
+        return expr
+    if isinstance(expr, Const):
+        return const(bool(expr.value), DType.BOOL, expr.loc)
+    return Compare("!=", expr, Const(_convert(0, expr.dtype), expr.dtype, loc=expr.loc), loc=expr.loc)
+
+
+PYTHON_BINARY: dict[str, Callable[[object, object], object]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod, "&": operator.and_, "|": operator.or_,
+    "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift, "**": operator.pow,
+}  # fmt: skip
+
+
+def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    """`a op b`. Raises TypeInferenceError where the operands' types do not allow it."""
+    if a.either is not None or b.either is not None:
+        return _in_each_type(lambda numbers: binary(op, numbers[0], numbers[1], loc), (a, b), loc)
+    if folded := _fold(op, a, b, loc):
+        return folded
+    match op:
+        case "+" | "-" | "*":
+            return _additive(op, a, b, loc)
+        case "/":
+            t = _known(division_type(a.type, b.type), op, a, b, loc)
+            return _apply(op, a, b, t, loc, trap=t.python)
+        case "//" | "%":
+            return _modular(op, a, b, loc)
+        case "**":
+            return _power(a, b, loc)
+        case "&" | "|" | "^":
+            return _bitwise(op, a, b, loc)
+        case "<<" | ">>":
+            t = _integers(op, a, b, loc)
+            return _apply(op, a, b, t, loc)
+        case _:
+            raise UnsupportedError(f"operator {op!r} is not supported", loc)
+
+
+def _in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc) -> Number:
+    """`make` of numbers that have one of several types, where it does not matter which they have.
+
+    Raises PartedTypesError where it does.
+    """
+    k, mixed = next((k, n) for k, n in enumerate(operands) if n.either is not None)
+    ways = [
+        _in_each_type_or_one(make, [*operands[:k], way, *operands[k + 1 :]], loc) for way in ways_of(mixed)
+    ]
+    found = [way for way in ways if way is not None]
+    weak = [range_of(n.expr) for n in operands if n.type == PY_INT]
+    if len(found) == len(ways) and (out := _one_of(found, weak)) is not None:
+        return out
+    raise PartedTypesError(mixed.either, loc)
+
+
+def _in_each_type_or_one(
+    make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc
+) -> Number | None:
+    """None where the types that are left do not allow it."""
+    try:
+        if any(n.either is not None for n in operands):
+            return _in_each_type(make, operands, loc)
+        return make(operands)
+    except TypeInferenceError:
+        return None
+
+
+def ways_of(number: Number) -> list[Number]:
+    """A number of one of several types, as of each; Python's first."""
+    either = number.either
+    if either is None:
+        return [number]
+    python = number.expr if number.expr.dtype is not DType.UINT64 else cast(number.expr, DType.INT64)
+    out = [Number(python, python=True)] if either.python is not None else []
+    dtypes = sorted(either.dtypes, key=lambda dtype: dtype.bits)
+    return out + [Number(cast(number.expr, dtype), python=False) for dtype in dtypes]
+
+
+def _one_of(results: Sequence[Number], weak: Sequence[Range]) -> Number | None:
+    """What operands of each type give, if that is one value. weak: what the other operands, Python's ints, may be."""
+    first, last = results[0], results[-1]
+    dtypes = {n.type.dtype for n in results}
+    if len(dtypes) == 1 and len({n.python for n in results if n.either is None}) == 1:
+        return first  # the value goes from the type that holds all into this one
+    if len(dtypes) == 1 and (last.type.dtype is DType.INT64 or not last.type.dtype.is_integer):
+        if not last.type.dtype.is_integer:
+            return last
+    elif not all(dtype.is_integer for dtype in dtypes):
+        return None
+    else:
+        exact = range_of(max(results, key=lambda n: n.type.dtype.bits).expr)
+        if not all(is_within(each, limits(dtype)) for each in (exact, *weak) for dtype in dtypes):
+            return None
+    t: NumberType | None = first.type
+    for n in results[1:]:
+        t = joined(t, n.type) if t is not None else None
+    return None if t is None else to_type(last, t)
+
+
+def _fold(op: str, a: Number, b: Number, loc: Loc) -> Number | None:
+    """The result where both operands are Python literals and nothing can go wrong."""
+    if not (a.python and b.python) or a.constant is None or b.constant is None:
+        return None
+    x, y = a.constant, b.constant
+    if op == "**" and isinstance(x, int) and isinstance(y, int) and not 0 <= y <= 64:
+        return None
+    if op not in PYTHON_BINARY:
+        return None
+    if op in ("<<", ">>") and not (isinstance(y, int) and 0 <= y < 64):
+        return None
+    try:
+        value = PYTHON_BINARY[op](x, y)
+    except (ArithmeticError, TypeError, ValueError):
+        return None  # the program raises when it gets here, not when it is compiled
+    if isinstance(value, int) and not isinstance(value, bool) and not holds(DType.INT64, value):
+        return None
+    assert isinstance(value, bool | int | float | complex)
+    return python_number(value, loc)
+
+
+def _known(t: NumberType | None, op: str, a: Number, b: Number, loc: Loc) -> NumberType:
+    if t is None:
+        raise UnsupportedError(
+            f"NumPy gives {describe(a)} {op} {describe(b)} a type that appyc does not have (float16)",
+            loc,
+            hints=("convert an operand first, for example with np.float32(...)",),
+        )
+    return t
+
+
+def _apply(op: str, a: Number, b: Number, t: NumberType, loc: Loc, *, trap: bool = False) -> Number:
+    lhs, rhs = cast(a.expr, t.dtype), cast(b.expr, t.dtype)
+    trap = trap and not (isinstance(rhs, Const) and rhs.value != 0)
+    return Number(Binary(op, lhs, rhs, trap, loc=loc), t.python)
+
+
+def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    t = _known(promote(a.type, b.type), op, a, b, loc)
+    if t == PY_BOOL:
+        t = PY_INT
+    if t.dtype is DType.BOOL:
+        if op == "-":
+            raise TypeInferenceError("numpy boolean subtract, the `-` operator, is not supported", loc,
+                                     hints=("use ^ (exclusive or), or convert with int(...)",))  # fmt: skip
+        return _apply("|" if op == "+" else "&", a, b, t, loc)
+    return _apply(op, a, b, t, loc)
+
+
+def _modular(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    t = _known(promote(a.type, b.type), op, a, b, loc)
+    if t == PY_BOOL:
+        t = PY_INT
+    if t.dtype is DType.BOOL:
+        t = NumberType(DType.INT8, python=False)
+    if t.dtype.is_complex:
+        raise TypeInferenceError(f"complex numbers have no {op}", loc)
+    return _apply(op, a, b, t, loc, trap=t.python)
+
+
+def _power(a: Number, b: Number, loc: Loc) -> Number:
+    t = _known(promote(a.type, b.type), "**", a, b, loc)
+    if t == PY_BOOL:
+        t = PY_INT
+    if t.dtype is DType.BOOL:
+        t = NumberType(DType.INT8, python=False)
+    exponent = b.constant
+    if t.dtype.is_integer and isinstance(exponent, int) and exponent < 0:
+        if not t.python:
+            raise LengthError(
+                "Integers to negative integer powers are not allowed", loc,
+                hints=("NumPy raises ValueError here; convert the base with float(...)",),
+            )  # fmt: skip
+        t = PY_FLOAT
+    return _apply("**", a, b, t, loc)
+
+
+def _integers(op: str, a: Number, b: Number, loc: Loc) -> NumberType:
+    t = _known(promote(a.type, b.type), op, a, b, loc)
+    if t == PY_BOOL:
+        return PY_INT
+    if t.dtype is DType.BOOL:
+        return NumberType(DType.INT8, python=False)
+    if not t.dtype.is_integer:
+        raise TypeInferenceError(
+            f"{op} takes integers, not {describe(a)} and {describe(b)}", loc,
+            hints=("convert with int(...) or np.int64(...)",),
+        )  # fmt: skip
+    return t
+
+
+def _bitwise(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    t = promote(a.type, b.type)
+    if t is None or t.dtype.kind not in "biu":
+        raise TypeInferenceError(
+            f"{op} takes integers or bools, not {describe(a)} and {describe(b)}", loc,
+            hints=("on conditions use `and` and `or`; convert numbers with int(...)",),
+        )  # fmt: skip
+    return _apply(op, a, b, t, loc)
+
+
+def negative(a: Number, loc: Loc) -> Number:
+    """`-a`."""
+    if a.either is not None:
+        return _in_each_type(lambda numbers: negative(numbers[0], loc), (a,), loc)
+    if a.python and a.constant is not None:
+        value = a.constant
+        return python_number(-value, loc) if value != -(2**63) else Number(a.expr, python=True)
+    if a.type.dtype is DType.BOOL:
+        if not a.python:
+            raise TypeInferenceError("The numpy boolean negative, the `-` operator, is not supported", loc,
+                                     hints=("use `not`",))  # fmt: skip
+        a = to_type(a, PY_INT)
+    return Number(Unary("-", a.expr, loc=loc), a.python)
+
+
+def invert(a: Number, loc: Loc) -> Number:
+    """`~a`."""
+    if a.either is not None:
+        return _in_each_type(lambda numbers: invert(numbers[0], loc), (a,), loc)
+    if a.type == PY_BOOL:
+        a = to_type(a, PY_INT)
+    if a.type.dtype.kind not in "biu":
+        raise TypeInferenceError(f"~ takes integers or bools, not {describe(a)}", loc)
+    return Number(Unary("~", a.expr, loc=loc), a.python)
+
+
+def logical_not(a: Number, loc: Loc) -> Number:
+    """`not a`."""
+    if a.constant is not None:
+        return python_number(not a.constant, loc)
+    return Number(Unary("~", truth_of(a.expr), loc=loc), python=True)
+
+
+def compare(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    """`a op b` for the six comparisons; exact between integers of any types, as in NumPy 2."""
+    python = a.python and b.python
+    ka, kb = a.type.dtype.kind, b.type.dtype.kind
+    if "c" in (ka, kb) and op not in ("==", "!="):
+        raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
+    if ka in "biu" and kb in "biu":
+        if isinstance(a.expr, Const) and isinstance(b.expr, Const):  # such as `x.ndim == 2`
+            known = _COMPARISONS[op](a.expr.value, b.expr.value)
+            return Number(const(known, DType.BOOL, loc), python)
+        return Number(_compare_integers(op, a.expr, b.expr, loc), python)
+    t = _known(promote(a.type, b.type), op, a, b, loc)
+    return Number(Compare(op, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), python)
+
+
+_COMPARISONS: dict[str, Callable[..., bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "!=": operator.ne,
+}  # fmt: skip
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+
+
+def _compare_integers(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
+    if a.dtype is b.dtype:
+        return Compare(op, a, b, loc=loc)
+    wide = DType.UINT64
+    if a.dtype is not wide and b.dtype is not wide:
+        return Compare(op, cast(a, DType.INT64), cast(b, DType.INT64), loc=loc)
+    if "i" not in (a.dtype.kind, b.dtype.kind):
+        return Compare(op, cast(a, wide), cast(b, wide), loc=loc)
+    if b.dtype is wide:
+        return _compare_integers(_MIRRORED[op], b, a, loc)
+    # a is uint64 and b signed: a negative b is below every a, else both are unsigned.
+    if isinstance(b, Const):
+        if int(b.value.real) < 0:
+            return const(op in (">", ">=", "!="), DType.BOOL, loc)
+        return Compare(op, a, cast(b, wide), loc=loc)
+    zero = Const(0, b.dtype, loc=loc)
+    both = Compare(op, a, cast(b, wide), loc=loc)
+    if op in (">", ">=", "!="):
+        return Logical("or", Compare("<", b, zero, loc=loc), both, loc=loc)
+    return Logical("and", Compare(">=", b, zero, loc=loc), both, loc=loc)
+
+
+def common_type(a: Number | Slot, b: Number | Slot) -> NumberType | None:
+    """The type for a value that is one of the two, not a result of both: it holds either."""
+    t = joined(a.known_type, b.known_type)
+    for number in (a, b):
+        literal = number.constant if isinstance(number, Number) else number.literal
+        is_single = t is not None and number.python and t.dtype is DType.FLOAT32
+        if is_single and isinstance(literal, float) and _LARGEST_FLOAT32 < abs(literal) < math.inf:
+            return NumberType(DType.FLOAT64, python=False)
+    return t
+
+
+_LARGEST_FLOAT32 = 3.4028234663852886e38
+
+
+def select(cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
+    """`a if cond else b`, in the type that both meet in."""
+    t = common_type(a, b)
+    if t is None:
+        raise PartedTypesError(None, loc)
+    if isinstance(cond, Const):
+        return to_type(a if cond.value else b, t)
+    return Number(Select(cond, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), t.python, t.either)
+
+
+def extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    """op "min", "max" (Python's) or "minimum", "maximum" (NumPy's) of two numbers."""
+    if op in ("min", "max"):
+        return _builtin_extremum(op, a, b, loc)
+    if a.either is not None or b.either is not None:
+        return _in_each_type(lambda numbers: extremum(op, numbers[0], numbers[1], loc), (a, b), loc)
+    return _extremum(op, a, b, _known(promote(a.type, b.type), op, a, b, loc), loc)
+
+
+def _builtin_extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    """Python's min and max, which keep each operand's own type."""
+    t = common_type(a, b)
+    if t is None and all(n.type.dtype.is_integer for n in (a, b)):
+        # uint64 beside a signed type. The larger one is in uint64, the smaller one in int64.
+        dtype, end, other = (DType.UINT64, 0, "max") if op == "max" else (DType.INT64, 2**63 - 1, "min")
+        a, b = (
+            n if (n.type.dtype is DType.UINT64) == (dtype is DType.UINT64)
+            else replace(n, expr=Binary(other, n.expr, Const(end, n.type.dtype, loc=loc), loc=loc))
+            for n in (a, b)
+        )  # fmt: skip
+        out = Binary(op, cast(a.expr, dtype), cast(b.expr, dtype), loc=loc)
+        python = a.python and b.python
+        return Number(out, python, None if python else either_of(a.type, b.type))
+    return _extremum(op, a, b, _known(t, op, a, b, loc), loc)
+
+
+def _extremum(op: str, a: Number, b: Number, t: NumberType, loc: Loc) -> Number:
+    if t.dtype.is_complex:
+        raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
+    if op in ("minimum", "maximum"):
+        t = NumberType(t.dtype, python=False)
+    if t.dtype is DType.BOOL:
+        return Number(Binary("&" if op.startswith("min") else "|", a.expr, b.expr, loc=loc), t.python)
+    return replace(_apply(op, a, b, t, loc), either=t.either)
+
+
+def nearest(a: Number, dtype: DType, loc: Loc) -> Number:
+    """A Python int as the value of an integer type that is nearest to it."""
+    if a.type != PY_INT or not dtype.is_integer or is_within(range_of(a.expr), limits(dtype)):
+        return a
+    least, greatest = limits(dtype)
+    if isinstance(a.constant, int):
+        return python_number(min(max(a.constant, least), greatest), loc)
+    low, high = python_number(max(least, -(2**63)), loc), python_number(min(greatest, 2**63 - 1), loc)
+    return extremum("min", extremum("max", a, low, loc), high, loc)
+
+
+def absolute(a: Number, loc: Loc) -> Number:
+    """`abs(a)`; a complex number's is real."""
+    if a.either is not None:
+        return _in_each_type(lambda numbers: absolute(numbers[0], loc), (a,), loc)
+    if a.type == PY_BOOL:
+        a = to_type(a, PY_INT)
+    if a.constant is not None and a.python:
+        return python_number(abs(a.constant), loc)
+    dtype = a.type.dtype
+    if dtype is DType.BOOL or dtype.kind == "u":
+        return a
+    return Number(Intrinsic("abs", (a.expr,), dtype.part, loc=loc), a.python)

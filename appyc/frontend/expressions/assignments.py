@@ -1,0 +1,390 @@
+"""Assignments: to names, elements, slices, items of dicts, and to several of them at once."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from appyc.errors import LengthError, Loc, PragmaError, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.array_creation import shape_from
+from appyc.frontend.arrays.rearranging import rows
+from appyc.frontend.arrays.reshaping import place_of_row, reshaped
+from appyc.frontend.arrays.slices import is_element, lower_items, subscript
+from appyc.frontend.arrays.tensors import as_tensor, as_value, element_type, held, is_array, settled
+from appyc.frontend.control.phi_storage import all_leaves, root
+from appyc.frontend.expressions import arithmetic, lists
+from appyc.frontend.expressions.arithmetic import cast
+from appyc.frontend.expressions.complex_views import with_part, written_part
+from appyc.frontend.expressions.expressions import (
+    array_operation,
+    as_index,
+    binary_symbol,
+    dict_item,
+    kept_before,
+    lower_expression,
+    lower_lazily,
+    lower_number,
+    lower_or_none,
+    number,
+    number_operation,
+    put_together,
+    refuse_text,
+    scalar_operation,
+    wrong_kind,
+)
+from appyc.frontend.expressions.stores import assign, without_leading_ones
+from appyc.frontend.expressions.subscripts import element
+from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
+from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import is_list, tuple_in_place
+from appyc.frontend.types.values import (
+    ArrayRef,
+    DictValue,
+    Masked,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    Wide,
+    describe,
+)
+from appyc.frontend.types.weak_ints import require_fit
+from appyc.ir.nodes import Const, Expr, Load, Store, Update
+from appyc.ir.types import DType
+
+_ATOMIC_OPS = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
+
+
+def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) -> None:
+    """`targets = value`: the value is evaluated once, and first."""
+    if isinstance(targets[0], ast.Name) and targets[0].id in scope.list_names:
+        lists.bind_list(scope, targets[0].id, value, loc)
+        return
+    if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
+        value = tuple_in_place(value)
+    is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
+    unpacks = any(isinstance(target, ast.Tuple | ast.List) for target in targets)
+    if is_store:
+        out = lower_lazily(scope, value)
+    else:
+        out = lower_expression(scope, value) if unpacks else lower_or_none(scope, value)
+    if len(targets) > 1 or unpacks:
+        out = settled(scope, out)
+    for target in targets:
+        assign_to(scope, target, out, loc)
+
+
+def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
+    """`target = value`."""
+    if (part := written_part(target)) is not None:
+        _store(scope, part.place, with_part(scope, part, value, loc), loc)
+        return
+    match target:
+        case ast.Name(id=name):
+            if isinstance(value, ArrayRef) and value.index:
+                places = tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in value.index)
+                value = ArrayRef(value.symbol, places)
+            scope.bind(name, held(scope, value, name, loc), loc)
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            _unpack(scope, elts, value, loc)
+        case ast.Subscript():
+            _store(scope, target, value, loc)
+        case ast.Attribute(value=ast.Name(id=name), attr="shape"):
+            _reshape_in_place(scope, name, value, scope.loc(target))
+        case ast.Attribute():
+            raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
+                                   hints=("return the value, and assign it outside",))  # fmt: skip
+        case _:
+            raise UnsupportedError("this target cannot be compiled", scope.loc(target))
+
+
+def _reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
+    """`x.shape = n`: of an array that the function has made, or a row of one, that no other name has, a new view."""
+    array = scope.read(name, loc) if name in scope.locals else None
+    place = place_of_row(scope, array, loc)
+    if place is None or place[0] not in scope.memory.made or not all(isinstance(i, Const) for i in place[1]):
+        raise UnsupportedError("the shape of this array cannot be assigned in compiled code", loc,
+                               hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
+    others = [
+        binding for other, binding in all_leaves(scope.env) if other != name and root(binding) == place[0]
+    ]
+    if place[1]:  # another row is another object
+        others = [
+            b for b in others if isinstance(b, ArrayRef | Tensor) and place_of_row(scope, b, loc) == place
+        ]
+    if others or place[0] in scope.given:
+        raise UnsupportedError(f"{name!r} has another name, which would see its new shape", loc,
+                               hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
+    assert isinstance(array, ArrayRef | Tensor), "what is a row of an array"
+    tensor = reshaped(scope, as_tensor(scope, array, loc), shape_from(scope, shape, loc), loc)
+    scope.bind(name, as_value(tensor), loc)
+
+
+def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
+    starred = next((k for k, e in enumerate(elts) if isinstance(e, ast.Starred)), None)
+    if starred is not None:
+        elts, value = _gathered(scope, elts, value, starred, loc)
+    if isinstance(value, ArrayRef | Tensor) and value.ndim:
+        value = rows(scope, value, len(elts), loc)
+    if not isinstance(value, TupleValue):
+        raise wrong_kind(value)(f"{describe(value)} cannot be unpacked", loc,
+                                 hints=("only tuples and arrays can be",))  # fmt: skip
+    if len(value.items) != len(elts):
+        raise LengthError(f"{len(value.items)} values cannot be unpacked into {len(elts)} targets", loc)
+    for e, item in zip(elts, value.items, strict=True):
+        assign_to(scope, e, item, loc)
+
+
+def _gathered(
+    scope: Scope, elts: list[ast.expr], value: Value, starred: int, loc: Loc
+) -> tuple[list[ast.expr], TupleValue]:
+    """`a, *b = ...` as `a, b = ...`, where b gets a tuple; a list it is that may only be looked at."""
+    star = elts[starred]
+    assert isinstance(star, ast.Starred)
+    if not isinstance(star.value, ast.Name) or star.value.id not in scope.read_lists:
+        raise UnsupportedError("this starred target gets a list, which cannot be compiled", scope.loc(star),
+                               hints=("a list that is only indexed or looped over can",))  # fmt: skip
+    if not isinstance(value, TupleValue):
+        raise wrong_kind(value)(f"{describe(value)} cannot be unpacked into a starred target", loc,
+                                hints=("only tuples can be",))  # fmt: skip
+    behind = len(elts) - starred - 1
+    if len(value.items) < starred + behind:
+        raise LengthError(
+            f"{len(value.items)} values cannot be unpacked into {len(elts) - 1} targets and more", loc
+        )
+    items = value.items
+    last = len(items) - behind
+    together = TupleValue(items[starred:last])
+    return [*elts[:starred], star.value, *elts[starred + 1 :]], TupleValue(
+        (*items[:starred], together, *items[last:])
+    )
+
+
+def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
+    """The element that an atomic update writes."""
+    ref = _target(scope, target)
+    if not isinstance(ref, ArrayRef) or ref.ndim:
+        raise UnsupportedError(
+            f"this assigns to {describe(ref)}, where an element is needed", scope.loc(target),
+            hints=("assign single elements in a loop",),
+        )  # fmt: skip
+    return ref
+
+
+def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
+    """What an assignment writes: an element, or several. Raises for what cannot be written."""
+    loc = scope.loc(target)
+    owner = lower_expression(scope, target.value)
+    if not isinstance(owner, ArrayRef | Tensor):
+        raise wrong_kind(owner)(f"{describe(owner)} cannot be assigned to by index", loc)
+    items = lower_items(scope, target.slice)
+    if isinstance(owner, ArrayRef) and is_element(items):
+        ref = element(scope, owner, target.slice, items, loc)
+    else:
+        place = subscript(scope, owner, items, loc, stored=True)
+        if isinstance(place, Tensor | Masked):
+            return place  # `assign` looks at it
+        assert isinstance(place, Number)
+        if isinstance(owner, Tensor) and owner.unsettled:
+            raise UnsupportedError("whether this is a view in another shape only its strides would tell", loc,
+                                   hints=("assign to the array itself",))  # fmt: skip
+        if not isinstance(place.expr, Load):
+            raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
+                                     hints=("give it a name first",))  # fmt: skip
+        ref = ArrayRef(place.expr.array, place.expr.index)
+    if ref.symbol.array.readonly:
+        raise LengthError(
+            f"'{ref.symbol.name}' is read-only, and this assigns to it", loc,
+            hints=("pass an array that may be written, such as a copy of it",),
+        )  # fmt: skip
+    scope.memory.store(ref.symbol, loc)
+    return ref
+
+
+def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
+    if isinstance(target.value, ast.Name) and target.value.id in scope.list_names:
+        item = settled(scope, put_together(scope, value, loc))
+        lists.store_item(scope, target.value.id, lower_number(scope, target.slice), item, loc)
+        return
+    if isinstance(target.value, ast.Name) and target.value.id in scope.own_dicts:
+        _store_in_dict(scope, target.value.id, target.slice, value, loc)
+        return
+    with scope.collect() as block:
+        ref = _target(scope, target)
+    if isinstance(ref, Tensor | Masked) or ref.ndim:
+        # Tests of the target's own shape may come first; nothing is written before the value is read.
+        scope.block.extend(block)
+        assign(scope, ref, value, loc)
+        return
+    if is_array(value) and any(
+        isinstance(n, ast.Constant) and n.value is ... for n in ast.walk(target.slice)
+    ):
+        # `a[..., 0]` is an array without axes, to which one of a single element fits.
+        value = as_value(without_leading_ones(scope, as_tensor(scope, value, loc), 0, loc))
+    stored = number(value, loc, "the assigned value")
+    if block and not isinstance(stored.expr, Const):
+        # The index makes statements, and Python evaluates the value first.
+        stored = replace(stored, expr=scope.temp("value", stored.expr))
+    scope.block.extend(block)
+    require_fit(scope, stored, ref.symbol.dtype, loc)
+    scope.emit(Store(ref.symbol, ref.index, converted(stored, ref, loc), loc=loc))
+
+
+def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: Value, loc: Loc) -> None:
+    """`name[index] = value`, where no other name has the dict."""
+    owner = scope.read(name, loc)
+    assert isinstance(owner, DictValue), "the name is bound to dicts alone"
+    items = list(owner.values.items)
+    key = index.value if isinstance(index, ast.Constant) else None
+    if isinstance(key, str | int) and key not in owner.keys:
+        owner = replace(owner, keys=(*owner.keys, key))
+        items.append(value)
+    else:
+        items[dict_item(scope, owner, index, loc)] = value
+    stored = held(scope, replace(owner, values=TupleValue(tuple(items))), name, loc)
+    scope.bind(name, stored, loc)
+
+
+def converted(value: Number, ref: ArrayRef, loc: Loc) -> Expr:
+    """The value in the array's element type, as NumPy's assignment converts it."""
+    dtype = ref.symbol.dtype
+    if value.type.dtype.is_complex and not dtype.is_complex and dtype is not DType.BOOL:
+        raise TypeInferenceError(
+            f"a complex number cannot be stored in '{ref.symbol.name}', an array of {dtype}", loc,
+            hints=("store z.real, or use a complex array",),
+        )  # fmt: skip
+    return cast(value.expr, dtype)
+
+
+def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr, loc: Loc) -> None:
+    """`target += value` and its kin."""
+    symbol = binary_symbol(op)
+    if isinstance(target, ast.Name) and target.id in scope.list_names:
+        lists.extend(scope, target.id, value, loc)
+        return
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        name = target.value.id
+        if name in scope.own_dicts:
+            old_item = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+            total = ast.copy_location(ast.BinOp(old_item, op, value), value)
+            _store_in_dict(scope, name, target.slice, _fresh_sum(scope, total, loc), loc)
+            return
+        if name in scope.list_names:
+            at = Number(scope.temp("at", as_index(lower_number(scope, target.slice), loc)), python=True)
+            item = number(lists.list_item(scope, lists.list_named(scope, name, loc), at, loc), loc)
+            new = number_operation(scope, symbol, item, lower_number(scope, value), loc)
+            lists.store_item(scope, name, at, new, loc)
+            return
+    if isinstance(target, ast.Name):
+        with scope.collect() as block:
+            operand = lower_expression(scope, value)
+        old = scope.read(target.id, scope.loc(target))
+        if isinstance(old, ArrayRef | Tensor) and old.ndim:
+            scope.block.extend(block)
+            _update_array(scope, old, symbol, operand, loc)
+            return
+        if block and isinstance(old, Number | Wide):
+            old = kept_before(scope, old, block)
+        scope.block.extend(block)
+        if isinstance(old, TupleValue) and isinstance(operand, TupleValue) and symbol == "+":
+            joined = held(scope, TupleValue(old.items + operand.items), target.id, loc)
+            scope.bind(target.id, joined, loc)
+            return
+        refuse_text(symbol, old, operand, loc)
+        if isinstance(old, Number) and is_array(operand):
+            scope.bind(
+                target.id, held(scope, array_operation(scope, symbol, old, operand, loc), target.id, loc), loc
+            )
+            return
+        sides = ((old, loc), (operand, scope.loc(value)))
+        scope.bind(target.id, scalar_operation(scope, symbol, *sides, loc), loc)
+        return
+    if written_part(target) is not None:
+        old = lower_expression(scope, target)
+        assign_to(
+            scope, target, array_operation(scope, symbol, old, lower_expression(scope, value), loc), loc
+        )
+        return
+    if not isinstance(target, ast.Subscript):
+        raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
+                               hints=("return the value, and assign it outside",))  # fmt: skip
+    ref = _target(scope, target)
+    if isinstance(ref, Tensor | Masked) or ref.ndim:
+        _update_array(scope, ref, symbol, lower_lazily(scope, value), loc)
+        return
+    load: Expr = Load(ref.symbol, ref.index, loc=scope.loc(target))
+    with scope.collect() as block:
+        operand = lower_expression(scope, value)
+    if block:
+        ref = ArrayRef(
+            ref.symbol, tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in ref.index)
+        )
+        load = scope.temp("kept", Load(ref.symbol, ref.index, loc=scope.loc(target)))
+        scope.block.extend(block)
+    element_now = Number(load, python=False)
+    out = number_operation(scope, symbol, element_now, number(operand, scope.loc(value)), loc)
+    if ref.symbol.dtype.is_integer and out.type.dtype.is_float and symbol == "/":
+        # NumPy scalars divide to a float, which the element's store then truncates.
+        out = Number(cast(out.expr, ref.symbol.dtype), python=False)
+    scope.emit(Store(ref.symbol, ref.index, converted(out, ref, loc), loc=loc))
+
+
+def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> Value:
+    """The new value of a dict's item; an array would be changed in place, and other names might have it."""
+    out = lower_expression(scope, node)
+    if is_array(out):
+        raise UnsupportedError("an array in a dict cannot be updated through it", loc,
+                               hints=("give the array a name",))  # fmt: skip
+    return out
+
+
+def _update_array(
+    scope: Scope, target: ArrayRef | Tensor | Masked, symbol: str, value: Value, loc: Loc
+) -> None:
+    """`target op= value` in the target's memory. Raises where NumPy refuses the result's type."""
+    out = array_operation(scope, symbol, target, value, loc)
+    old, new = element_type(target), element_type(out)
+    if "biufc".index(new.kind.replace("u", "i")) > "biufc".index(old.kind.replace("u", "i")):
+        raise TypeInferenceError(
+            f"{symbol}= gives {new}, which an array of {old} does not take", loc,
+            hints=(f"convert the result: a[...] = (a {symbol} x).astype(a.dtype)",),
+        )  # fmt: skip
+    assign(scope, target, out, loc)
+
+
+def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
+    """`#pragma atomic` on `x[i] += e` or `x[i] = max(x[i], e)`."""
+    loc = scope.loc(node)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
+        symbol = binary_symbol(node.op)
+        if symbol not in _ATOMIC_OPS:
+            raise PragmaError(
+                f"{symbol}= cannot be atomic", pragma.loc,
+                hints=("+= -= *= &= |= ^= can, and x[i] = min(x[i], e), max(x[i], e)",),
+            )  # fmt: skip
+        operand = number(lower_expression(scope, node.value), scope.loc(node.value))
+        ref = target_element(scope, node.target)
+        require_fit(scope, operand, ref.symbol.dtype, loc)
+        if symbol == "-":
+            operand = arithmetic.negative(Number(converted(operand, ref, loc), python=False), loc)
+        value = converted(operand, ref, loc)
+        scope.emit(Update(ref.symbol, ref.index, _ATOMIC_OPS[symbol], value, atomic=True, loc=loc))
+        return
+    match node:
+        case ast.Assign(targets=[ast.Subscript() as target], value=ast.Call(func=func, args=[first, second])):
+            called = lower_expression(scope, func)
+            op = {min: "min", max: "max"}.get(called.obj) if isinstance(called, Opaque) else None  # type: ignore[call-overload]
+            same = ast.dump(first).replace("Load()", "Store()") == ast.dump(target).replace(
+                "Load()", "Store()"
+            )
+            if op is not None and same:
+                operand = number(lower_expression(scope, second), scope.loc(second))
+                ref = target_element(scope, target)
+                value = converted(operand, ref, loc)
+                scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))
+                return
+    raise PragmaError(
+        "this statement cannot be atomic", pragma.loc,
+        hints=("x[i] += e can (also -= *= &= |= ^=), and x[i] = min(x[i], e), max(x[i], e)",),
+    )  # fmt: skip

@@ -1,0 +1,112 @@
+"""Attributes of arrays and numbers."""
+
+from __future__ import annotations
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays import tensors
+from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.library.made_generators import MadeGenerator, MadeMethod
+from appyc.frontend.library.scalar_functions import imaginary_part, real_part
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import (
+    ArrayRef,
+    DictValue,
+    ListValue,
+    Masked,
+    MaybeNone,
+    Number,
+    Opaque,
+    ReturnedChoice,
+    ReturnedList,
+    ReturnedView,
+    Tensor,
+    TupleValue,
+    Value,
+    Wide,
+    describe,
+)
+
+
+def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
+    """`owner.name`."""
+    owner = expressions.put_together(scope, owner, loc)
+    match owner:
+        case Masked():
+            raise AssertionError("a mask has been put together")
+        case Wide():
+            raise UnsupportedError(f"{describe(owner)} has no attributes in compiled code", loc)
+        case Opaque(obj=MadeGenerator() as bits):
+            return Opaque(MadeMethod(bits, name))
+        case Opaque():
+            return scope.names.attribute(owner, name, loc)
+        case ArrayRef() | Tensor():
+            return _array_attribute(scope, owner, name, loc)
+        case Number():
+            return _number_attribute(owner, name, loc)
+        case DictValue():
+            raise UnsupportedError(f"the attribute {name!r} of a dict cannot be compiled", loc,
+                                   hints=("d[key] can",))  # fmt: skip
+        case MaybeNone():
+            raise UnsupportedError("this may be None", loc, hints=("ask whether it is None first",))
+        case ReturnedView() | ReturnedChoice() | ReturnedList():
+            raise AssertionError("what is returned is no operand")
+        case ListValue():
+            raise UnsupportedError(f"a list has no attribute {name!r} here", loc,
+                                   hints=("append and pop can be called",))  # fmt: skip
+        case TupleValue(items=items, names=names) if name in names:
+            return items[names.index(name)]
+        case TupleValue():
+            raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
+
+
+def shape_of(owner: ArrayRef | Tensor, loc: Loc) -> TupleValue:
+    extents = owner.extents if isinstance(owner, Tensor) else owner.extents(loc)
+    return TupleValue(tuple(Number(extent, python=True) for extent in extents))
+
+
+def _array_attribute(scope: Scope, owner: ArrayRef | Tensor, name: str, loc: Loc) -> Value:
+    dtype = owner.symbol.dtype if isinstance(owner, ArrayRef) else owner.element.dtype
+    match name:
+        case "T":
+            tensor = tensors.as_tensor(scope, owner, loc)
+            return tensors.permuted(tensor, range(tensor.ndim)[::-1])
+        case "real" | "imag":
+            part = real_part if name == "real" else imaginary_part
+            return tensors.elementwise(scope, [owner], lambda numbers: part(numbers[0], loc), loc)
+        case "shape":
+            return shape_of(owner, loc)
+        case "ndim":
+            return arithmetic.python_number(owner.ndim, loc)
+        case "size":
+            out = arithmetic.python_number(1, loc)
+            for item in shape_of(owner, loc).items:
+                out = (
+                    arithmetic.binary("*", expressions.number(item, loc), out, loc)
+                    if out.constant != 1
+                    else expressions.number(item, loc)
+                )
+            return out
+        case "dtype":
+            return Opaque(dtype.numpy)
+        case "itemsize":
+            return arithmetic.python_number(dtype.itemsize, loc)
+        case "nbytes":
+            size = expressions.number(_array_attribute(scope, owner, "size", loc), loc)
+            return arithmetic.binary("*", size, arithmetic.python_number(dtype.itemsize, loc), loc)
+        case _:
+            raise UnsupportedError(
+                f"the array attribute {name!r} cannot be compiled", loc,
+                hints=("shape, size, ndim, dtype, itemsize, nbytes, T, real and imag can",),
+            )  # fmt: skip
+
+
+def _number_attribute(owner: Number, name: str, loc: Loc) -> Value:
+    match name:
+        case "real":
+            return real_part(owner, loc)
+        case "imag":
+            return imaginary_part(owner, loc)
+        case "dtype" if not owner.python:
+            return Opaque(owner.type.dtype.numpy)
+        case _:
+            raise UnsupportedError(f"{describe(owner)} has no attribute {name!r} that can be compiled", loc)

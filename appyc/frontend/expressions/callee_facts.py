@@ -1,0 +1,114 @@
+"""The callees of a function while it is lowered: what is known of them, and what they read of what is around them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from appyc.frontend.types.numbers import PY_INT
+from appyc.ir.nodes import Alloc, Call, Callee, For, ForAll, Function, Node, Reduce, Symbol, Var, View
+from appyc.ir.visit import arrays_written, rewrite, scalars_written, symbols_of, walk
+
+Shape: TypeAlias = Hashable
+"""What a callee returns: a NumberType, None, the number of a parameter that is an array, or a tuple with such."""
+
+
+@dataclass
+class Known:
+    """What attempts at a function have learnt. recursive: the functions that call themselves. results: what callees
+    return, by function and types. written: the parameters that they store into."""
+
+    recursive: set[object] = field(default_factory=set)
+    results: dict[Hashable, Shape] = field(default_factory=dict)
+    written: dict[Hashable, frozenset[int]] = field(default_factory=dict)
+
+
+@dataclass
+class Made:
+    """A callee of this attempt. function: None until it has been lowered. stored: the arrays around it that it
+    stores into."""
+
+    name: str
+    key: Hashable
+    function: Function | None = None
+    stored: frozenset[Symbol] = frozenset()
+
+
+@dataclass
+class Callees:
+    """The callees of one attempt. settled: nothing was learnt that the attempt should have known."""
+
+    known: Known
+    made: dict[Hashable, Made] = field(default_factory=dict)
+    settled: bool = True
+
+    def is_done(self) -> bool:
+        """Whether the attempt stands. What never returns is taken to return an integer on the next."""
+        if self.settled:
+            for made in self.made.values():
+                if made.key not in self.known.results:
+                    self.learn(made.key, PY_INT, frozenset())
+        return self.settled
+
+    def learn(self, key: Hashable, result: Shape, written: frozenset[int]) -> None:
+        known = self.known
+        if key not in known.results or (known.results[key], known.written[key]) != (result, written):
+            known.results[key], known.written[key] = result, written
+            self.settled = False
+
+
+def with_callees(function: Function, callees: Callees) -> Function:
+    """The function with its callees, and with parameters for what those read of the functions around them."""
+    made = {m.name: m.function for m in callees.made.values() if m.function is not None}
+    if not made:
+        return function
+    hidden, written = _hidden(made)
+
+    def rule(node: Node) -> Node:
+        if not isinstance(node, Call):
+            return node
+        more = (
+            View(s, written=s in written[node.callee], loc=node.loc) if s.is_array else Var(s, loc=node.loc)
+            for s in hidden[node.callee]
+        )
+        return replace(node, args=(*node.args, *more))
+
+    def complete(name: str) -> Callee:
+        fn = rewrite(made[name], rule)
+        return Callee(replace(fn, params=(*fn.params, *hidden[name])))
+
+    return replace(rewrite(function, rule), callees=tuple(map(complete, made)))
+
+
+def _hidden(made: Mapping[str, Function]) -> tuple[dict[str, list[Symbol]], dict[str, set[Symbol]]]:
+    """By callee: the symbols that are no parameters and that it, or what it calls, reads without defining them; and
+    which of them it stores into."""
+    own = {name: _defined(fn) for name, fn in made.items()}
+    called = {name: {n.callee for n in walk(fn) if isinstance(n, Call)} for name, fn in made.items()}
+    free = {name: set(symbols_of(fn)) - own[name] for name, fn in made.items()}
+    written = {name: arrays_written(fn) - own[name] for name, fn in made.items()}
+    for _ in made:  # as many rounds as a chain of calls can be long
+        for name in made:
+            for other in called[name]:
+                free[name] |= free[other] - own[name]
+                written[name] |= written[other] - own[name]
+    return {name: sorted(symbols, key=lambda s: s.uid) for name, symbols in free.items()}, written
+
+
+def _defined(fn: Function) -> set[Symbol]:
+    """The symbols of a callee's own."""
+    out = {*fn.params, *scalars_written(fn)}
+    for node in walk(fn):
+        match node:
+            case For():
+                out.add(node.var)
+            case Alloc():
+                out.add(node.array)
+            case ForAll() | Reduce():
+                out |= {*node.axes}
+                if isinstance(node, ForAll) and node.position is not None:
+                    out.add(node.position)
+            case _:
+                pass
+    return out

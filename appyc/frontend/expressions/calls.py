@@ -1,0 +1,483 @@
+"""Calls: functions of numbers from the table, and Python functions, which are inlined."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from types import FunctionType, MethodType
+from typing import TypeGuard
+
+import numpy as np
+
+from appyc.errors import CompileError, LibraryCallError, Loc, Note, TypeInferenceError, UnsupportedError
+from appyc.frontend.access import AccessPath, python_function
+from appyc.frontend.arrays.tensors import elementwise, is_array
+from appyc.frontend.arrays.where_arguments import given_places, put
+from appyc.frontend.control.generated import generated_extreme, generated_sum, generated_test
+from appyc.frontend.expressions import arithmetic, attributes, expressions
+from appyc.frontend.expressions.local_functions import LocalFunction
+from appyc.frontend.expressions.recursion import Called, lower_recursive
+from appyc.frontend.library import generator_calls
+from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays
+from appyc.frontend.library.composed_functions import ALL_FUNCTIONS
+from appyc.frontend.library.distributions import Primitive, Stored
+from appyc.frontend.library.generator_state import kind_of
+from appyc.frontend.library.host_calls import BUILTINS, is_library_function
+from appyc.frontend.library.made_generators import MadeMethod, lower_maker
+from appyc.frontend.library.scalar_functions import as_dtype, number_method
+from appyc.frontend.resolve import Names
+from appyc.frontend.scope import Recursive, Scope
+from appyc.frontend.source import Source, capture, read_source
+from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.types.numbers import holds
+from appyc.frontend.types.values import (
+    ArrayRef,
+    DictValue,
+    ListValue,
+    Masked,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
+from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
+from appyc.ir.nodes import Var
+from appyc.ir.types import DType
+
+MAX_CALL_DEPTH = 40
+"""Calls inside calls."""
+
+
+def lower_call(scope: Scope, node: ast.Call) -> Value:
+    """The value of a call."""
+    loc = scope.loc(node)
+    node = with_items(scope, node)
+    if isinstance(node.func, ast.Attribute):
+        owner = expressions.lower_lazily(scope, node.func.value)
+        if not isinstance(owner, Opaque):
+            return _method(scope, owner, node.func.attr, node, loc)
+        if kind_of(owner.obj) is not None:
+            drawn_there = generator_calls.lower_method(scope, node, owner, node.func.attr, loc)
+            if drawn_there is not None:
+                return drawn_there
+        callee = attributes.attribute(scope, owner, node.func.attr, scope.loc(node.func))
+    else:
+        callee = expressions.lower_expression(scope, node.func)
+    if not isinstance(callee, Opaque):
+        raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
+    if isinstance(callee.obj, MadeMethod):
+        return generator_calls.lower_made_method(scope, node, callee.obj, loc)
+    if isinstance(callee.obj, Primitive | Stored):
+        return generator_calls.lower_primitive(scope, node, callee.obj, loc)
+    if (own := lower_maker(scope, node, _hashable(callee.obj), loc)) is not None:
+        return own
+    generator = generator_calls.generator_of(callee)
+    if generator is not None:
+        found_there = generator_calls.lower_method(scope, node, generator, callee.obj.__name__, loc)  # type: ignore[attr-defined]
+        if found_there is not None:
+            return found_there
+    is_extreme = (callee.obj is min or callee.obj is max) and len(node.args) == 1
+    if is_extreme and (found := generated_extreme(scope, node, callee.obj is max, loc)) is not None:
+        return found
+    if special := _SPECIAL.get(_hashable(callee.obj)):
+        return special(scope, node, loc)
+    if callee.obj is sum and (total := generated_sum(scope, node)) is not None:
+        return total
+    with _answered_by_library(loc):
+        if (of_arrays := lower_array_call(scope, callee.obj, node, loc)) is not None:
+            return of_arrays
+    entry = ALL_FUNCTIONS.get(_hashable(callee.obj))
+    if entry is not None:
+        with _answered_by_library(loc) if is_library_function(callee.obj) else nullcontext():
+            return _from_table(scope, node, callee.obj, entry, loc)
+    if is_named_tuple(callee.obj):
+        return _named_tuple(scope, node, callee.obj, loc)
+    if isinstance(callee.obj, LocalFunction):
+        return _inline_local(scope, node, callee.obj, loc)
+    fn = python_function(callee.obj)
+    if fn is not None:
+        bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
+        with generator_calls.or_library(node, loc) if generator is not None else nullcontext():
+            return _inline(scope, node, fn, callee.root, bound, loc)
+    if any(callee.obj is builtin for builtin in BUILTINS):
+        raise LibraryCallError(f"{ast.unparse(node.func)} is called in Python only", loc,
+                               hints=("call it outside the loop with the pragma",))  # fmt: skip
+    if is_library_function(callee.obj):
+        raise LibraryCallError(
+            f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
+            hints=("write it as a loop or as a Python function, or call it outside the compiled function",),
+        )  # fmt: skip
+    raise UnsupportedError(
+        f"{ast.unparse(node.func)} cannot be compiled", loc,
+        hints=("write it as a loop or as a Python function, or call it outside the compiled function",),
+    )  # fmt: skip
+
+
+def with_items(scope: Scope, node: ast.Call) -> ast.Call:
+    """The call with the items of tuples in place of starred arguments."""
+    if not any(isinstance(a, ast.Starred) for a in node.args):
+        return node
+    return ast.copy_location(
+        ast.Call(node.func, expressions.unstarred(scope, node.args), node.keywords), node
+    )
+
+
+@contextmanager
+def _answered_by_library(loc: Loc) -> Iterator[None]:
+    """A form of an array function that has no loops here is a call of the library."""
+    try:
+        yield
+    except UnsupportedError as error:
+        if error.loc != loc:
+            raise  # an operand's
+        raise LibraryCallError(
+            error.summary, loc, label=error.label, related=error.related, hints=error.hints
+        ) from None
+
+
+def _receiver(method: Opaque) -> Opaque:
+    """The object that a method is bound to, found again by way of the method."""
+    assert isinstance(method.obj, MethodType)
+    path = method.root.step("attr", "__self__") if method.root is not None else None
+    return Opaque(method.obj.__self__, path)
+
+
+def _hashable(obj: object) -> object:
+    try:
+        hash(obj)
+    except TypeError:
+        return None
+    return obj
+
+
+def _positional(scope: Scope, node: ast.Call, loc: Loc) -> list[ast.expr]:
+    if node.keywords:
+        raise UnsupportedError(f"{ast.unparse(node.func)} takes no keyword arguments here", loc)
+    return node.args
+
+
+def _from_table(
+    scope: Scope,
+    node: ast.Call,
+    obj: object,
+    entry: tuple[range, Callable[[list[Number], Loc], Number]],
+    loc: Loc,
+) -> Value:
+    counts, make = entry
+    places, node = given_places(obj, node, counts)
+    nodes = _positional(scope, node, loc)
+    if (literal := _from_literal(obj, nodes, loc)) is not None:
+        return literal
+    values = expressions.lower_operands(scope, nodes)
+    if len(values) == 1 and isinstance(values[0], TupleValue) and obj in (min, max):
+        values = list(values[0].items)
+    if len(values) not in counts:
+        expected = f"{counts.start}" if len(counts) == 1 else f"{counts.start} to {counts.stop - 1}"
+        raise UnsupportedError(
+            f"{ast.unparse(node.func)} with {len(values)} arguments cannot be compiled, with {expected} it can",
+            loc,
+        )
+    what = f"an argument of {ast.unparse(node.func)}"
+    if isinstance(obj, np.ufunc) and "BB->B" in obj.types:
+        refuse_unfit(scope, values, loc)
+    elif isinstance(obj, type) and issubclass(obj, np.integer) and isinstance(values[0], Number):
+        require_fit(scope, values[0], DType(obj.__name__), loc)
+    if places.where is not None or places.out is not None:
+        return put(scope, places, values, lambda numbers: make(numbers, loc), loc, what)
+    if works_on_arrays(obj) and any(is_array(v) for v in values):
+        return elementwise(scope, values, lambda numbers: make(numbers, loc), loc, what)
+    numbers = [expressions.number(v, loc, what) for v in values]
+    return make(numbers, loc)
+
+
+def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None:
+    """`float("inf")`, and `np.uint64(...)` of a literal beyond int64."""
+    match nodes:
+        case [ast.Constant(value=str(text))] if obj in (float, int, complex):
+            try:
+                return arithmetic.python_number(obj(text), loc)
+            except ValueError as error:
+                raise TypeInferenceError(str(error), loc) from None
+        case [ast.Constant(value=int(value))] if obj is np.uint64 and holds(DType.UINT64, value):
+            return Number(arithmetic.const(value, DType.UINT64, loc), python=False)
+        case _:
+            return None
+
+
+def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:
+    if isinstance(owner, ArrayRef | Tensor | Masked) and owner.ndim:
+        with _answered_by_library(loc):
+            return lower_array_method(scope, owner, name, node, loc)
+    if isinstance(owner, ListValue):
+        from appyc.frontend.expressions.lists import list_method  # noqa: PLC0415  (it lowers positions)
+
+        return list_method(scope, owner, node, loc)
+    if isinstance(owner, DictValue):
+        return _dict_method(scope, owner, name, node, loc)
+    if not isinstance(owner, Number):
+        raise UnsupportedError(
+            f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
+            hints=("write it as a loop, or call it outside the compiled function",),
+        )  # fmt: skip
+    if owner.python and not hasattr(owner.type.dtype.numpy.type(0).item(), name):
+        hints = ("an array has one",) if hasattr(np.ndarray, name) else ()
+        raise UnsupportedError(f"{describe(owner)} has no method {name!r}", loc, hints=hints)
+    with (
+        nullcontext() if owner.python else _answered_by_library(loc)
+    ):  # a NumPy scalar has an array's methods
+        args = expressions.lower_operands(scope, _positional(scope, node, loc))
+        dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
+        numbers = [a for a in args if isinstance(a, Number)]
+        return number_method(owner, name, numbers, dtype, loc)
+
+
+def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc: Loc) -> Value:
+    """`d.keys()`, `d.values()`, `d.items()`, and `d.get(key)`."""
+    args = expressions.lower_operands(scope, _positional(scope, node, loc), expressions.lower_or_none)
+    keys, values = expressions.keys_of(owner, loc), owner.values
+    match name, args:
+        case "keys", []:
+            return keys
+        case "values", []:
+            return values
+        case "items", []:
+            pairs = zip(keys.items, values.items, strict=True)
+            return TupleValue(tuple(TupleValue(pair) for pair in pairs))
+        case "get", [_] | [_, _]:
+            key = expressions.known_key(args[0])
+            if key in owner.keys:
+                return values.items[owner.keys.index(key)]
+            if key is not None:
+                return args[1] if len(args) > 1 else Opaque(None)
+    raise UnsupportedError(
+        f"the method {name!r} of a dict cannot be compiled", loc,
+        hints=("keys, values and items can be looped over, and get a key that is written out",),
+    )  # fmt: skip
+
+
+def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    args = _positional(scope, node, loc)
+    if len(args) != 1:
+        raise TypeInferenceError("len takes 1 argument", loc)
+    value = expressions.lower_expression(scope, args[0])
+    match value:
+        case TupleValue():
+            return arithmetic.python_number(len(value.items), loc)
+        case DictValue():
+            return arithmetic.python_number(len(value.keys), loc)
+        case ListValue(slots=slots):
+            return Number(Var(slots.count, loc=loc), python=True)
+        case ArrayRef() | Tensor() if value.ndim > 0:
+            return attributes.shape_of(value, loc).items[0]
+        case Opaque(obj=str(text)):
+            return arithmetic.python_number(len(text), loc)
+        case _:
+            raise expressions.wrong_kind(value)(f"{describe(value)} has no len()", loc)
+
+
+def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    args = _positional(scope, node, loc)
+    if len(args) != 2:
+        raise TypeInferenceError("divmod takes 2 arguments", loc)
+    a, b = expressions.lower_numbers(scope, args)
+    refuse_unfit(scope, (a, b), loc)
+    return TupleValue((arithmetic.binary("//", a, b, loc), arithmetic.binary("%", a, b, loc)))
+
+
+def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    raise UnsupportedError(
+        f"{ast.unparse(node.func)} is compiled as what a for loop runs over, and nowhere else", loc
+    )
+
+
+def _isinstance(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    """`isinstance(x, kind)`, which types tell."""
+    args = _positional(scope, node, loc)
+    if len(args) != 2:
+        raise TypeInferenceError("isinstance takes 2 arguments", loc)
+    value, kinds = expressions.lower_operands(scope, args, expressions.lower_or_none)
+    wanted = kinds.items if isinstance(kinds, TupleValue) else (kinds,)
+    types = [kind.obj for kind in wanted if isinstance(kind, Opaque) and isinstance(kind.obj, type)]
+    if len(types) < len(wanted):
+        raise UnsupportedError(
+            "isinstance is compiled for a type or a tuple of types that are written out", loc
+        )
+    return arithmetic.python_number(issubclass(_type_of(value, loc), tuple(types)), loc)
+
+
+def _type_of(value: Value, loc: Loc) -> type:
+    """The type that Python gives a value."""
+    match value:
+        case Number():
+            kind = value.type.dtype.numpy.type
+            return type(kind(0).item()) if value.python else kind
+        case ArrayRef() | Tensor() | Masked() if value.ndim:
+            return np.ndarray
+        case TupleValue(names=()):
+            return tuple
+        case DictValue():
+            return dict
+        case ListValue():
+            return list
+        case Opaque(obj=obj):
+            return type(obj)
+        case _:
+            raise UnsupportedError(f"the type of {describe(value)} shows only at the call", loc)
+
+
+def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    """`tuple(...)` of what has as many items as the types tell."""
+    from appyc.frontend.control.comprehensions import collected  # noqa: PLC0415  (it asks what loops run over)
+
+    nodes = _positional(scope, node, loc)
+    match nodes:
+        case []:
+            return TupleValue(())
+        case [ast.GeneratorExp() | ast.ListComp() as items]:
+            value = collected(scope, items)
+        case [ast.List() as items]:
+            value = expressions.lower_expression(scope, as_tuple(items))
+        case _:
+            (value,) = expressions.lower_operands(scope, nodes[:1])
+    if not isinstance(value, TupleValue) or len(nodes) > 1:
+        raise UnsupportedError("tuple is compiled of tuples, and of generators that run over tuples", loc,
+                               hints=("how many items it has must follow from the types",))  # fmt: skip
+    return TupleValue(value.items)
+
+
+_SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
+    len: _len,
+    isinstance: _isinstance,
+    any: generated_test,
+    all: generated_test,
+    divmod: _divmod,
+    tuple: _tuple,
+    range: _loops_only,
+    enumerate: _loops_only,
+    zip: _loops_only,
+}
+
+
+# ---------------------------------------------------------------- inlining
+
+
+def _inline(
+    scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: Opaque | None, loc: Loc
+) -> Value:
+    """The callee's body in place of the call; its result is the call's value."""
+    _note_recursion(scope, fn.__code__, fn.__name__, loc)
+    signature = inspect.signature(fn, follow_wrapped=False)
+    arguments = bind(scope, node, fn.__name__, signature, bound, loc)
+    for name, parameter in signature.parameters.items():
+        if name not in arguments:
+            arguments[name] = scope.names.constant(parameter.default, None, loc)
+    names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
+    with _called(fn.__name__, loc):
+        return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
+
+
+def inlined(scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc) -> Value:
+    """The same for a function of our own, with values for all its parameters."""
+    names = Names(fn, scope.names.environment, AccessPath((("own", fn.__qualname__),)))
+    return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
+
+
+def is_named_tuple(kind: object) -> TypeGuard[type]:
+    """Whether it is a class that `namedtuple` or `NamedTuple` has made."""
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_field_defaults")
+
+
+def _named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
+    """`Point(x, y)`."""
+    signature = inspect.signature(kind)
+    arguments = bind(scope, node, kind.__name__, signature, None, loc)
+    items = [
+        arguments[name] if name in arguments else scope.names.constant(parameter.default, None, loc)
+        for name, parameter in signature.parameters.items()
+    ]
+    return TupleValue(tuple(items), names=tuple(signature.parameters))
+
+
+def _inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:
+    """The same for a function that is defined inside the one that is compiled."""
+    _note_recursion(scope, fn.key, fn.tree.name, loc)
+    arguments = fn.defaults | bind(scope, node, fn.tree.name, fn.signature, None, loc)
+    with _called(fn.tree.name, loc):
+        around = fn.captured(loc)
+        return _body(scope, fn.source, fn.home.names, fn.key, arguments, loc, around, fn.tree.name)
+
+
+def _body(
+    scope: Scope,
+    source: Source,
+    names: Names,
+    key: object,
+    arguments: dict[str, Value],
+    loc: Loc,
+    around: dict[str, Value],
+    name: str,
+) -> Value:
+    """The body in place of the call, or a call where the function calls itself. around: as in `Called`."""
+    from appyc.frontend.lower import (  # noqa: PLC0415  (it lowers statements, which call)
+        lower_callee,
+        lower_inline,
+    )
+
+    if key in scope.callees.known.recursive:
+        called = Called(name, key, around, lower_callee(scope, source, names, key, loc))
+        return lower_recursive(scope, called, arguments, loc)
+    return lower_inline(scope, source, names, key, around | arguments, loc)
+
+
+def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
+    """Raises Recursive where the function is found to call itself."""
+    if key in scope.callees.known.recursive:
+        return
+    if key in scope.calls:
+        scope.callees.known.recursive.add(key)
+        raise Recursive
+    if len(scope.calls) > MAX_CALL_DEPTH:
+        raise UnsupportedError(f"the calls of {name} go too deep to be compiled", loc,
+                               hints=("write it as a loop",))  # fmt: skip
+
+
+@contextmanager
+def _called(name: str, loc: Loc) -> Iterator[None]:
+    """Errors inside the callee tell of the call."""
+    try:
+        yield
+    except CompileError as error:
+        error.related = (*error.related, Note(loc, f"in the call of {name}"))
+        raise
+
+
+def bind(
+    scope: Scope, node: ast.Call, name: str, signature: inspect.Signature, bound: Opaque | None, loc: Loc
+) -> dict[str, Value]:
+    """The values that a call gives to parameters, as Python binds them."""
+    if any(k.arg is None for k in node.keywords):
+        raise UnsupportedError("a **argument cannot be compiled", loc, hints=("write the arguments out",))
+    for p in signature.parameters.values():
+        if p.kind is p.VAR_KEYWORD:
+            raise UnsupportedError(f"{name} takes **kwargs, which cannot be compiled", loc,
+                                   hints=("name the parameters",))  # fmt: skip
+    nodes = [*node.args, *(k.value for k in node.keywords)]
+    operands = expressions.lower_operands(scope, nodes, expressions.lower_or_none)
+    values = [expressions.put_together(scope, value, loc) for value in operands]
+    positional = values[: len(node.args)]
+    if bound is not None:
+        positional = [bound, *positional]
+    named = {str(k.arg): v for k, v in zip(node.keywords, values[len(node.args) :], strict=True)}
+    try:
+        arguments = signature.bind(*positional, **named)
+    except TypeError as error:
+        raise TypeInferenceError(f"{name}{signature}: {error}", loc) from None
+    rest = {p.name: () for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL}
+    return {
+        name: TupleValue(value) if name in rest else value
+        for name, value in (rest | dict(arguments.arguments)).items()
+    }

@@ -1,0 +1,103 @@
+"""Tuples of numbers whose items a program picks by a position that only the run shows.
+
+    weights = (0.1, 0.2, 0.7)               weights_items = [0.1, 0.2, 0.7]
+    for k in range(3):               ->     for k in range(3):
+        s += weights[k] * a[k]                  s += weights_items[k] * a[k]
+
+The numbers of a tuple that has a name and is indexed so are put into an array beside it, once, where the
+name is bound; those of tuples of one length too, or each of their columns where these differ in type. Items of
+several types are of their common type.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from appyc.errors import Loc
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.values import Number, Table, TableColumn, TupleValue, Value
+from appyc.ir.nodes import Alloc, Load, Store, Symbol
+from appyc.ir.nodes import Expr as IrExpr
+from appyc.ir.types import ArrayType, DType
+
+
+def table_of(scope: Scope, items: Sequence[Value], name: str, loc: Loc) -> Table | None:
+    """The items' numbers in arrays; None where they are no numbers, or tuples that differ in length."""
+    lengths = _lengths(items)
+    if lengths is None:
+        return None
+    numbers = list(_numbers(items))
+    kind: NumberType | None = numbers[0].type
+    for n in numbers[1:]:
+        one = kind is not None and (n.type == kind if len(lengths) > 1 else n.python == kind.python)
+        kind = promote(kind, n.type) if one and kind is not None else None
+    if kind is not None:
+        return TableColumn(_filled(scope, numbers, lengths, kind.dtype, name, loc), kind.python)
+    if len(lengths) == 1:
+        return None
+    rows = [item.items for item in items if isinstance(item, TupleValue)]
+    columns = [
+        table_of(scope, column, f"{name}_{k}", loc) for k, column in enumerate(zip(*rows, strict=True))
+    ]
+    found = tuple(column for column in columns if column is not None)
+    return found if len(found) == len(columns) else None
+
+
+def _lengths(items: Sequence[Value]) -> tuple[int, ...] | None:
+    """The lengths of nested tuples of numbers, where all that stand side by side have one length."""
+    if all(isinstance(item, Number) for item in items):
+        return (len(items),) if items else None
+    inner = {_lengths(item.items) if isinstance(item, TupleValue) else None for item in items}
+    one = inner.pop()
+    return None if inner or one is None else (len(items), *one)
+
+
+def _numbers(items: Sequence[Value]) -> Iterator[Number]:
+    for item in items:
+        if isinstance(item, TupleValue):
+            yield from _numbers(item.items)
+        elif isinstance(item, Number):
+            yield item
+
+
+def _filled(
+    scope: Scope, numbers: Sequence[Number], lengths: tuple[int, ...], dtype: DType, name: str, loc: Loc
+) -> Symbol:
+    array = scope.supply.fresh(f"{name}_items", ArrayType(dtype, len(lengths)))
+    scope.memory.made.add(array)
+    scope.emit(Alloc(array, tuple(integer(n, loc) for n in lengths), zero=False, loc=loc))
+    for place, n in zip(itertools.product(*map(range, lengths)), numbers, strict=True):
+        index = tuple(integer(k, loc) for k in place)
+        scope.emit(Store(array, index, cast(n.expr, dtype), checked=False, loc=loc))
+    return array
+
+
+def table_of_constants(scope: Scope, items: Sequence[Value], loc: Loc) -> Table | None:
+    """The same of items that are constants: filled before anything else runs. None for other items."""
+    if not all(_is_constant(item) for item in items):
+        return None
+    with scope.collect() as block:
+        table = table_of(scope, items, "constant", loc)
+    scope.first += block
+    return table
+
+
+def _is_constant(value: Value) -> bool:
+    if isinstance(value, TupleValue):
+        return all(_is_constant(item) for item in value.items)
+    return isinstance(value, Number) and value.constant is not None
+
+
+def item_of(table: Table, position: IrExpr, length: int, loc: Loc) -> Value:
+    """The item at a position, which the access to the array checks. length: of the items of tuples."""
+    if not isinstance(table, TableColumn):
+        return TupleValue(tuple(item_of(column, position, 0, loc) for column in table))
+    place = (*table.index, position)
+    if len(place) == table.array.array.ndim:
+        return Number(Load(table.array, place, loc=loc), table.python)
+    row = replace(table, index=place)
+    return TupleValue(tuple(item_of(row, integer(k, loc), 0, loc) for k in range(length)), row)

@@ -1,0 +1,500 @@
+"""Lists of numbers, or of tuples of numbers, that a function makes for itself: arrays with room to grow.
+
+    found = []                          found_n = 0; room = 16; found = empty(room)
+    for i in range(n):                  for i in range(n):
+        if a[i] > 0:            ->          if a[i] > 0:
+            found.append(i)                     if found_n == room: (found moves to twice the room)
+                                                found[found_n] = i; found_n += 1
+    return np.array(found)              return found[:found_n]
+
+Which names are such is known before (`frontend/syntax/list_names.py`); what their items are shows at the first
+append, and lowering starts anew with it. Each item of a tuple has an array of its own.
+
+What else makes a list (a comprehension, `list(...)`, a part of another list) is described first and put into
+the list's memory then, as it may read the list that the name has had so far.
+
+Does not handle: items that are arrays or lists, and numbers of different types, which a list keeps apart.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.slices import subscript, tested_position
+from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.library.sorting import sort_in_place
+from appyc.frontend.scope import Restart, Scope
+from appyc.frontend.syntax.list_names import is_new_list
+from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
+from appyc.frontend.types.values import (
+    ListSlots,
+    ListValue,
+    Masked,
+    Number,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
+from appyc.ir.names import unused
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Compare,
+    Expr,
+    Fail,
+    For,
+    ForAll,
+    If,
+    Load,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Var,
+)
+from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import substitute
+
+_ROOM = 16
+"""Items that a new list has room for."""
+
+
+def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
+    """`name = [...]`, `name = [item] * n`, or another new list."""
+    if not isinstance(value, ast.BinOp | ast.List):
+        columns, count = _described(scope, value, loc)
+        _learn(scope, name, _an_item(columns), loc)
+        slots = _slots(scope, name)
+        _make_room(scope, slots, count, loc)
+        for column, tensor in zip(slots.columns, columns.tensors, strict=True):
+            scope.emit(_stored(scope, column, integer(0, loc), count, tensor, loc))
+        _bound(scope, name, slots, count, loc)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sorted":
+            sort(scope, name, loc)
+        return
+    if isinstance(value, ast.BinOp):
+        assert isinstance(value.left, ast.List), "nothing else makes a new list"
+        parts = expressions.lower_operands(scope, [value.left.elts[0], value.right])
+        item, count = parts[0], expressions.as_index(expressions.number(parts[1], loc), loc)
+        times = pinned(scope, "times", Binary("max", count, integer(0, loc), loc=loc))
+        items, length = [item], times
+    else:
+        assert isinstance(value, ast.List), "nothing else makes a new list"
+        items = [
+            expressions.put_together(scope, v, loc) for v in expressions.lower_operands(scope, value.elts)
+        ]
+        length = integer(len(items), loc)
+    for place, item in enumerate(items):
+        _learn(scope, name, item, loc, place)
+    slots = _slots(scope, name)
+    rows = [_columns(item, loc) for item in items]  # read before the list's own memory is new
+    kept = [[scope.temp("item", n.expr) for n in row] for row in rows]
+    _make_room(scope, slots, length, loc)
+    for at, row in enumerate(kept):
+        for column, number in zip(slots.columns, row, strict=True):
+            if isinstance(value, ast.BinOp):
+                axis = scope.supply.fresh("i", DType.INT64)
+                element = cast(number, column.dtype)
+                scope.emit(ForAll((axis,), (length,), column, (Var(axis, loc=loc),), element, loc=loc))
+            else:
+                scope.emit(
+                    Store(column, (integer(at, loc),), cast(number, column.dtype), checked=False, loc=loc)
+                )
+    _bound(scope, name, slots, length, loc)
+
+
+def _make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
+    """New memory for a list of this length."""
+    room = Binary("max", length, integer(_ROOM, loc), loc=loc)
+    scope.emit(Assign(slots.room, room, loc=loc))
+    for column in slots.columns:
+        scope.emit(Alloc(column, (Var(slots.room, loc=loc),), zero=False, loc=loc))
+
+
+def _bound(scope: Scope, name: str, slots: ListSlots, length: Expr, loc: Loc) -> None:
+    scope.emit(Assign(slots.count, length, loc=loc))
+    scope.env[name] = slots
+    scope.set_flag(name, loc)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The numbers of a list's items, each along one axis, and their types."""
+
+    tensors: tuple[Tensor, ...]
+    kinds: tuple[NumberType, ...]
+    of_tuples: bool
+
+
+def _an_item(columns: _Columns) -> Value:
+    """An item as its type is learnt from."""
+    numbers = tuple(
+        Number(tensor.element, kind.python)
+        for tensor, kind in zip(columns.tensors, columns.kinds, strict=True)
+    )
+    return TupleValue(numbers) if columns.of_tuples else numbers[0]
+
+
+def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
+    """The items of a new list, and how many there are; in memory of their own."""
+    from appyc.frontend.control.comprehensions import collected  # noqa: PLC0415  (it fills lists)
+
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
+            return _part(scope, list_named(scope, name, loc).slots, part, loc)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
+            return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
+        case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
+            return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
+        case ast.Call(args=[inner]):
+            if isinstance(node.func, ast.Name) and node.func.id in scope.locals:
+                raise UnsupportedError(f"{node.func.id!r} is a name of this function's own here", loc)
+            if isinstance(inner, ast.ListComp | ast.GeneratorExp):
+                return _described(scope, inner, loc)
+            target = unused("item", scope.locals)
+            load = ast.Name(target, ast.Load())
+            over = ast.comprehension(ast.Name(target, ast.Store()), inner, [], 0)
+            node = ast.ListComp(load, [over])
+            for new in (load, over.target, node):
+                ast.copy_location(new, inner)
+    if isinstance(node, ast.GeneratorExp):
+        node = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+    assert isinstance(node, ast.ListComp), "nothing else makes a new list"
+    items = collected(scope, node)
+    described = items.tensor if isinstance(items, Masked) else items
+    python = isinstance(described, Tensor) and described.python
+    found = expressions.put_together(scope, items, loc)
+    if isinstance(found, ListValue):
+        return _part(scope, found.slots, ast.Slice(), loc)
+    if isinstance(found, TupleValue):
+        numbers = [item for item in found.items if isinstance(item, Number)]
+        if len(numbers) < len(found.items) or len({number.type for number in numbers}) != 1:
+            raise UnsupportedError("a list of items taken from a tuple is only looked at here", loc,
+                                   hints=("write the items out",))  # fmt: skip
+        python = numbers[0].python
+    tensor = as_tensor(scope, found, loc)
+    if tensor.ndim != 1:
+        raise UnsupportedError("a list of arrays cannot be compiled", loc,
+                               hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
+    own = materialise(scope, tensor, "items", loc)
+    kind = NumberType(tensor.element.dtype, python)
+    return _Columns((as_tensor(scope, own, loc),), (kind,), of_tuples=False), own.extents(loc)[0]
+
+
+def _part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> tuple[_Columns, Expr]:
+    """`name[part]`, copied."""
+    count = scope.temp("count", Var(slots.count, loc=loc))
+    tensors = []
+    for column in slots.columns:
+        axis = scope.supply.fresh("i", DType.INT64)
+        load = Load(column, (Var(axis, loc=loc),), checked=False, loc=loc)
+        taken: Value = Tensor((axis,), (count,), load)
+        if part.lower is not None or part.upper is not None or part.step is not None:
+            taken = subscript(scope, Tensor((axis,), (count,), load), [part], loc)
+        own = materialise(scope, as_tensor(scope, taken, loc), "items", loc)
+        tensors.append(as_tensor(scope, own, loc))
+    length = tensors[0].extents[0]
+    return _Columns(tuple(tensors), slots.kinds, slots.of_tuples), length
+
+
+def _stored(scope: Scope, column: Symbol, first: Expr, count: Expr, items: Tensor, loc: Loc) -> ForAll:
+    """The items, stored from a position on."""
+    axis = scope.supply.fresh("i", DType.INT64)
+    here: Expr = Var(axis, loc=loc)
+    element = cast(substitute(items.element, {items.axes[0]: here}), column.dtype)
+    at = here if first == integer(0, loc) else Binary("+", first, here, loc=loc)
+    return ForAll((axis,), (count,), column, (at,), element, loc=loc)
+
+
+def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
+    """`name.append(item)`."""
+    owner = list_named(scope, name, loc)
+    _learn(scope, name, item, loc)
+    slots = owner.slots
+    row = [scope.temp("item", n.expr) for n in _columns(item, loc)]
+    count = Var(slots.count, loc=loc)
+    full = Compare("==", count, Var(slots.room, loc=loc), loc=loc)
+    scope.emit(If(full, tuple(_moved(scope, slots, loc)), loc=loc))
+    for column, number in zip(slots.columns, row, strict=True):
+        scope.emit(Store(column, (count,), cast(number, column.dtype), checked=False, loc=loc))
+    scope.emit(Assign(slots.count, Binary("+", count, integer(1, loc), loc=loc), loc=loc))
+
+
+def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
+    """`name.pop()`, `name.pop(at)`."""
+    slots = list_named(scope, name, loc).slots
+    count = Var(slots.count, loc=loc)
+    fail = Fail("IndexError", "pop from empty list", loc=loc)
+    scope.emit(If(Compare("==", count, integer(0, loc), loc=loc), (fail,), loc=loc))
+    if at is None:
+        scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
+        return _item(scope, slots, count, loc)
+    expressions.as_index(at, loc)
+    place = pinned(scope, "at", tested_position(scope, at, count, loc))
+    item = _item(scope, slots, place, loc)
+    scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
+    _moved_by_one(scope, slots, place, Var(slots.count, loc=loc), loc, up=False)
+    return item
+
+
+def _moved_by_one(scope: Scope, slots: ListSlots, lo: Expr, hi: Expr, loc: Loc, *, up: bool) -> None:
+    """Each item from `lo` on, as far as `hi`, is stored one place further up, or gets that from there."""
+    one = integer(1, loc)
+    for column in slots.columns:
+        var = scope.supply.fresh("k", DType.INT64)
+        here = Var(var, loc=loc)
+        further = Binary("+", here, one, loc=loc)
+        to, source = (further, here) if up else (here, further)
+        move = Store(column, (to,), Load(column, (source,), checked=False, loc=loc), checked=False, loc=loc)
+        first, last, step = (
+            (Binary("-", hi, one, loc=loc), Binary("-", lo, one, loc=loc), -1) if up else (lo, hi, 1)
+        )
+        scope.emit(For(var, first, last, step, (move,), implied=True, loc=loc))
+
+
+def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
+    """`name.insert(at, item)`."""
+    owner = list_named(scope, name, loc)
+    slots = owner.slots
+    count = scope.temp("count", Var(slots.count, loc=loc))
+    place = expressions.as_index(at, loc)
+    from_end = Binary("+", place, count, loc=loc)
+    place = Select(Compare("<", place, integer(0, loc), loc=loc), from_end, place, loc=loc)
+    inside = Binary("min", Binary("max", place, integer(0, loc), loc=loc), count, loc=loc)
+    kept_place = scope.temp("at", inside)
+    kept = settled(scope, item)
+    append(scope, name, kept, loc)  # which makes room
+    _moved_by_one(scope, slots, kept_place, count, loc, up=True)
+    for column, number in zip(slots.columns, _columns(kept, loc), strict=True):
+        value = cast(number.expr, column.dtype)
+        scope.emit(Store(column, (kept_place,), value, checked=False, loc=loc))
+
+
+def extend(scope: Scope, name: str, items: ast.expr, loc: Loc) -> None:
+    """`name.extend(items)`, `name += items`."""
+    refuse_out_of_order(scope, name, loc)
+    if isinstance(items, ast.List | ast.Tuple):
+        values = [settled(scope, expressions.put_together(scope, v, loc))
+                  for v in expressions.lower_operands(scope, items.elts)]  # fmt: skip
+        for value in values:
+            append(scope, name, value, loc)
+        return
+    whole = items
+    if not isinstance(items, ast.ListComp | ast.GeneratorExp) and not is_new_list(items):
+        whole = ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [items], []), items)
+    if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call):
+        raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
+                               hints=("append the items in a loop",))  # fmt: skip
+    columns, count = _described(scope, whole, loc)
+    _learn(scope, name, _an_item(columns), loc)
+    slots = list_named(scope, name, loc).slots
+    old = Var(slots.count, loc=loc)
+    new = pinned(scope, "count", Binary("+", old, count, loc=loc))
+    short = Compare(">", new, Var(slots.room, loc=loc), loc=loc)
+    scope.emit(If(short, tuple(_moved(scope, slots, loc, new)), loc=loc))
+    first = scope.temp("first", old)
+    for column, tensor in zip(slots.columns, columns.tensors, strict=True):
+        scope.emit(_stored(scope, column, first, count, tensor, loc))
+    scope.emit(Assign(slots.count, new, loc=loc))
+
+
+def reverse(scope: Scope, name: str, loc: Loc) -> None:
+    """`name.reverse()`."""
+    slots = list_named(scope, name, loc).slots
+    columns, count = _part(scope, slots, ast.Slice(), loc)
+    for column, tensor in zip(slots.columns, columns.tensors, strict=True):
+        behind = Binary("+", Var(tensor.axes[0], loc=loc), integer(1, loc), loc=loc)
+        place = Binary("-", count, behind, loc=loc)
+        backwards = replace(tensor, element=substitute(tensor.element, {tensor.axes[0]: place}))
+        scope.emit(_stored(scope, column, integer(0, loc), count, backwards, loc))
+
+
+def sort(scope: Scope, name: str, loc: Loc) -> None:
+    """`name.sort()`."""
+    slots = list_named(scope, name, loc).slots
+    if slots.of_tuples:
+        raise UnsupportedError("a list of tuples is not sorted in compiled code", loc,
+                               hints=("sort their places by np.lexsort",))  # fmt: skip
+    sort_in_place(scope, slots.columns[0], Var(slots.count, loc=loc), loc)
+
+
+def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
+    """Raises UnsupportedError in a loop that was asked to run in parallel or in lanes."""
+    if any(frame.asked for frame in scope.loops):
+        raise UnsupportedError(
+            f"{name!r} grows or shrinks in a loop whose iterations run in any order", loc,
+            hints=("store each item at a place of its own in an array, or drop the pragma",),
+        )  # fmt: skip
+
+
+def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc) -> None:
+    """A method that changes the list and gives nothing, as a statement."""
+    refuse_out_of_order(scope, name, loc)
+    match method:
+        case "append":
+            append(scope, name, expressions.lower_expression(scope, args[0]), loc)
+        case "extend":
+            extend(scope, name, args[0], loc)
+        case "insert":
+            at, item = expressions.lower_operands(scope, args)
+            insert(scope, name, expressions.number(at, loc), expressions.put_together(scope, item, loc), loc)
+        case "reverse":
+            reverse(scope, name, loc)
+        case "sort":
+            sort(scope, name, loc)
+        case "clear":
+            slots = list_named(scope, name, loc).slots
+            scope.emit(Assign(slots.count, integer(0, loc), loc=loc))
+        case _:
+            pop(scope, name, expressions.lower_number(scope, args[0]) if args else None, loc)
+
+
+def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:
+    """`name[index]`."""
+    expressions.as_index(index, loc)
+    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc)
+    return _item(scope, owner.slots, at, loc)
+
+
+def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) -> None:
+    """`name[index] = item`."""
+    owner = list_named(scope, name, loc)
+    _learn(scope, name, item, loc)
+    expressions.as_index(index, loc)
+    row = [scope.temp("item", n.expr) for n in _columns(item, loc)]
+    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc)
+    for column, number in zip(owner.slots.columns, row, strict=True):
+        scope.emit(Store(column, (at,), cast(number, column.dtype), checked=False, loc=loc))
+
+
+def list_named(scope: Scope, name: str, loc: Loc) -> ListValue:
+    value = scope.read(name, loc)
+    assert isinstance(value, ListValue), "the name is bound to lists alone"
+    return value
+
+
+def item_at(slots: ListSlots, at: Expr, loc: Loc) -> Value:
+    """The item at a position that is known to be one."""
+    numbers = tuple(
+        Number(Load(column, (at,), checked=False, loc=loc), kind.python)
+        for column, kind in zip(slots.columns, slots.kinds, strict=True)
+    )
+    return TupleValue(numbers) if slots.of_tuples else numbers[0]
+
+
+def _item(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Value:
+    """The same, as it is now."""
+    value = item_at(slots, at, loc)
+    items = value.items if isinstance(value, TupleValue) else (value,)
+    numbers = tuple(replace(n, expr=scope.temp("item", n.expr)) for n in items if isinstance(n, Number))
+    return TupleValue(numbers) if slots.of_tuples else numbers[0]
+
+
+def _columns(item: Value, loc: Loc) -> Sequence[Number]:
+    items = item.items if isinstance(item, TupleValue) else (item,)
+    numbers = [n for n in items if isinstance(n, Number)]
+    if len(numbers) != len(items) or not items:
+        raise UnsupportedError(f"a list of {describe(item)} cannot be compiled", loc,
+                               hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
+    return numbers
+
+
+def _learn(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> None:
+    """Notes what the list's items are. Raises Restart where that is more than was known.
+
+    Whether an item has the type of all others shows when its statement is lowered for the last time:
+    the types of a loop's variables only widen.
+    """
+    of_tuples = isinstance(item, TupleValue)
+    kinds = tuple(n.type for n in _columns(item, loc))
+    known = scope.facts.lists.get(name)
+    if known is not None:
+        if known[0] != of_tuples or len(known[1]) != len(kinds):
+            raise UnsupportedError(f"the items of {name!r} are of different shapes", loc,
+                                   hints=("use two lists",))  # fmt: skip
+        kinds = tuple(_joined(a, b, name, loc) for a, b in zip(known[1], kinds, strict=True))
+    if known != (of_tuples, kinds):
+        scope.facts.lists[name] = (of_tuples, kinds)
+        raise Restart
+    own = tuple(n.type.dtype for n in _columns(item, loc))
+    scope.narrower[name, loc, number] = own != tuple(kind.dtype for kind in kinds)
+
+
+def refuse_mixed(scope: Scope) -> None:
+    """Raises UnsupportedError for a list that gets numbers of different types, which it would keep apart.
+    Raises Restart for one that never gets any: NumPy makes floats of it."""
+    if empty := scope.guessed - scope.facts.lists.keys():
+        scope.facts.lists |= dict.fromkeys(empty, (False, (PY_FLOAT,)))
+        raise Restart
+    for (name, loc, _), is_narrower in scope.narrower.items():
+        if is_narrower:
+            raise UnsupportedError(f"{name!r} gets numbers of different types, which a list keeps apart", loc,
+                                   hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
+
+
+def _joined(a: NumberType, b: NumberType, name: str, loc: Loc) -> NumberType:
+    if a.dtype == b.dtype:
+        return NumberType(a.dtype, a.python and b.python)
+    joined = promote(NumberType(a.dtype, python=False), NumberType(b.dtype, python=False))
+    if joined is None:
+        raise UnsupportedError(f"the items of {name!r} are numbers of different kinds, which a list keeps apart",
+                               loc, hints=("convert them to one type",))  # fmt: skip
+    return joined
+
+
+def _slots(scope: Scope, name: str) -> ListSlots:
+    """The memory of a list, one for all that the name is bound to."""
+    found = scope.lists.get(name)
+    if found is None:
+        if name not in scope.facts.lists:
+            scope.guessed.add(name)  # integers can stand wherever numbers can
+        of_tuples, kinds = scope.facts.lists.get(name, (False, (PY_INT,)))
+        columns = tuple(scope.supply.fresh(name, ArrayType(kind.dtype, 1)) for kind in kinds)
+        scope.memory.made |= set(columns)
+        count, room = (scope.supply.fresh(f"{name}_{what}", DType.INT64) for what in ("n", "room"))
+        found = scope.lists[name] = ListSlots(columns, kinds, of_tuples, count, room)
+    return found
+
+
+def _moved(scope: Scope, slots: ListSlots, loc: Loc, least: Expr | None = None) -> list[Stmt]:
+    """The list in memory of twice the size, and with room for `least` items."""
+    count, room = Var(slots.count, loc=loc), Var(slots.room, loc=loc)
+    asides = [scope.supply.fresh(f"{column.name}_aside", column.type) for column in slots.columns]
+    scope.memory.made |= set(asides)
+    out: list[Stmt] = []
+    for aside, column in zip(asides, slots.columns, strict=True):
+        out.append(Alloc(aside, (count,), zero=False, loc=loc))
+        out.append(_copied(scope, aside, column, count, loc))
+    double: Expr = Binary("*", room, integer(2, loc), loc=loc)
+    if least is not None:
+        double = Binary("max", double, least, loc=loc)
+    out.append(Assign(slots.room, double, loc=loc))
+    for aside, column in zip(asides, slots.columns, strict=True):
+        out.append(Alloc(column, (room,), zero=False, loc=loc))
+        out.append(_copied(scope, column, aside, count, loc))
+    return out
+
+
+def _copied(scope: Scope, target: Symbol, source: Symbol, count: Expr, loc: Loc) -> ForAll:
+    axis = scope.supply.fresh("i", DType.INT64)
+    here = Var(axis, loc=loc)
+    return ForAll((axis,), (count,), target, (here,), Load(source, (here,), checked=False, loc=loc), loc=loc)
+
+
+def list_method(scope: Scope, owner: ListValue, node: ast.Call, loc: Loc) -> Value:
+    """`stack.pop()` in an expression; appending gives nothing, and is a statement."""
+    assert isinstance(node.func, ast.Attribute)
+    assert isinstance(node.func.value, ast.Name)
+    if node.func.attr == "pop":
+        refuse_out_of_order(scope, node.func.value.id, loc)
+        at = expressions.lower_number(scope, node.args[0]) if node.args else None
+        return pop(scope, node.func.value.id, at, loc)
+    raise UnsupportedError(f"{node.func.attr} of a list gives no value here", loc,
+                           hints=("call it in a statement of its own",))  # fmt: skip

@@ -1,0 +1,87 @@
+"""Functions that a function defines for itself: `def` and `lambda` inside it.
+
+They are inlined where they are called, like any function. The names of the function around them that
+they read are those of the moment of the call, as in Python.
+
+Does not handle: decorators, `nonlocal`, and functions that are returned or stored.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import dataclass
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.expressions import expressions
+from appyc.frontend.scope import Scope, assigned_names
+from appyc.frontend.source import Part, lambda_definition
+from appyc.frontend.syntax.liveness import names_read
+from appyc.frontend.types.values import Opaque, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalFunction:
+    """home: the function around it. defaults: of its parameters, from when it was defined."""
+
+    tree: ast.FunctionDef
+    home: Scope
+    defaults: dict[str, Value]
+
+    @property
+    def source(self) -> Part:
+        around = self.home.source
+        return Part(
+            self.tree.name, around.file, around.lines, around.first_line, around.indent, self.tree,
+            self.home.pragmas,
+        )  # fmt: skip
+
+    @property
+    def key(self) -> object:
+        """What tells it from other functions: where it stands."""
+        return (self.home.source.file, self.tree.lineno, self.tree.col_offset, self.tree.name)
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """With `...` for each default."""
+        args = self.tree.args
+        kinds = (
+            (args.posonlyargs, inspect.Parameter.POSITIONAL_ONLY),
+            (args.args, inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            (args.kwonlyargs, inspect.Parameter.KEYWORD_ONLY),
+        )
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    a.arg, kind, default=... if a.arg in self.defaults else inspect.Parameter.empty
+                )
+                for group, kind in kinds
+                for a in group
+            ]
+        )
+
+    def captured(self, loc: Loc) -> dict[str, Value]:
+        """The values of the names around the function that it reads."""
+        names = (names_read(self.tree) - assigned_names(self.tree)) & self.home.locals
+        return {name: self.home.read(name, loc) for name in sorted(names) if name in self.home.env}
+
+
+def defined(scope: Scope, node: ast.FunctionDef | ast.Lambda) -> Opaque:
+    """The value of a `def` or a `lambda`. Raises UnsupportedError for decorators and `*args`."""
+    tree = node if isinstance(node, ast.FunctionDef) else lambda_definition(node, "<lambda>")
+    if tree.decorator_list:
+        raise UnsupportedError("a decorator of a nested function cannot be compiled",
+                               scope.loc(tree.decorator_list[0]), hints=("define it outside",))  # fmt: skip
+    args = tree.args
+    if args.vararg is not None or args.kwarg is not None:
+        raise UnsupportedError("*args and **kwargs cannot be compiled", scope.loc(node),
+                               hints=("name the parameters",))  # fmt: skip
+    positional = [*args.posonlyargs, *args.args]
+    pairs = list(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
+    pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+    values = [
+        expressions.put_together(scope, value, scope.loc(node))
+        for value in expressions.lower_operands(scope, [default for _, default in pairs])
+    ]
+    defaults = {a.arg: value for (a, _), value in zip(pairs, values, strict=True)}
+    return Opaque(LocalFunction(tree, scope, defaults))

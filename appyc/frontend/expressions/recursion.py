@@ -1,0 +1,394 @@
+"""Functions that call themselves: a callee of the IR for each, and for each combination of argument types.
+
+    def fib(n):                                  def fib(n):
+        return fib(10) + n                           t = fib_1(10)
+                                       ->            return t + n
+                                                 # and fib_1(n), which calls itself
+
+What a call returns follows from the paths without calls; with that the function is lowered again, until the types
+stay as they are. On the first attempt, a path ends where it needs a result that is not known (`NoValue`).
+
+What a callee reads of the functions around it, or of what they took from outside, are parameters with the very
+symbols that those have (`with_hidden`); its arrays are handed on as views.
+
+Does not handle: results that are new arrays; lists; parallel loops inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MethodType
+from typing import TypeAlias
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor, materialise
+from appyc.frontend.control.returned_views import returned_view
+from appyc.frontend.expressions.arithmetic import const, integer
+from appyc.frontend.expressions.callee_facts import Made, Shape
+from appyc.frontend.expressions.local_functions import LocalFunction
+from appyc.frontend.library.made_generators import MadeGenerator
+from appyc.frontend.scope import NoValue, Scope
+from appyc.frontend.types.numbers import NumberType
+from appyc.frontend.types.values import (
+    ArrayRef,
+    DictValue,
+    MaybeNone,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
+from appyc.ir.names import of_function, unused
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Call,
+    Expr,
+    Fail,
+    For,
+    Function,
+    Load,
+    Result,
+    Stmt,
+    Store,
+    Symbol,
+    Var,
+    View,
+)
+from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.visit import arrays_written, walk
+
+MAX_CALLEES = 16
+"""Combinations of argument types; a recursion that makes new ones without end stops here."""
+
+Lowered: TypeAlias = tuple[Sequence[Stmt], Value, Scope]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A function that is called. key: what tells it from others. around: what it reads of the functions around it,
+    by name. lower: its body, for values of its names, of which some symbols are parameters."""
+
+    name: str
+    key: object
+    around: Mapping[str, Value]
+    lower: Callable[[Mapping[str, Value], frozenset[Symbol]], Lowered]
+
+
+def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value], loc: Loc) -> Value:
+    """The value of a call that is not inlined. Raises NoValue where it is not known yet."""
+    callees = scope.callees
+    flat = _Flat(scope, called.name, loc)
+    kinds = tuple(flat.kind(value) for value in arguments.values())
+    key = (called.key, kinds, tuple((name, _kind_around(v, loc)) for name, v in called.around.items()))
+    here = (key, tuple(_identity(value) for value in called.around.values()))
+    made = callees.made.get(here)
+    if made is None:
+        if len(callees.made) >= MAX_CALLEES:
+            raise UnsupportedError(f"{called.name} calls itself with ever other types", loc,
+                                   hints=("give it arguments of the same types each time",))  # fmt: skip
+        taken = {other.name for other in callees.made.values()}
+        made = callees.made[here] = Made(unused(f"{of_function(called.name)}_call", taken), key)
+        _make(scope, made, called, arguments, kinds, loc)
+    if key not in callees.known.results:
+        raise NoValue
+    result = callees.known.results[key]
+    numbers = list(_numbers(result))
+    arrays = [
+        scope.supply.fresh(f"{made.name}_{k}", ArrayType(t.dtype, 1)) for k, t in enumerate(numbers[1:], 1)
+    ]
+    start, one = (integer(0, loc),), (integer(1, loc),)
+    for array in arrays:
+        scope.emit(Alloc(array, one, zero=False, in_frame=True, loc=loc))
+    args = [
+        replace(arg, written=number in callees.known.written[key]) if isinstance(arg, View) else arg
+        for number, arg in enumerate(flat.args)
+    ]
+    dtype = numbers[0].dtype if numbers else DType.INT64
+    target = scope.supply.fresh(made.name, dtype)
+    out = (View(array, start, one, one, loc=loc) for array in arrays)
+    scope.emit(Assign(target, Call(made.name, (*args, *out), dtype, loc=loc), loc=loc))
+    for stored in {arg.array for arg in args if isinstance(arg, View) and arg.written} | made.stored:
+        scope.memory.store(stored, loc)
+    more = (scope.temp(made.name, Load(array, start, checked=False, loc=loc)) for array in arrays)
+    returned = [Var(target, loc=loc), *more]
+    values = iter([Number(v, t.python, t.either) for v, t in zip(returned, numbers, strict=False)])
+    return _built(result, values, flat.leaves)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@dataclass
+class _Flat:
+    """The arguments of a call, one for each parameter. leaves: the values that they stand for."""
+
+    scope: Scope
+    name: str
+    loc: Loc
+    args: list[Expr | View] = field(default_factory=list)
+    leaves: list[Value] = field(default_factory=list)
+
+    def kind(self, value: Value) -> Hashable:
+        """What a callee is compiled for in the value's place; its numbers and arrays are added to `args`."""
+        match value:
+            case Number():
+                self._add(value.expr, value)
+                return value.type
+            case ArrayRef() | Tensor() if value.ndim:
+                view, type_ = self._view(value)
+                self._add(view, value)
+                return type_
+            case TupleValue():
+                return ("tuple", value.names, *(self.kind(item) for item in value.items))
+            case DictValue():
+                return ("dict", value.keys, self.kind(value.values))
+            case MaybeNone():
+                return ("maybe", self.kind(value.value), self.kind(value.is_none))
+            case Opaque(obj=LocalFunction() as fn) if len(fn.home.calls) > 1:
+                raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
+                                       hints=("define it outside",))  # fmt: skip
+            case Opaque(obj=MadeGenerator()):
+                raise _not_handed_on("a generator that a loop makes", self.loc)
+            case Opaque():
+                return _identity(value)
+            case _:
+                raise _not_handed_on(describe(value), self.loc)
+
+    def _add(self, arg: Expr | View, value: Value) -> None:
+        self.args.append(arg)
+        self.leaves.append(value)
+
+    def _view(self, value: ArrayRef | Tensor) -> tuple[View, ArrayType]:
+        scope, loc = self.scope, self.loc
+        if isinstance(value, ArrayRef) and not value.index:
+            kind = value.symbol.array
+            return View(value.symbol, loc=loc), replace(kind, readonly=False)
+        tensor = as_tensor(scope, value, loc)
+        if not tensor.view:
+            copy = materialise(scope, tensor, "argument", loc).symbol
+            return View(copy, loc=loc), copy.array
+        if tensor.unsettled or (shown := returned_view(scope, tensor, loc)) is None:
+            raise UnsupportedError(f"this view of an array cannot be handed on to {self.name}, which is recursive", loc,
+                                   hints=("make it a copy: x.copy()",))  # fmt: skip
+        later = iter(shown.later)
+        numbers = [next(later).expr if n is None else integer(n, loc) for n in shown.numbers]
+        array, rank = shown.array.symbol, shown.array.symbol.array.ndim
+        first, shape, steps = numbers[:rank], numbers[rank : rank + shown.ndim], numbers[rank + shown.ndim :]
+        # Rows of adjacent elements, and whole rows of them where no axis but the first has been cut.
+        along = [integer(int(k == rank - 1), loc) for k in range(rank)]
+        in_order = array.array.layout is Layout.C and shown.ndim == 1 and steps == along
+        layout = Layout.C if in_order else Layout.STRIDED
+        view = View(array, tuple(first), tuple(shape), tuple(steps), loc=loc)
+        return view, ArrayType(array.dtype, shown.ndim, layout)
+
+
+def _not_handed_on(what: str, loc: Loc) -> UnsupportedError:
+    return UnsupportedError(f"{what} cannot be handed on to a recursive function", loc,
+                            hints=("use arrays and numbers",))  # fmt: skip
+
+
+def _identity(value: Value) -> Hashable:
+    """What tells a value of the function around, or a Python object, from others."""
+    match value:
+        case Opaque(obj=MethodType() as method):
+            return ("method", id(method.__self__), id(method.__func__))
+        case Opaque(obj=obj):
+            return ("object", obj if isinstance(obj, str | int | type(None)) else id(obj))
+        case TupleValue(items=items):
+            return tuple(map(_identity, items))
+        case DictValue(keys, values):
+            return (keys, _identity(values))
+        case _:
+            return value
+
+
+def _kind_around(value: Value, loc: Loc) -> Hashable:
+    """The type of a value of the function around, the same on every attempt."""
+    match value:
+        case Number():
+            return value.type
+        case ArrayRef():
+            return (value.symbol.type, value.ndim)
+        case Tensor():
+            return (value.element.dtype, value.ndim)
+        case Opaque(obj=LocalFunction() as fn):
+            return ("local", fn.key)
+        case Opaque(obj=MadeGenerator()):
+            raise _not_handed_on("a generator that a loop makes", loc)
+        case Opaque():
+            return _identity(value)
+        case TupleValue(items=items):
+            return tuple(_kind_around(item, loc) for item in items)
+        case DictValue(keys, values):
+            return (keys, _kind_around(values, loc))
+        case MaybeNone():
+            return ("maybe", _kind_around(value.value, loc))
+        case _:
+            raise _not_handed_on(describe(value), loc)
+
+
+def _received(
+    scope: Scope, name: str, value: Value, kinds: Hashable, params: list[Symbol], loc: Loc
+) -> Value:
+    """The value as the callee gets it."""
+
+    def inner(item: Value, kind: Hashable, suffix: object) -> Value:
+        return _received(scope, f"{name}_{suffix}", item, kind, params, loc)
+
+    match value, kinds:
+        case Number(python=python, either=either), NumberType(dtype=dtype):
+            params.append(scope.supply.fresh(name, dtype))
+            return Number(Var(params[-1], loc=loc), python, either)
+        case _, ArrayType() as type_:
+            params.append(scope.supply.fresh(name, type_))
+            return ArrayRef(params[-1])
+        case TupleValue(items=items, names=names), ("tuple", _, *rest):
+            pairs = enumerate(zip(items, rest, strict=True))
+            return TupleValue(tuple(inner(item, kind, k) for k, (item, kind) in pairs), names=names)
+        case DictValue(keys, values), ("dict", _, kind):
+            table = inner(values, kind, "values")
+            assert isinstance(table, TupleValue)
+            return DictValue(keys, table)
+        case MaybeNone(value=present, is_none=is_none), ("maybe", kind, flag):
+            there, missing = inner(present, kind, "value"), inner(is_none, flag, "is_none")
+            assert isinstance(there, Number | TupleValue)
+            assert isinstance(missing, Number)
+            return MaybeNone(there, missing)
+        case _:
+            return value
+
+
+# ---------------------------------------------------------------- the callee
+
+
+def _make(
+    scope: Scope,
+    made: Made,
+    called: Called,
+    arguments: Mapping[str, Value],
+    kinds: Sequence[Hashable],
+    loc: Loc,
+) -> None:
+    """Lowers the callee, and learns what it returns."""
+    params: list[Symbol] = []
+    values = {
+        name: _received(scope, name, value, kind, params, loc)
+        for (name, value), kind in zip(arguments.items(), kinds, strict=True)
+    }
+    statements, value, inner = called.lower({**called.around, **values}, frozenset(params))
+    _refuse(statements)
+    shape = _shape(value, params, called.name, inner.result.loc if inner.result is not None else loc)
+    numbers = list(_numbers_in(value))
+    arrays = [scope.supply.fresh(f"result_{k}", ArrayType(n.type.dtype, 1)) for k, n in enumerate(numbers)][
+        1:
+    ]
+    start = (integer(0, loc),)
+    stores = (
+        Store(array, start, n.expr, checked=False, loc=loc)
+        for array, n in zip(arrays, numbers[1:], strict=True)
+    )
+    first = numbers[0] if numbers else Number(const(0, DType.INT64, loc), python=True)
+    made.function = Function(
+        made.name,
+        (*params, *arrays),
+        (*statements, *stores),
+        (Result(first.expr, first.python, loc=loc),),
+        tree=0,
+        loc=inner.loc(inner.source.ast),
+    )
+    written = arrays_written(statements)
+    own = {n.array for n in walk(statements) if isinstance(n, Alloc)}
+    made.stored = frozenset((written | {array for array, _ in inner.memory.stores}) - own - {*params})
+    if inner.result is not None or inner.live:
+        scope.callees.learn(
+            made.key, shape, frozenset(number for number, symbol in enumerate(params) if symbol in written)
+        )
+
+
+def _refuse(statements: Sequence[Stmt]) -> None:
+    for node in walk(statements):
+        asked = node.clauses if isinstance(node, For) else None
+        if asked is not None and asked.request in ("parallel", "simd"):
+            raise UnsupportedError("a loop inside a recursive function cannot run in parallel", node.loc,
+                                   hints=("leave the pragma out",))  # fmt: skip
+        if isinstance(node, Fail) and node.error == "LeftToPython":
+            raise UnsupportedError("types change in a loop of a recursive function", node.loc,
+                                   hints=("start with numbers of the types that follow",))  # fmt: skip
+
+
+def _numbers_in(value: Value) -> Iterator[Number]:
+    match value:
+        case Number():
+            yield value
+        case TupleValue():
+            for item in value.items:
+                yield from _numbers_in(item)
+        case DictValue():
+            yield from _numbers_in(value.values)
+        case MaybeNone():
+            yield from _numbers_in(value.value)
+            yield value.is_none
+        case _:
+            return
+
+
+def _shape(value: Value, params: Sequence[Symbol], name: str, loc: Loc) -> Shape:
+    """A returned value without its numbers. Raises UnsupportedError for what a callee cannot return."""
+    match value:
+        case Number():
+            return value.type
+        case Opaque(obj=None):
+            return None
+        case ArrayRef(symbol=symbol, index=()) if symbol in params:
+            return params.index(symbol)
+        case TupleValue():
+            return ("tuple", value.names, *(_shape(item, params, name, loc) for item in value.items))
+        case DictValue():
+            return ("dict", value.keys, _shape(value.values, params, name, loc))
+        case MaybeNone():
+            return ("maybe", _shape(value.value, params, name, loc), value.is_none.type)
+        case _:
+            raise UnsupportedError(
+                f"{name} is recursive and returns {describe(value)}, which cannot be compiled", loc,
+                hints=("return numbers, or store into an array that is an argument",),
+            )  # fmt: skip
+
+
+def _numbers(shape: Shape) -> Iterator[NumberType]:
+    """The types of the numbers in it, in order."""
+    match shape:
+        case NumberType():
+            yield shape
+        case (("tuple" | "dict"), _, *rest) | ("maybe", *rest):
+            for part in rest:
+                yield from _numbers(part)
+        case _:
+            return
+
+
+def _built(shape: Shape, numbers: Iterator[Number], given: Sequence[Value]) -> Value:
+    """The value of that shape with these numbers. given: what stands for the parameters."""
+    match shape:
+        case NumberType():
+            return next(numbers)
+        case None:
+            return Opaque(None)
+        case int(number):
+            return given[number]
+        case ("tuple", tuple() as names, *rest):
+            return TupleValue(tuple(_built(part, numbers, given) for part in rest), names=names)
+        case ("dict", tuple() as keys, inner):
+            values = _built(inner, numbers, given)
+            assert isinstance(values, TupleValue)
+            return DictValue(keys, values)
+        case ("maybe", inner, flag):
+            value, is_none = _built(inner, numbers, given), _built(flag, numbers, given)
+            assert isinstance(value, Number | TupleValue)
+            assert isinstance(is_none, Number)
+            return MaybeNone(value, is_none)
+        case _:
+            raise AssertionError(f"no shape of a result: {shape!r}")

@@ -1,0 +1,197 @@
+"""Assignments to elements, all of an array's or some: `a[...] = x`, `a[mask] = x`."""
+
+from __future__ import annotations
+
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.masks import counted, gathered, repeatable, under_one_mask
+from appyc.frontend.arrays.tensors import (
+    as_tensor,
+    as_value,
+    element_type,
+    equals,
+    fail_unless,
+    is_array,
+    is_one,
+    materialise,
+    negation,
+    usually_one,
+)
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import Masked, Number, Tensor, Value, describe
+from appyc.frontend.types.weak_ints import require_fit
+from appyc.ir.nodes import Compare, Const, Expr, Fail, ForAll, If, Likely, Load, Select, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import rename, substitute
+
+
+def assign(
+    scope: Scope, target: Value, value: Value, loc: Loc, *, op: str | None = None, where: Expr | None = None
+) -> None:
+    """`target[...] = value`: the value is stretched to the target's shape, and converted.
+
+    op: the elements become `element op value`, one place after the other. where: over the axes of the
+    value, which is a tensor then: what is assigned is where it holds.
+
+    Raises TypeInferenceError where the target is no view, is read-only, or cannot hold the type.
+    """
+    if isinstance(target, Masked):
+        if where is not None:
+            raise UnsupportedError("a function with a mask cannot store what another mask chooses", loc)
+        _assign_chosen(scope, target, value, loc, op)
+        return
+    if isinstance(value, Number):
+        require_fit(scope, value, element_type(target), loc)
+    place = as_tensor(scope, target, loc)
+    source = as_tensor(scope, value, loc, "the assigned value")
+    source = without_leading_ones(scope, source, place.ndim, loc)
+    at = place_in(scope, source, place, loc)
+    where = substitute(where, at) if where is not None else None
+    _store(scope, place, substitute(source.element, at), loc, where=where, op=op)
+
+
+def place_in(scope: Scope, source: Tensor, place: Tensor, loc: Loc) -> dict[Symbol, Expr]:
+    """The source's axes in terms of those of the place that it is stretched over."""
+    offset = place.ndim - source.ndim
+    for k, axis in enumerate(source.axes):
+        scope.same_axis(axis, place.axes[offset + k])
+    return {
+        axis: _stretched_place(scope, extent, place.extents[offset + k], place.axes[offset + k], loc)
+        for k, (axis, extent) in enumerate(zip(source.axes, source.extents, strict=True))
+    }
+
+
+def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc, op: str | None) -> None:
+    """`target[mask] = value`: what has one element for each chosen place is gone through along with them."""
+    if (same := under_one_mask([target, value])) is not None:
+        _, (_, whole) = same
+        _store(scope, target.tensor, as_tensor(scope, whole, loc).element, loc, where=target.holds, op=op)
+        return
+    source = as_tensor(scope, value, loc, "the assigned value")
+    source = without_leading_ones(scope, source, target.ndim, loc)
+    offset = target.ndim - source.ndim
+    along = target.first - offset
+    in_turn = along >= 0 and not is_one(source.extents[along])
+    if in_turn and target.tensor.ndim > target.rank:
+        assign(scope, gathered(scope, target, loc), as_value(source), loc, op=op)
+        return
+    if in_turn:
+        _store_in_turn(scope, target, source, loc, op)
+        return
+    place = target.tensor
+    at: dict[Symbol, Expr] = {}
+    for k, (axis, extent) in enumerate(zip(source.axes, source.extents, strict=True)):
+        own = offset + k if offset + k < target.first else offset + k + target.rank - 1
+        at[axis] = _stretched_place(scope, extent, place.extents[own], place.axes[own], loc)
+        scope.same_axis(axis, place.axes[own])
+        if k == along:
+            at[axis] = integer(0, loc)
+    _store(scope, place, substitute(source.element, at), loc, where=target.holds, op=op)
+
+
+def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc, op: str | None) -> None:
+    """The elements of a vector to the places where the mask holds, which must be as many."""
+    target = repeatable(scope, target, loc)
+    count, length = counted(scope, target, loc), source.extents[0]
+    alone = equals(length, 1, loc)
+    fits = Compare("==", length, count, loc=loc)
+    message = "NumPy boolean array indexing assignment: as many values are needed as the mask is true"
+    wrong = If(negation(alone), (Fail("ValueError", message, loc=loc),), loc=loc)
+    scope.emit(If(negation(fits), (wrong,), loc=loc))
+    if source.view:  # it may be what is stored to, and is read in another order
+        source = as_tensor(scope, materialise(scope, source, "values", loc), loc)
+    position = scope.supply.fresh("position", DType.INT64)
+    at = Select(alone, integer(0, loc), Var(position, loc=loc), loc=loc)
+    element = substitute(source.element, {source.axes[0]: at})
+    _store(scope, target.tensor, element, loc, where=target.holds, position=position, op=op)
+
+
+def _store(
+    scope: Scope,
+    place: Tensor,
+    element: Expr,
+    loc: Loc,
+    *,
+    where: Expr | None = None,
+    position: Symbol | None = None,
+    op: str | None = None,
+) -> None:
+    """Emits the statement: `element`, over the place's own axes, goes to each of its elements."""
+    if not isinstance(place.element, Load):
+        raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
+                                 hints=("give it a name first",))  # fmt: skip
+    array = place.element.array
+    if place.unsettled:
+        raise UnsupportedError(
+            f"whether this is a view of '{array.name}' in another shape only its strides would tell", loc,
+            hints=(f"assign to '{array.name}' itself",),
+        )  # fmt: skip
+    if array.array.readonly:
+        raise LengthError(
+            f"'{array.name}' is read-only, and this assigns to it", loc,
+            hints=("pass an array that may be written, such as a copy of it",),
+        )  # fmt: skip
+    if element.dtype.is_complex and not array.dtype.is_complex and array.dtype is not DType.BOOL:
+        raise TypeInferenceError(
+            f"complex numbers cannot be stored in '{array.name}', an array of {array.dtype}", loc,
+            hints=("store z.real, or use a complex array",),
+        )  # fmt: skip
+    scope.memory.store(array, loc)
+    stored = cast(element, array.dtype)
+    stmt = ForAll(place.axes, place.extents, array, place.element.index, stored, where, position, op, loc=loc)
+    own = {axis: scope.supply.fresh(axis.name, axis.type) for axis in place.axes}
+    for axis, new in own.items():
+        scope.same_axis(axis, new)
+    scope.emit(rename(stmt, own))  # a tensor may be used several times
+
+
+def _stretched_place(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc: Loc) -> Expr:
+    """Where along an axis of the assigned value the element for a place of the target is."""
+    here = Var(axis, loc=loc)
+    if extent == wanted:
+        return here
+    if is_one(extent):
+        return integer(0, loc)
+    message = "could not broadcast input array: an axis of it has length {value}, and of the target {extent}"
+    same = Compare("==", extent, wanted, loc=loc)
+    alone = usually_one(extent) if usually_one(wanted) is None and not is_one(wanted) else None
+    if alone is not None:
+        fail_unless(scope, alone, same, message, loc, lengths=(extent, wanted))
+        return Select(alone, integer(0, loc), here, loc=loc)
+    fits = Likely(same, loc=loc)
+    fail_unless(scope, fits, equals(extent, 1, loc), message, loc, lengths=(extent, wanted))
+    return Select(fits, here, integer(0, loc), loc=loc)
+
+
+def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> Tensor:
+    """NumPy drops leading axes of length 1 where the target has fewer axes."""
+    while tensor.ndim > ndim:
+        extent = tensor.extents[0]
+        if isinstance(extent, Const) and not is_one(extent):
+            raise LengthError(
+                f"{describe(tensor)} cannot be assigned to {ndim} dimension{'s' if ndim != 1 else ''}", loc,
+                hints=("only axes of length 1 can be left out",),
+            )  # fmt: skip
+        if not is_one(extent):
+            alone = Likely(equals(extent, 1, loc), loc=loc)
+            message = "could not broadcast input array: it has more axes than the target"
+            scope.emit(If(negation(alone), (Fail("ValueError", message, loc=loc),), loc=loc))
+        element = substitute(tensor.element, {tensor.axes[0]: integer(0, loc)})
+        tensor = Tensor(tensor.axes[1:], tensor.extents[1:], element)
+    return tensor
+
+
+def stored(scope: Scope, target: Value, value: Value, loc: Loc, *, where: Expr | None = None) -> Value:
+    """The value of a function that is given where to put its result: the array that has it then.
+
+    where: as in `assign`.
+
+    Raises UnsupportedError where the array cannot take the result's type.
+    """
+    if not is_array(target):
+        raise UnsupportedError(f"the result cannot be put into {describe(target)}", loc)
+    kinds = [as_tensor(scope, v, loc).element.dtype.kind.replace("u", "i") for v in (target, value)]
+    if "bifc".index(kinds[1]) > "bifc".index(kinds[0]):
+        raise UnsupportedError("the array for the result has a type that does not take it", loc)
+    assign(scope, target, value, loc, where=where)
+    return target

@@ -1,0 +1,188 @@
+"""What is in brackets: items of arrays, tuples, lists and dicts, and the grids that NumPy writes so."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from appyc.errors import Loc, SubscriptError, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays import slices, tensors
+from appyc.frontend.expressions import attributes, expressions
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
+from appyc.frontend.library.generator_calls import is_generators, one_of
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import (
+    ArrayRef,
+    DictValue,
+    ListValue,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Likely,
+    Load,
+    Logical,
+    Select,
+)
+from appyc.ir.types import DType
+
+
+def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
+    """`base[index]`."""
+    if isinstance(base, ast.Attribute) and base.attr == "flat":
+        array = expressions.lower_expression(scope, base.value)
+        if isinstance(array, ArrayRef | Tensor) and array.ndim:
+            return _flat_item(scope, array, index, loc)
+        owner = attributes.attribute(scope, array, base.attr, scope.loc(base))
+    else:
+        owner = expressions.lower_expression(scope, base)
+    match owner:
+        case Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
+            return _grid(scope, index, loc, is_open=obj is np.ogrid)
+        case TupleValue():
+            return _tuple_item(scope, owner, index, loc)
+        case DictValue():
+            return owner.values.items[expressions.dict_item(scope, owner, index, loc)]
+        case Opaque(obj=dict()) if isinstance(index, ast.Constant):
+            return scope.names.item(owner, index.value, loc)
+        case Opaque() if is_generators(owner):
+            return one_of(owner, expressions.lower_number(scope, index))
+        case ListValue():
+            from appyc.frontend.expressions.lists import list_item  # noqa: PLC0415  (it lowers positions)
+
+            return list_item(scope, owner, expressions.lower_number(scope, index), loc)
+        case ArrayRef() | Tensor():
+            return _array_item(scope, owner, index, loc)
+        case _:
+            hint = (
+                "make it an array or a tuple"
+                if isinstance(owner, Opaque)
+                else "only arrays and tuples can be"
+            )
+            raise expressions.wrong_kind(owner)(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
+
+
+def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
+    """`a.flat[k]`: of the elements in C order. Several of them are a copy, even where a slice names them."""
+    from appyc.frontend.arrays.reshaping import ravelled  # noqa: PLC0415  (it works with slices)
+
+    tensor = tensors.as_tensor(scope, array, loc)
+    out = slices.subscript(
+        scope, ravelled(scope, tensor, loc).copied(), slices.lower_items(scope, index), loc
+    )
+    return out.copied() if isinstance(out, Tensor) else out
+
+
+def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
+    """`np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
+    from appyc.frontend.arrays.grids import grid  # noqa: PLC0415  (its arguments are expressions)
+
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    ranges = []
+    for part in parts:
+        if not isinstance(part, ast.Slice) or part.upper is None:
+            raise UnsupportedError("np.mgrid and np.ogrid take slices with an end here", loc)
+        bounds = [part.lower or ast.copy_location(ast.Constant(0), part), part.upper]
+        ranges.append(
+            expressions.lower_numbers(scope, [*bounds, *([part.step] if part.step is not None else [])])
+        )
+    return grid(scope, ranges, loc, is_open=is_open, is_tuple=isinstance(index, ast.Tuple))
+
+
+def _array_item(scope: Scope, owner: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
+    items = slices.lower_items(scope, index)
+    if isinstance(owner, Tensor) or not slices.is_element(items):
+        return slices.subscript(scope, owner, items, loc)
+    ref = element(scope, owner, index, items, loc)
+    if ref.ndim == 0:
+        return Number(Load(ref.symbol, ref.index, loc=loc), python=False)
+    return ref
+
+
+def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
+    if isinstance(index, ast.Slice):
+        return TupleValue(owner.items[_constant_slice(scope, index, loc)])
+    at = expressions.lower_number(scope, index)
+    position = at.constant
+    if not isinstance(position, int):
+        table = owner.table or table_of_constants(scope, owner.items, loc)
+        if table is None:
+            raise UnsupportedError(
+                "this tuple can be indexed by constants only: its items are no numbers of one kind", loc,
+                hints=("put them into an array",),
+            )  # fmt: skip
+        first = owner.items[0]
+        length = len(first.items) if isinstance(first, TupleValue) else 0
+        return item_of(table, scope.temp("at", expressions.as_index(at, loc)), length, loc)
+    if not -len(owner.items) <= position < len(owner.items):
+        raise TypeInferenceError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
+    return owner.items[position]
+
+
+def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | None, int | None, int | None]:
+    def bound(part: ast.expr | None) -> int | None:
+        if part is None:
+            return None
+        value = expressions.lower_number(scope, part).constant
+        if not isinstance(value, int):
+            raise UnsupportedError("a tuple can be sliced by constants only", loc)
+        return value
+
+    return slice(bound(index.lower), bound(index.upper), bound(index.step))
+
+
+def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[slices.Item], loc: Loc) -> ArrayRef:
+    """`owner[items]`, all of them single positions, as an array with more axes indexed."""
+    values = [item for item in items if not isinstance(item, ast.Slice)]
+    nodes = index.elts if isinstance(index, ast.Tuple) else [index]
+    nodes = nodes if len(nodes) == len(values) else [index] * len(values)  # a name for a tuple
+    if len(nodes) > owner.ndim:
+        raise SubscriptError(
+            f"too many indices: {len(owner.index) + len(nodes)}, "
+            f"but '{owner.symbol.name}' is {owner.symbol.array.ndim}-dimensional", loc,
+        )  # fmt: skip
+    taken: list[Expr] = list(owner.index)
+    for value, node in zip(values, nodes, strict=True):
+        taken.append(_axis_index(scope, owner, len(taken), value, node))
+    return ArrayRef(owner.symbol, tuple(taken), owner.shape)
+
+
+def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: ast.expr) -> Expr:
+    loc = scope.loc(node)
+    position = expressions.number(value, loc, "this index")
+    if position.type.dtype is DType.BOOL:
+        raise UnsupportedError(
+            "a bool is no index here (in NumPy it is a mask)", loc, hints=("use int(...)",)
+        )
+    expressions.refuse_large_index(position, loc)
+    if not position.type.dtype.is_integer:
+        raise SubscriptError(
+            f"this index is {describe(position)}; arrays are indexed by integers", loc,
+            hints=("convert it with int(...)",),
+        )  # fmt: skip
+    if position.type.dtype is DType.UINT64:
+        # Beyond int64 it would turn negative, and count from the end.
+        largest = Const(2**63 - 1, DType.UINT64, loc=loc)
+        position = Number(Binary("min", position.expr, largest, loc=loc), position.python)
+    out = cast(position.expr, DType.INT64)
+    if isinstance(out, Const) and isinstance(out.value, int) and out.value < 0:
+        # Counting from the end is decided here, so that the access stays affine and unchecked.
+        out = Binary("-", Extent(owner.symbol, axis, loc=loc), integer(-out.value, loc), loc=loc)
+    elif (back := slices.back_from_end(out)) is not None:
+        # The same of `-n` in the usual version.
+        extent = Extent(owner.symbol, axis, loc=loc)
+        counts = Compare(">", back, integer(0, loc), loc=loc)
+        inside = Logical("and", counts, Compare("<=", back, extent, loc=loc), loc=loc)
+        out = Select(Likely(inside, loc=loc), Binary("-", extent, back, loc=loc), out, loc=loc)
+    return out

@@ -1,0 +1,250 @@
+"""Running totals: np.cumsum and its kin, the methods of ufuncs that combine along an axis, differences.
+
+    total = -0.0                            for k in range(1, n):
+    for k in range(n):                          for j in range(m):
+        total = total + a[k]                        out[k, j] = out[k - 1, j] + a[k, j]
+        out[k] = total
+
+Along the last axis the total is a scalar that iterations hand on, a scan; along another one it is
+the row before, so that the loop over the axes behind it is free.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.array_creation import allocate
+from appyc.frontend.arrays.reshaping import ravelled
+from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise
+from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions.arithmetic import const, integer
+from appyc.frontend.expressions.stores import assign
+from appyc.frontend.library.array_reductions import Along, operation, reduce_array, reduced_axes
+from appyc.frontend.library.axis_arguments import (
+    Arguments,
+    Entry,
+    Maker,
+    flag,
+    given_dtype,
+    integers,
+    is_none,
+    one_axis,
+)
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import ArrayRef, Number, Tensor, Value
+from appyc.ir.nodes import Assign, Binary, Const, Expr, For, Load, Logical, Stmt, Store, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+_UFUNCS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "max",
+           np.logical_and: "all", np.logical_or: "any"}  # fmt: skip
+"""Those that combine, by the reduction that they make."""
+
+_BITWISE = {np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^"}
+
+
+def _running(name: str, *, default: int | None) -> Maker:
+    """np.cumsum ("sum"), np.maximum.accumulate ("max"), ...; default: the axis where none is given."""
+
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        tensor = as_tensor(scope, given["a"], loc)
+        axis = one_axis(given, loc, default)
+        if axis is None:
+            if default is not None and tensor.ndim > 1:
+                raise UnsupportedError("accumulate goes along one axis", loc, hints=("name an axis",))
+            tensor, axis = ravelled(scope, Tensor(tensor.axes, tensor.extents, tensor.element), loc), 0
+        (axis,) = reduced_axes(tensor, (axis,), loc)
+        out = accumulated(scope, name, tensor, axis, given_dtype(given.get("dtype"), loc), loc)
+        return given_back(scope, given, out, loc)
+
+    return make
+
+
+def given_back(scope: Scope, given: Arguments, value: Value, loc: Loc) -> Value:
+    """The value, or the array that the caller gave for it, which then holds it."""
+    out = given.get("out")
+    if out is None or is_none(out):
+        return value
+    if not isinstance(out, ArrayRef | Tensor):
+        raise TypeInferenceError("out must be an array", loc)
+    if as_tensor(scope, out, loc).ndim != as_tensor(scope, value, loc).ndim:
+        raise LengthError("out has another number of axes than the result", loc)
+    assign(scope, out, value, loc)
+    return out
+
+
+def accumulated(
+    scope: Scope, name: str, tensor: Tensor, axis: int, dtype: DType | None, loc: Loc
+) -> ArrayRef:
+    """A new array in which every element is combined with all before it along an axis."""
+    op, element, start = operation(name, tensor.element, dtype, loc)
+    out = allocate(scope, tensor.extents, element.dtype, loc, zero=False, name="running")
+    axes = [scope.supply.fresh(old.name, old.type) for old in tensor.axes]
+    here: dict[Symbol, Expr] = {old: Var(new, loc=loc) for old, new in zip(tensor.axes, axes, strict=True)}
+    source = Tensor(tuple(axes), tensor.extents, substitute(element, here))
+    last = axis == tensor.ndim - 1
+    body = (
+        _along_last(scope, op, source, out.symbol, start, loc)
+        if last
+        else _row_by_row(scope, op, source, axis, out.symbol, loc)
+    )
+    for stmt in _nest(axes[:axis], tensor.extents[:axis], body, loc):
+        scope.emit(stmt)
+    return out
+
+
+def _along_last(
+    scope: Scope, op: str, source: Tensor, out: Symbol, start: Expr, loc: Loc
+) -> tuple[Stmt, ...]:
+    total = scope.supply.fresh("total", source.element.dtype)
+    index = tuple(Var(axis, loc=loc) for axis in source.axes)
+    step = Assign(total, _combined(op, Var(total, loc=loc), source.element, loc), loc=loc)
+    store = Store(out, index, Var(total, loc=loc), checked=False, loc=loc)
+    loop = For(source.axes[-1], integer(0, loc), source.extents[-1], 1, (step, store), implied=True, loc=loc)
+    return Assign(total, _neutral(op, start, loc), loc=loc), loop
+
+
+def _row_by_row(scope: Scope, op: str, source: Tensor, axis: int, out: Symbol, loc: Loc) -> tuple[Stmt, ...]:
+    """The first row as it is, and every other one on top of the one before."""
+    index = [Var(a, loc=loc) for a in source.axes]
+    before: list[Expr] = list(index)
+    before[axis] = Binary("-", index[axis], integer(1, loc), loc=loc)
+    old = Load(out, tuple(before), checked=False, loc=loc)
+    behind, lengths = source.axes[axis + 1 :], source.extents[axis + 1 :]
+    on_top = Store(out, tuple(index), _combined(op, old, source.element, loc), checked=False, loc=loc)
+    rest = _fresh_nest(scope, behind, lengths, on_top, loc)
+    one = integer(1, loc)
+    first = Store(out, tuple(index), source.element, checked=False, loc=loc)
+    at = scope.supply.fresh(source.axes[axis].name, DType.INT64)
+    some = Binary("min", source.extents[axis], one, loc=loc)
+    start = _fresh_nest(scope, behind, lengths, substitute(first, {source.axes[axis]: Var(at, loc=loc)}), loc)
+    return (
+        For(at, integer(0, loc), some, 1, start, implied=True, loc=loc),
+        For(source.axes[axis], one, source.extents[axis], 1, rest, implied=True, loc=loc),
+    )
+
+
+def _fresh_nest(
+    scope: Scope, axes: tuple[Symbol, ...], extents: tuple[Expr, ...], stmt: Stmt, loc: Loc
+) -> tuple[Stmt, ...]:
+    """Loops of their own over the axes."""
+    own = [scope.supply.fresh(axis.name, axis.type) for axis in axes]
+    here: dict[Symbol, Expr] = {old: Var(new, loc=loc) for old, new in zip(axes, own, strict=True)}
+    return _nest(own, extents, (substitute(stmt, here),), loc)
+
+
+def _nest(
+    axes: list[Symbol], extents: tuple[Expr, ...], body: tuple[Stmt, ...], loc: Loc
+) -> tuple[Stmt, ...]:
+    for axis, extent in zip(reversed(axes), reversed(extents), strict=True):
+        body = (For(axis, integer(0, loc), extent, 1, body, implied=True, loc=loc),)
+    return body
+
+
+def _combined(op: str, total: Expr, element: Expr, loc: Loc) -> Expr:
+    if op in ("and", "or"):
+        return Logical(op, total, element, loc=loc)
+    return Binary(op, total, element, loc=loc)
+
+
+def _neutral(op: str, start: Expr, loc: Loc) -> Expr:
+    """What the first element is combined with: -0.0 in sums of floats, which leaves it its sign."""
+    if op == "+" and isinstance(start, Const) and not start.dtype.is_integer:
+        value = complex(-0.0, -0.0) if start.dtype.is_complex else -0.0
+        return Const(value, start.dtype, loc=loc)
+    return start
+
+
+# ---------------------------------------------------------------- the methods of ufuncs
+
+
+def _ufunc_reduce(name: str) -> Maker:
+    """np.add.reduce and its kin: along the first axis where none is given."""
+
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        axes = integers(given["axis"], loc, "axis") if "axis" in given else (0,)
+        along = Along(axes, flag(given.get("keepdims"), loc, "keepdims"))
+        value = reduce_array(scope, name, given["a"], along, given_dtype(given.get("dtype"), loc), loc)
+        return given_back(scope, given, value, loc)
+
+    return make
+
+
+# ---------------------------------------------------------------- neighbours
+
+
+def _diff(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    if not tensor.ndim:
+        raise TypeInferenceError("diff requires input that is at least one dimensional", loc)
+    (times,) = integers(given.get("n"), loc, "n") or (1,)
+    if times < 0:
+        raise TypeInferenceError(f"order must be non-negative but got {times}", loc)
+    (axis,) = reduced_axes(tensor, (one_axis(given, loc, -1) or 0,), loc)
+    for _ in range(times):
+        low, high = _neighbours(tensor, axis, loc)
+        tensor = as_tensor(scope, elementwise(scope, [high, low], lambda n: _difference(n, loc), loc), loc)
+    return as_value(tensor)
+
+
+def _difference(numbers: list[Number], loc: Loc) -> Number:
+    high, low = numbers
+    if high.type.dtype is DType.BOOL:
+        return arithmetic.compare("!=", high, low, loc)
+    return arithmetic.binary("-", high, low, loc)
+
+
+def _neighbours(tensor: Tensor, axis: int, loc: Loc) -> tuple[Tensor, Tensor]:
+    """All but the last along an axis, and all but the first."""
+    one = integer(1, loc)
+    shorter = Binary("max", Binary("-", tensor.extents[axis], one, loc=loc), integer(0, loc), loc=loc)
+    extents = tuple(shorter if k == axis else n for k, n in enumerate(tensor.extents))
+    following = Binary("+", Var(tensor.axes[axis], loc=loc), one, loc=loc)
+    high = substitute(tensor.element, {tensor.axes[axis]: following})
+    return Tensor(tensor.axes, extents, tensor.element), Tensor(tensor.axes, extents, high)
+
+
+def _trapezoid(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.trapezoid: the area under the lines between points."""
+    tensor = as_tensor(scope, given["y"], loc)
+    (axis,) = reduced_axes(tensor, (one_axis(given, loc, -1) or 0,), loc)
+    low, high = _neighbours(tensor, axis, loc)
+    width: Value = given.get("dx", Number(const(1.0, DType.FLOAT64, loc), python=True))
+    if not is_none(given.get("x")):
+        x = as_tensor(scope, given["x"], loc)
+        if x.ndim != 1:
+            raise UnsupportedError("np.trapezoid with places of several axes is not compiled", loc,
+                                   hints=("pass the places as a vector",))  # fmt: skip
+        ends = _neighbours(x, 0, loc)
+        gaps = as_tensor(
+            scope, elementwise(scope, [ends[1], ends[0]], lambda n: _difference(n, loc), loc), loc
+        )
+        behind = [scope.supply.fresh("i", DType.INT64) for _ in range(tensor.ndim - 1 - axis)]
+        ones = [integer(1, loc) for _ in behind]
+        width = Tensor((*gaps.axes, *behind), (*gaps.extents, *ones), gaps.element)
+
+    def area(n: list[Number]) -> Number:
+        both = arithmetic.binary("*", n[0], arithmetic.binary("+", n[1], n[2], loc), loc)
+        return arithmetic.binary("/", both, Number(const(2.0, DType.FLOAT64, loc), python=True), loc)
+
+    areas = elementwise(scope, [width, high, low], area, loc)
+    return reduce_array(scope, "sum", areas, Along((axis,)), None, loc)
+
+
+_RUNNING = ("a", "axis", "dtype", "out")
+
+METHODS: dict[str, Entry] = {
+    "cumsum": (_RUNNING, _running("sum", default=None)),
+    "cumprod": (_RUNNING, _running("prod", default=None)),
+}
+
+FUNCTIONS: dict[object, Entry] = {
+    np.cumsum: METHODS["cumsum"], np.cumprod: METHODS["cumprod"],
+    np.diff: (("a", "n", "axis"), _diff), np.trapezoid: (("y", "x", "dx", "axis"), _trapezoid),
+    **{ufunc.accumulate: (_RUNNING, _running(name, default=0)) for ufunc, name in _UFUNCS.items()},
+    **{
+        ufunc.reduce: (("a", "axis", "dtype", "out", "keepdims"), _ufunc_reduce(name))
+        for ufunc, name in (*_UFUNCS.items(), *_BITWISE.items())
+    },
+}  # fmt: skip

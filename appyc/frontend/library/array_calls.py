@@ -1,0 +1,453 @@
+"""NumPy functions and methods of arrays: their arguments, and what they mean."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays import array_creation
+from appyc.frontend.arrays.reshaping import concatenated, ravelled, repeated, reshaped, rolled, stacked
+from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, with_axis
+from appyc.frontend.arrays.where_arguments import given_mask, reduce_where
+from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.stores import assign
+from appyc.frontend.library import (
+    accumulations,
+    arg_extremes,
+    array_tables,
+    counting,
+    histograms,
+    linear_algebra,
+    searching,
+    selecting,
+    sorting,
+)
+from appyc.frontend.library.accumulations import given_back
+from appyc.frontend.library.array_reductions import reduce_array, variance
+from appyc.frontend.library.axis_arguments import (
+    Arguments,
+    Entry,
+    Maker,
+    along,
+    flag,
+    given_dtype,
+    integers,
+    is_none,
+    refuse,
+    several,
+)
+from appyc.frontend.library.composed_functions import MORE_FUNCTIONS
+from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import is_list, tuple_in_place
+from appyc.frontend.types.values import (
+    ArrayRef,
+    ListValue,
+    Masked,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
+from appyc.ir.nodes import Binary, Expr, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+
+def works_on_arrays(obj: object) -> bool:
+    """Whether a function of numbers works place by place on arrays, as NumPy's do."""
+    return isinstance(obj, np.ufunc) or obj in _PLACE_BY_PLACE or obj in MORE_FUNCTIONS
+
+
+_PLACE_BY_PLACE = (np.where, np.clip, np.real, np.imag, np.angle, np.conjugate, abs, pow, divmod)
+
+
+def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Value | None:
+    """The value of a NumPy function of arrays; None where `obj` is none of those."""
+    if obj is np.where and len(node.args) == 1:
+        obj = np.nonzero
+    try:
+        entry = _FUNCTIONS.get(obj)
+    except TypeError:
+        return None
+    if entry is None:
+        return None
+    parameters, make = entry
+    lower = _generated if obj is sum else _collected
+    return make(scope, _bound(scope, node, parameters, [], loc, lower), loc)
+
+
+def lower_array_method(
+    scope: Scope, owner: ArrayRef | Tensor | Masked, name: str, node: ast.Call, loc: Loc
+) -> Value:
+    """The value of a method of an array."""
+    entry = _METHODS.get(name)
+    if entry is None:
+        raise UnsupportedError(
+            f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
+            hints=("write it as a loop, or call it outside the compiled function",),
+        )  # fmt: skip
+    parameters, make = entry
+    return make(scope, _bound(scope, node, parameters, [owner], loc), loc)
+
+
+def _collected(scope: Scope, node: ast.expr, kinds: tuple[type[ast.expr], ...] = (ast.ListComp,)) -> Value:
+    """An argument; a list of items is what NumPy makes an array of."""
+    if not isinstance(node, kinds):
+        return expressions.lower_lazily(scope, node)
+    from appyc.frontend.control.comprehensions import collected  # noqa: PLC0415  (it asks what loops run over)
+
+    assert isinstance(node, ast.ListComp | ast.GeneratorExp)
+    return collected(scope, node)
+
+
+def _generated(scope: Scope, node: ast.expr) -> Value:
+    """The same for a function that takes what it is given item by item."""
+    return _collected(scope, node, (ast.ListComp, ast.GeneratorExp))
+
+
+def _bound(
+    scope: Scope,
+    node: ast.Call,
+    parameters: tuple[str, ...],
+    given: list[Value],
+    loc: Loc,
+    lower: Callable[[Scope, ast.expr], Value] = _collected,
+) -> Arguments:
+    """Argument values by parameter name. Raises UnsupportedError for what the function has no form for."""
+    what = ast.unparse(node.func)
+    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        raise UnsupportedError(
+            "a starred argument cannot be compiled", loc, hints=("write the arguments out",)
+        )
+    nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
+    values = [
+        as_tensor(scope, value, loc) if isinstance(value, ListValue) else value
+        for value in expressions.lower_operands(scope, nodes, lower)
+    ]
+    positional = [*given, *values[: len(node.args)]]
+    rest = next((k for k, name in enumerate(parameters) if name.startswith("*")), None)
+    if rest is not None:  # one tuple, or its items
+        parameters = tuple(name.removeprefix("*") for name in parameters)
+        items = positional[rest:]
+        if len(items) > 1 or (items and isinstance(items[0], Number)):
+            positional[rest:] = [TupleValue(tuple(items))]
+    if len(positional) > len(parameters):
+        raise UnsupportedError(f"{what} with {len(node.args)} positional arguments cannot be compiled", loc)
+    out = dict(zip(parameters, positional, strict=False))
+    for keyword, value in zip(node.keywords, values[len(node.args) :], strict=True):
+        if keyword.arg not in parameters:
+            raise UnsupportedError(f"the argument {keyword.arg!r} of {what} cannot be compiled", loc)
+        out[str(keyword.arg)] = value
+    return out
+
+
+def _listed(node: ast.expr) -> ast.expr:
+    """A list of shapes or arrays means what a tuple of them means."""
+    if isinstance(node, ast.BinOp) and is_list(node):
+        return _listed(tuple_in_place(node))
+    if not isinstance(node, ast.List | ast.Tuple):
+        return node
+    return ast.copy_location(ast.Tuple([_listed(n) for n in node.elts], ast.Load()), node)
+
+
+# ---------------------------------------------------------------- what the functions mean
+
+
+def _reduction(name: str) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        dtype = given_dtype(given.get("dtype"), loc)
+        mask, initial = given_mask(given.get("where")), given.get("initial")
+        if mask is None and is_none(initial):
+            found = reduce_array(scope, name, given["a"], along(given, loc), dtype, loc)
+        else:
+            found = reduce_where(scope, name, given["a"], mask, initial, along(given, loc), dtype, loc)
+        return given_back(scope, given, found, loc)
+
+    return make
+
+
+def _spread(*, root: bool) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        refuse(given, loc, "out")
+        ddof = given.get("ddof", arithmetic.python_number(0, loc))
+        number = expressions.number(ddof, loc, "ddof")
+        dtype = given_dtype(given.get("dtype"), loc)
+        spread = variance(scope, given["a"], along(given, loc), number, dtype, loc, root=root)
+        return given_back(scope, given, spread, loc)
+
+    return make
+
+
+def _transpose(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    order = integers(given.get("axes"), loc, "axes")
+    if order is None:
+        return permuted(tensor, range(tensor.ndim)[::-1])
+    if sorted(n % tensor.ndim for n in order) != list(range(tensor.ndim)):
+        raise LengthError("axes don't match array", loc)
+    return permuted(tensor, [n % tensor.ndim for n in order])
+
+
+def _swapaxes(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    pair = [(integers(given[n], loc, n) or (0,))[0] % tensor.ndim for n in ("axis1", "axis2")]
+    order = list(range(tensor.ndim))
+    order[pair[0]], order[pair[1]] = order[pair[1]], order[pair[0]]
+    return permuted(tensor, order)
+
+
+def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    axes = integers(given.get("axis"), loc, "axis")
+    reversed_axes = range(tensor.ndim) if axes is None else [n % tensor.ndim for n in axes]
+    places: dict[Symbol, Expr] = {}
+    for k in reversed_axes:
+        last = Binary("-", tensor.extents[k], integer(1, loc), loc=loc)
+        places[tensor.axes[k]] = Binary("-", last, Var(tensor.axes[k], loc=loc), loc=loc)
+    return replace(tensor, element=substitute(tensor.element, places))
+
+
+def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    rank = tensor.ndim + 1
+    for k in sorted(n % rank for n in integers(given["axis"], loc, "axis") or ()):
+        tensor = with_axis(scope, tensor, k, loc)
+    return tensor
+
+
+def _copy(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    return materialise(scope, as_tensor(scope, given["a"], loc), "copy", loc)
+
+
+def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    dtype = given_dtype(given["dtype"], loc)
+    assert dtype is not None
+    if tensor.element.dtype.is_complex and not dtype.is_complex:
+        raise TypeInferenceError(f"complex numbers cannot be made {dtype}", loc, hints=("use z.real",))
+    if tensor.element.dtype is dtype:
+        return materialise(scope, tensor, "copy", loc)
+    return Tensor(tensor.axes, tensor.extents, cast(tensor.element, dtype))
+
+
+def _fill(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    assign(scope, given["a"], given["value"], loc)
+    return Opaque(None)
+
+
+def _matmul(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    return linear_algebra.matmul(scope, given["a"], given["b"], loc)
+
+
+def _dot(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    return linear_algebra.dot(scope, given["a"], given["b"], loc)
+
+
+def _outer(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.outer flattens its operands; a number counts as one element."""
+    sides = []
+    for name in ("a", "b"):
+        tensor = as_tensor(scope, given[name], loc)
+        one = Tensor((scope.supply.fresh("i", DType.INT64),), (integer(1, loc),), tensor.element)
+        sides.append(ravelled(scope, tensor, loc) if tensor.axes else one)
+    return linear_algebra.outer(scope, "*", sides[0], sides[1], loc)
+
+
+def _pairs(op: str) -> Maker:
+    """np.add.outer and its kin: the axes of both operands, as they are."""
+
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        return as_value(as_tensor(scope, linear_algebra.outer(scope, op, given["a"], given["b"], loc), loc))
+
+    return make
+
+
+def _reshape(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    return reshaped(scope, tensor, array_creation.shape_from(scope, given["shape"], loc), loc)
+
+
+def _flat(*, copied: bool) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        tensor = as_tensor(scope, given["a"], loc)
+        return ravelled(scope, tensor.copied() if copied else tensor, loc)
+
+    return make
+
+
+def _concatenate(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
+    return concatenated(scope, several(scope, given["arrays"], loc), axis, loc)
+
+
+def _stack(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
+    return stacked(scope, several(scope, given["arrays"], loc), axis, loc)
+
+
+def _hstack(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensors = several(scope, given["tup"], loc)
+    return concatenated(scope, tensors, 0 if tensors[0].ndim == 1 else 1, loc)
+
+
+def _roll(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    axis = integers(given.get("axis"), loc, "axis")
+    shifts = given["shift"].items if isinstance(given["shift"], TupleValue) else (given["shift"],)
+    if axis is None and (tensor.ndim > 1 or len(shifts) > 1):
+        raise UnsupportedError("np.roll over all axes is not compiled", loc, hints=("name an axis",))
+    axes = axis or (0,)
+    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
+        raise UnsupportedError(f"np.roll by {len(shifts)} numbers along {len(axes)} axes", loc)
+    for k in range(max(len(shifts), len(axes))):
+        by = expressions.as_index(expressions.number(shifts[k % len(shifts)], loc, "shift"), loc)
+        tensor = rolled(scope, tensor, by, axes[k % len(axes)], loc)
+    return tensor
+
+
+def _repeat(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    axis = integers(given.get("axis"), loc, "axis")
+    times = expressions.as_index(expressions.number(given["repeats"], loc, "repeats"), loc)
+    if axis is None:
+        tensor = ravelled(scope, tensor.copied(), loc)
+    return repeated(scope, tensor, times, axis[0] if axis else 0, loc)
+
+
+def _count_nonzero(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    counted = Tensor(tensor.axes, tensor.extents, cast(arithmetic.truth_of(tensor.element), DType.INT64))
+    return reduce_array(scope, "sum", as_value(counted), along(given, loc), None, loc)
+
+
+def _new(value: int | None) -> Maker:
+    """np.zeros, np.ones, and np.empty where there is no value."""
+
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        shape = array_creation.shape_from(scope, given["shape"], loc)
+        dtype = given_dtype(given.get("dtype"), loc) or DType.FLOAT64
+        if value:
+            return array_creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
+        return array_creation.allocate(scope, shape, dtype, loc, zero=value is not None)
+
+    return make
+
+
+def _new_like(value: int | None) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        shape, kind = array_creation.shape_like(scope, given["a"], loc)
+        dtype = given_dtype(given.get("dtype"), loc) or kind
+        if value:
+            return array_creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
+        return array_creation.allocate(scope, shape, dtype, loc, zero=value is not None)
+
+    return make
+
+
+def _full(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    value = expressions.number(given["fill_value"], loc, "fill_value")
+    if "a" in given:
+        shape, kind = array_creation.shape_like(scope, given["a"], loc)
+        return array_creation.filled(scope, shape, value, given_dtype(given.get("dtype"), loc) or kind, loc)
+    shape = array_creation.shape_from(scope, given["shape"], loc)
+    return array_creation.filled(scope, shape, value, given_dtype(given.get("dtype"), loc), loc)
+
+
+def _arange(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    bounds = [expressions.number(given[n], loc, n) for n in ("start", "stop", "step") if n in given]
+    return array_creation.arange(scope, bounds, given_dtype(given.get("dtype"), loc), loc)
+
+
+def _linspace(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    start, stop = (expressions.number(given[n], loc, n) for n in ("start", "stop"))
+    count = expressions.number(given.get("num", arithmetic.python_number(50, loc)), loc, "num")
+    endpoint = "endpoint" not in given or flag(given["endpoint"], loc, "endpoint")
+    return array_creation.linspace(
+        scope, start, stop, count, endpoint, given_dtype(given.get("dtype"), loc), loc
+    )
+
+
+def _eye(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    (rows,) = array_creation.shape_from(scope, given["N"], loc)
+    (columns,) = array_creation.shape_from(scope, given["M"], loc) if "M" in given else (rows,)
+    offset = (integers(given.get("k"), loc, "k") or (0,))[0]
+    return array_creation.eye(
+        scope, rows, columns, offset, given_dtype(given.get("dtype"), loc) or DType.FLOAT64, loc
+    )
+
+
+def _triangle(*, upper: bool) -> Maker:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        offset = (integers(given.get("k"), loc, "k") or (0,))[0]
+        return array_creation.triangle(scope, given["m"], offset, loc, upper=upper)
+
+    return make
+
+
+_REDUCED = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
+_MEAN = ("a", "axis", "dtype", "out", "keepdims", "where")
+_EXTREME = ("a", "axis", "out", "keepdims", "initial", "where")
+_TRUTH = ("a", "axis", "out", "keepdims", "where")
+
+_METHODS: dict[str, Entry] = {
+    **arg_extremes.METHODS,
+    **accumulations.METHODS,
+    **searching.METHODS,
+    **selecting.METHODS,
+    **array_tables.METHODS,
+    "sum": (_REDUCED, _reduction("sum")),
+    "prod": (_REDUCED, _reduction("prod")),
+    "mean": (_MEAN, _reduction("mean")),
+    "min": (_EXTREME, _reduction("min")),
+    "max": (_EXTREME, _reduction("max")),
+    "any": (_TRUTH, _reduction("any")),
+    "all": (_TRUTH, _reduction("all")),
+    "var": (("a", "axis", "dtype", "out", "ddof", "keepdims"), _spread(root=False)),
+    "std": (("a", "axis", "dtype", "out", "ddof", "keepdims"), _spread(root=True)),
+    "transpose": (("a", "*axes"), _transpose),
+    "swapaxes": (("a", "axis1", "axis2"), _swapaxes),
+    "copy": (("a",), _copy),
+    "astype": (("a", "dtype"), _astype),
+    "fill": (("a", "value"), _fill),
+    "dot": (("a", "b"), _dot),
+    "reshape": (("a", "*shape"), _reshape),
+    "ravel": (("a",), _flat(copied=False)),
+    "flatten": (("a",), _flat(copied=True)),
+    "repeat": (("a", "repeats", "axis"), _repeat),
+}
+
+_FUNCTIONS: dict[object, Entry] = {
+    **arg_extremes.FUNCTIONS, **accumulations.FUNCTIONS, **searching.FUNCTIONS, **selecting.FUNCTIONS,
+    **counting.FUNCTIONS, **histograms.FUNCTIONS, **array_tables.FUNCTIONS,
+    **sorting.FUNCTIONS,
+    np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
+    np.min: _METHODS["min"], np.max: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
+    np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],
+    np.swapaxes: _METHODS["swapaxes"], np.copy: _METHODS["copy"], np.dot: _METHODS["dot"],
+    np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
+    np.matmul: (("a", "b"), _matmul), np.outer: (("a", "b"), _outer),
+    np.count_nonzero: (("a", "axis", "keepdims"), _count_nonzero),
+    np.add.outer: (("a", "b"), _pairs("+")), np.subtract.outer: (("a", "b"), _pairs("-")),
+    np.multiply.outer: (("a", "b"), _pairs("*")),
+    np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),
+    np.concatenate: (("arrays", "axis"), _concatenate), np.stack: (("arrays", "axis"), _stack),
+    np.hstack: (("tup",), _hstack), np.roll: (("a", "shift", "axis"), _roll),
+    np.repeat: (("a", "repeats", "axis"), _repeat),
+    np.zeros: (("shape", "dtype"), _new(0)), np.ones: (("shape", "dtype"), _new(1)),
+    np.empty: (("shape", "dtype"), _new(None)), np.ndarray: (("shape", "dtype"), _new(None)),
+    np.full: (("shape", "fill_value", "dtype"), _full),
+    np.zeros_like: (("a", "dtype"), _new_like(0)), np.ones_like: (("a", "dtype"), _new_like(1)),
+    np.empty_like: (("a", "dtype"), _new_like(None)),
+    np.full_like: (("a", "fill_value", "dtype"), _full),
+    np.arange: (("start", "stop", "step", "dtype"), _arange),
+    np.linspace: (("start", "stop", "num", "endpoint", "dtype"), _linspace),
+    np.eye: (("N", "M", "k", "dtype"), _eye), np.identity: (("N", "dtype"), _eye),
+    np.triu: (("m", "k"), _triangle(upper=True)), np.tril: (("m", "k"), _triangle(upper=False)),
+}  # fmt: skip

@@ -1,0 +1,272 @@
+"""Reductions of arrays: np.sum and its kin, over all axes or some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError
+from appyc.frontend.arrays.masks import counted, repeatable
+from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise, kept, product
+from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
+from appyc.frontend.library.linear_algebra import settled
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import Masked, Number, Tensor, Value, describe
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Fail,
+    If,
+    Intrinsic,
+    Likely,
+    Reduce,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """Which axes are reduced; None for all. keepdims: they stay, with length 1."""
+
+    axes: tuple[int, ...] | None = None
+    keepdims: bool = False
+
+
+def reduce_array(scope: Scope, name: str, value: Value, along: Along, dtype: DType | None, loc: Loc) -> Value:
+    """sum, prod, min, max, any, all, mean of an array, with NumPy's result types.
+
+    Raises TypeInferenceError for an axis that is not there; emits the test that raises
+    ValueError for the smallest of nothing.
+    """
+    if isinstance(value, Masked) and not along.keepdims:
+        reduced = reduced_axes(value, along.axes, loc)
+        if value.first in reduced:
+            return _reduce_chosen(scope, name, value, reduced, dtype, loc)
+    tensor = as_tensor(scope, value, loc)
+    reduced = reduced_axes(tensor, along.axes, loc)
+    if name == "mean":
+        return _mean(scope, tensor, reduced, along.keepdims, dtype, loc)
+    op, element, start = operation(name, tensor.element, dtype, loc)
+    if op in ("minimum", "maximum"):
+        for k in reduced:
+            test_not_empty(scope, tensor.extents[k], _of_nothing(name), loc)
+    tensor = Tensor(tensor.axes, tensor.extents, element)
+    if op == "+":
+        return summed(scope, tensor, reduced, along.keepdims, loc)
+    return combined(scope, tensor, reduced, along.keepdims, op, start, loc)
+
+
+def _reduce_chosen(
+    scope: Scope, name: str, masked: Masked, reduced: tuple[int, ...], dtype: DType | None, loc: Loc
+) -> Value:
+    """The same of what a mask chooses: the other places count for nothing."""
+    tensor, more = masked.tensor, masked.rank - 1
+    axes = [k if k < masked.first else k + more for k in reduced if k != masked.first]
+    axes = sorted([*axes, *range(masked.first, masked.first + masked.rank)])
+    if name in ("min", "max", "mean"):
+        masked = repeatable(scope, masked, loc)
+        rest = product([masked.tensor.extents[k] for k in axes if k not in _chosen(masked)], loc)
+        count = scope.temp("count", Binary("*", counted(scope, masked, loc), rest, loc=loc))
+    if name == "mean":
+        kind = dtype or averaged(tensor.element.dtype)
+        op, element, start = "+", cast(tensor.element, kind), cast(const(0, DType.INT64, loc), kind)
+    else:
+        op, element, start = operation(name, tensor.element, dtype, loc)
+    if name in ("min", "max"):
+        none = Compare("==", count, integer(0, loc), loc=loc)
+        scope.emit(If(none, (Fail("ValueError", _of_nothing(name), loc=loc),), loc=loc))
+    tensor = replace(tensor.copied(), element=Select(masked.holds, element, start, loc=loc))
+    if op == "+":
+        total = summed(scope, tensor, axes, False, loc)
+    else:
+        total = combined(scope, tensor, axes, False, op, start, loc)
+    return _divided(scope, total, count, loc) if name == "mean" else total
+
+
+def _chosen(masked: Masked) -> range:
+    return range(masked.first, masked.first + masked.rank)
+
+
+def variance(
+    scope: Scope, value: Value, along: Along, ddof: Number, dtype: DType | None, loc: Loc, *, root: bool
+) -> Value:
+    """np.var, and np.std where `root` is set: the mean first, then the squared distances from it."""
+    source = as_tensor(scope, value, loc)
+    tensor = as_tensor(scope, kept(scope, source, "values", loc), loc)
+    reduced = reduced_axes(tensor, along.axes, loc)
+    mean = _mean(scope, tensor, reduced, True, dtype, loc)
+    apart = elementwise(
+        scope, [as_value(tensor), mean], lambda n: arithmetic.binary("-", n[0], n[1], loc), loc
+    )
+
+    def square(numbers: list[Number]) -> Number:
+        (x,) = numbers
+        if not x.type.dtype.is_complex:
+            return arithmetic.binary("*", x, x, loc)
+        size = arithmetic.absolute(x, loc)
+        return arithmetic.binary("*", size, size, loc)
+
+    squares = as_tensor(scope, elementwise(scope, [apart], square, loc), loc)
+    total = reduce_array(scope, "sum", squares, Along(reduced, along.keepdims), None, loc)
+    count = arithmetic.binary(
+        "-", Number(product([tensor.extents[k] for k in reduced], loc), python=True), ddof, loc
+    )
+    if ddof.constant is None or ddof.constant.real > 0:
+        count = arithmetic.extremum("max", count, arithmetic.python_number(0, loc), loc)  # as NumPy has it
+
+    def finish(numbers: list[Number]) -> Number:
+        (x,) = numbers
+        divisor = Number(cast(count.expr, x.type.dtype), python=False)
+        out = Binary("/", x.expr, divisor.expr, loc=loc)
+        if not root:
+            return Number(out, python=False)
+
+        return Number(Intrinsic("sqrt", (out,), out.dtype, loc=loc), python=False)
+
+    return elementwise(scope, [total], finish, loc)
+
+
+def _mean(
+    scope: Scope, tensor: Tensor, reduced: tuple[int, ...], keepdims: bool, dtype: DType | None, loc: Loc
+) -> Value:
+    element = tensor.element
+    kind = dtype or averaged(element.dtype)
+    converted = Tensor(tensor.axes, tensor.extents, cast(element, kind))
+    total = summed(scope, converted, reduced, keepdims, loc)
+    return _divided(scope, total, product([tensor.extents[k] for k in reduced], loc), loc)
+
+
+def averaged(dtype: DType) -> DType:
+    """The type of a mean."""
+    return DType.FLOAT64 if dtype.kind in "biu" else dtype
+
+
+def _divided(scope: Scope, total: Value, count: Expr, loc: Loc) -> Value:
+    def divide(numbers: list[Number]) -> Number:
+        (x,) = numbers
+        return Number(Binary("/", x.expr, cast(count, x.type.dtype), loc=loc), python=False)
+
+    return elementwise(scope, [total], divide, loc)
+
+
+def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[str, Expr, Expr]:
+    """The operator, what is combined, and what it starts from."""
+    kind = element.dtype
+    match name:
+        case "sum" | "prod":
+            wide = dtype or _summed(kind)
+            start = cast(const(0 if name == "sum" else 1, DType.INT64, loc), wide)
+            return ("+" if name == "sum" else "*"), cast(element, wide), start
+        case "any" | "all":
+            return (
+                ("or" if name == "any" else "and"),
+                truth_of(element),
+                const(name == "all", DType.BOOL, loc),
+            )
+        case "min" | "max":
+            if kind.is_complex:
+                raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
+            if kind is DType.BOOL:
+                return ("and" if name == "min" else "or"), element, const(name == "min", DType.BOOL, loc)
+            return f"{name}imum", element, extreme(name, kind, loc)
+        case "&" | "|" | "^":
+            if not (kind.is_integer or kind is DType.BOOL):
+                raise TypeInferenceError(f"{name} takes integers, and this is {kind}", loc)
+            if kind is DType.BOOL and name != "^":
+                return ("and" if name == "&" else "or"), element, const(name == "&", DType.BOOL, loc)
+            return name, element, cast(const(-1 if name == "&" else 0, DType.INT64, loc), kind)
+        case _:
+            raise AssertionError(name)
+
+
+def _summed(dtype: DType) -> DType:
+    """NumPy adds small integers up in 64 bits."""
+    if dtype is DType.BOOL or dtype.kind == "i":
+        return DType.INT64
+    return DType.UINT64 if dtype.kind == "u" else dtype
+
+
+def extreme(name: str, dtype: DType, loc: Loc) -> Const:
+    """What the search for the smallest ("min") or the largest element starts from."""
+    if dtype.is_float:
+        return Const(float("inf") if name == "min" else float("-inf"), dtype, loc=loc)
+    low = -(1 << (dtype.bits - 1)) if dtype.kind == "i" else 0
+    high = low + (1 << dtype.bits) - 1
+    return Const(high if name == "min" else low, dtype, loc=loc)
+
+
+_WIDER = {DType.FLOAT32: DType.FLOAT64, DType.COMPLEX64: DType.COMPLEX128}
+
+
+def summed(scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool, loc: Loc) -> Value:
+    """The elements added up along some axes. Along the last, single precision is added in double: a long sum, one
+    after the other, would lose most of its digits, which NumPy keeps by adding in pairs. (Rows it adds one after the
+    other, too.)"""
+    kind = tensor.element.dtype
+    wide = _WIDER.get(kind, kind) if tensor.ndim - 1 in reduced else kind
+    zero = cast(const(0, DType.INT64, loc), wide)
+    element = cast(tensor.element, wide)
+    total = combined(scope, replace(tensor, element=element), reduced, keepdims, "+", zero, loc)
+    if wide is kind:
+        return total
+    return elementwise(scope, [total], lambda n: Number(cast(n[0].expr, kind), python=False), loc)
+
+
+def combined(
+    scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool, op: str, start: Expr, loc: Loc
+) -> Value:
+    """The elements put together with an operator along some axes."""
+    inner = [scope.supply.fresh("k", DType.INT64) for _ in reduced]
+    places: dict[Symbol, Expr] = {
+        tensor.axes[k]: Var(new, loc=loc) for k, new in zip(reduced, inner, strict=True)
+    }
+    for k, new in zip(reduced, inner, strict=True):
+        scope.same_axis(tensor.axes[k], new)
+    total = Reduce(
+        op, tuple(inner), tuple(tensor.extents[k] for k in reduced), substitute(tensor.element, places), start,
+        loc=loc,
+    )  # fmt: skip
+    axes, extents = [], []
+    for k, (axis, extent) in enumerate(zip(tensor.axes, tensor.extents, strict=True)):
+        if k not in reduced:
+            axes.append(axis)
+            extents.append(extent)
+        elif keepdims:
+            axes.append(scope.supply.fresh("i", DType.INT64))
+            extents.append(integer(1, loc))
+    return settled(scope, Tensor(tuple(axes), tuple(extents), total), "total", loc)
+
+
+def reduced_axes(tensor: Tensor | Masked, axes: tuple[int, ...] | None, loc: Loc) -> tuple[int, ...]:
+    """The axes counted from the first. Raises TypeInferenceError for one that is not there."""
+    if axes is None:
+        return tuple(range(tensor.ndim))
+    out = []
+    for axis in axes:
+        if not -tensor.ndim <= axis < tensor.ndim:
+            raise AxisError(
+                f"axis {axis} is out of bounds for {describe(tensor)}", loc,
+                hints=(f"axes are 0 to {tensor.ndim - 1}, or -1 for the last",),
+            )  # fmt: skip
+        out.append(axis % tensor.ndim)
+    if len(set(out)) != len(out):
+        raise LengthError("duplicate value in 'axis'", loc)
+    return tuple(sorted(out))
+
+
+def _of_nothing(name: str) -> str:
+    return f"zero-size array to reduction operation {name}imum which has no identity"
+
+
+def test_not_empty(scope: Scope, extent: Expr, message: str, loc: Loc) -> None:
+    """Emits the test that raises ValueError for an axis of no length."""
+    full = Likely(Compare(">", extent, integer(0, loc), loc=loc), loc=loc)
+    scope.emit(If(Unary("~", full, loc=loc), (Fail("ValueError", message, loc=loc),), loc=loc))

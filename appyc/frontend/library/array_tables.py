@@ -1,0 +1,169 @@
+"""NumPy's functions and methods that arrange, compare and multiply arrays, by name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays import grids, rearranging
+from appyc.frontend.arrays.reshaping import ravelled
+from appyc.frontend.arrays.tensors import as_tensor, as_value, element_type, elementwise, is_array
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.arithmetic import binary, extremum, nearest, python_number, select
+from appyc.frontend.library import comparing, composed_functions, einsum, scalar_functions
+from appyc.frontend.library.array_reductions import Along, reduce_array
+from appyc.frontend.library.axis_arguments import Arguments, Entry
+from appyc.frontend.library.composed_functions import Maker
+from appyc.frontend.library.linear_algebra import matmul
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.types.weak_ints import require_fit
+from appyc.ir.types import DType
+
+
+def _trace(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    found = rearranging.diagonal(scope, given, loc)
+    return reduce_array(scope, "sum", found, Along((as_tensor(scope, found, loc).ndim - 1,)), None, loc)
+
+
+def _vdot(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.vdot: the elements of both in C order, the first's conjugate."""
+    conjugate = scalar_functions.FUNCTIONS[np.conjugate][1]
+    sides = []
+    for name in ("a", "b"):
+        tensor = as_tensor(scope, given[name], loc)
+        sides.append(
+            ravelled(scope, Tensor(tensor.axes, tensor.extents, tensor.element), loc)
+            if tensor.axes
+            else tensor
+        )
+    if not sides[0].axes or not sides[1].axes:
+        values = [as_value(s) for s in sides]
+        return elementwise(scope, values, lambda n: binary("*", conjugate([n[0]], loc), n[1], loc), loc)
+    left = elementwise(scope, [as_value(sides[0])], lambda n: conjugate([n[0]], loc), loc)
+    return matmul(scope, left, as_value(sides[1]), loc)
+
+
+def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """Python's sum: of a tuple, or of a vector whose elements NumPy adds up in their own type."""
+    items = given["iterable"]
+    start = given.get("start", python_number(0, loc))
+    if isinstance(items, TupleValue):
+        total: Value = start
+        for item in items.items:
+            if isinstance(total, Number) and isinstance(item, Number):
+                total = binary("+", total, item, loc)
+            else:
+                total = elementwise(scope, [total, item], lambda n: binary("+", n[0], n[1], loc), loc)
+        return total
+    if not is_array(items) or as_tensor(scope, items, loc).ndim != 1:
+        raise UnsupportedError("sum is compiled for vectors and tuples", loc, hints=("use np.sum",))
+    kind = element_type(items)
+    if kind.bits < 32 or kind is DType.INT32 or kind is DType.UINT32:
+        raise UnsupportedError(f"sum of {kind} wraps where np.sum does not", loc, hints=("use np.sum",))
+    total = reduce_array(scope, "sum", items, Along(), None, loc)
+    described = items.tensor if isinstance(items, Masked) else items
+    if isinstance(described, Tensor) and described.python:
+        total = Number(expressions.number(total, loc).expr, python=True)
+        return binary("+", expressions.number(start, loc, "start"), total, loc)
+    return elementwise(scope, [start, total], lambda n: binary("+", n[0], n[1], loc), loc)
+
+
+def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.clip, of which a bound may be None."""
+    bounds = [(op, given[name]) for op, name in (("maximum", "a_min"), ("minimum", "a_max"))
+              if not isinstance(given.get(name, Opaque(None)), Opaque)]  # fmt: skip
+
+    for op, bound in bounds:  # a bound that cuts nothing off need not fit
+        if isinstance(bound, Number):
+            require_fit(scope, bound, element_type(given["a"]), loc, "<=" if op == "maximum" else ">=")
+
+    def make(numbers: list[Number]) -> Number:
+        out = numbers[0]
+        for (op, _), bound in zip(bounds, numbers[1:], strict=True):
+            out = extremum(op, out, nearest(bound, out.type.dtype, loc), loc)
+        return out
+
+    return elementwise(scope, [given["a"], *(value for _, value in bounds)], make, loc)
+
+
+def _select(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.select: of the choices whose condition holds at a place, the first."""
+    conditions, choices = given["condlist"], given["choicelist"]
+    if not isinstance(conditions, TupleValue) or not isinstance(choices, TupleValue):
+        raise UnsupportedError("np.select takes its conditions and choices as tuples or lists here", loc)
+    count = len(conditions.items)
+    values = [*conditions.items, *choices.items, given.get("default", python_number(0, loc))]
+    if count == 0 or len(choices.items) != count or not any(is_array(value) for value in values):
+        raise UnsupportedError("np.select takes as many choices as conditions, about arrays", loc)
+    if any(isinstance(c, TupleValue | Opaque) or element_type(c) is not DType.BOOL for c in conditions.items):
+        raise UnsupportedError("np.select takes masks as conditions", loc)
+
+    def make(numbers: list[Number]) -> Number:
+        out = numbers[-1]
+        for holds, choice in zip(reversed(numbers[:count]), reversed(numbers[count:-1]), strict=True):
+            out = select(holds.expr, choice, out, loc)
+        return out
+
+    return elementwise(scope, values, make, loc)
+
+
+def _place_by_place(make: Maker, *names: str) -> Entry:
+    """A function of numbers as a method, or with its arguments by name."""
+
+    def method(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        values = [given[name] for name in names if name in given]
+        return elementwise(scope, values, lambda numbers: make(numbers, loc), loc)
+
+    return names, method
+
+
+_CLOSE = ("a", "b", "rtol", "atol", "equal_nan")
+
+METHODS: dict[str, Entry] = {
+    "diagonal": (("a", "offset", "axis1", "axis2"), rearranging.diagonal),
+    "trace": (("a", "offset", "axis1", "axis2"), _trace),
+    "squeeze": (("a", "axis"), rearranging.squeeze),
+    "clip": (("a", "a_min", "a_max"), _clip),
+    "round": _place_by_place(composed_functions.MORE_FUNCTIONS[np.round][1], "a", "decimals"),
+    "conj": _place_by_place(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
+    "conjugate": _place_by_place(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
+}
+
+FUNCTIONS: dict[object, Entry] = {
+    np.einsum: (("subscripts", "*operands"), einsum.einsum),
+    np.tensordot: (("a", "b", "axes"), einsum.tensordot),
+    np.inner: (("a", "b"), einsum.inner),
+    np.kron: (("a", "b"), einsum.kron),
+    np.vdot: (("a", "b"), _vdot),
+    np.trace: METHODS["trace"], np.diagonal: METHODS["diagonal"],
+    np.diag: (("v", "k"), rearranging.diag), np.fill_diagonal: (("a", "val"), rearranging.fill_diagonal),
+    np.moveaxis: (("a", "source", "destination"), rearranging.moveaxis),
+    np.squeeze: METHODS["squeeze"], np.clip: METHODS["clip"],
+    np.atleast_1d: (("a",), rearranging.atleast(1)), np.atleast_2d: (("a",), rearranging.atleast(2)),
+    np.atleast_3d: (("a",), rearranging.atleast(3)),
+    np.broadcast_to: (("a", "shape"), rearranging.broadcast_to),
+    np.flipud: (("m",), rearranging.flip_axis(0)), np.fliplr: (("m",), rearranging.flip_axis(1)),
+    np.rot90: (("m", "k", "axes"), rearranging.rot90),
+    np.tile: (("A", "reps"), rearranging.tile),
+    np.pad: (("array", "pad_width", "mode", "constant_values"), rearranging.pad),
+    np.vstack: (("tup",), rearranging.joined_as(2, 0)), np.dstack: (("tup",), rearranging.joined_as(3, 2)),
+    np.column_stack: (("tup",), rearranging.column_stack),
+    np.split: (("ary", "indices_or_sections", "axis"), rearranging.split),
+    np.meshgrid: (("*arrays", "indexing", "sparse"), grids.meshgrid),
+    np.indices: (("dimensions",), grids.indices),
+    np.ix_: (("*args",), grids.ix_), np.diag_indices: (("n", "ndim"), grids.diag_indices),
+    np.tri: (("N", "M", "k"), rearranging.tri),
+    np.isclose: (_CLOSE, comparing.isclose), np.allclose: (_CLOSE, comparing.allclose),
+    np.array_equal: (("a1", "a2"), comparing.array_equal),
+    np.nan_to_num: (("x", "copy", "nan", "posinf", "neginf"), comparing.nan_to_num),
+    np.linalg.norm: (("x", "ord", "axis", "keepdims"), comparing.norm),
+    np.average: (("a", "axis", "weights", "returned", "keepdims"), comparing.average),
+    np.copyto: (("dst", "src"), comparing.copyto),
+    np.select: (("condlist", "choicelist", "default"), _select),
+    sum: (("iterable", "start"), _python_sum),
+    np.array: (("object", "dtype"), comparing.array),
+    np.asarray: (("object", "dtype"), comparing.asarray),
+    np.ascontiguousarray: (("object", "dtype"), comparing.asarray),
+    np.round: METHODS["round"], np.around: METHODS["round"],
+}  # fmt: skip

@@ -1,0 +1,104 @@
+"""Arguments of NumPy's functions that say how, not of what: axes, flags, element types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor
+from appyc.frontend.library.array_reductions import Along
+from appyc.frontend.library.scalar_functions import as_dtype
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.ir.types import DType
+
+Arguments: TypeAlias = dict[str, Value]
+Maker: TypeAlias = Callable[[Scope, Arguments, Loc], Value]
+Entry: TypeAlias = tuple[tuple[str, ...], Maker]
+"""The parameters of a function, in order, and what makes its value of them."""
+
+
+def integers(value: Value | None, loc: Loc, what: str) -> tuple[int, ...] | None:
+    """A constant integer or tuple of such; None where it was left out or is None."""
+    match value:
+        case None | Opaque(obj=None):
+            return None
+        case TupleValue():
+            items = [v.constant if isinstance(v, Number) else None for v in value.items]
+        case Number():
+            items = [value.constant]
+        case _:
+            items = [None]
+    out = tuple(i for i in items if isinstance(i, int) and not isinstance(i, bool))
+    if len(out) != len(items):
+        raise UnsupportedError(f"{what} must be a constant", loc)
+    return out
+
+
+def integer_argument(given: Arguments, name: str, default: int, loc: Loc) -> int:
+    """A constant integer."""
+    found = integers(given.get(name), loc, name)
+    return default if not found else found[0]
+
+
+def refuse(given: Arguments, loc: Loc, *names: str) -> None:
+    """Raises UnsupportedError for arguments that have no meaning here, unless they are None."""
+    for name in names:
+        if not is_none(given.get(name)):
+            raise UnsupportedError(f"the argument {name!r} cannot be compiled here", loc)
+
+
+def one_axis(given: Arguments, loc: Loc, default: int | None = None) -> int | None:
+    """A constant axis; `default` where it was left out, None where it is None."""
+    if "axis" not in given:
+        return default
+    axes = integers(given["axis"], loc, "axis")
+    if axes is not None and len(axes) != 1:
+        raise TypeInferenceError("one axis is needed here, not a tuple", loc)
+    return axes[0] if axes else None
+
+
+def flag(value: Value | None, loc: Loc, what: str) -> bool:
+    if value is None:
+        return False
+    if isinstance(value, Number) and value.constant is not None:
+        return bool(value.constant)
+    raise UnsupportedError(f"{what} must be a constant", loc)
+
+
+def given_dtype(value: Value | None, loc: Loc) -> DType | None:
+    if value is None or (isinstance(value, Opaque) and value.obj is None):
+        return None
+    found = as_dtype(value.obj) if isinstance(value, Opaque) else None
+    if found is None:
+        known = _known_to_numpy(value.obj) if isinstance(value, Opaque) else None
+        if known is not None:
+            raise UnsupportedError(f"arrays of {known} cannot be compiled", loc)
+        raise TypeInferenceError(f"{describe(value)} is no element type", loc)
+    return found
+
+
+def _known_to_numpy(obj: Any) -> str | None:
+    """The name of an element type, of records or texts maybe, that is NumPy's alone."""
+    try:
+        return str(np.dtype(obj))
+    except (TypeError, ValueError):
+        return None
+
+
+def is_none(value: Value | None) -> bool:
+    """Whether an argument was left out, or is None."""
+    return value is None or (isinstance(value, Opaque) and value.obj is None)
+
+
+def along(given: Arguments, loc: Loc) -> Along:
+    return Along(integers(given.get("axis"), loc, "axis"), flag(given.get("keepdims"), loc, "keepdims"))
+
+
+def several(scope: Scope, value: Value, loc: Loc) -> list[Tensor]:
+    if not isinstance(value, TupleValue) or not value.items:
+        raise UnsupportedError("arrays to be joined must be written as a tuple", loc)
+    return [as_tensor(scope, item, loc) for item in value.items]

@@ -1,0 +1,547 @@
+"""What the methods of generators do, in terms of `ir/draw_functions.py`: inlined where a program calls them.
+
+`numpy_*` are methods of np.random.Generator, `legacy_*` of np.random.RandomState (np.random's own functions are those
+of one), `python_*` of random.Random; the library's own text of the latter is inlined where there is none here.
+Arguments are named and refused as the libraries do it. What is not here runs in Python.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A function that draws: called with a generator and its arguments."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A part of a generator's state beside its bits, an array: called with the generator."""
+
+    step: str
+
+
+standard_uniform = Primitive("random_standard_uniform")
+uniform = Primitive("random_uniform")
+standard_normal = Primitive("random_standard_normal")
+normal = Primitive("random_normal")
+standard_exponential = Primitive("random_standard_exponential")
+exponential = Primitive("random_exponential")
+standard_gamma = Primitive("random_standard_gamma")
+gamma = Primitive("random_gamma")
+beta = Primitive("random_beta")
+chisquare = Primitive("random_chisquare")
+fisher = Primitive("random_f")
+standard_cauchy = Primitive("random_standard_cauchy")
+pareto = Primitive("random_pareto")
+weibull = Primitive("random_weibull")
+power = Primitive("random_power")
+laplace = Primitive("random_laplace")
+gumbel = Primitive("random_gumbel")
+logistic = Primitive("random_logistic")
+lognormal = Primitive("random_lognormal")
+rayleigh = Primitive("random_rayleigh")
+standard_t = Primitive("random_standard_t")
+wald = Primitive("random_wald")
+vonmises = Primitive("random_vonmises")
+triangular = Primitive("random_triangular")
+poisson = Primitive("random_poisson")
+negative_binomial = Primitive("random_negative_binomial")
+binomial = Primitive("binomial")
+logseries = Primitive("random_logseries")
+geometric = Primitive("random_geometric")
+zipf = Primitive("random_zipf")
+interval = Primitive("random_interval")
+bounded = Primitive("bounded")
+standard_uniform_float32 = Primitive("standard_uniform_float32")
+normal_float32 = Primitive("standard_normal_float32")
+exponential_float32 = Primitive("standard_exponential_float32")
+next_float = Primitive("python_random")
+next_bits = Primitive("python_bits")
+next_below = Primitive("python_below")
+gauss_flag = Stored("gauss flag")
+gauss = Stored("gauss")
+
+
+WITHOUT_SIZE = frozenset({"shuffle", "permutation"})
+"""Methods whose result has a size of its own."""
+
+BY_LENGTHS = frozenset({"rand", "randn"})
+"""Methods that take the lengths of their result as arguments."""
+
+AFTER_SIZE = frozenset({"endpoint"})
+"""Parameters that come after `size`."""
+
+INTEGERS = frozenset(
+    {"integers", "randint", "poisson", "binomial", "negative_binomial", "geometric", "logseries", "zipf"}
+)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _is_negative(x):
+    return x <= 0.0 and (x < 0.0 or math.copysign(1.0, x) < 0.0)
+
+
+def _check_range(width):
+    if not math.isfinite(width):
+        raise OverflowError("Range exceeds valid bounds")
+
+
+def _check_rate(lam):
+    if not lam >= 0.0:
+        raise ValueError("lam < 0 or lam is NaN")
+    if lam > 9.223372006484771e18:
+        raise ValueError("lam value too large")
+
+
+def _check_probability(p):
+    if not 0.0 <= p <= 1.0:
+        raise ValueError("p < 0, p > 1 or p is NaN")
+
+
+# ---------------------------------------------------------------- floats
+
+
+def numpy_random(rng):
+    return standard_uniform(rng)
+
+
+legacy_random = legacy_random_sample = legacy_rand = numpy_random
+
+
+def numpy_uniform(rng, low=0.0, high=1.0):
+    width = float(high) - float(low)
+    _check_range(width)
+    if _is_negative(width):
+        raise ValueError("high < low")
+    return uniform(rng, low, width)
+
+
+def legacy_uniform(rng, low=0.0, high=1.0):
+    width = float(high) - float(low)
+    _check_range(width)
+    return uniform(rng, low, width)
+
+
+def numpy_standard_normal(rng):
+    return standard_normal(rng)
+
+
+def numpy_normal(rng, loc=0.0, scale=1.0):
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+    return normal(rng, loc, scale)
+
+
+def numpy_standard_exponential(rng):
+    return standard_exponential(rng)
+
+
+def numpy_exponential(rng, scale=1.0):
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+    return exponential(rng, scale)
+
+
+def numpy_standard_gamma(rng, shape):
+    if _is_negative(shape):
+        raise ValueError("shape < 0")
+    return standard_gamma(rng, shape)
+
+
+def numpy_gamma(rng, shape, scale=1.0):
+    if _is_negative(shape):
+        raise ValueError("shape < 0")
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+    return gamma(rng, shape, scale)
+
+
+def numpy_beta(rng, a, b):
+    if a <= 0:
+        raise ValueError("a <= 0")
+    if b <= 0:
+        raise ValueError("b <= 0")
+    return beta(rng, a, b)
+
+
+def numpy_chisquare(rng, df):
+    if df <= 0:
+        raise ValueError("df <= 0")
+    return chisquare(rng, df)
+
+
+def numpy_f(rng, dfnum, dfden):
+    if dfnum <= 0:
+        raise ValueError("dfnum <= 0")
+    if dfden <= 0:
+        raise ValueError("dfden <= 0")
+    return fisher(rng, dfnum, dfden)
+
+
+def numpy_standard_cauchy(rng):
+    return standard_cauchy(rng)
+
+
+def numpy_pareto(rng, a):
+    if a <= 0:
+        raise ValueError("a <= 0")
+    return pareto(rng, a)
+
+
+def numpy_weibull(rng, a):
+    if _is_negative(a):
+        raise ValueError("a < 0")
+    return weibull(rng, a)
+
+
+def numpy_power(rng, a):
+    if a <= 0:
+        raise ValueError("a <= 0")
+    return power(rng, a)
+
+
+def numpy_laplace(rng, loc=0.0, scale=1.0):
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+    return laplace(rng, loc, scale)
+
+
+def numpy_gumbel(rng, loc=0.0, scale=1.0):
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+    return gumbel(rng, loc, scale)
+
+
+def numpy_logistic(rng, loc=0.0, scale=1.0):
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+    return logistic(rng, loc, scale)
+
+
+def numpy_lognormal(rng, mean=0.0, sigma=1.0):
+    if _is_negative(sigma):
+        raise ValueError("sigma < 0")
+    return lognormal(rng, mean, sigma)
+
+
+def numpy_rayleigh(rng, scale=1.0):
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+    return rayleigh(rng, scale)
+
+
+def numpy_standard_t(rng, df):
+    if df <= 0:
+        raise ValueError("df <= 0")
+    return standard_t(rng, df)
+
+
+def numpy_wald(rng, mean, scale):
+    if mean <= 0:
+        raise ValueError("mean <= 0")
+    if scale <= 0:
+        raise ValueError("scale <= 0")
+    return wald(rng, mean, scale)
+
+
+def numpy_vonmises(rng, mu, kappa):
+    if _is_negative(kappa):
+        raise ValueError("kappa < 0")
+    return vonmises(rng, mu, kappa)
+
+
+def numpy_triangular(rng, left, mode, right):
+    if left > mode:
+        raise ValueError("left > mode")
+    if mode > right:
+        raise ValueError("mode > right")
+    if left == right:
+        raise ValueError("left == right")
+    return triangular(rng, left, mode, right)
+
+
+def random_float32(rng):
+    return standard_uniform_float32(rng)
+
+
+def standard_normal_float32(rng):
+    return normal_float32(rng)
+
+
+def standard_exponential_float32(rng):
+    return exponential_float32(rng)
+
+
+legacy_laplace, legacy_gumbel, legacy_logistic, legacy_triangular = (
+    numpy_laplace,
+    numpy_gumbel,
+    numpy_logistic,
+    numpy_triangular,
+)
+
+
+# The legacy distributions draw from a normal number in store, of which the library has no public function.
+def legacy_standard_normal(rng):
+    flag, stored = gauss_flag(rng), gauss(rng)
+    if flag[0] != 0:
+        out = stored[0]
+        flag[0] = 0
+        stored[0] = 0.0
+        return float(out)
+    x = 0.0
+    y = 0.0
+    square = 0.0
+    while square >= 1.0 or square == 0.0:
+        x = 2.0 * standard_uniform(rng) - 1.0
+        y = 2.0 * standard_uniform(rng) - 1.0
+        square = x * x + y * y
+    factor = float(np.sqrt(-2.0 * np.log(square) / square))
+    stored[0] = factor * x
+    flag[0] = 1
+    return factor * y
+
+
+legacy_randn = legacy_standard_normal
+
+
+def legacy_normal(rng, loc=0.0, scale=1.0):
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+    return loc + scale * legacy_standard_normal(rng)
+
+
+def legacy_lognormal(rng, mean=0.0, sigma=1.0):
+    return float(np.exp(legacy_normal(rng, mean, sigma)))
+
+
+def legacy_standard_exponential(rng):
+    return float(-np.log(1.0 - standard_uniform(rng)))
+
+
+def legacy_exponential(rng, scale=1.0):
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+    return scale * legacy_standard_exponential(rng)
+
+
+# ---------------------------------------------------------------- integers
+
+
+def numpy_poisson(rng, lam=1.0):
+    _check_rate(lam)
+    return int(poisson(rng, lam))
+
+
+legacy_poisson = numpy_poisson
+
+
+def numpy_binomial(rng, n, p):
+    if n < 0:
+        raise ValueError("n < 0")
+    _check_probability(p)
+    return int(binomial(rng, p, n))
+
+
+def numpy_negative_binomial(rng, n, p):
+    if n <= 0:
+        raise ValueError("n <= 0")
+    if not 0.0 < p <= 1.0:
+        raise ValueError("p <= 0, p > 1 or p contains NaNs")
+    return int(negative_binomial(rng, n, p))
+
+
+def numpy_geometric(rng, p):
+    if not 0.0 < p <= 1.0:
+        raise ValueError("p <= 0, p > 1 or p contains NaNs")
+    return int(geometric(rng, p))
+
+
+def numpy_logseries(rng, p):
+    if not 0.0 <= p < 1.0:
+        raise ValueError("p < 0, p >= 1 or p is NaN")
+    return int(logseries(rng, p))
+
+
+def numpy_zipf(rng, a):
+    if not a > 1.0:
+        raise ValueError("a <= 1 or a is NaN")
+    return int(zipf(rng, a))
+
+
+def _checked_width(low, high, endpoint):
+    """The number of integers to choose from, less one."""
+    if endpoint:
+        if low > high:
+            raise ValueError("low > high")
+        return high - low
+    if low >= high:
+        raise ValueError("low >= high")
+    return high - low - 1
+
+
+def numpy_integers(rng, low, high=None, endpoint=False):
+    if high is None:
+        if endpoint and low < 0:
+            raise ValueError("high < 0")
+        if not endpoint and low <= 0:
+            raise ValueError("high <= 0")
+        return np.int64(bounded(rng, low if endpoint else low - 1))
+    return np.int64(bounded(rng, _checked_width(low, high, endpoint))) + np.int64(low)
+
+
+def legacy_randint(rng, low, high=None):
+    if high is None:
+        if low <= 0:
+            raise ValueError("high <= 0")
+        return int(np.int64(interval(rng, low - 1)))
+    return int(np.int64(interval(rng, _checked_width(low, high, False))) + np.int64(low))
+
+
+def numpy_choice(rng, a):
+    if isinstance(a, np.ndarray):
+        if len(a) == 0:
+            raise ValueError("a cannot be empty unless no samples are taken")
+        return a[np.int64(bounded(rng, len(a) - 1))]
+    if a <= 0:
+        raise ValueError("a must be a positive integer unless no samples are taken")
+    return int(np.int64(bounded(rng, a - 1)))
+
+
+def legacy_choice(rng, a):
+    if isinstance(a, np.ndarray):
+        if len(a) == 0:
+            raise ValueError("'a' cannot be empty unless no samples are taken")
+        return a[np.int64(interval(rng, len(a) - 1))]
+    if a <= 0:
+        raise ValueError("a must be greater than 0 unless no samples are taken")
+    return int(np.int64(interval(rng, a - 1)))
+
+
+# ---------------------------------------------------------------- orders
+
+
+def numpy_shuffle(rng, x):
+    for i in range(len(x) - 1, 0, -1):
+        j = np.int64(interval(rng, i))
+        kept = x[i]
+        x[i] = x[j]
+        x[j] = kept
+
+
+def numpy_permutation(rng, x):
+    if isinstance(x, np.ndarray):
+        out = x.copy()
+    else:
+        out = np.arange(x)
+    numpy_shuffle(rng, out)
+    return out
+
+
+legacy_shuffle, legacy_permutation = numpy_shuffle, numpy_permutation
+
+
+# ---------------------------------------------------------------- Python's
+
+
+def _below(rng, n):
+    return int(np.int64(next_below(rng, n)))
+
+
+def python_random(rng):
+    return next_float(rng)
+
+
+def python_getrandbits(rng, k):
+    if k < 0:
+        raise ValueError("number of bits must be non-negative")
+    return int(np.int64(next_bits(rng, k)))
+
+
+def python_randrange(rng, start, stop=None, step=1):
+    if stop is None:
+        if start <= 0:
+            raise ValueError("empty range for randrange()")
+        return _below(rng, start)
+    if step == 0:
+        raise ValueError("zero step for randrange()")
+    count = (stop - start + step - 1) // step if step > 0 else (stop - start + step + 1) // step
+    if count <= 0:
+        raise ValueError("empty range for randrange()")
+    return start + step * _below(rng, count)
+
+
+def python_randint(rng, a, b):
+    if b < a:
+        raise ValueError("empty range for randrange()")
+    return a + _below(rng, b - a + 1)
+
+
+def python_choice(rng, seq):
+    if len(seq) == 0:
+        raise IndexError("Cannot choose from an empty sequence")
+    return seq[_below(rng, len(seq))]
+
+
+def python_shuffle(rng, x):
+    for i in range(len(x) - 1, 0, -1):
+        j = _below(rng, i + 1)
+        kept = x[i]
+        x[i] = x[j]
+        x[j] = kept
+
+
+def python_gauss(rng, mu=0.0, sigma=1.0):
+    stored = gauss(rng)
+    z = stored[1]
+    if stored[0] != 0.0:
+        stored[0] = 0.0
+    else:
+        angle = next_float(rng) * math.tau
+        radius = np.sqrt(-2.0 * np.log(1.0 - next_float(rng)))
+        z = np.cos(angle) * radius
+        stored[0] = 1.0
+        stored[1] = np.sin(angle) * radius
+    return mu + float(z) * sigma
+
+
+# ---------------------------------------------------------------- arrays of numbers
+
+
+def filled_1(draw, rng, args, out):
+    for i in range(out.shape[0]):
+        out[i] = draw(rng, *args)
+    return out
+
+
+def filled_2(draw, rng, args, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = draw(rng, *args)
+    return out
+
+
+def filled_3(draw, rng, args, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            for k in range(out.shape[2]):
+                out[i, j, k] = draw(rng, *args)
+    return out
+
+
+def empty(shape, dtype):
+    return np.empty(shape, dtype)
+
+
+FILLED: tuple[Any, ...] = (filled_1, filled_2, filled_3)

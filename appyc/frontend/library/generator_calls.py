@@ -1,0 +1,238 @@
+"""Calls that draw random numbers: a generator's method is the text in `frontend/distributions.py`, inlined."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import cast
+
+import numpy as np
+
+from appyc.errors import CompileError, LibraryCallError, Loc, TypeInferenceError
+from appyc.frontend.access import AccessPath
+from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.library import bit_generators, distributions
+from appyc.frontend.library.generator_state import (
+    GENERATOR,
+    NUMPY,
+    PYTHON,
+    has_part,
+    kind_of,
+    kind_of_all,
+    part_of,
+)
+from appyc.frontend.library.made_generators import (
+    MadeGenerator,
+    MadeMethod,
+    located,
+    lower_bits_method,
+    made,
+    next_of,
+    of_text,
+)
+from appyc.frontend.library.scalar_functions import as_dtype
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, dtype_of
+from appyc.ir.draw_functions import DRAWS
+from appyc.ir.nodes import Draw, Expr, Load
+from appyc.ir.types import DType, Layout
+
+Arguments = dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(Opaque):
+    """A generator in a list or tuple of them. obj: one of that kind; root: where the list is found."""
+
+    index: Expr | None = None
+
+
+def generator_of(callee: Opaque) -> Opaque | None:
+    """The generator that a method is bound to."""
+    owner = getattr(callee.obj, "__self__", None)
+    if kind_of(owner) is None or not isinstance(callee.obj, MethodType | BuiltinFunctionType):
+        return None
+    if owner is np.random.mtrand._rand:
+        return Opaque(owner, AccessPath((("module", "numpy.random.mtrand"), ("attr", "_rand"))))
+    return Opaque(owner, callee.root.step("attr", "__self__") if callee.root is not None else None)
+
+
+def is_generators(owner: Opaque) -> bool:
+    """Whether it is a list of generators that is found again at the next call."""
+    is_list = owner.root is not None and isinstance(owner.obj, list | tuple)
+    return is_list and kind_of_all(owner.obj) is not None
+
+
+def one_of(owner: Opaque, index: Number) -> OneOf:
+    """`rngs[i]` of such a list."""
+    assert isinstance(owner.obj, list | tuple)
+    return OneOf(owner.obj[0], owner.root, arithmetic.cast(index.expr, DType.INT64))
+
+
+def lower_method(scope: Scope, node: ast.Call, owner: Opaque, name: str, loc: Loc) -> Value | None:
+    """The value of a call of a generator's method; None for a method in Python's library that is text itself."""
+    kind = kind_of(owner.obj)
+    fn = getattr(distributions, f"{kind}_{name}", None)
+    if kind == PYTHON and fn is None and isinstance(getattr(type(owner.obj), name, None), FunctionType):
+        return None
+    if fn is None or owner.root is None:
+        raise LibraryCallError(f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
+                               hints=("call it before the loop",))  # fmt: skip
+    with or_library(node, loc), located(scope, loc):
+        return _drawn(scope, node, owner, fn, name, loc)
+
+
+def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc) -> Value:
+    """The same for a generator, or a bit generator, that the program makes inside a loop."""
+    bits, name = method.owner, method.name
+    if not bits.draws:
+        return lower_bits_method(scope, node, bits, name, loc)
+    try:
+        with located(scope, loc):
+            return _drawn(scope, node, Opaque(bits), getattr(distributions, f"{NUMPY}_{name}"), name, loc)
+    except (CompileError, AttributeError) as error:
+        what = f": {error.summary}" if isinstance(error, CompileError) else ""
+        raise LibraryCallError(
+            f"{ast.unparse(node.func)} of a generator that a loop makes cannot be compiled{what}", loc,
+            hints=("random, uniform, normal, exponential, lognormal, integers, choice and permutation can; for others, "
+                   "make the generators before the loop with spawn, one for each iteration",),
+        ) from None  # fmt: skip
+
+
+@contextmanager
+def or_library(node: ast.Call, loc: Loc) -> Iterator[None]:
+    """What is not compiled of a method, such as arrays as its arguments, is left to the library."""
+    try:
+        yield
+    except CompileError as error:
+        raise LibraryCallError(
+            f"{ast.unparse(node.func)} cannot be compiled here: {error.summary}", loc,
+            hints=("draw before the loop, or draw numbers one by one",),
+        ) from None  # fmt: skip
+
+
+def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: str, loc: Loc) -> Value:
+    from appyc.frontend.expressions.calls import bind, inlined  # noqa: PLC0415  (it asks here first)
+
+    if name in distributions.BY_LENGTHS:
+        dims = expressions.lower_operands(scope, node.args)
+        if node.keywords:
+            raise TypeInferenceError(f"{name} takes no keyword arguments", loc)
+        given: Arguments = {"size": TupleValue(tuple(dims))} if dims else {}
+    else:
+        given = bind(scope, node, name, _signature(fn, name), owner, loc)
+    size, out, dtype = (_given(given.pop(n, None)) for n in ("size", "out", "dtype"))
+    parameters = inspect.signature(fn).parameters
+    arguments = {
+        n: given.get(n, owner if n == "rng" else scope.names.constant(p.default, None, loc))
+        for n, p in parameters.items()
+    }
+    result = _result(name, arguments, dtype, loc)
+    if result is np.float32:
+        fn = getattr(distributions, f"{name}_float32")
+    if size is None and out is None:
+        return inlined(scope, fn, arguments, loc)
+    if out is None:
+        assert size is not None
+        lengths = size.items if isinstance(size, TupleValue) else (size,)
+        shape: Arguments = {"shape": TupleValue(tuple(lengths)), "dtype": Opaque(np.dtype(result))}
+        out = inlined(scope, cast(FunctionType, distributions.empty), shape, loc)
+    if not isinstance(out, ArrayRef) or out.symbol.array.layout is not Layout.C or out.index:
+        raise TypeInferenceError("the array to fill must be contiguous", loc)
+    if out.symbol.dtype.numpy != result or not 1 <= out.ndim <= len(distributions.FILLED):
+        raise TypeInferenceError(f"an array of {out.symbol.dtype} with {out.ndim} axes is not filled", loc)
+    args = TupleValue(tuple(v for n, v in arguments.items() if n != "rng"))
+    inlined(
+        scope,
+        distributions.FILLED[out.ndim - 1],
+        {"draw": Opaque(fn), "rng": owner, "args": args, "out": out},
+        loc,
+    )
+    return out
+
+
+def _signature(fn: FunctionType, name: str) -> inspect.Signature:
+    """The method's parameters as NumPy has them: size, dtype and out are the same of all methods."""
+    parameters = list(inspect.signature(fn).parameters.values())
+    if fn.__name__.startswith(PYTHON) or name in distributions.WITHOUT_SIZE:
+        return inspect.Signature(parameters)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    after = [p for p in parameters if p.name in distributions.AFTER_SIZE]
+    size, dtype, out = (inspect.Parameter(n, kind, default=None) for n in ("size", "dtype", "out"))
+    return inspect.Signature([*(p for p in parameters if p not in after), size, dtype, *after, out])
+
+
+def _given(value: Value | None) -> Value | None:
+    return None if isinstance(value, Opaque) and value.obj is None else value
+
+
+def _result(name: str, arguments: Arguments, dtype: Value | None, loc: Loc) -> type[np.generic]:
+    """The type of an array of such numbers."""
+    usual: type[np.generic] = np.int64 if name in distributions.INTEGERS or name == "choice" else np.float64
+    if name == "choice" and isinstance(chosen := arguments.get("a"), ArrayRef | Tensor):
+        usual = dtype_of(chosen).numpy.type
+    if dtype is None:
+        return usual
+    asked = as_dtype(dtype.obj) if isinstance(dtype, Opaque) else None
+    has_short = name in ("random", "standard_normal", "standard_exponential")
+    if asked is not None and (asked.numpy == usual or (has_short and asked is DType.FLOAT32)):
+        return asked.numpy.type
+    raise TypeInferenceError("numbers of this dtype are drawn by the library", loc)
+
+
+def lower_primitive(
+    scope: Scope, node: ast.Call, what: distributions.Primitive | distributions.Stored, loc: Loc
+) -> Value:
+    """A draw, or a part of a generator's state, in the text of `frontend/distributions.py`."""
+    owner, *values = expressions.lower_operands(scope, node.args)
+    assert isinstance(owner, Opaque)
+    if (bits := made(owner)) is not None:
+        return _of_made(scope, bits, what, values, loc)
+    assert owner.root is not None
+    kind = kind_of(owner.obj)
+    step = GENERATOR if isinstance(what, distributions.Primitive) else what.step
+    if kind is None or not has_part(step, kind):
+        raise TypeInferenceError("where this generator has its state is not known", loc)
+    array = scope.names.environment.capture(owner.root.step(step, kind), part_of(owner.obj, step, kind), loc)
+    assert isinstance(array, ArrayRef)
+    if isinstance(what, distributions.Stored):
+        if isinstance(owner, OneOf):
+            raise TypeInferenceError("lists of such generators are drawn from in Python", loc)
+        return array
+    index = owner.index if isinstance(owner, OneOf) and owner.index is not None else None
+    place = index if index is not None else arithmetic.const(0, DType.INT64, loc)
+    where = Load(array.symbol, (place,), checked=index is not None, loc=loc)
+    args = tuple(n.expr for n in _arguments(what.name, values, loc))
+    return Number(scope.temp("drawn", Draw(what.name, where, args, loc=loc)), python=True)
+
+
+def _arguments(name: str, values: list[Value], loc: Loc) -> list[Number]:
+    wanted = DRAWS[name].arguments
+    return [
+        Number(
+            arithmetic.cast(expressions.number(v, loc, "an argument").expr, dtype),
+            python=dtype is DType.FLOAT64,
+        )
+        for v, dtype in zip(values, wanted, strict=True)
+    ]
+
+
+def _of_made(
+    scope: Scope,
+    bits: MadeGenerator,
+    what: distributions.Primitive | distributions.Stored,
+    values: list[Value],
+    loc: Loc,
+) -> Value:
+    """The same for a generator that the program makes."""
+    assert isinstance(what, distributions.Primitive)
+    found = next_of(scope, bits, what.name, loc)
+    if found is not None:
+        return found
+    if not hasattr(bit_generators, what.name):
+        raise TypeInferenceError("only the library has the distribution", loc)
+    return of_text(scope, what.name, [Opaque(bits), *_arguments(what.name, values, loc)], loc)

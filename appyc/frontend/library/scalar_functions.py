@@ -1,0 +1,478 @@
+"""Functions of numbers that compile: builtins, `math`, and NumPy's ufuncs on scalars.
+
+A table from the Python object to a maker of IR. Result types are the object's own: `math`
+gives Python floats, NumPy's functions NumPy scalars, the builtins what they were given.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions.arithmetic import cast, python_number, to_type, truth_of
+from appyc.frontend.types.numbers import (
+    PY_BOOL,
+    PY_COMPLEX,
+    PY_FLOAT,
+    PY_INT,
+    NumberType,
+    dtype_named,
+    float_type_of,
+    promote,
+)
+from appyc.frontend.types.values import Number, describe
+from appyc.ir.integers import is_within, limits, range_of
+from appyc.ir.intrinsics import INTRINSICS
+from appyc.ir.nodes import Binary, Const, Expr, Intrinsic, Logical, Unary
+from appyc.ir.types import DType
+
+Maker: TypeAlias = Callable[[list[Number], Loc], Number]
+
+
+def _strong(number: Number) -> Number:
+    """As NumPy sees it: a Python number becomes a NumPy scalar of its default type."""
+    return Number(number.expr, python=False)
+
+
+def real_part(a: Number, loc: Loc) -> Number:
+    if not a.type.dtype.is_complex:
+        return to_type(a, PY_INT) if a.python and a.type.dtype is DType.BOOL else a
+    return Number(Intrinsic("real", (a.expr,), a.type.dtype.part, loc=loc), a.python)
+
+
+def imaginary_part(a: Number, loc: Loc) -> Number:
+    if not a.type.dtype.is_complex:
+        return to_type(python_number(0, loc), a.type)
+    return Number(Intrinsic("imag", (a.expr,), a.type.dtype.part, loc=loc), a.python)
+
+
+def _intrinsic(name: str, *, python: bool) -> Maker:
+    """A function of floats (or complex numbers). python: `math`'s, on and to Python floats."""
+    info = INTRINSICS[name]
+
+    def make(args: list[Number], loc: Loc) -> Number:
+        t: NumberType | None = PY_FLOAT if python else _common_float(args)
+        if t is None:
+            raise UnsupportedError(
+                f"{info.numpy} of {describe(args[0])} is float16 in NumPy, which appyc does not have", loc,
+                hints=("convert first, with np.float32(...) or np.float64(...)",),
+            )  # fmt: skip
+        for a in args:
+            if a.type.dtype.is_complex and (python or "c" not in info.kinds):
+                raise TypeInferenceError(f"{info.numpy} takes no complex number", loc)
+        values = tuple(cast(a.expr, t.dtype) for a in args)
+        dtype = {"same": t.dtype, "bool": DType.BOOL, "part": t.dtype.part}[info.result]
+        return Number(Intrinsic(name, values, dtype, loc=loc), t.python)
+
+    return make
+
+
+def _common_float(args: list[Number]) -> NumberType | None:
+    t: NumberType | None = args[0].type
+    for a in args[1:]:
+        t = promote(t, a.type) if t is not None else None
+    return float_type_of(t) if t is not None else None
+
+
+def _to_int(rounding: str | None) -> Maker:
+    """int, math.floor, math.ceil, math.trunc, round: a Python int."""
+
+    def make(args: list[Number], loc: Loc) -> Number:
+        (a,) = args
+        if a.type.dtype.is_complex:
+            raise TypeInferenceError("a complex number cannot be made an integer", loc, hints=("use z.real",))
+        expr = a.expr
+        if rounding is not None and a.type.dtype.is_float:
+            expr = Intrinsic(rounding, (expr,), expr.dtype, loc=loc)
+        if expr.dtype is DType.UINT64 and not is_within(range_of(expr), limits(DType.INT64)):
+            return Number(expr, python=True)
+        return Number(cast(expr, DType.INT64), python=True)
+
+    return make
+
+
+def _to_python(target: NumberType) -> Maker:
+    def make(args: list[Number], loc: Loc) -> Number:
+        if not args:
+            return to_type(python_number(0, loc), target)
+        if args[0].type.dtype.is_complex and target.dtype.is_float:
+            raise TypeInferenceError("a complex number cannot be made real", loc, hints=("use z.real",))
+        return to_type(args[0], target)
+
+    return make
+
+
+def _make_complex(args: list[Number], loc: Loc) -> Number:
+    if len(args) == 1:
+        return to_type(args[0], PY_COMPLEX)
+    if any(a.type.dtype.is_complex for a in args):
+        raise UnsupportedError(
+            "complex(...) of complex parts is not compiled", loc, hints=("write a + 1j * b",)
+        )
+    parts = tuple(cast(a.expr, DType.FLOAT64) for a in args)
+    return Number(Intrinsic("complex", parts, DType.COMPLEX128, loc=loc), python=True)
+
+
+def _to_dtype(dtype: DType) -> Maker:
+    """np.float32(x) and the like."""
+
+    def make(args: list[Number], loc: Loc) -> Number:
+        if not args:
+            return Number(cast(python_number(0, loc).expr, dtype), python=False)
+        (a,) = args
+        if a.type.dtype.is_complex and not dtype.is_complex and dtype is not DType.BOOL:
+            raise TypeInferenceError(f"a complex number cannot be made {dtype}", loc, hints=("use z.real",))
+        return Number(cast(a.expr, dtype), python=False)
+
+    return make
+
+
+def _binary(op: str) -> Maker:
+    def make(args: list[Number], loc: Loc) -> Number:
+        a, b = args
+        out = arithmetic.binary(op, a, _strong(b) if a.python else b, loc)
+        return _untrapped(_strong(out))
+
+    return make
+
+
+def _untrapped(a: Number) -> Number:
+    e = a.expr
+    return Number(Binary(e.op, e.lhs, e.rhs, loc=e.loc), a.python) if isinstance(e, Binary) and e.trap else a
+
+
+def _compare(op: str) -> Maker:
+    return lambda args, loc: _strong(arithmetic.compare(op, args[0], args[1], loc))
+
+
+def _logical(op: str) -> Maker:
+    def make(args: list[Number], loc: Loc) -> Number:
+        a, b = (truth_of(x.expr) for x in args)
+        return Number(Logical(op, a, b, loc=loc), python=False)
+
+    return make
+
+
+def _logical_xor(args: list[Number], loc: Loc) -> Number:
+    a, b = (truth_of(x.expr) for x in args)
+    return Number(Binary("^", a, b, loc=loc), python=False)
+
+
+def _extremum(op: str) -> Maker:
+    """min and max of two or more arguments."""
+
+    def make(args: list[Number], loc: Loc) -> Number:
+        if len(args) < 2:
+            raise UnsupportedError(f"{op} of one argument is not compiled", loc,
+                                   hints=("loop over the elements", f"{op}(a, b) is compiled"))  # fmt: skip
+        out = args[0]
+        for nxt in args[1:]:
+            out = arithmetic.extremum(op, out, nxt, loc)
+        return out
+
+    return make
+
+
+def _ignoring_nan(op: str) -> Maker:
+    """np.fmin and np.fmax: a NaN gives way to the other operand."""
+
+    def make(args: list[Number], loc: Loc) -> Number:
+        if all(a.type.dtype.kind in "biu" for a in args):
+            return arithmetic.extremum("minimum" if op == "fmin" else "maximum", args[0], args[1], loc)
+        out = arithmetic.extremum("min" if op == "fmin" else "max", args[0], args[1], loc)
+        if not out.type.dtype.is_float:
+            return _strong(out)
+        assert isinstance(out.expr, Binary)
+        other = Number(out.expr.rhs, python=False)
+        is_nan = Intrinsic("isnan", (out.expr.lhs,), DType.BOOL, loc=loc)
+        return arithmetic.select(is_nan, other, _strong(out), loc)
+
+    return make
+
+
+def _where(args: list[Number], loc: Loc) -> Number:
+    cond, a, b = args
+    t = promote(a.type, b.type)
+    if t is not None and t.dtype.is_integer:  # a Python int takes NumPy's type, whether it fits or not
+        a, b = arithmetic.to_type(a, t), arithmetic.to_type(b, t)
+    return _strong(arithmetic.select(truth_of(cond.expr), a, b, loc))
+
+
+def _clip(args: list[Number], loc: Loc) -> Number:
+    a, lo, hi = (arithmetic.nearest(n, args[0].type.dtype, loc) for n in args)
+    low = arithmetic.extremum("maximum", a, lo, loc)
+    return arithmetic.extremum("minimum", low, hi, loc)
+
+
+def _divmod(op: str) -> Maker:
+    return lambda args, loc: arithmetic.binary(op, args[0], args[1], loc)
+
+
+def _square(args: list[Number], loc: Loc) -> Number:
+    (a,) = args
+    if a.type.dtype is DType.BOOL:  # NumPy squares no booleans, but small integers
+        a = arithmetic.to_type(a, NumberType(DType.INT8, python=False))
+    return _strong(arithmetic.binary("*", a, a, loc))
+
+
+def _reciprocal(args: list[Number], loc: Loc) -> Number:
+    (a,) = args
+    if a.type.dtype.kind not in "fc":
+        raise TypeInferenceError(
+            "np.reciprocal of an integer is integer division", loc, hints=("write 1.0 / x",)
+        )
+    return _untrapped(_strong(arithmetic.binary("/", python_number(1, loc), _strong(a), loc)))
+
+
+def _sign(args: list[Number], loc: Loc) -> Number:
+    (a,) = args
+    if a.type.dtype.is_complex or a.type.dtype is DType.BOOL:
+        raise TypeInferenceError(f"np.sign takes no {a.type}", loc)
+    return Number(Intrinsic("sign", (a.expr,), a.type.dtype, loc=loc), python=False)
+
+
+def _scaled(factor: float) -> Maker:
+    def make(args: list[Number], loc: Loc) -> Number:
+        t = _common_float(args)
+        if t is None:
+            raise UnsupportedError("a float16 result is not supported", loc)
+        x = to_type(args[0], t)
+        return arithmetic.binary("*", x, python_number(factor, loc), loc)
+
+    return make
+
+
+def _math_scaled(factor: float) -> Maker:
+    return lambda args, loc: arithmetic.binary(
+        "*", to_type(args[0], PY_FLOAT), python_number(factor, loc), loc
+    )
+
+
+def _fmod(args: list[Number], loc: Loc) -> Number:
+    if all(a.type.dtype.kind in "biu" for a in args):
+        raise UnsupportedError(
+            "np.fmod of integers is not compiled", loc, hints=("use %, which rounds down",)
+        )
+    return _intrinsic("fmod", python=False)(args, loc)
+
+
+def _rounding(name: str) -> Maker:
+    """np.floor and its kin leave integers alone."""
+    inner = _intrinsic(name, python=False)
+
+    def make(args: list[Number], loc: Loc) -> Number:
+        return _strong(args[0]) if args[0].type.dtype.kind in "biu" else inner(args, loc)
+
+    return make
+
+
+def _counted(a: Number) -> Number:
+    """NumPy's conjugate has no form for bools, and takes them as small integers."""
+    if a.python or a.type.dtype is not DType.BOOL:
+        return a
+    return Number(cast(a.expr, DType.INT8), python=False)
+
+
+def _conjugate(args: list[Number], loc: Loc) -> Number:
+    (a,) = args
+    if not a.type.dtype.is_complex:
+        return a
+    return Number(Intrinsic("conj", (a.expr,), a.type.dtype, loc=loc), a.python)
+
+
+def _math_log(args: list[Number], loc: Loc) -> Number:
+    log = _intrinsic("log", python=True)
+    out = log(args[:1], loc)
+    return out if len(args) == 1 else arithmetic.binary("/", out, log(args[1:], loc), loc)
+
+
+def _math_pow(args: list[Number], loc: Loc) -> Number:
+    a, b = (Number(cast(x.expr, DType.FLOAT64), python=True) for x in args)
+    return Number(Binary("**", a.expr, b.expr, loc=loc), python=True)
+
+
+def _is_test(name: str) -> Maker:
+    inner = _intrinsic(name, python=False)
+
+    def make(args: list[Number], loc: Loc) -> Number:
+        if args[0].type.dtype.kind in "biu":
+            return Number(arithmetic.const(name == "isfinite", DType.BOOL, loc), python=False)
+        if args[0].type.dtype.is_complex:
+            parts = [inner([p], loc).expr for p in (real_part(args[0], loc), imaginary_part(args[0], loc))]
+            op = "and" if name == "isfinite" else "or"
+            return Number(Logical(op, parts[0], parts[1], loc=loc), python=False)
+        return inner(args, loc)
+
+    return make
+
+
+def _phase(args: list[Number], loc: Loc) -> Number:
+    (a,) = args
+    parts = [real_part(a, loc), imaginary_part(a, loc)]
+    return _intrinsic("atan2", python=a.python)([parts[1], parts[0]], loc)
+
+
+def _complex_function(name: str) -> Maker:
+    def make(args: list[Number], loc: Loc) -> Number:
+        value = cast(args[0].expr, DType.COMPLEX128)
+        return Number(Intrinsic(name, (value,), DType.COMPLEX128, loc=loc), python=True)
+
+    return make
+
+
+_MATH = {
+    math.sqrt: "sqrt", math.cbrt: "cbrt", math.exp: "exp", math.exp2: "exp2", math.expm1: "expm1",
+    math.log2: "log2", math.log10: "log10", math.log1p: "log1p",
+    math.sin: "sin", math.cos: "cos", math.tan: "tan", math.asin: "asin", math.acos: "acos",
+    math.atan: "atan", math.sinh: "sinh", math.cosh: "cosh", math.tanh: "tanh", math.asinh: "asinh",
+    math.acosh: "acosh", math.atanh: "atanh", math.fabs: "abs", math.isnan: "isnan", math.isinf: "isinf",
+    math.isfinite: "isfinite", math.erf: "erf", math.erfc: "erfc", math.atan2: "atan2",
+    math.hypot: "hypot", math.copysign: "copysign", math.fmod: "fmod",
+}  # fmt: skip
+
+_NUMPY = {
+    np.sqrt: "sqrt", np.cbrt: "cbrt", np.exp: "exp", np.exp2: "exp2", np.expm1: "expm1", np.log: "log",
+    np.log2: "log2", np.log10: "log10", np.log1p: "log1p", np.sin: "sin", np.cos: "cos",
+    np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.sinh: "sinh",
+    np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh",
+    np.arctanh: "atanh", np.fabs: "abs", np.arctan2: "atan2", np.hypot: "hypot",
+    np.copysign: "copysign",
+}  # fmt: skip
+
+_NUMPY_BINARY = {
+    np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.floor_divide: "//",
+    np.remainder: "%", np.power: "**", np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^",
+    np.left_shift: "<<", np.right_shift: ">>",
+}  # fmt: skip
+
+_NUMPY_COMPARE = {
+    np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">=", np.equal: "==",
+    np.not_equal: "!=",
+}  # fmt: skip
+
+
+def _table() -> dict[object, tuple[range, Maker]]:
+    """Python object -> (numbers of arguments it takes, maker)."""
+    one, two, three = range(1, 2), range(2, 3), range(3, 4)
+    out: dict[object, tuple[range, Maker]] = {
+        abs: (one, lambda args, loc: arithmetic.absolute(args[0], loc)),
+        np.absolute: (one, lambda args, loc: _strong(arithmetic.absolute(args[0], loc))),
+        int: (range(2), lambda args, loc: _to_int(None)(args, loc) if args else python_number(0, loc)),
+        round: (one, _to_int("rint")),
+        math.floor: (one, _to_int("floor")),
+        math.ceil: (one, _to_int("ceil")),
+        math.trunc: (one, _to_int("trunc")),
+        float: (range(2), _to_python(PY_FLOAT)),
+        bool: (range(2), _to_python(PY_BOOL)),
+        complex: (range(1, 3), _make_complex),
+        min: (range(1, 99), _extremum("min")),
+        max: (range(1, 99), _extremum("max")),
+        pow: (two, lambda args, loc: arithmetic.binary("**", args[0], args[1], loc)),
+        math.log: (range(1, 3), _math_log),
+        math.pow: (two, _math_pow),
+        math.degrees: (one, _math_scaled(180.0 / math.pi)),
+        math.radians: (one, _math_scaled(math.pi / 180.0)),
+        cmath.exp: (one, _complex_function("exp")),
+        cmath.sqrt: (one, _complex_function("sqrt")),
+        cmath.phase: (one, _phase),
+        np.angle: (one, _phase),
+        np.minimum: (two, _extremum("minimum")),
+        np.maximum: (two, _extremum("maximum")),
+        np.fmin: (two, _ignoring_nan("fmin")),
+        np.fmax: (two, _ignoring_nan("fmax")),
+        np.fmod: (two, _fmod),
+        np.where: (three, _where),
+        np.clip: (three, _clip),
+        np.sign: (one, _sign),
+        np.square: (one, _square),
+        np.reciprocal: (one, _reciprocal),
+        np.negative: (one, lambda args, loc: _strong(arithmetic.negative(args[0], loc))),
+        np.positive: (one, lambda args, loc: _strong(args[0])),
+        np.invert: (one, lambda args, loc: _strong(arithmetic.invert(_strong(args[0]), loc))),
+        np.logical_not: (one, lambda args, loc: Number(Unary("~", truth_of(args[0].expr), loc=loc), False)),
+        np.logical_and: (two, _logical("and")),
+        np.logical_or: (two, _logical("or")),
+        np.logical_xor: (two, _logical_xor),
+        np.floor: (one, _rounding("floor")),
+        np.ceil: (one, _rounding("ceil")),
+        np.trunc: (one, _rounding("trunc")),
+        np.rint: (one, _intrinsic("rint", python=False)),
+        np.isnan: (one, _is_test("isnan")),
+        np.isinf: (one, _is_test("isinf")),
+        np.isfinite: (one, _is_test("isfinite")),
+        np.real: (one, lambda args, loc: real_part(args[0], loc)),
+        np.imag: (one, lambda args, loc: imaginary_part(args[0], loc)),
+        np.conjugate: (one, lambda args, loc: _strong(_conjugate([_counted(args[0])], loc))),
+        np.deg2rad: (one, _scaled(math.pi / 180.0)),
+        np.radians: (one, _scaled(math.pi / 180.0)),
+        np.rad2deg: (one, _scaled(180.0 / math.pi)),
+        np.degrees: (one, _scaled(180.0 / math.pi)),
+    }  # fmt: skip
+    for fn, name in _MATH.items():
+        out[fn] = (range(INTRINSICS[name].arity, INTRINSICS[name].arity + 1), _intrinsic(name, python=True))
+    for ufunc, name in _NUMPY.items():
+        out[ufunc] = (
+            range(INTRINSICS[name].arity, INTRINSICS[name].arity + 1),
+            _intrinsic(name, python=False),
+        )
+    for ufunc, op in _NUMPY_BINARY.items():
+        out[ufunc] = (two, _binary(op))
+    for ufunc, op in _NUMPY_COMPARE.items():
+        out[ufunc] = (two, _compare(op))
+    for dtype in DType:
+        out[dtype.numpy.type] = (range(2), _to_dtype(dtype))
+    return out
+
+
+FUNCTIONS = _table()
+
+
+def as_dtype(obj: object) -> DType | None:
+    """The element type that a Python object names where a dtype is expected, if any."""
+    if obj is int:
+        return DType.INT64
+    if obj in (float, bool, complex) or isinstance(obj, np.dtype | str):
+        try:
+            return dtype_named(np.dtype(obj).name)
+        except TypeError:
+            return None
+    if isinstance(obj, type) and issubclass(obj, np.generic):
+        return dtype_named(np.dtype(obj).name)
+    return None
+
+
+def number_method(owner: Number, name: str, args: list[Number], dtype: DType | None, loc: Loc) -> Number:
+    """`x.conjugate()`, `x.item()`, `x.astype(dtype)` of a scalar, and those that an array of one element has."""
+    match name:
+        case "conjugate" | "conj" if not args:
+            return _conjugate([owner], loc)
+        case "item" if not args and not owner.python:
+            return Number(owner.expr, python=True) if owner.type.dtype.itemsize >= 8 else _item(owner)
+        case "astype" if dtype is not None and not owner.python:
+            return _to_dtype(dtype)([owner], loc)
+        case "min" | "max" | "copy" if not args and not owner.python:
+            return owner
+        case "all" | "any" if not args and not owner.python:
+            return Number(arithmetic.truth_of(owner.expr), python=False)
+        case "sum" | "prod" | "mean" if not args and not owner.python:
+            of_one = getattr(np.zeros(1, owner.type.dtype.numpy), name)()
+            found = dtype_named(of_one.dtype.name)
+            assert found is not None, "NumPy's sums and means are numbers"
+            return Number(cast(owner.expr, found), python=False)
+        case _:
+            raise UnsupportedError(f"the method {name!r} of {describe(owner)} is not compiled", loc)
+
+
+def _item(owner: Number) -> Number:
+    wide = {"b": DType.BOOL, "i": DType.INT64, "u": DType.INT64, "f": DType.FLOAT64, "c": DType.COMPLEX128}
+    return Number(cast(owner.expr, wide[owner.type.dtype.kind]), python=True)
+
+
+def is_zero(expr: Expr) -> bool:
+    return isinstance(expr, Const) and expr.value == 0

@@ -1,0 +1,1 @@
+"""From comments to records of what they ask for."""

@@ -1,0 +1,124 @@
+"""A loop pragma's clauses with the symbols that its names stand for."""
+
+from __future__ import annotations
+
+import ast
+from difflib import get_close_matches
+
+from appyc.errors import Loc, PragmaError
+from appyc.frontend.expressions.expressions import lower_condition
+from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
+from appyc.frontend.scope import Env, Scope
+from appyc.frontend.syntax.liveness import names_assigned
+from appyc.frontend.types.values import (
+    ArrayRef,
+    Binding,
+    Conflict,
+    DictSlots,
+    ListSlots,
+    Number,
+    Opaque,
+    Slot,
+    Tensor,
+    TupleSlots,
+)
+from appyc.ir.nodes import Clauses, Reduction, Symbol
+
+
+def prange_clauses(loc: Loc) -> Clauses:
+    """What `for i in appyc.prange(n)` asks."""
+    return Clauses("parallel", loc=loc)
+
+
+def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> Clauses:
+    """The clauses; `head` has what names are bound to inside the loop. Variables of the loop itself and of loops in
+    it are private as they are, whether a clause says so or not.
+
+    Raises PragmaError for a name that is no variable, or not of the kind that its clause takes.
+    """
+    reductions = tuple(
+        Reduction(clause.op, symbol)
+        for clause in pragma.reductions
+        for name in clause.names
+        for symbol in _scalars_or_array(scope, head, name, "reduction")
+    )
+    counters = names_assigned([loop.target for loop in ast.walk(node) if isinstance(loop, ast.For)])
+    named = [n for n in pragma.private if n.text not in counters or isinstance(head.get(n.text), Slot)]
+    condition = lower_condition(scope, pragma.condition) if pragma.condition is not None else None
+    return Clauses(
+        pragma.request,
+        simd=pragma.simd,
+        collapse=pragma.collapse,
+        block=pragma.block,
+        num_warps=pragma.num_warps,
+        reductions=reductions,
+        private=tuple(s for n in named for s in _scalars_or_array(scope, head, n, "private")),
+        shared=tuple(s for n in pragma.shared for s in _any(scope, head, n, "shared")),
+        to=tuple(s for n in pragma.to for s in _arrays(scope, head, n, "to")),
+        from_=tuple(s for n in pragma.from_ for s in _arrays(scope, head, n, "from")),
+        schedule=pragma.schedule,
+        chunk=pragma.chunk,
+        condition=condition,
+        independent=pragma.independent,
+        loc=pragma.loc,
+    )
+
+
+def _lookup(scope: Scope, head: Env, name: Name, clause: str) -> Binding:
+    found = head.get(name.text)
+    if found is not None:
+        return found
+    if name.text in scope.locals:
+        raise PragmaError(
+            f"{name.text!r} in {clause}(...) is not used in this loop", name.loc,
+            hints=(f"remove {name.text!r} from the clause",),
+        )  # fmt: skip
+    outer = scope.names.find(name.text)
+    if outer is not None:
+        return outer
+    close = get_close_matches(name.text, list(head), 1)
+    raise PragmaError(
+        f"{clause}({name.text}) names no variable", name.loc,
+        label=f"did you mean {close[0]!r}?" if close else "",
+        hints=("a clause names variables of this function",),
+    )  # fmt: skip
+
+
+def _scalars_or_array(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
+    found = _lookup(scope, head, name, clause)
+    return [found.symbol] if isinstance(found, ArrayRef) else _scalars(scope, head, name, clause)
+
+
+def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
+    found = _lookup(scope, head, name, clause)
+    match found:
+        case Slot():
+            return [found.symbol]
+        case TupleSlots():
+            return [b.symbol for b in found.items if isinstance(b, Slot)]
+        case Number():
+            raise PragmaError(
+                f"{name.text!r} in {clause}(...) is the loop's own variable or a constant", name.loc,
+                hints=("drop it from the clause: every iteration has its own",),
+            )  # fmt: skip
+        case ArrayRef() | Tensor():
+            raise PragmaError(f"{name.text!r} in {clause}(...) is an array, where a scalar is needed", name.loc,
+                              hints=("name scalar variables",))  # fmt: skip
+        case Opaque() | Conflict() | ListSlots() | DictSlots():
+            raise PragmaError(f"{name.text!r} in {clause}(...) is no scalar variable", name.loc,
+                              hints=("drop it from the clause",))  # fmt: skip
+
+
+def _arrays(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
+    found = _lookup(scope, head, name, clause)
+    if not isinstance(found, ArrayRef):
+        raise PragmaError(f"{name.text!r} in {clause}(...) is no array", name.loc,
+                          hints=("drop it from the clause: numbers need not be copied",))  # fmt: skip
+    return [found.symbol]
+
+
+def _any(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
+    found = _lookup(scope, head, name, clause)
+    if isinstance(found, ArrayRef):
+        return [found.symbol]
+    return [found.symbol] if isinstance(found, Slot) else []

@@ -1,0 +1,1 @@
+"""Facts about Python's syntax tree, before anything is lowered."""

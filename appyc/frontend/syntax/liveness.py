@@ -1,0 +1,188 @@
+"""Which names a stretch of Python still needs: backward liveness over the AST.
+
+Used to turn statements into a function of their own: its parameters are the names live
+before them, its results those that it assigns and that are live after them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from appyc.frontend.syntax.tree import walk
+
+
+@dataclass(frozen=True, slots=True)
+class _Exits:
+    """Names live where a jump leads."""
+
+    at_break: frozenset[str] = frozenset()
+    at_continue: frozenset[str] = frozenset()
+
+
+def live_before(
+    body: Iterable[ast.stmt], after: frozenset[str], at_jump: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """Names that may be read, from the start of `body` on, before they are assigned.
+
+    at_jump: names live where a break or continue of `body` itself leads.
+    """
+    return _block(list(body), after, _Exits(at_jump, at_jump))
+
+
+def names_read(node: ast.AST) -> frozenset[str]:
+    return frozenset(n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+
+
+def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
+    """For each statement the names that may be read once it has run: by what follows it, by what is
+    around it and runs again, and by functions that are defined here."""
+    out: dict[ast.stmt, frozenset[str]] = {}
+    todo: list[tuple[list[ast.stmt], frozenset[str]]] = [(body, captured_in(body))]
+    while todo:
+        block, behind = todo.pop()
+        for stmt in reversed(block):
+            out[stmt] = behind
+            used = _used(stmt)
+            around = behind | used if isinstance(stmt, ast.For | ast.While) else behind
+            todo += [(inner, around) for name in ("body", "orelse") if (inner := getattr(stmt, name, []))]
+            behind |= used
+    return out
+
+
+def _used(node: ast.stmt) -> frozenset[str]:
+    """Names whose value matters to a statement, those that it updates too."""
+    updated = (n.target for n in walk(node) if isinstance(n, ast.AugAssign))
+    return names_read(node) | {target.id for target in updated if isinstance(target, ast.Name)}
+
+
+def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
+    """Names that some statement in `body` binds: by assignment, `def`, `class` or import."""
+    return frozenset(name for s in body for n in walk(s) for name in _bound_by(n))
+
+
+def _bound_by(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return (name,)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return tuple(a.asname or a.name.partition(".")[0] for a in names)
+        case ast.ExceptHandler(name=str(name)):
+            return (name,)
+        case _:
+            return ()
+
+
+def names_captured(function: ast.FunctionDef) -> frozenset[str]:
+    """Names that nested functions, lambdas and generators may read, at any time after their making."""
+    return captured_in(function.body)
+
+
+def captured_in(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """The same of statements."""
+    inner = (n for s in body for n in walk(s) if isinstance(n, _LATE))
+    return frozenset(name for n in inner for name in names_read(n))
+
+
+_LATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
+
+
+def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """Names that are bound on every way to the end of `body`."""
+    out: frozenset[str] = frozenset()
+    for stmt in body:
+        out |= _surely_named(stmt)
+        match stmt:
+            case ast.Assign(targets=targets):
+                out |= names_assigned(targets)
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                out |= names_assigned([target])
+            case ast.AugAssign(target=target):
+                out |= names_assigned([target])
+            case ast.If(body=then, orelse=orelse):
+                out |= surely_assigned(then) & surely_assigned(orelse)
+            case ast.With(body=inner):
+                out |= surely_assigned(inner)
+            case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
+                out |= frozenset(_bound_by(stmt))
+            case _:
+                pass
+    return out
+
+
+def _surely_named(stmt: ast.stmt) -> frozenset[str]:
+    """Names that `:=` binds whenever a statement is reached."""
+    found: set[str] = set()
+    stack: list[ast.AST] = [stmt]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.If(test=first) | ast.IfExp(test=first) | ast.While(test=first) | ast.For(iter=first):
+                stack.append(first)
+            case ast.BoolOp(values=values):
+                stack.append(values[0])
+            case ast.Compare(left=left, comparators=comparators):
+                stack += (left, comparators[0])
+            case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                pass
+            case ast.stmt() if hasattr(node, "body"):
+                pass
+            case _:
+                if isinstance(node, ast.NamedExpr):
+                    found.add(node.target.id)
+                stack += ast.iter_child_nodes(node)
+    return frozenset(found)
+
+
+def _block(body: list[ast.stmt], after: frozenset[str], exits: _Exits) -> frozenset[str]:
+    for stmt in reversed(body):
+        after = _statement(stmt, after, exits)
+    return after
+
+
+def _statement(stmt: ast.stmt, after: frozenset[str], exits: _Exits) -> frozenset[str]:
+    match stmt:
+        case ast.Assign(targets=targets, value=value):
+            return (after - names_assigned(targets)) | names_read(value) | _read_by_targets(targets)
+        case ast.AnnAssign(target=target, value=value):
+            if value is None:
+                return after
+            return (after - names_assigned([target])) | names_read(value) | _read_by_targets([target])
+        case ast.AugAssign(target=target, value=value):
+            return after | names_assigned([target]) | names_read(target) | names_read(value)
+        case ast.If(test=test, body=then, orelse=orelse):
+            return names_read(test) | _block(then, after, exits) | _block(orelse, after, exits)
+        case ast.For(target=target, iter=runs_over, body=body, orelse=orelse):
+            past = _block(orelse, after, exits) | after
+            head = _loop(body, past, names_assigned([target]), after)
+            return names_read(runs_over) | past | head
+        case ast.While(test=test, body=body, orelse=orelse):
+            past = _block(orelse, after, exits) | after | names_read(test)
+            return past | _loop(body, past, frozenset(), after)
+        case ast.Return(value=value):
+            return names_read(value) if value is not None else frozenset()
+        case ast.Break():
+            return exits.at_break
+        case ast.Continue():
+            return exits.at_continue
+        case _:
+            return after | names_read(stmt)
+
+
+def _loop(
+    body: list[ast.stmt], past: frozenset[str], bound: frozenset[str], after: frozenset[str]
+) -> frozenset[str]:
+    """Names live at the top of an iteration, before the target is bound.
+
+    Once around is enough: what the body makes of a name live behind it (it reads it, binds it or
+    leaves it as it is) does not depend on other names, so that a second time around adds none.
+    """
+    return _block(body, past, _Exits(after, past)) - bound
+
+
+def _read_by_targets(targets: Iterable[ast.expr]) -> frozenset[str]:
+    """`a[i] = x` reads a and i."""
+    return frozenset(name for t in targets for name in names_read(t))

@@ -1,0 +1,1 @@
+"""Types and values at compile time, and the rules for combining them."""

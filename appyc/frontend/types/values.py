@@ -1,0 +1,361 @@
+"""What an expression means while a function is lowered, and what a name is bound to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from appyc.errors import Loc
+from appyc.frontend.access import AccessPath
+from appyc.frontend.types.numbers import Either, NumberType
+from appyc.ir.nodes import Const, Expr, Extent, Symbol
+from appyc.ir.types import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A scalar. python: it is Python's own number, weak in promotion. either: as in NumberType."""
+
+    expr: Expr
+    python: bool
+    either: Either | None = None
+
+    @property
+    def type(self) -> NumberType:
+        return NumberType(self.expr.dtype, self.python, self.either)
+
+    @property
+    def known_type(self) -> NumberType:
+        """Its type, with the value of an integer that stands in the program."""
+        if self.python and isinstance(value := self.constant, int) and not isinstance(value, bool):
+            return NumberType(self.expr.dtype, True, Either(frozenset(), (value, value)))
+        return self.type
+
+    @property
+    def constant(self) -> bool | int | float | complex | None:
+        return self.expr.value if isinstance(self.expr, Const) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """A Python int of which the last 64 bits are known, as a uint64: it may have more."""
+
+    bits: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRef:
+    """An array with its leading axes indexed: `A` has no index, `A[i]` of a matrix has one.
+
+    shape: the lengths of all axes, where they are known otherwise than by asking the array.
+    """
+
+    symbol: Symbol
+    index: tuple[Expr, ...] = ()
+    shape: tuple[Expr, ...] | None = field(default=None, compare=False)
+
+    @property
+    def ndim(self) -> int:
+        return self.symbol.array.ndim - len(self.index)
+
+    def extents(self, loc: Loc) -> tuple[Expr, ...]:
+        """The lengths of the axes that are not indexed."""
+        first = len(self.index)
+        if self.shape is not None:
+            return self.shape[first:]
+        return tuple(Extent(self.symbol, k, loc=loc) for k in range(first, self.symbol.array.ndim))
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """An array that is described, not stored: `element` stands at the place `axes`, each of which
+    runs from 0 to its extent.
+
+    view: `element` is a load, and who assigns to the tensor assigns to that array. unsettled: whether it
+    is a view of the array that `element` loads from, or a copy, only strides would tell; so nobody may
+    come to see a difference. python: the elements are Python's own numbers, not yet in any array.
+    """
+
+    axes: tuple[Symbol, ...]
+    extents: tuple[Expr, ...]
+    element: Expr
+    view: bool = False
+    unsettled: bool = False
+    python: bool = False
+
+    @property
+    def ndim(self) -> int:
+        return len(self.axes)
+
+    def copied(self) -> Tensor:
+        """The same elements as those of an array of its own."""
+        return replace(self, view=False, unsettled=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The elements of a tensor where a mask holds, in C order.
+
+    The mask is over `rank` axes of the tensor in a row, from `first` on, and the chosen elements
+    are along one axis in their stead.
+    """
+
+    tensor: Tensor
+    first: int
+    rank: int
+    holds: Expr
+
+    @property
+    def ndim(self) -> int:
+        return self.tensor.ndim - self.rank + 1
+
+    @property
+    def chosen(self) -> tuple[Symbol, ...]:
+        """The axes that the mask is over."""
+        return self.tensor.axes[self.first : self.first + self.rank]
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """An array with the items of a tuple of numbers, or of tuples of such. python: they are Python's own.
+    index: which of the array's items are meant."""
+
+    array: Symbol
+    python: bool
+    index: tuple[Expr, ...] = ()
+
+
+Table: TypeAlias = TableColumn | tuple["Table", ...]
+"""The numbers of a tuple, or of each column of a tuple of tuples, in arrays."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleValue:
+    """table: the items once more, where they are numbers that a program picks by position. names: of the items,
+    where it is a named tuple."""
+
+    items: tuple[Value, ...]
+    table: Table | None = field(default=None, compare=False)
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A Python object known at compile time: a function, a module, a dtype, a string, None.
+
+    root: where an object that is no constant was found (a parameter, a global), so that
+    its attributes can be read anew at every call; None for what may be read once.
+    """
+
+    obj: object
+    root: AccessPath | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedView:
+    """A view of an array as a function returns it: see `ir.results.ViewOf`. later: the numbers that
+    the run shows, in order."""
+
+    array: ArrayRef
+    ndim: int
+    numbers: tuple[int | None, ...]
+    later: tuple[Number, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedChoice:
+    """One of several arrays as a function returns it. leaf: which item of the returned value; which: the
+    number of the array among those that the function's returns have there."""
+
+    leaf: tuple[int, ...]
+    which: Number
+    ndim: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListSlots:
+    """A variable that holds a list of numbers, or of tuples of numbers (`of_tuples`): arrays with the items'
+    numbers and their types, how many items there are, and for how many there is room. maybe: as in Slot."""
+
+    columns: tuple[Symbol, ...]
+    kinds: tuple[NumberType, ...]
+    of_tuples: bool
+    count: Symbol
+    room: Symbol
+    maybe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListValue:
+    """A list as it is when it is read."""
+
+    slots: ListSlots
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedList:
+    """A list as a function returns it. count: how many items it has then."""
+
+    slots: ListSlots
+    count: Number
+
+
+Key: TypeAlias = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class DictValue:
+    """A dict whose keys stand in the program: its values by position."""
+
+    keys: tuple[Key, ...]
+    values: TupleValue
+
+
+@dataclass(frozen=True, slots=True)
+class MaybeNone:
+    """A number or a tuple of numbers, or None where `is_none` holds."""
+
+    value: Number | TupleValue
+    is_none: Number
+
+
+Value: TypeAlias = (
+    ListValue
+    | DictValue
+    | MaybeNone
+    | ReturnedList
+    | Number
+    | Wide
+    | ArrayRef
+    | Tensor
+    | Masked
+    | TupleValue
+    | Opaque
+    | ReturnedView
+    | ReturnedChoice
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A scalar variable's current home.
+
+    maybe: some path here has not assigned it. optional: some path has bound it to None; a flag beside the
+    name tells. literal: the number that it was just assigned, where that stands in the program. either: as in
+    NumberType. wide: the symbol has the last 64 bits of a Python int that may have more.
+    """
+
+    symbol: Symbol
+    python: bool
+    maybe: bool = False
+    literal: bool | int | float | complex | None = None
+    optional: bool = False
+    either: Either | None = None
+    wide: bool = False
+
+    @property
+    def type(self) -> NumberType:
+        return NumberType(self.symbol.dtype, self.python, self.either)
+
+    @property
+    def known_type(self) -> NumberType:
+        """As of a Number."""
+        if self.python and isinstance(self.literal, int) and not isinstance(self.literal, bool):
+            return NumberType(self.symbol.dtype, True, Either(frozenset(), (self.literal, self.literal)))
+        return self.type
+
+
+@dataclass(frozen=True, slots=True)
+class TupleSlots:
+    """A variable that holds a tuple: a binding for each item. table, names: as in TupleValue. optional: as in Slot."""
+
+    items: tuple[Binding, ...]
+    table: Table | None = None
+    names: tuple[str, ...] = ()
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DictSlots:
+    """A variable that holds such a dict."""
+
+    keys: tuple[Key, ...]
+    values: TupleSlots
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A name whose meaning depends on the path taken; it may not be read.
+
+    unsupported: Python may do with it what compiled code cannot. array: the type and the number of axes of
+    the array that one path binds it to, where the others leave it unbound. loop: the place of a loop whose
+    iterations would agree, were the first of them not among them. branches: the places of the `if`s whose ways
+    meet here, innermost first.
+    """
+
+    reason: str
+    unsupported: bool = False
+    array: tuple[DType, int] | None = None
+    loop: Loc | None = None
+    branches: tuple[Loc, ...] = field(default=(), compare=False)
+
+
+Binding: TypeAlias = (
+    ListSlots | DictSlots | Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
+)
+
+
+def dtype_of(value: ArrayRef | Tensor) -> DType:
+    return value.symbol.dtype if isinstance(value, ArrayRef) else value.element.dtype
+
+
+def _slots_of(value: ListValue | ListSlots) -> ListSlots:
+    return value.slots if isinstance(value, ListValue) else value
+
+
+def describe(value: Value | Binding) -> str:
+    """A few words for messages."""
+    match value:
+        case Wide() | Slot(wide=True):
+            return "a Python int that may have more than 64 bits"
+        case Number() | Slot():
+            t = value.type
+            return f"a Python {t}" if t.python else f"a {t}"
+        case ArrayRef():
+            return f"a {value.ndim}-dimensional array of {value.symbol.dtype}"
+        case Tensor():
+            return f"a {value.ndim}-dimensional array of {value.element.dtype}"
+        case Masked():
+            return f"a {value.ndim}-dimensional array of {value.tensor.element.dtype}"
+        case ReturnedView():
+            return f"a {value.ndim}-dimensional view of an array"
+        case ReturnedChoice():
+            return f"a {value.ndim}-dimensional array"
+        case ReturnedList():
+            return describe(value.slots)
+        case DictValue() | DictSlots():
+            return "a dict"
+        case MaybeNone():
+            return f"{describe(value.value)} or None"
+        case ListValue() | ListSlots():
+            return "a list of tuples" if _slots_of(value).of_tuples else "a list of numbers"
+        case TupleValue(names=(_, *_)) | TupleSlots(names=(_, *_)):
+            return "a named tuple"
+        case TupleValue() | TupleSlots():
+            return f"a tuple of {len(value.items)}"
+        case Opaque(obj=None):
+            return "None"
+        case Opaque():
+            name = getattr(value.obj, "__name__", None)
+            kind = type(value.obj).__name__
+            return f"{kind} {name!r}" if isinstance(name, str) else f"a {kind}"
+        case Conflict():
+            return value.reason
+
+
+def or_none(binding: Slot | TupleSlots) -> Slot | TupleSlots:
+    """The same where a path may have bound the name to None."""
+    if isinstance(binding, Slot):
+        return replace(binding, optional=True, literal=None)
+    plain = (replace(item, literal=None) if isinstance(item, Slot) else item for item in binding.items)
+    return replace(binding, items=tuple(plain), table=None, optional=True)

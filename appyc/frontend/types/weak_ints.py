@@ -1,0 +1,91 @@
+"""Python ints beside NumPy's integers, which may be too narrow for them: NumPy raises OverflowError there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from appyc.errors import Loc
+from appyc.frontend.arrays.tensors import element_type, is_array
+from appyc.frontend.expressions.arithmetic import PartedTypesError, const
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.values import Number, Value
+from appyc.ir.integers import is_within, limits, range_of
+from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Logical, Unary
+from appyc.ir.types import DType
+
+
+def refuse_unfit(scope: Scope, values: Sequence[Value], loc: Loc) -> None:
+    """Emits the tests that Python ints among the operands fit the integer type that NumPy computes in.
+
+    a[i] + k, for a of uint8        k must be in 0 .. 255
+    """
+    if not all(is_array(v) or isinstance(v, Number) for v in values):
+        return
+    weak = [v for v in values if isinstance(v, Number) and (v.either is not None or _is_python_int(v))]
+    others = [v for v in values if not (isinstance(v, Number) and (v.python or v.either is not None))]
+    if not weak or not others:
+        return
+    common: NumberType | None = NumberType(DType.BOOL, python=False)
+    for value in others:
+        common = (
+            promote(common, NumberType(element_type(value), python=False)) if common is not None else None
+        )
+    if common is not None and common.dtype.is_integer:
+        for number in weak:
+            require_fit(scope, number, common.dtype, loc)
+
+
+def _is_python_int(number: Number) -> bool:
+    return number.python and number.type.dtype.is_integer
+
+
+def require_fit(scope: Scope, number: Number, dtype: DType, loc: Loc, ends: str = ">=<=") -> None:
+    """Emits the test that a Python int is one of an integer type's values, or just not below or above them; so is a
+    constant Python float's integral part."""
+    if not dtype.is_integer:
+        return
+    if number.python and isinstance(number.expr, Const) and isinstance(number.expr.value, float):
+        _require_fit_of_float(scope, number.expr.value, dtype, loc)
+        return
+    if not (_is_python_int(number) or number.either):
+        return
+    value, allowed = number.expr, limits(dtype)
+    found = range_of(value)
+    if number.either is not None:
+        # NumPy's wrap around where they do not fit, with no word about it.
+        if number.either.python is None or is_within(number.either.python, allowed):
+            return
+        if not all(is_within(limits(other), allowed) for other in number.either.dtypes):
+            raise PartedTypesError(number.either, loc)
+    if is_within(found, allowed):
+        return
+    tests: list[Expr] = [
+        Compare(op, value, Const(end, value.dtype, loc=loc), loc=loc)
+        for op, end, is_needed in (
+            (">=", allowed[0], found[0] < allowed[0]),
+            ("<=", allowed[1], found[1] > allowed[1]),
+        )
+        if is_needed and op in ends
+    ]
+    if not tests:
+        return
+    fits = tests[0] if len(tests) == 1 else Logical("and", tests[0], tests[1], loc=loc)
+    wrong = Unary("~", Likely(fits, loc=loc), loc=loc)
+    is_large = value.dtype is DType.UINT64
+    shown, shown_value = ("above 2**63 - 1", None) if is_large else ("{value}", value)
+    fail = Fail("OverflowError", f"Python integer {shown} out of bounds for {dtype}", shown_value, loc=loc)
+    scope.emit(If(const(True, DType.BOOL, loc) if isinstance(value, Const) else wrong, (fail,), loc=loc))
+
+
+def _require_fit_of_float(scope: Scope, value: float, dtype: DType, loc: Loc) -> None:
+    if math.isnan(value):
+        fail = Fail("ValueError", "cannot convert float NaN to integer", loc=loc)
+    elif math.isinf(value):
+        fail = Fail("OverflowError", "cannot convert float infinity to integer", loc=loc)
+    elif not is_within((int(value), int(value)), limits(dtype)):
+        fail = Fail("OverflowError", f"Python integer {int(value)} out of bounds for {dtype}", loc=loc)
+    else:
+        return
+    scope.emit(If(const(True, DType.BOOL, loc), (fail,), loc=loc))

@@ -1,0 +1,165 @@
+"""The values of an array: whoever looks at them makes them be computed."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy import applying, call_cache, deferred_calls, numpy_functions, recorder, ufuncs
+from appyc.lazy.held import Held
+from appyc.lazy.residence import is_for_gpu, shown, view_there
+from appyc.lazy.running import STATE, flush
+
+_CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarray_chkfinite, np.require})
+"""By which other libraries make NumPy's arrays of what they are given, for code that takes nothing else."""
+
+
+class Values(Held):
+    """Conversions to Python's values, and what other libraries ask for."""
+
+    __slots__ = ()
+
+    def numpy(self) -> np.ndarray:
+        """The values, in a NumPy array of their own."""
+        return self.computed().copy("K")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """For other libraries: a read-only view, through which later changes are seen."""
+        found = self.computed()
+        if copy or (dtype is not None and np.dtype(dtype) != self.dtype):
+            return np.array(found, dtype, copy=copy is not False)
+        self.buffer.lent = True
+        found = found.view()
+        found.flags.writeable = False
+        return found
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        if method == "__call__" and not keywords and ufunc in ufuncs.COMPILED_UFUNCS:
+            return call_cache.function(ufunc)(*inputs)  # a NumPy scalar by an array: `x[i] * row`
+        return applying.apply_ufunc(ufunc, method, inputs, keywords)
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:
+        if func in _CONVERSIONS:
+            return func(*(a.__array__() if isinstance(a, Values) else a for a in args), **keywords)
+        return numpy_functions.call(func, args, keywords)
+
+    def __appyc_call__(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A call of a jitted function with this array among its arguments."""
+        return deferred_calls.call(function, args, keywords)
+
+    @property
+    def __appyc_plain__(self) -> Any:
+        """For a compiled function that finds this outside its arguments: NumPy's, which it may write to."""
+        if not self.buffer.is_number:
+            flush((self.buffer,), overwritten=(self.buffer,))
+        return recorder.plain(self)
+
+    @staticmethod
+    def __appyc_result__(result: Any, taken: Sequence[Any], args: tuple[Any, ...]) -> Any:
+        """The result of a compiled function that has found arrays outside its arguments."""
+        return recorder.given_back(result, taken, args)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        version: Any = api_version
+        np.empty(0).__array_namespace__(api_version=version)  # raises NumPy's error for another one
+        return importlib.import_module("appyc.numpy")  # which imports this module
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """A read-only buffer, of numbers: of those NumPy reads back the type. Before Python 3.12 the extension asks."""
+        if self.dtype.kind not in "biufc":
+            raise BufferError(f"a recorded array of {self.dtype} has no buffer: use numpy.asarray(a)")
+        return self.__array__().data
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """For other libraries: the read-only view's."""
+        return self._shown_as("biufcSUmM").__array_interface__
+
+    @property
+    def __array_struct__(self) -> Any:
+        """For other libraries: the read-only view's."""
+        return self._shown_as("biufc").__array_struct__
+
+    def _shown_as(self, kinds: str) -> np.ndarray:
+        """kinds: of types that NumPy reads back as they were."""
+        if self.dtype.kind not in kinds:
+            raise AttributeError(
+                f"a recorded array of {self.dtype} does not tell where it lies: use numpy.asarray(a)"
+            )
+        return self.__array__()
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        """For libraries on a GPU, where programs run there (`APPYC_TARGET=gpu`): a read-only view, which stays
+        valid, and shows no later changes once the values have been looked at on the host."""
+        if not is_for_gpu(STATE.target):
+            raise AttributeError("recorded arrays are not on a GPU: APPYC_TARGET=gpu brings them there")
+        self.compute()
+        interface = view_there(shown(self.buffer), self.path).__cuda_array_interface__
+        return {**interface, "data": (interface["data"][0], True)}
+
+    def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None, dl_device: Any = None,
+                   copy: bool | None = None) -> Any:  # fmt: skip
+        """A read-only view, as `__array__` gives, for those who know of such; a copy for others."""
+        keywords = {"stream": stream, "max_version": max_version, "dl_device": dl_device}
+        if max_version is None or max_version < (1, 0):
+            if copy is False:
+                raise BufferError("a consumer that asks for no version of DLPack gets a copy")
+            return self.numpy().__dlpack__(**keywords)
+        return self.__array__().__dlpack__(**keywords, copy=copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def item(self, *args: int) -> Any:
+        return self.computed().item(*args)
+
+    def tolist(self) -> Any:
+        return self.computed().tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        return self.computed().tobytes(order)
+
+    def __float__(self) -> float:
+        return float(self.computed())
+
+    def __int__(self) -> int:
+        return int(self.computed())
+
+    def __complex__(self) -> complex:
+        return complex(self.computed())
+
+    def __index__(self) -> int:
+        return operator.index(self.computed())
+
+    def __bool__(self) -> bool:
+        return bool(self.computed())
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(ufuncs.binary(np.equal, self, value).any())
+
+    def __repr__(self) -> str:
+        return repr(self.computed())
+
+    def __str__(self) -> str:
+        return str(self.computed())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.computed(), spec)
+
+    def __reduce__(self) -> Any:
+        return recorder.array, (self.numpy(),)
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.computed().data)
+
+    __hash__ = None  # type: ignore[assignment]

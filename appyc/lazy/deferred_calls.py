@@ -1,0 +1,148 @@
+"""Calls of compiled functions with arrays of appyc's: at once, or recorded with the operations around them.
+
+A recorded call becomes a call in the recorded function (`programs`), where the front end puts the
+callee's body: its loops are then fused, contracted and parallelised with the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from appyc.api import JitFunction
+from appyc.errors import CompileError
+from appyc.lazy import arrays, recorder
+from appyc.lazy.operations import Call
+from appyc.lazy.recorded_nodes import Buffer, goes_on
+from appyc.lazy.recording import CallStatement, caller
+from appyc.lazy.running import STATE, flush_due
+
+_DEFERRING: ContextVar[bool] = ContextVar("deferring", default=False)
+
+
+_GOES_ON = functools.partial(goes_on, STATE.recording, _DEFERRING)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Calls of jitted functions with arrays of `appyc.numpy` are recorded in here, and run when a
+    result is asked for, fused with each other and with the operations between them."""
+    before = _DEFERRING.set(True)
+    try:
+        with STATE.recording.deferred():
+            yield
+    finally:
+        _DEFERRING.reset(before)
+
+
+def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A call of a jitted function: recorded where that was asked for and can be, else run now."""
+    if not (function.options.defer or _DEFERRING.get()):
+        why = "as calls do outside of appyc.deferred()"
+    elif keywords:
+        why = "since it has arguments by keyword"
+    else:
+        with STATE.lock:
+            statements = STATE.recording.statements
+            last = statements[-1] if statements else None
+            if type(last) is CallStatement and last.goes_on(function, args):
+                return None
+        recorded = _record(function, args)
+        if type(recorded) is not _Refused:
+            return recorded
+        why = f"since {recorded}"
+    return recorder.evaluated(function, args, keywords, why)
+
+
+class _Refused(str):
+    """Why a call is not recorded."""
+
+    __slots__ = ()
+
+
+def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
+    """What a call gives that is recorded, or why it is not."""
+    key = (function, *(_kind(a) for a in args))
+    operation = _OPERATIONS.get(key)
+    if operation is None:
+        found = _operation(function, args)
+        if isinstance(found, _Refused):
+            return found
+        operation = found
+        if len(_OPERATIONS) >= _MOST_OPERATIONS:
+            _OPERATIONS.clear()
+        _OPERATIONS[key] = operation
+    if any(isinstance(a, arrays.Array) and a.is_window for a in args):
+        return _Refused("an argument is a view that is no slice, transpose or new shape")
+    if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
+        return _Refused("it stores into an array that another library looks at, or into a number")
+    shapes = _shapes(operation, args)
+    if shapes is None:
+        return _Refused("only values tell the shapes of what it returns, or it raises")
+    made = [Buffer(shape, dtype) for shape, dtype in zip(shapes, operation.results, strict=True)]
+    for buffer in made:
+        buffer.is_number = not buffer.shape
+    recorded = CallStatement(operation, args, made, caller())
+    recorded.always_waits = function.options.defer
+    with STATE.lock:
+        if STATE.recording.is_due(recorded.site):
+            flush_due()
+        STATE.recording.statements.append(recorded)
+    kinds = [arrays.ndarray if buffer.shape else arrays.number for buffer in made]
+    results = tuple(
+        kind(buffer, (), buffer.shape, buffer.dtype) for kind, buffer in zip(kinds, made, strict=True)
+    )
+    if not results:
+        return None
+    return results[0] if operation.single else results
+
+
+def _shapes(operation: Call, args: tuple[Any, ...]) -> tuple[tuple[int, ...], ...] | None:
+    """The shapes of what a call returns; None where they depend on more than shapes and numbers."""
+    if not operation.results:
+        return ()
+    given = tuple(
+        None if isinstance(a, arrays.number) else a.shape if isinstance(a, arrays.Array) else a for a in args
+    )
+    key = (operation, *((type(g), g) for g in given))  # 2 is not 2.0
+    if key not in _SHAPES:
+        if len(_SHAPES) >= _MOST_OPERATIONS:
+            _SHAPES.clear()
+        _SHAPES[key] = operation.shapes(given)
+    return _SHAPES[key]
+
+
+_SHAPES: dict[tuple[object, ...], tuple[tuple[int, ...], ...] | None] = {}
+"""Shapes of results, by the shapes and numbers that were given."""
+
+_OPERATIONS: dict[tuple[object, ...], Call] = {}
+"""What is recorded for functions and types of arguments that were seen before."""
+
+_MOST_OPERATIONS = 1 << 12
+
+
+def _kind(value: Any) -> object:
+    return (value.dtype, len(value.shape)) if isinstance(value, arrays.Array) else type(value)
+
+
+def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call | _Refused:
+    """What is recorded for a call, or why it must run now."""
+    kinds = (arrays.Array, bool, int, float, complex, np.generic)
+    if not all(isinstance(a, kinds) for a in args):
+        # it may write to a NumPy array, and other things have no type
+        return _Refused("an argument is neither a recorded array nor a number")
+    try:
+        effects = function.effects(*(a.ghost() if isinstance(a, arrays.Array) else a for a in args))
+    except CompileError:
+        return _Refused("it is not compiled as a whole")  # what is wrong, the call itself will raise
+    if not effects.closed:
+        return _Refused("it takes arrays from outside its arguments, or returns views")
+    function.before = _GOES_ON  # from now on, the next call of a run takes no Python
+    return Call(
+        function, effects.written, effects.results, effects.single, effects.shapes, python=effects.python
+    )

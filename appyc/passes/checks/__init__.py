@@ -1,0 +1,1 @@
+"""Passes that test what must hold: bounds, integer ranges, pragmas, assumptions about arguments."""

@@ -1,0 +1,248 @@
+"""Hoists index checks out of loops, to one condition on the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import count
+from typing import TYPE_CHECKING
+
+from appyc.analysis.accesses.accesses import Access, FunctionAccesses, accesses_of
+from appyc.analysis.algebra.extremes import extremes_of
+from appyc.analysis.sets.conditions import condition_of, expression_of
+from appyc.analysis.sets.presburger import Presburger
+from appyc.errors import Loc
+from appyc.ir.nodes import (
+    Compare,
+    Const,
+    Expr,
+    Function,
+    Guard,
+    Load,
+    Node,
+    Store,
+    Symbol,
+    Update,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite
+from appyc.passes.checks.guards import GuardWriter, asked_in_order
+from appyc.passes.pass_context import PassContext
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+MAX_CASES = 4
+"""Alternatives in the guard for one array."""
+
+
+def check_bounds(fn: Function, ctx: PassContext) -> Function:
+    """Marks accesses that are in range, and guards the function with what makes them so.
+
+    Before:                                   After:
+        def f(n, a):                              def f(n, a):
+                                                      guard a.shape[0] >= n
+            for i in range(n):                        for i in range(n):
+                a[i] = 0.0  # checked                     a[i] = 0.0  # in range
+
+    For an access whose index is affine the iterations that leave the array are a set, and its
+    shadow on the parameters is known: empty (nothing to check), or a condition on extents and
+    scalar parameters (a guard), or all of them (a true negative index, or an access that is
+    always out of range: checked in place). A guard may fail where the program would not have;
+    then the version runs that checks every access, and finds out.
+
+    Sums in 64 bits wrap in theory: scalar parameters that take part in sums are guarded to be
+    small as well.
+
+    With `boundscheck=False` every access is taken to be in range, and an index that turns out
+    to be negative no longer counts from the end (constant ones are rewritten before this).
+
+    Does not handle: indices read from arrays, or otherwise known only inside the function,
+    which stay checked where they are used.
+    """
+    if not ctx.options.boundscheck:
+        return _marked(fn, lambda _: True)
+    bounds = _Bounds(accesses_of(fn, Presburger(ctx.allowance), wary=True))
+    proven, guards = bounds.decide()
+    return replace(_marked(fn, lambda at: at in proven), guards=asked_in_order((*fn.guards, *guards)))
+
+
+def _marked(fn: Function, is_proven: Callable[[int], bool]) -> Function:
+    """The function with the accesses that are proven, by their number, no longer checked."""
+    numbers = count()
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Update) and not node.target.is_array:
+            return node
+        if isinstance(node, Load | Store | Update) and is_proven(next(numbers)):
+            return replace(node, checked=False)
+        return node
+
+    return rewrite(fn, rule)
+
+
+@dataclass(frozen=True, slots=True)
+class _Needed:
+    """What must hold for some accesses of one array, by their numbers, to stay inside it."""
+
+    loc: Loc
+    numbers: tuple[int, ...]
+    holds: isl.Set
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A way out of an axis: before its beginning or past its end.
+
+    group: all but the constant part of the index: the iterations, the factors, the extent.
+    """
+
+    group: tuple[tuple[Hashable, Hashable, Hashable], bool]
+    offset: int
+
+    @property
+    def above(self) -> bool:
+        return self.group[1]
+
+    @property
+    def without_extent(self) -> Hashable:
+        """What tells whether an index is negative: the same for arrays of other lengths."""
+        return self.group[0][:2], self.offset
+
+
+class _Bounds:
+    """Decides which accesses of one function are in range, and under which guards."""
+
+    def __init__(self, found: FunctionAccesses) -> None:
+        self.found = found
+        self.affine = found.affine
+        self.sets = found.sets
+        self.guards = GuardWriter(found.affine)
+        self._listed: dict[int, list[_Side]] = {}
+        self._places: dict[_Side, tuple[Access, int]] = {}
+        self._failing: dict[Hashable, isl.Set] = {}
+        self._happening: dict[int, isl.Set] = {}
+        self._covered: dict[Symbol, set[_Side]] = {}
+        self._outermost: dict[Hashable, int] = {}
+        asked = (access for access in found.accesses if access.checked)
+        for side in (side for access in asked for side in self._sides(access)):
+            seen = self._outermost.get(side.group, side.offset)
+            self._outermost[side.group] = (max if side.above else min)(seen, side.offset)
+
+    def decide(self) -> tuple[set[int], tuple[Guard, ...]]:
+        """The numbers of the accesses that need no check of their own, and the guards they need."""
+        needed: dict[Symbol, _Needed] = {}
+        proven: set[int] = set()
+        guards: list[Guard] = []
+        for number, access in enumerate(self.found.accesses):
+            if not access.checked:
+                continue  # it is in range already, whatever its index looks like
+            old = needed.get(access.array, _Needed(access.loc, (), self.sets.everything))
+            holds = self.sets.bounded(partial(self._also, old.holds, access), None)
+            if holds is not None:
+                needed[access.array] = _Needed(old.loc, (*old.numbers, number), holds)
+            elif (ends := self.sets.bounded(partial(self._by_extremes, access), None)) is not None:
+                proven.add(number)
+                guards += [guard for guard in ends if guard not in guards]
+        for array, need in needed.items():
+            cases = self.guards.cases(need.holds, need.loc)
+            if cases is None:
+                continue
+            proven.update(need.numbers)
+            if cases != [[]]:
+                holds = condition_of(cases, need.loc)
+                guards.append(Guard(holds, f"indices of '{array.name}' are in range", loc=need.loc))
+        if proven:
+            guards += self.guards.sizes(guards)
+        return proven, tuple(guards)
+
+    def _also(self, known: isl.Set, access: Access) -> isl.Set | None:
+        """What must hold for this access too; None where it has to be checked in place.
+
+        Of accesses that differ by a constant, `a[i - 1]` and `a[i + 1]`, the outermost speak for
+        all, since each of them asks something of the parameters. Where that is too much, this
+        one is looked at alone.
+        """
+        own = self._sides(access)
+        outermost = [replace(side, offset=self._outermost[side.group]) for side in own]
+        holds = self._with(known, access, outermost)
+        return holds if holds is not None or outermost == own else self._with(known, access, own)
+
+    def _by_extremes(self, access: Access) -> list[Guard] | None:
+        """What must hold for the ends of indices with products in them to be inside the array."""
+        numbers = [self.sets.linear_of(index) for index in access.index]
+        if not any(n is not None and self.affine.products.has_any(n) for n in numbers):
+            return None
+        out: list[Guard] = []
+        loc, reason = access.loc, f"indices of '{access.array.name}' are in range"
+        zero = Const(0, DType.INT64, loc=loc)
+        for index, extent in zip(access.index, access.extents, strict=True):
+            ends = extremes_of(self.affine, access.domain, index, loc)
+            length = expression_of(extent, self.affine, loc)
+            if ends is None or length is None:
+                return None
+            positive = [e for e in (ends.least, *ends.factors) if not (isinstance(e, Const) and e.value == 0)]
+            parts: list[Expr] = [Compare(">=", part, zero, loc=loc) for part in positive]
+            parts.append(Compare(">", length, ends.greatest, loc=loc))
+            out.append(Guard(condition_of([parts], loc), reason, loc=loc))
+        return out if self.guards.have_room(len(out)) else None
+
+    def _with(self, known: isl.Set, access: Access, sides: list[_Side]) -> isl.Set | None:
+        covered = self._covered.setdefault(access.array, set())
+        new = [side for side in dict.fromkeys(sides) if side not in covered]
+        if not new:
+            return known
+        ways = [fails for side in new if not (fails := self._fails(side)).is_empty()]
+        fails = reduce(lambda one, other: one.union(other), ways, self.sets.nothing)
+        if ways and not fails.intersect(known).is_empty():
+            holds = self._shadow(access, fails)
+            if holds is None:
+                return None
+            known = known.intersect(holds)
+            known = known.gist(self.affine.context_of(known)).coalesce()
+            if known.n_basic_set() > MAX_CASES or self.affine.in_context(known).is_empty():
+                return None
+        covered.update(new)
+        return known
+
+    def _shadow(self, access: Access, fails: isl.Set) -> isl.Set | None:
+        """For which parameters no iteration of the domain fails, or fewer; None where all do.
+
+        "Or the loop is empty" would make guards long, and a guard may fail for an empty loop.
+        """
+        happens = self._happening.get(id(access.domain))
+        if happens is None:
+            happens = self.affine.settled(self.affine.in_context(access.domain))
+            self._happening[id(access.domain)] = happens
+        if happens.is_subset(fails):
+            return None
+        return fails.gist(happens).complement().gist(self.affine.context_of(fails)).coalesce()
+
+    def _fails(self, side: _Side) -> isl.Set:
+        """For which parameters some iteration leaves the array on this side."""
+        key = side if side.above else side.without_extent
+        known = self._failing.get(key)
+        if known is None:
+            access, axis = self._places[side]
+            index, extent = access.index[axis], access.extents[axis]
+            outside = index.ge_set(extent) if side.above else index.lt_set(self.sets.constant(0))
+            points = self.affine.in_context(access.domain.intersect(outside))
+            known = self._failing[key] = self.affine.settled(points)
+        return known
+
+    def _sides(self, access: Access) -> list[_Side]:
+        """The two ends of every axis. What is known of them is kept for other accesses."""
+        known = self._listed.get(id(access))
+        if known is None:
+            known = self._listed[id(access)] = []
+            for axis, (index, extent) in enumerate(zip(access.index, access.extents, strict=True)):
+                numbers, length = self.sets.linear_of(index), self.sets.linear_of(extent)
+                what: tuple[Hashable, Hashable, Hashable] = (id(access.domain), id(index), id(extent))
+                if numbers is not None and length is not None:
+                    what = (id(access.domain), numbers.terms, length)
+                for above in (False, True):
+                    side = _Side((what, above), 0 if numbers is None else numbers.constant)
+                    known.append(side)
+                    self._places.setdefault(side, (access, axis))
+        return known

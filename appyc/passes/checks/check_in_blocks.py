@@ -1,0 +1,405 @@
+"""Lanes of which an iteration may raise: a block is computed first, and its tests are looked at then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from appyc.analysis.accesses.set_once import set_once
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Break,
+    Cast,
+    Compare,
+    Const,
+    Continue,
+    Expr,
+    Extent,
+    Fail,
+    For,
+    Function,
+    If,
+    Likely,
+    Load,
+    Logical,
+    LoopCost,
+    LoopMode,
+    Node,
+    Reduction,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.raising import may_raise, raises_itself
+from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import (
+    children,
+    map_loops,
+    rename,
+    rewrite,
+    scalars_read,
+    scalars_written,
+    statements,
+    substitute,
+    walk,
+)
+from appyc.passes.node_builders import apart, integer, less, most_trips, shifted
+from appyc.passes.pass_context import PassContext
+
+BLOCK = 2048
+"""Iterations: lanes come to their stride, and what they overwrite stays in the cache next to a core."""
+
+LONG_BLOCK = 64
+"""The same of iterations with loops of their own."""
+
+FEW = 32
+"""Iterations that are done before lanes with a test behind them would be."""
+
+MAX_LINEAR = 1 << 32
+"""Of limits between which a value that grows by as much in each iteration of a block cannot wrap around unseen."""
+
+MAX_BYTES = 1 << 16
+"""Of all elements that are kept for one block."""
+
+
+def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
+    """In loops of lanes a test that raises is noted, and read once for each block of iterations.
+
+    Before:                              After:
+        for i in range(n):  # simd           for at in range(0, n, 2048):
+            v = int(a[i] * 255)                  end = min(at + 2048, n)
+            if not 0 <= v <= 255:                for i in range(at, end): kept[i - at] = o[i]
+                raise OverflowError              unfit = 0
+            o[i] = v                             for i in range(at, end):  # simd, reduction(| : unfit)
+                                                     v = int(a[i] * 255)
+                                                     unfit |= not 0 <= v <= 255
+                                                     o[i] = v
+                                                 if unfit != 0:
+                                                     for i in range(at, end): o[i] = kept[i - at]
+                                                     for i in range(at, end): ...        # as before
+
+    A block in which a test fails is done again in order, from the elements that it had overwritten: when it raises,
+    arrays hold what they do in Python. What follows a test and relies on it (an index, a loop) is done only where it
+    holds.
+
+    Requires: modes are chosen. Does not handle: stores at other places than the loop's variable and something fixed
+    in one axis; loops that raise for another reason, too; loops in the iterations of a loop that threads share.
+    """
+    names = NameSupply.after(fn)
+    made: list[Symbol] = []
+
+    def rule(loop: For) -> For:
+        if loop.mode is LoopMode.PARALLEL and made:
+            own = scalars_written(loop.body) & set(made)
+            loop = replace(loop, private=(*loop.private, *sorted(own, key=lambda s: s.uid)))
+        if not _is_candidate(loop, ctx):
+            return loop
+        blocks = _Blocks(loop, names)
+        new = blocks.built()
+        if new is None:
+            return loop
+        made.extend((blocks.end, blocks.unfit))
+        return new
+
+    return map_loops(fn, rule)
+
+
+def _is_candidate(loop: For, ctx: PassContext) -> bool:
+    """Whether the iterations are free, and raise for nothing but a condition."""
+    nodes = list(walk(loop.body))
+    if not any(isinstance(n, Fail) for n in nodes) or loop.mode is LoopMode.SEQUENTIAL or loop.step != 1:
+        return False
+    if loop.safelen is not None or loop.in_step or loop.scans or loop.row_lanes is not None:
+        return False
+    if any(r.symbol.is_array for r in loop.reductions) or (loop.reductions and ctx.options.fastmath):
+        return False  # a block that is done again must come to the same
+    if loop.mode is LoopMode.PARALLEL and (loop.last or (loop.clauses is not None and loop.clauses.chunk)):
+        return False
+    if any(isinstance(n, For | Break | Continue | Alloc) or _raises_else(n) for n in nodes):
+        return False
+    trips = most_trips(loop)
+    return trips is None or trips > FEW
+
+
+def _raises_else(node: Node) -> bool:
+    return not isinstance(node, Fail) and raises_itself(node)
+
+
+class _Blocks:
+    """Builds what takes the loop's place. unfit: not 0 where a test has failed."""
+
+    def __init__(self, loop: For, names: NameSupply) -> None:
+        self.loop, self.names, self.loc = loop, names, loop.loc
+        self.at, self.end, self.unfit = (names.fresh(n, DType.INT64) for n in ("at", "end", "unfit"))
+        self.written = scalars_written(loop.body)
+        once = set_once(loop.body)
+        self.once = {n.target: n.value for n in loop.body if isinstance(n, Assign) and n.target in once}
+        self.linear: list[Expr] = []
+        self.notes = 0
+        self.size = LONG_BLOCK if any(isinstance(n, While) for n in statements(loop.body)) else BLOCK
+
+    def built(self) -> For | None:
+        """None where what an iteration stores cannot be kept, or is not known to be free of what a test shows."""
+        loop = self.loop
+        body = self._noted(loop.body, ())
+        stores = self._stores()
+        if body is None or (stores is None and self.notes):
+            return None
+        kept = {store: self._kept(store) for store in stores or () if self.notes}
+        if sum(array.dtype.itemsize * self.size for array in kept.values()) > MAX_BYTES:
+            return None
+        at, end = self._var(self.at), self._var(self.end)
+        last = Binary("min", Binary("+", at, self._integer(self.size), loc=self.loc), loop.hi, loc=self.loc)
+        noting = (Reduction("|", self.unfit),) if self.notes else ()
+        lanes = replace(loop, lo=at, hi=end, body=body, mode=LoopMode.SIMD, clauses=None, streams=(), cost=None,
+                        reductions=(*loop.reductions, *noting))  # fmt: skip
+        restored = [self._copied(store, array, back=True) for store, array in kept.items()]
+        failed = Compare("!=", self._var(self.unfit), self._integer(0), loc=self.loc)
+        side_by_side: tuple[Stmt, ...] = (lanes,)
+        if self.notes:
+            side_by_side = (
+                *(Alloc(a, (self._integer(self.size),), zero=False, in_frame=True, loc=self.loc)
+                  for a in kept.values()),
+                *(self._copied(store, array, back=False) for store, array in kept.items()),
+                lanes,
+                If(failed, (*restored, self._in_order()), loc=self.loc),
+            )  # fmt: skip
+        block = (
+            Assign(self.end, last, loc=self.loc),
+            Assign(self.unfit, self._any_linear(), loc=self.loc),
+            *(
+                (If(failed, (self._in_order(),), side_by_side, loc=self.loc),)
+                if self.linear
+                else side_by_side
+            ),
+        )
+        is_shared = loop.mode is LoopMode.PARALLEL
+        return replace(
+            loop, var=self.at, step=self.size, body=block, streams=(), last=(),
+            mode=LoopMode.PARALLEL if is_shared else LoopMode.SEQUENTIAL,
+            private=(*loop.private, self.end, self.unfit) if is_shared else (),
+            reductions=loop.reductions if is_shared else (),
+            clauses=loop.clauses if is_shared else None,
+            cost=_of_blocks(loop.cost, self.size) if loop.cost is not None else None,
+        )  # fmt: skip
+
+    def _in_order(self) -> For:
+        """The block as the program has it."""
+        again = replace(
+            self.loop, lo=self._var(self.at), hi=self._var(self.end), mode=LoopMode.SEQUENTIAL, clauses=None,
+            streams=(), cost=None, reductions=(), last=(),
+        )  # fmt: skip
+        return rename(again, {again.var: self.names.fresh(again.var.name, again.var.type)})
+
+    # ---- tests
+
+    def _any_linear(self) -> Expr:
+        found: Expr = self._integer(0)
+        for test in self.linear:
+            found = Binary("|", found, Cast(test, DType.INT64, loc=self.loc), loc=self.loc)
+        return found
+
+    def _at_the_ends(self, cond: Expr) -> Expr | None:
+        """Whether a test fails in the block, of a value that grows by as much in each iteration: it fails in the
+        first, the second or the last one. (In the second, where it grows by so much that it wraps around.)"""
+        whole = substitute(cond, self.once)
+        compared = [n for n in walk(whole) if isinstance(n, Compare)]
+        for n in compared:
+            number, limit = (n.rhs, n.lhs) if isinstance(n.lhs, Const) else (n.lhs, n.rhs)
+            if not isinstance(limit, Const) or abs(limit.value) > MAX_LINEAR or not self._is_linear(number):
+                return None
+        if not compared or may_raise(whole):
+            return None
+        one = self._integer(1)
+        at, last = self._var(self.at), Binary("-", self._var(self.end), one, loc=self.loc)
+        second = Binary("min", Binary("+", at, one, loc=self.loc), last, loc=self.loc)
+        first, *others = (substitute(whole, {self.loop.var: place}) for place in (at, second, last))
+        for other in others:
+            first = Logical("or", first, other, loc=self.loc)
+        return first
+
+    def _is_linear(self, expr: Expr) -> bool:
+        if expr.dtype is not DType.INT64:
+            return False
+        match expr:
+            case Binary(op="+" | "-", lhs=lhs, rhs=rhs):
+                return self._is_linear(lhs) and self._is_linear(rhs)
+            case Binary(op="*", lhs=lhs, rhs=rhs):
+                return (self._is_linear(lhs) and self._is_fixed(rhs)) or (
+                    self._is_linear(rhs) and self._is_fixed(lhs)
+                )
+            case Var(symbol=symbol) if symbol == self.loop.var:
+                return True
+            case _:
+                return self._is_fixed(expr)
+
+    def _is_fixed(self, expr: Expr) -> bool:
+        return not scalars_read(expr) & {self.loop.var, *self.written} and not any(
+            isinstance(n, Load) for n in walk(expr)
+        )
+
+    def _noted(self, body: tuple[Stmt, ...], after: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
+        """The statements with tests noted; `after` is what the iteration does behind them."""
+        out: list[Stmt] = []
+        for number, stmt in enumerate(body):
+            rest = body[number + 1 :]
+            match stmt:
+                case If(cond=cond, then=(Fail(),), orelse=()):
+                    behind = self._noted(rest, after)
+                    if behind is None:
+                        return None
+                    plain = rewrite(cond, lambda n: n.arg if isinstance(n, Likely) else n)
+                    if (ends := self._at_the_ends(plain)) is not None:
+                        self.linear.append(ends)
+                        return (*out, *behind)
+                    self.notes += 1
+                    relies = self._relies((*rest, *after), cond)
+                    if relies and after:
+                        return None
+                    seen = self._integer(1) if relies else _bits_outside(plain)
+                    note = Update(self.unfit, (), "|", seen, loc=stmt.loc)
+                    new = (If(plain, (note,), behind, loc=stmt.loc),) if relies else (note, *behind)
+                    return (*out, *new)
+                case If():
+                    then = self._noted(stmt.then, (*rest, *after))
+                    orelse = self._noted(stmt.orelse, (*rest, *after))
+                    if then is None or orelse is None:
+                        return None
+                    out.append(replace(stmt, then=then, orelse=orelse))
+                case _:
+                    if any(isinstance(n, Fail) for n in walk(stmt)):
+                        return None
+                    out.append(stmt)
+        return tuple(out)
+
+    def _relies(self, rest: tuple[Stmt, ...], cond: Expr) -> bool:
+        """Whether statements may be wrong to run where a test has failed: they loop, or an index may owe its bounds
+        to the test."""
+        if any(isinstance(n, While) for n in statements(rest)):
+            return True
+        places = [index for n in walk(rest) for index in _index(n)]
+        return bool(scalars_read(places) & (self._tested(cond) | self.written))
+
+    def _tested(self, cond: Expr) -> set[Symbol]:
+        """The scalars that a condition says something about; elements of arrays tell nothing of their indices."""
+        found = {n.symbol for n in _outside_loads(cond) if isinstance(n, Var)}
+        assigned = [
+            n for n in walk(self.loop.body) if isinstance(n, Assign | Update) and not n.target.is_array
+        ]
+        while True:
+            new = {
+                n.symbol
+                for a in assigned
+                if a.target in found
+                for n in _outside_loads(a.value)
+                if isinstance(n, Var)
+            }
+            if new <= found:
+                return found
+            found |= new
+
+    # ---- what is overwritten
+
+    def _stores(self) -> list[tuple[Symbol, tuple[Expr, ...]]] | None:
+        """The elements that an iteration stores; None where they are not neighbours from one to the next."""
+        found: dict[tuple[Symbol, tuple[Expr, ...]], None] = {}
+        for node in walk(self.loop.body):
+            match node:
+                case Store(array=array, index=index, mask=None) if index:
+                    pass
+                case Update(target=array, index=index, mask=None, atomic=False) if index:
+                    pass
+                case Update() if not node.target.is_array:
+                    continue
+                case Store() | Update():
+                    return None
+                case _:
+                    continue
+            moving = [i for i in index if self._moves(i)]
+            if len(moving) != 1 or apart(moving[0])[0] != self._var(self.loop.var):
+                return None
+            if any(isinstance(n, Load) for i in index for n in walk(i)) or scalars_read(index) & self.written:
+                return None
+            found[array, index] = None
+        return list(found)
+
+    def _moves(self, index: Expr) -> bool:
+        return self.loop.var in scalars_read(index)
+
+    def _kept(self, store: tuple[Symbol, tuple[Expr, ...]]) -> Symbol:
+        return self.names.fresh(f"{store[0].name}_kept", ArrayType(store[0].dtype, 1))
+
+    def _copied(self, store: tuple[Symbol, tuple[Expr, ...]], kept: Symbol, *, back: bool) -> Stmt:
+        """The elements of a block that are there, kept or put back: a store under a condition may be to none."""
+        array, index = store
+        axis = next(a for a, i in enumerate(index) if self._moves(i))
+        start = shifted(self._var(self.at), apart(index[axis])[1])
+        stop = shifted(self._var(self.end), apart(index[axis])[1])
+        place = self.names.fresh("place", DType.INT64)
+        element = tuple(self._var(place) if a == axis else i for a, i in enumerate(index))
+        number = (Binary("-", self._var(place), start, loc=self.loc),)
+        one, other = ((array, element), (kept, number)) if back else ((kept, number), (array, element))
+        copy = Store(*one, Load(*other, checked=False, loc=self.loc), checked=False, loc=self.loc)
+        lo = Binary("max", start, self._integer(0), loc=self.loc)
+        hi = Binary("min", stop, Extent(array, axis, loc=self.loc), loc=self.loc)
+        loop = For(place, lo, hi, 1, (copy,), LoopMode.SIMD, loc=self.loc)
+        inside = [
+            Logical("and", Compare(">=", i, self._integer(0), loc=self.loc), less(i, Extent(array, a, loc=self.loc)),
+                    loc=self.loc)
+            for a, i in enumerate(index) if a != axis
+        ]  # fmt: skip
+        stmt: Stmt = loop
+        for test in inside:
+            stmt = If(test, (stmt,), loc=self.loc)
+        return stmt
+
+    # ---- short makers
+
+    def _var(self, symbol: Symbol) -> Var:
+        return Var(symbol, loc=self.loc)
+
+    def _integer(self, value: int) -> Expr:
+        return integer(value, self.loc)
+
+
+def _bits_outside(cond: Expr) -> Expr:
+    """An int64 that is not 0 where a test fails: of `not 0 <= v <= 255`, the bits of v that are beyond the last 8."""
+    match cond:
+        case Unary(
+            "~",
+            Logical("and", Compare(">=", v, Const(value=int(lo))), Compare("<=", same, Const(value=int(hi)))),
+        ) if v == same and v.dtype is DType.INT64 and (hi - lo) & (hi - lo + 1) == 0:
+            above = Binary("-", v, integer(lo, v.loc), loc=v.loc) if lo else v
+            return Binary("&", above, integer(~(hi - lo), v.loc), loc=v.loc)
+        case _:
+            return Cast(cond, DType.INT64, loc=cond.loc)
+
+
+def _index(node: Node) -> tuple[Expr, ...]:
+    return node.index if isinstance(node, Load | Store | Update) else ()
+
+
+def _outside_loads(expr: Expr) -> Iterator[Node]:
+    stack: list[Node] = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, Load):
+            stack += children(node)
+
+
+def _of_blocks(cost: LoopCost, size: int) -> LoopCost:
+    """The cost of a loop over blocks of so many iterations."""
+
+    def times(each: Expr) -> Expr:
+        return Binary("*", each, Const(float(size), DType.FLOAT64, loc=each.loc), loc=each.loc)
+
+    return replace(cost, vector=times(cost.vector), scalar=times(cost.scalar), gathers=times(cost.gathers),
+                   bytes_each=times(cost.bytes_each))  # fmt: skip

@@ -1,0 +1,218 @@
+"""What nearly every call fulfils is tested once, before the function begins.
+
+    stop = n - 1 if likely(n >= 1) else 0           guard a.shape[0] >= 1
+    count = max(stop, 0)                      ->    stop = n - 1
+    if not likely(a.shape[0] == b.shape[0]):        guard a.shape[0] == b.shape[0]
+        ...                                         (gone)
+
+Where a condition fails at a call, the plain version runs, which asks everywhere. An extent
+that is guarded to equal another one is called by that one's name, and so is an integer that is a parameter,
+so that two loops over both are seen to run equally often.
+
+Requires: nothing. A condition that is asked in a loop is guarded for all its iterations.
+
+Does not handle: conditions on values that are computed in the function and not affine in its
+parameters; they are asked where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from appyc.analysis.accesses.accesses import Assumption, FunctionAccesses, assumptions_of
+from appyc.analysis.sets.allowance import Allowance
+from appyc.analysis.sets.conditions import condition_of
+from appyc.analysis.sets.presburger import Presburger
+from appyc.ir.nodes import (
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Function,
+    Guard,
+    If,
+    Likely,
+    Logical,
+    Node,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite, scalars_read, scalars_written, walk
+from appyc.passes.checks.guards import GuardWriter, asked_in_order
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.copy_propagation import known_values
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+MAX_CASES = 4
+"""Alternatives in one condition."""
+
+LARGE = 1024
+"""An extent that a condition keeps below this is taken for one that it fixes."""
+
+
+def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
+    """The function guarded with its `Likely` conditions, which are then known to hold."""
+    if not any(isinstance(n, Likely) for n in walk(fn)):
+        return fn
+    known, guards, anywhere = _decide(fn, ctx.allowance)
+    # First what is known, as the nodes that were asked about, then what follows from it.
+    fn = rewrite(fn, lambda n: Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
+    fn = rewrite(fn, folded)
+    # A length that only a branch set anew which is gone now is the one that it was given first.
+    values = known_values(fn)
+    tests = [rewrite(n.arg, lambda e: values.get(e.symbol, e) if isinstance(e, Var) else e) for n in anywhere]
+    same = _equal_lengths(fn, tests)
+    fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent | Var) else n)
+    return replace(fn, guards=asked_in_order((*fn.guards, *guards)))
+
+
+_Decided: TypeAlias = tuple[dict[int, Likely], tuple[Guard, ...], tuple[Likely, ...]]
+
+
+def _decide(fn: Function, allowance: Allowance) -> _Decided:
+    """The nodes that need not be asked, by identity, the guards that make it so, and those of the nodes
+    whose condition holds in the whole function: in a loop that never runs anything does.
+
+    What a condition is about may depend on others that hold. Where some of those cannot be
+    guarded, all are looked at again without them.
+    """
+    refused: frozenset[int] = frozenset()
+    while True:
+        found = assumptions_of(fn, Presburger(allowance), refused)
+        asked: dict[int, list[Assumption]] = {}
+        for assumption in found.assumptions:
+            if id(assumption.node) not in refused:
+                asked.setdefault(id(assumption.node), []).append(assumption)
+        decided = _guarded(found, asked)
+        if isinstance(decided, tuple):
+            return decided
+        refused |= decided
+
+
+def _guarded(found: FunctionAccesses, asked: dict[int, list[Assumption]]) -> _Decided | frozenset[int]:
+    """Guards for all that is asked, or the nodes that none can be stated for, by identity.
+
+    They are not looked for one by one: a condition that asks too much where others hold asks no less
+    where these may fail.
+    """
+    writer = GuardWriter(found.affine)
+    known: dict[int, Likely] = {}
+    guards: list[Guard] = []
+    refused: set[int] = set()
+    so_far = found.sets.everything
+    for key, places in asked.items():
+        node = places[0].node
+        holds = found.sets.bounded(partial(_holds, writer, so_far, places), None)
+        if holds is None:
+            refused.add(key)
+            continue
+        if not so_far.is_subset(holds):
+            cases = writer.cases(holds.gist(so_far), node.loc)
+            if cases is None:
+                refused.add(key)
+                continue
+            reason = "shapes and bounds are as in nearly every call"
+            guards.append(Guard(condition_of(cases, node.loc), reason, loc=node.loc))
+            so_far = so_far.intersect(holds)
+        known[key] = node
+    if refused:
+        return frozenset(refused)
+    anywhere = tuple(
+        node
+        for key, node in known.items()
+        if all(so_far.intersect(place.truth.may_fail).is_empty() for place in asked[key])
+    )
+    return known, (*guards, *(writer.sizes(guards) if known else ())), anywhere
+
+
+def _holds(writer: GuardWriter, so_far: isl.Set, places: list[Assumption]) -> isl.Set | None:
+    """For which parameters the condition holds wherever it is asked; None where that is not known."""
+    affine = writer.affine
+    out = so_far
+    for place in places:
+        domain = place.domain.intersect(affine.context_of(place.domain, place.truth.may_fail))
+        fails = domain.intersect(place.truth.may_fail)
+        if fails.intersect(out).is_empty():
+            continue
+        holds = writer.without(domain, fails)
+        if holds is None:
+            return None
+        out = _usual(out.intersect(holds).coalesce(), writer)
+    return None if out.n_basic_set() > MAX_CASES or affine.in_context(out).is_empty() else out
+
+
+def _equal_lengths(fn: Function, tests: list[Expr]) -> dict[Expr, Extent]:
+    """One extent for all extents and integer parameters that are guarded to be equal: the first parameter's."""
+    written = scalars_written(fn.body)
+    order = {s: number for number, s in enumerate(fn.params) if s not in written}
+    first: dict[Expr, Expr] = {}
+
+    def found(length: Expr) -> Expr:
+        while length in first:
+            length = first[length]
+        return length
+
+    def place(length: Expr) -> tuple[bool, int, int]:
+        """Extents before numbers: they are known not to be negative."""
+        match length:
+            case Extent(array=array, axis=axis):
+                return False, order[array], axis
+            case _:
+                return True, min(order[s] for s in scalars_read(length)), 0
+
+    for test in tests:
+        if isinstance(test, Compare) and test.op == "==" and _are_given(test, order):
+            one, other = found(test.lhs), found(test.rhs)
+            if one != other:
+                low, high = sorted((one, other), key=place)
+                first[high] = low
+    lengths = {length: found(length) for length in first}
+    return {length: same for length, same in lengths.items() if isinstance(same, Extent)}
+
+
+def _are_given(test: Compare, given: Collection[Symbol]) -> bool:
+    """Whether both sides are extents of parameters, or integers that are parameters."""
+    sides = (test.lhs, test.rhs)
+    return all(
+        side.array in given if isinstance(side, Extent)
+        else isinstance(side, Var) and side.symbol in given and side.dtype is DType.INT64
+        for side in sides
+    )  # fmt: skip
+
+
+def folded(node: Node) -> Node | tuple[Node, ...]:
+    """What follows from conditions that are constants."""
+    match node:
+        case Likely(arg=Const() as arg):
+            return arg
+        case Unary(op="~", arg=Const(value=bool(value)) as arg):
+            return replace(arg, value=not value)
+        case Select(cond=Const(value=value), then=then, orelse=orelse):
+            return then if value else orelse
+        case If(cond=Const(value=value), then=then, orelse=orelse):
+            return then if value else orelse
+        case Logical(op=op, lhs=Const(value=value) as lhs, rhs=rhs):
+            return rhs if bool(value) == (op == "and") else lhs
+        case _:
+            return node
+
+
+def _usual(holds: isl.Set, writer: GuardWriter) -> isl.Set:
+    """The cases that leave all extents free to be large, if there are any.
+
+    `a[1:-1] + b[1:-1]` is right for two arrays of equal length from three on, and for two that have
+    two elements or fewer. Nearly every call is of the first kind; the second would double what the
+    conditions after it are asked for.
+    """
+    names = writer.affine.names
+    sets = writer.affine.sets
+    extents = [name for name in sets.names(holds) if isinstance(names[name].origin, Extent)]
+    return sets.reaching(holds, extents, LARGE)

@@ -1,0 +1,112 @@
+"""Conditions that a function tests before it begins: how a pass states them, and how many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeGuard
+
+from appyc.analysis.algebra.value_products import widened
+from appyc.analysis.sets.affine import PRODUCTS, SMALL, Affine
+from appyc.analysis.sets.conditions import Cases, cases_of
+from appyc.errors import Loc
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Node, Var
+from appyc.ir.raising import is_never_negative
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite, walk
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+MAX_COMPARISONS = 64
+"""In all guards that one pass makes for a function."""
+
+
+class GuardWriter:
+    """States what must hold of the parameters, as long as that stays short."""
+
+    def __init__(self, affine: Affine) -> None:
+        self.affine = affine
+        self._comparisons = 0
+
+    def cases(self, holds: isl.Set, loc: Loc) -> Cases | None:
+        """The set as comparisons; None where it cannot be said, or the guards would get too long."""
+        cases = cases_of(holds, self.affine, loc)
+        if cases is None:
+            return None
+        return cases if self.have_room(sum(len(case) for case in cases)) else None
+
+    def have_room(self, comparisons: int) -> bool:
+        """Whether so many comparisons more are not too many; they are counted if so."""
+        if self._comparisons + comparisons > MAX_COMPARISONS:
+            return False
+        self._comparisons += comparisons
+        return True
+
+    def without(self, domain: isl.Set, fails: isl.Set) -> isl.Set | None:
+        """For which parameters no iteration of the domain fails, or fewer; None where all do."""
+        happens, fails = self.affine.settled(domain), self.affine.settled(fails)
+        if happens.is_subset(fails):
+            return None
+        exact = fails.complement().gist(self.affine.context_of(fails)).coalesce()
+        if exact.n_basic_set() == 1:
+            return exact
+        # "or the loop is empty" makes guards long, and a guard may fail for an empty loop.
+        return fails.gist(happens).complement().gist(self.affine.context_of(fails)).coalesce()
+
+    def sizes(self, guards: Sequence[Guard]) -> list[Guard]:
+        """Bounds on the scalars of 64 bits that arithmetic is done with, in guards or in the program."""
+        names = self.affine.names
+        sums = self.affine.roots(self.affine.combined) - self.affine.products.factors.keys()
+        origins = [names[name].origin for name in sorted(sums)]
+        scalars = [origin for origin in origins if origin is not None]
+        summed = [part for guard in guards for part in walk(guard.holds) if isinstance(part, Binary)]
+        scalars += [part for part in walk(summed) if isinstance(part, Var)]
+        large = [s for s in scalars if s.dtype is DType.INT64 and not isinstance(s, Extent)]
+        limits: dict[Expr, int] = {}
+        limits.update((scalar, SMALL) for scalar in large)
+        for name, together in sorted(self.affine.multiplied.items()):
+            for origin in (names[root].origin for root in sorted(self.affine.roots([name]))):
+                if origin is not None:
+                    factor = widened(origin)
+                    limits[factor] = min(limits.get(factor, SMALL), PRODUCTS[together])
+        return [_is_small(scalar, limit) for scalar, limit in limits.items()]
+
+
+def _is_small(scalar: Expr, limit: int) -> Guard:
+    loc = scalar.loc
+    low, high = (Const(value, DType.INT64, loc=loc) for value in (-limit, limit))
+    above, below = Compare(">=", scalar, low, loc=loc), Compare("<=", scalar, high, loc=loc)
+    holds = below if isinstance(scalar, Extent) else Logical("and", above, below, loc=loc)
+    return Guard(holds, "sums of indices do not overflow", loc=loc)
+
+
+def asked_in_order(guards: Sequence[Guard]) -> tuple[Guard, ...]:
+    """The guards, none of which can raise: `k >= 0`, and only then `a.shape[0] >= 2 ** k`.
+
+    Where a negative power would raise in the program, and whether it gets there at all, is for the
+    plain version to find. Divisions that may raise stand in no guard (`Affine`).
+    """
+    out: list[Guard] = []
+    for guard in guards:
+        # What is inside of an operation comes behind it in a walk, and is asked before it.
+        exponents = [node.rhs for node in walk(guard.holds) if _may_have_no_value(node)]
+        for exponent in reversed(exponents):
+            zero = Const(0, exponent.dtype, loc=guard.loc)
+            holds = Compare(">=", rewrite(exponent, _with_value), zero, loc=guard.loc)
+            out.append(Guard(holds, "an exponent is not negative", loc=guard.loc))
+        out.append(replace(guard, holds=rewrite(guard.holds, _with_value)))
+    return tuple(dict.fromkeys(out))
+
+
+def _may_have_no_value(node: Node) -> TypeGuard[Binary]:
+    if not isinstance(node, Binary) or node.op != "**" or node.dtype.kind != "i":
+        return False
+    return not is_never_negative(node.rhs)
+
+
+def _with_value(node: Node) -> Node:
+    if not _may_have_no_value(node):
+        return node
+    zero = Const(0, node.rhs.dtype, loc=node.loc)
+    return replace(node, rhs=Binary("max", node.rhs, zero, loc=node.loc))

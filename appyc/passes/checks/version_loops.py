@@ -1,0 +1,115 @@
+"""Tests at run time what decides whether a loop may run in parallel.
+
+    for i in range(0, n - k):           if k == 0 or (k > 0 and 2 * k >= n):
+        a[i] = a[i + k]          ->         for i in range(0, n - k):       # free
+                                                a[i] = a[i + k]
+                                        else:
+                                            for i in range(0, n - k):
+                                                a[i] = a[i + k]
+
+The condition is exact: the loop runs in parallel whenever it may. Under a pragma there is no
+second version. Where the condition fails, the call raises the DependenceError that the
+compiler would have raised, had it known the arguments:
+
+    #pragma parallel for                if not (k == 0 or ...):
+    for i in range(0, n - k):    ->         raise DependenceError("... independent if k == 0 ...")
+        a[i] = a[i + k]                 for i in range(0, n - k):       # parallel
+
+With `exact` a pragma too gets a second version, which runs in order.
+
+Requires: `check_parallel` has judged the loops, and let a pragma on a testable one pass.
+
+Does not handle: a loop inside one that got two versions; conditions on values that are
+computed in the function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Fail, For, Function, If, LoopMode, Node, Stmt, Symbol, Unary
+from appyc.ir.visit import loops_of, rename, rewrite_all
+from appyc.passes.pass_context import PassContext
+
+
+def version_loops(fn: Function, ctx: PassContext) -> Function:
+    """The function with two versions of its conditionally independent loops."""
+    if not any(_is_testable(v) for v in ctx.verdicts.values()):
+        return fn
+    supply = NameSupply.after(fn)
+    return replace(fn, body=_block(fn.body, ctx, supply))
+
+
+def _is_testable(verdict: LoopVerdict) -> bool:
+    return verdict.verdict is Verdict.CONDITIONAL and verdict.guard is not None
+
+
+def _block(body: tuple[Stmt, ...], ctx: PassContext, supply: NameSupply) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    for stmt in body:
+        out += _statement(stmt, ctx, supply)
+    return tuple(out)
+
+
+def _statement(stmt: Stmt, ctx: PassContext, supply: NameSupply) -> list[Stmt]:
+    if isinstance(stmt, For):
+        verdict = ctx.verdicts.get(stmt.var)
+        if verdict is not None and _is_testable(verdict):
+            if _is_asked(stmt) and ctx.options.exact:
+                return [_or_in_order(stmt, verdict, ctx, supply)]
+            if _is_asked(stmt):
+                return [_refusal(stmt, verdict), stmt]
+            if (
+                stmt.clauses is None
+                and ctx.options.auto
+                and not any(_is_asked(n) for n in loops_of(stmt.body))
+            ):
+                return [_two_versions(stmt, verdict, ctx, supply)]
+    changes = {
+        name: _block(block, ctx, supply)
+        for name in ("body", "then", "orelse")
+        if (block := getattr(stmt, name, None)) is not None
+    }
+    return [replace(stmt, **changes) if changes else stmt]  # type: ignore[arg-type]
+
+
+def _is_asked(loop: For) -> bool:
+    return loop.clauses is not None and loop.clauses.request in ("parallel", "simd")
+
+
+def _refusal(loop: For, verdict: LoopVerdict) -> If:
+    assert verdict.guard is not None
+    place = loop.clauses.loc if loop.clauses is not None else loop.loc
+    fail = Fail("DependenceError", verdict.reason, loc=place)
+    return If(Unary("~", verdict.guard, loc=loop.loc), (fail,), loc=loop.loc)
+
+
+def _or_in_order(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:
+    """As asked, or in order where that may not be: a program that runs in Python raises nothing here."""
+
+    def in_order(node: Node) -> Node:
+        if not isinstance(node, For):
+            return node
+        return replace(node, mode=LoopMode.SEQUENTIAL, clauses=None, private=(), last=(), reductions=())
+
+    both = _two_versions(loop, verdict, ctx, supply)
+    return replace(both, orelse=rewrite_all(both.orelse, in_order))
+
+
+def _two_versions(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:
+    """The free version has loops, and so verdicts, of its own; scalars are shared."""
+    assert verdict.guard is not None
+    fresh: dict[Symbol, Symbol] = {n.var: supply.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
+    free = rename(loop, fresh)
+    for old, new in fresh.items():
+        if old in ctx.verdicts:
+            ctx.verdicts[new] = replace(ctx.verdicts[old], var=new)
+    reason = f"independent where {verdict.condition}, which is tested at each call"
+    ctx.verdicts[free.var] = replace(verdict, var=free.var, verdict=_freed(verdict), reason=reason)
+    return If(verdict.guard, (free,), (loop,), loc=loop.loc)
+
+
+def _freed(verdict: LoopVerdict) -> Verdict:
+    return Verdict.REDUCTION if verdict.reductions else Verdict.INDEPENDENT

@@ -1,0 +1,1 @@
+"""Passes that join loops, so that values are used while they are in registers or caches."""

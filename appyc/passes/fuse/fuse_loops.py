@@ -1,0 +1,320 @@
+"""Joins loops where one reads what another one wrote, or where both walk the same memory.
+
+    new = empty((n,))                               new = empty((n,))
+    for i in range(0, n):                           for i in range(0, n):
+        new[i] = a[i] * x[i]                  ->        new[i] = a[i] * x[i]
+    for j in range(0, n):                               y[i] = new[i] + y[i]
+        y[j] = new[j] + y[j]
+
+    for i in range(0, n):                           for i in range(0, n):
+        s = s + x[i]                                    s = s + x[i]
+    for j in range(0, n):                     ->        q = q + x[i] * x[i]
+        q = q + x[j] * x[j]
+
+Two loops become one where they run equally often, and where the iterations of the joined loop
+may run in any order: then no iteration of the second loop needs more of the first than the same
+iteration, and nothing is lost for threads and lanes. Loops inside the joined loop are tried in
+turn. `contract_arrays` then keeps `new` in a register, and `store_to_load_forwarding` what the joined loop
+stores and reads again.
+
+Loops that share a temporary array are joined wherever they may be. Others only where counted bytes
+say so (`analysis/cost/fusion_benefit.py`), and where loops that were nested with nothing between them
+still are: those change places, and become grids.
+
+A nest whose rows the next loop comes to inside its columns is turned round for that, where bytes are saved:
+
+    for i in range(n):                              for j in range(m):
+        for j in range(m):                              s = 0.0
+            a[i, j] += u[i] * v[j]                      for i in range(n):
+    for j in range(m):                    ->                a[i, j] += u[i] * v[j]
+        s = 0.0                                             s += a[i, j] * y[i]
+        for i in range(n):                              x[j] = s
+            s += a[i, j] * y[i]
+        x[j] = s
+
+What stands between the two goes before both, if the first loop does not need to come before
+it, or else stays behind both.
+
+Requires: `check_bounds` has run; accesses that may still raise keep their order, and their
+loops apart.
+
+Does not handle: loops of different lengths, or that match only when one of them is shifted;
+loops that run in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from appyc.analysis.accesses.syntactic_effects import Texts
+from appyc.analysis.algebra.amounts import total
+from appyc.analysis.cost.costs import traffic_of
+from appyc.analysis.cost.fusion_benefit import ends_lanes, matrix_of_all_iterations, why_not_worthwhile
+from appyc.analysis.dependences.free_loops import is_free
+from appyc.analysis.dependences.fusion_legality import (
+    ENDS,
+    PRAGMAS,
+    RANGES,
+    EqualExtents,
+    alone,
+    left_behind,
+    one_loop,
+    placed,
+    why_not_joined,
+)
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.patterns.product_terms import is_fixed
+from appyc.errors import Loc
+from appyc.ir.nodes import Alloc, Expr, For, Function, If, Stmt, Symbol, While
+from appyc.ir.visit import walk
+from appyc.passes.checks.check_parallel import rounds_differently
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import FusionGroup, PassContext
+
+BETWEEN = "a statement between them needs the first and is needed by the second"
+
+WRITE_ONE = "write both as one loop where that gives the same results"
+
+HINTS = {
+    BETWEEN: "move the statement before the first loop or behind the second",
+    RANGES: "give both loops the same range",
+    PRAGMAS: "give both loops the same pragma",
+    ENDS: "take what may raise, `break` or `return` out of the loops",
+}
+"""What the user could change so that loops are joined, for the reasons that have such an answer."""
+
+REACH = 8
+"""How many loops back one looks for another to be joined with."""
+
+MAX_TOGETHER = 8
+"""How many loops become one for what they share alone: the analysis of the joined loop takes time that
+grows with its square, and the processor has a limited number of registers."""
+
+
+def fuse_loops(fn: Function, ctx: PassContext) -> Function:
+    """The function with fewer loops, and less traffic to memory."""
+    own = frozenset(n.array for n in walk(fn) if isinstance(n, Alloc))
+    if not (own or ctx.options.auto):
+        return fn
+    fusion = _Fusion(own, EqualExtents.of(fn.guards), ctx)
+    body = fusion.block(fn.body)
+    ctx.fusions.update((var, fusion.group(var)) for var in fusion.parts)
+    for refusal in fusion.refusals:
+        if not fusion.are_together(refusal.loops):
+            ctx.missed(refusal.loc, refusal.text, HINTS.get(refusal.why, WRITE_ONE), refusal.filled)
+    return replace(fn, body=body) if fusion.parts else fn
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Two loops that were not joined at that time; another way may have been found.
+
+    loops: those that the two were made of by then, by their variables. filled: what the one fills and the other
+    reads.
+    """
+
+    loops: tuple[Symbol, ...]
+    filled: frozenset[Symbol]
+    why: str
+    loc: Loc
+    text: str
+
+
+@dataclass(slots=True)
+class _Fusion:
+    """own: arrays made in the function. loops: as they were. parts: the loops that one was made of, by
+    its variable. refusals: each one once, in order. texts: what is known of
+    statements. updates: what `recognise_reductions` makes of them, by their identity."""
+
+    own: frozenset[Symbol]
+    equal: EqualExtents
+    ctx: PassContext
+    loops: dict[Symbol, For] = field(default_factory=dict)
+    parts: dict[Symbol, tuple[Symbol, ...]] = field(default_factory=dict)
+    refusals: dict[_Refusal, None] = field(default_factory=dict)
+    texts: Texts = field(default_factory=Texts)
+    updates: dict[int, tuple[Stmt, tuple[Stmt, ...]]] = field(default_factory=dict)
+
+    def are_together(self, loops: tuple[Symbol, ...]) -> bool:
+        return any(set(loops) <= set(parts) for parts in self.parts.values())
+
+    def group(self, var: Symbol) -> FusionGroup:
+        loops = [self.loops[part] for part in self.parts[var]]
+        moved: list[Expr] = [size for loop in loops for size in traffic_of(loop).values()]
+        return FusionGroup(var, self.parts[var], tuple(loop.loc for loop in loops), reduce(total, moved))
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in body:
+            if isinstance(stmt, For):
+                self.loops.setdefault(stmt.var, stmt)
+            self._append(out, self._inside(stmt))
+        return tuple(out)
+
+    def _inside(self, stmt: Stmt) -> Stmt:
+        match stmt:
+            case For():
+                return self._with_inner(stmt)
+            case While():
+                return replace(stmt, body=self.block(stmt.body))
+            case If():
+                return replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))
+            case _:
+                return stmt
+
+    def _with_inner(self, loop: For) -> For:
+        """The loop with those inside it joined. Two that become the only one inside would change places
+        with a loop that has to run in order; as they stand, `privatise_arrays` may free that one."""
+        trial = replace(self, refusals={}, parts={})
+        new = replace(loop, body=trial.block(loop.body))
+        is_nest = len(new.body) == 1 and isinstance(new.body[0], For) and len(loop.body) > 1
+        if is_nest and not is_free(new, self.ctx.trials):
+            return loop
+        self.refusals |= trial.refusals
+        self.parts |= trial.parts
+        return new
+
+    def _append(self, out: list[Stmt], stmt: Stmt) -> None:
+        """Adds the statement, joined with the nearest loop before it that it goes with."""
+        if isinstance(stmt, For):
+            loops = [at for at in range(len(out) - 1, -1, -1) if isinstance(out[at], For)]
+            for at in loops[:REACH]:
+                first = out[at]
+                assert isinstance(first, For)
+                joined = self._joined(first, stmt, out[at + 1 :])
+                if joined is not None:
+                    before, loop, behind = joined
+                    out[at:] = before
+                    self._append(out, loop)  # it may go with one further up, which the second did not
+                    out += behind
+                    return
+        out.append(stmt)
+
+    def _joined(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
+        """What takes the place of both loops and the statements between them; None with a remark."""
+        is_full = len(self._parts(first)) + len(self._parts(second)) > MAX_TOGETHER
+        if is_full and not self.own:
+            return None
+        one, two = self.texts.by(first.body), self.texts.by(second.body)
+        filled = one.stored & two.loaded
+        touched = (one.loaded | one.stored) & (two.loaded | two.stored)
+        is_producer = bool(filled & self.own)
+        if not touched or not (is_producer or self.ctx.options.auto):
+            return None
+        if is_full and not is_producer:
+            return None
+        inner = replace(self, refusals={}, parts={})
+        never = why_not_joined(first, second, self.equal, self.texts)
+        found = inner._attempt(first, second, between, is_producer) if never is None else never
+        if isinstance(found, str) and not self.ctx.options.on_gpu:
+            inner = replace(self, refusals={}, parts={})
+            found = inner._turned(first, second, between) or found
+        if not isinstance(found, str):
+            together = (*self._parts(first), *self._parts(second))
+            self.parts.pop(first.var, None)
+            self.parts.pop(second.var, None)
+            self.refusals |= inner.refusals
+            self.parts |= {**inner.parts, found[1].var: together}
+            return found
+        if filled or (never is None and found != BETWEEN):
+            what = "that fills an array it reads" if filled else "that walks the same memory"
+            text = f"not joined with the loop at line {first.loc.line} {what}: {found}"
+            loops = (*self._parts(first), *self._parts(second))
+            self.refusals[_Refusal(loops, frozenset(filled), found, second.loc, text)] = None
+        return None
+
+    def _combining(self, loop: For) -> For:
+        """The loop with updates for what they are; what it was joined from has been rewritten before."""
+        body: list[Stmt] = []
+        for stmt in loop.body:
+            known = self.updates.get(id(stmt))
+            if known is None:
+                new = (self._combining(stmt),) if isinstance(stmt, For) else _as_updates(stmt, self.ctx)
+                known = self.updates[id(stmt)] = stmt, new
+            body += known[1]
+        return replace(loop, body=tuple(body))
+
+    def _parts(self, loop: For) -> tuple[Symbol, ...]:
+        return self.parts.get(loop.var, (loop.var,))
+
+    def _turned(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
+        """The joined loop, where a nest goes with one that comes to the same rows inside its columns."""
+        turned = self._columns_first(first, second)
+        if turned is None or why_not_joined(turned, second, self.equal, self.texts) is not None:
+            return None
+        if why_not_worthwhile(turned, second) is not None:
+            return None
+        found = self._attempt(turned, second, between, is_producer=True)
+        if isinstance(found, str):
+            return None
+        rows = [stmt for stmt in found[1].body if isinstance(stmt, For)]
+        return found if len(rows) == 1 else None
+
+    def _columns_first(self, first: For, second: For) -> For | None:
+        """A nest of two loops the other way round, if nothing is against that and the second has such loops."""
+        inside = [stmt for stmt in second.body if isinstance(stmt, For)]
+        if len(inside) != 1 or len(second.body) == 1 or len(first.body) != 1:
+            return None
+        rows, columns = first, first.body[0]
+        if not isinstance(columns, For) or any(isinstance(n, For) for n in walk(columns.body)):
+            return None
+        same = self.equal.same
+        if (
+            rows.clauses
+            or columns.clauses
+            or not (same(rows.hi, inside[0].hi) and same(rows.lo, inside[0].lo))
+        ):
+            return None
+        if not is_fixed((columns.lo, columns.hi), (rows, columns)):
+            return None
+        legality = Legality.of(alone(first), self.ctx.trials)
+        if not all(legality.judge(loop).may_run_in_any_order for loop in (rows, columns)):
+            return None
+        return replace(columns, body=(replace(rows, body=columns.body),))
+
+    def _attempt(self, first: For, second: For, between: list[Stmt], is_producer: bool) -> _Joined | str:
+        """The joined loop with what goes before and behind it, or why there is none."""
+        places = placed(first, second, between, self.texts)
+        if places is None:
+            return BETWEEN
+        one, two = self._combining(first), self._combining(second)
+        if (symbol := left_behind(one, two)) is not None:
+            return f"the second starts from the value of '{symbol.name}' that the first leaves"
+        if not is_producer and (reason := why_not_worthwhile(one, two)) is not None:
+            return reason
+        if not self.ctx.options.on_gpu and not self.ctx.options.exact and ends_lanes(one, two):
+            return "its functions are computed in lanes, which a loop inside would end"
+        both = one_loop(one, two)
+        if not is_free(both, self.ctx.trials):
+            return "an iteration of the second needs other iterations of the first"
+        if self.ctx.options.exact and rounds_differently(
+            Legality.of(alone(both), self.ctx.trials).judge(both)
+        ):
+            return "with exact=True its sums keep their order"
+        loop = one_loop(first, second)
+        loop = replace(loop, body=self.block(loop.body))
+        if not is_producer and _perfect_depth(loop) < max(_perfect_depth(first), _perfect_depth(second)):
+            return "the loops inside them do not go together"
+        for part, own in ((one, first), (two, second)):
+            matrix = matrix_of_all_iterations(part) if _perfect_depth(own) > _perfect_depth(loop) else None
+            if matrix is not None:
+                return f"each iteration would come to all of '{matrix.name}', which tiles share"
+        before, behind = places
+        return before, loop, behind
+
+
+def _as_updates(stmt: Stmt, ctx: PassContext) -> tuple[Stmt, ...]:
+    fn = Function("part", (), (stmt,), loc=stmt.loc)
+    return recognise_reductions(fn, PassContext(ctx.options)).body
+
+
+_Joined = tuple[list[Stmt], For, list[Stmt]]
+
+
+def _perfect_depth(loop: For) -> int:
+    """How many loops are nested with nothing between them."""
+    depth = 1
+    while len(loop.body) == 1 and isinstance(inner := loop.body[0], For):
+        loop, depth = inner, depth + 1
+    return depth

@@ -1,0 +1,462 @@
+"""Runs loops that read each other's neighbours block by block, so that what lies between them stays in the cache.
+
+    t = empty((n, m))                               for b in range(blocks):
+    for i in range(0, n):                               t = empty((32 + 2, m))
+        for j in range(0, m):                           first = 32 * b, last = min(first + 32, n - 2)
+            t[i, j] = sqrt(x[i, j])                     for i in range(first, last + 2):
+    for i in range(0, n - 2):             ->                for j in range(0, m):
+        for j in range(0, m):                                   t[i - first, j] = sqrt(x[i, j])
+            y[i, j] = t[i, j] + t[i + 2, j]             for i in range(first, last):
+                                                            for j in range(0, m):
+                                                                y[i, j] = t[i - first, j] + t[i + 2 - first, j]
+
+The loops cannot be joined, since an iteration of the second needs several of the first; and to compute
+an element at each of its reads may take longer than memory does (`rematerialise`). A block of rows
+is still in the cache when it is read. Blocks compute the rows that two of them need twice; this is
+counted, with what they are computed from, against the arrays' way to memory and back. No block waits
+for another one.
+
+There may be any number of loops, over ranges that differ (`patterns/block_chains.py`): of each, a block has the
+rows that the later ones need. Of an array that somebody else reads, too, a block stores its own rows; those of its
+neighbours, which it needs for itself, are in an array of its own beside these.
+
+Runs after `contract_arrays` and its like, whose arrays need no blocks. Requires: `check_bounds` has run.
+
+Does not handle: arrays that were there before and of which neighbours are read, or that are changed by several loops;
+GPUs, where the loops stay kernels of their own; operands of a product of matrices, whose tiles would be cut by blocks:
+the other matrix would come from memory for each of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from appyc.analysis.accesses.syntactic_effects import Texts
+from appyc.analysis.algebra.amounts import NONE, total
+from appyc.analysis.cost.costs import operations_of, traffic_of
+from appyc.analysis.dependences.free_loops import is_free
+from appyc.analysis.dependences.fusion_legality import EqualExtents, alone, jumps
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.patterns.block_chains import (
+    Fresh,
+    Member,
+    is_fixed,
+    member,
+    only,
+    passes_by,
+    reaching,
+    saves_traffic,
+    share_scalars,
+    touched_outside,
+)
+from appyc.analysis.patterns.fill_pattern import accesses_in, filled_by
+from appyc.ir.machine_model import Machine
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Function,
+    Load,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.types import DType
+from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, rewrite_all, walk
+from appyc.passes.checks.check_parallel import rounds_differently
+from appyc.passes.checks.lengths import tested
+from appyc.passes.node_builders import apart, combine, integer, shifted, trip_count, zero
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import FusionGroup, PassContext
+
+ROWS = {1: 4096, 2: 32, 3: 8}
+"""Places along the first axis in a block, for arrays of so many axes: some hundred KiB of ordinary ones.
+Numbers and no variables, for the dependences of blocks to be exact."""
+
+MOST_MEMBERS = 12
+"""Loops in one chain: the analysis of what they are together takes time that grows with their square."""
+
+
+def overlapped_tiling(fn: Function, ctx: PassContext) -> Function:
+    """The function with such loops a block at a time."""
+    if ctx.options.on_gpu or not ctx.options.auto:
+        return fn
+    allocs = [n.array for n in walk(fn) if isinstance(n, Alloc)]
+    once = frozenset(array for array in allocs if allocs.count(array) == 1 and array.array.ndim in ROWS)
+    taken = {r.value for r in fn.results} | {n.array for n in walk(fn) if isinstance(n, Extent)}
+    rewriting = _Rewriting(
+        accesses_in(fn.body), once, once - taken, NameSupply.after(fn), EqualExtents.of(fn.guards), ctx
+    )
+    body = rewriting.block(fn.body)
+    return fn if body == fn.body else replace(fn, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Loops that run in blocks, with what goes before and behind them. end: how many statements that is."""
+
+    members: tuple[Member, ...]
+    fresh: Fresh
+    before: tuple[Stmt, ...]
+    behind: tuple[Stmt, ...]
+    end: int
+
+    @property
+    def rows(self) -> int:
+        arrays = {n.array for one in self.members for n in walk(one.loop) if isinstance(n, Load | Store)}
+        return ROWS[min(max(array.array.ndim for array in arrays), max(ROWS))]
+
+    def gain(self) -> float:
+        """Nanoseconds for each element, where there are more than caches hold."""
+        machine = Machine()
+        kept, again = 0.0, 0.0
+        for at, one in enumerate(self.members):
+            later = self.members[at + 1 :]
+            for array in one.writes:
+                readers = sum(array in arrays_read(other.loop) for other in later)
+                ways = readers + (2 if array in self.fresh.temporary else 0)
+                kept += ways * array.dtype.itemsize * machine.byte_far
+            loads = {n.array: n.array.dtype.itemsize for n in walk(one.loop.body) if isinstance(n, Load)}
+            values = [n.value for n in walk(one.loop.body) if isinstance(n, Store | Assign | Update)]
+            counts = [operations_of(value) for value in values]
+            work = sum(lanes * machine.vector + single * machine.scalar for lanes, single in counts)
+            again += (work + sum(loads.values()) * machine.byte_far) * one.extra / self.rows
+        return kept - again
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewriting:
+    """accesses: how many there are to each array. once: arrays that are made in one place. private: those that
+    nobody gets, and of whose lengths nothing is asked. members: what loops are, by their identity."""
+
+    accesses: Counter[Symbol]
+    once: frozenset[Symbol]
+    private: frozenset[Symbol]
+    names: NameSupply
+    equal: EqualExtents
+    ctx: PassContext
+    texts: Texts = field(default_factory=Texts)
+    members: dict[int, tuple[For, Member | None]] = field(default_factory=dict)
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        at = 0
+        while at < len(body):
+            stmt = body[at]
+            chain = self._chain(body, at) if isinstance(stmt, For) else None
+            new = None if chain is None else self._in_blocks(chain, [*out, *body])
+            if chain is not None and new is not None:
+                stmts, cleared = new
+                out = [part for s in [*out, *stmts] for part in _made(s, chain.fresh.temporary, cleared)]
+                at += chain.end
+                continue
+            inner = not isinstance(stmt, For) or (len(loops_of(stmt.body)) > 1 and not self._is_free(stmt))
+            out.append(map_blocks(stmt, self.block) if inner else stmt)
+            at += 1
+        return tuple(out)
+
+    # ------------------------------------------------------------ which loops
+
+    def _chain(self, body: tuple[Stmt, ...], at: int) -> _Chain | None:
+        """The loops from a place on that are to run in blocks; None where there are no two."""
+        text = self.texts.by(body[:at])
+        touched = text.loaded | text.stored
+        allocs = frozenset(s.array for s in body if isinstance(s, Alloc)) & self.once - touched
+        members: list[Member] = []
+        before: list[Stmt] = []
+        behind: list[Stmt] = []
+        found: _Chain | None = None
+        for end, stmt in enumerate(body[at:], 1):
+            if isinstance(stmt, For):
+                one = self._member(stmt)
+                if one is None or len(members) == MOST_MEMBERS:
+                    break
+                if members and not self._goes_on(members, behind, one):
+                    break
+                members.append(one)
+                chain = self._reaching(members, allocs, before, behind, end)
+                found = chain or found
+            elif passes_by(stmt, members, behind, allocs, self.texts):
+                before.append(stmt)
+            elif jumps(stmt) or may_raise(stmt):
+                break
+            else:
+                behind.append(stmt)
+        return found
+
+    def _member(self, loop: For) -> Member | None:
+        """The loop as a member of a chain; a chain that ends too soon is tried again from its second loop on."""
+        known = self.members.get(id(loop))
+        if known is None:
+            known = self.members[id(loop)] = loop, self._found_member(loop)
+        return known[1]
+
+    def _found_member(self, loop: For) -> Member | None:
+        (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
+        assert isinstance(combining, For)
+        found = member(_storing(combining))
+        return found if found is not None and self._is_free(combining) else None
+
+    def _goes_on(self, members: Sequence[Member], behind: Sequence[Stmt], one: Member) -> bool:
+        mine = self.texts.of(one.loop).touched
+        return (
+            saves_traffic(members, one)
+            and all(mine.is_free_of(self.texts.of(stmt).touched) for stmt in behind)
+            and not share_scalars(members, one)
+        )
+
+    def _reaching(
+        self, members: Sequence[Member], allocs: frozenset[Symbol], before: Sequence[Stmt],
+        behind: Sequence[Stmt], end: int,
+    ) -> _Chain | None:  # fmt: skip
+        """The chain of these loops, if blocks of them are possible, and pay."""
+        written = frozenset[Symbol]().union(*(one.writes for one in members))
+        private = written & allocs & self.private
+        temporary = private - touched_outside(private, self.accesses, members)
+        text = self.texts.by(before)
+        fresh = Fresh(allocs - text.loaded - text.stored, temporary)
+        found = reaching(members, fresh)
+        if found is None:
+            return None
+        chain = _Chain(found, fresh, tuple(before), tuple(behind), end)
+        if len(members) < 2 or (len(members) == 2 and not temporary):
+            return None  # `shifted_fusion` sees to two loops without computing anything twice
+        return chain if chain.gain() > 0 else None
+
+    def _is_free(self, loop: For) -> bool:
+        (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
+        assert isinstance(combining, For)
+        if not is_free(combining, self.ctx.trials):
+            return False
+        return not self.ctx.options.exact or not rounds_differently(
+            Legality.of(alone(combining), self.ctx.trials).judge(combining)
+        )
+
+    # ------------------------------------------------------------ their blocks
+
+    def _in_blocks(
+        self, chain: _Chain, around: Sequence[Stmt]
+    ) -> tuple[list[Stmt], frozenset[Symbol]] | None:
+        """What takes the chain's place, and the arrays that it clears; None where its blocks would wait for each
+        other."""
+        members, loc = chain.members, chain.members[-1].loop.loc
+        allocs = {s.array: s for s in around if isinstance(s, Alloc)}
+        held = {
+            array: allocs[array]
+            for one in members
+            for array in one.writes
+            if array in one.wanted or array in chain.fresh.temporary
+        }
+        shapes = [size for alloc in held.values() for size in alloc.shape[1:]]
+        bounds = [bound for one in members for bound in (one.loop.lo, one.loop.hi)]
+        if not is_fixed((*shapes, *bounds), members):
+            return None
+        stored = [one for one in members if not one.is_temporary(chain.fresh)]
+        low = self._end("min", [shifted(one.loop.lo, one.row) for one in stored])
+        high = self._end("max", [shifted(one.loop.hi, one.row) for one in stored])
+        block = self.names.fresh("block", DType.INT64)
+        passed = Binary("*", Var(block, loc=loc), integer(chain.rows, loc), loc=loc)
+        first = passed if low == integer(0, loc) else Binary("+", low, passed, loc=loc)
+        last = shifted(first, chain.rows)
+        body: list[Stmt] = []
+        homes: dict[Symbol, _Home] = {}
+        cleared = self._cleared(chain, allocs, (low, high))
+        for one in members:
+            body += [self._clearing(allocs[array], first, last) for array in cleared if array in one.writes]
+            for array in sorted(one.writes & held.keys(), key=lambda a: a.uid):
+                near, far = (one.near, one.far) if array in one.wanted else (0, 0)
+                home = _Home(self.names.fresh(array.name, array.type), shifted(first, near),
+                             array not in chain.fresh.temporary)  # fmt: skip
+                alloc = held[array]
+                size = integer(chain.rows + far - near, loc)
+                is_whole = (
+                    array not in arrays_read(one.loop) and filled_by(one.loop, alloc, self.equal) is not None
+                )
+                body.append(replace(alloc, array=home.array, shape=(size, *alloc.shape[1:]),
+                                    zero=alloc.zero and not is_whole))  # fmt: skip
+                homes[array] = home
+                self.ctx.contracted[array] = block
+            body += self._parts(one, chain, (first, last), homes)
+        blocks = trip_count(low, high, chain.rows)
+        loop = For(block, integer(0, loc), blocks, 1, tuple(body), loc=loc)
+        if not self._is_free(loop):
+            for array in homes:
+                del self.ctx.contracted[array]
+            return None
+        self._tell(chain, held, block)
+        return [*chain.before, loop, *chain.behind], frozenset(cleared)
+
+    def _cleared(self, chain: _Chain, allocs: dict[Symbol, Alloc], rows: tuple[Expr, Expr]) -> list[Symbol]:
+        """Stored arrays of zeros, which blocks clear: what they then store there is still in the cache."""
+        low, high = rows
+        written = [array for one in chain.members for array in one.writes - chain.fresh.temporary]
+        return [
+            array
+            for array in sorted(written, key=lambda a: a.uid)
+            if array in chain.fresh.made
+            and allocs[array].zero
+            and low == integer(0, low.loc)
+            and self.equal.same(high, allocs[array].shape[0])
+            and is_fixed(allocs[array].shape, chain.members)
+        ]
+
+    def _clearing(self, alloc: Alloc, first: Expr, last: Expr) -> For:
+        """The loops that clear a block's rows."""
+        loc, array = alloc.loc, alloc.array
+        places = [self.names.fresh("k", DType.INT64) for _ in alloc.shape]
+        index = tuple(Var(place, loc=loc) for place in places)
+        inner: Stmt = Store(array, index, zero(array.dtype, loc), checked=False, loc=loc)
+        for place, size in zip(places[:0:-1], alloc.shape[:0:-1], strict=True):
+            inner = For(place, integer(0, loc), size, 1, (inner,), loc=loc)
+        end = Binary("min", last, alloc.shape[0], loc=loc)
+        return For(places[0], first, end, 1, (inner,), loc=loc)
+
+    def _parts(
+        self, one: Member, chain: _Chain, rows: tuple[Expr, Expr], homes: dict[Symbol, _Home]
+    ) -> list[Stmt]:
+        """The member's loops for one block."""
+        first, last = rows
+        if one.is_temporary(chain.fresh):
+            return [_moved(_cut(one, shifted(first, one.near), shifted(last, one.far)), homes, one.writes)]
+        out: list[Stmt] = [_moved(_cut(one, first, last), homes, one.writes)]
+        unwanted = one.writes - one.wanted
+        rest = only(one.loop.body, one.totals, unwanted)
+        alone_there = {array: replace(home, is_copy=False) for array, home in homes.items()}
+        for lo, hi in ((shifted(first, one.near), first), (last, shifted(last, one.far))):
+            if lo != hi:
+                part = _cut(replace(one, loop=replace(one.loop, body=rest)), lo, hi)
+                fresh = {
+                    n.var: self.names.fresh(n.var.name, n.var.type) for n in (part, *loops_of(part.body))
+                }
+                out.append(_moved(rename(part, fresh), alone_there, one.writes))
+        return out
+
+    def _end(self, op: str, ends: Sequence[Expr]) -> Expr:
+        """The smallest ("min") or largest of some expressions; of those that are a constant apart, one is left."""
+        left: list[tuple[Expr | None, int, Expr]] = []
+        for end in ends:
+            base, offset = apart(end)
+            for at, (other, most, _) in enumerate(left):
+                if base == other or (base is not None and other is not None and self.equal.same(base, other)):
+                    if (offset < most) == (op == "min"):
+                        left[at] = base, offset, end
+                    break
+            else:
+                left.append((base, offset, end))
+        found = left[0][2]
+        for _, _, end in left[1:]:
+            found = Binary(op, found, end, loc=end.loc)
+        return found
+
+    def _tell(self, chain: _Chain, held: dict[Symbol, Alloc], block: Symbol) -> None:
+        groups = [self._group(one.loop) for one in chain.members]
+        parts = tuple(part for group in groups for part in group.parts)
+        places = tuple(place for group in groups for place in group.places)
+        before = reduce(total, (group.before for group in groups))
+        self.ctx.fusions[block] = FusionGroup(block, parts, places, before)
+        for one in chain.members:
+            for array in sorted(one.writes & chain.fresh.temporary, key=lambda a: a.uid):
+                extra = one.extra if array in one.wanted else 0
+                text = f"'{array.name}' is never stored whole: it is computed in blocks of {chain.rows} rows"
+                self.ctx.remark(
+                    held[array].loc,
+                    text + (f", with {extra} more for each that others compute, too" if extra else ""),
+                )
+        lines = sorted({one.loop.loc.line for one in chain.members})
+        if len(chain.members) > 2:
+            where = ", ".join(map(str, lines))
+            text = f"{len(chain.members)} loops at line {where} run together in blocks of {chain.rows} rows"
+            self.ctx.remark(chain.members[-1].loop.loc, text)
+
+    def _group(self, loop: For) -> FusionGroup:
+        """The loops that a loop has been made of."""
+        before = reduce(total, traffic_of(loop).values(), NONE)  # type: ignore[arg-type]
+        return self.ctx.fusions.get(loop.var) or FusionGroup(loop.var, (loop.var,), (loop.loc,), before)
+
+
+def _storing(loop: For) -> For:
+    """The loop with stores in place of updates of elements: rows that are computed twice start anew."""
+
+    def rule(node: Node) -> Node:
+        match node:
+            case Update(mask=None, atomic=False) if node.target.is_array:
+                before = Load(node.target, node.index, checked=node.checked, loc=node.loc)
+                value = combine(node.op, before, node.value)
+                return Store(node.target, node.index, value, checked=node.checked, loc=node.loc)
+            case _:
+                return node
+
+    return replace(loop, body=rewrite_all(loop.body, rule))
+
+
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """The block's own array. base: the row that its first one is. is_copy: the array itself is stored, too."""
+
+    array: Symbol
+    base: Expr
+    is_copy: bool
+
+
+def _cut(one: Member, first: Expr, last: Expr) -> For:
+    """The iterations of a member for some rows."""
+    loop = one.loop
+    lo, hi = shifted(first, -one.row), shifted(last, -one.row)
+    starts = loop.lo == integer(0, loop.loc) and _is_count(lo)
+    lo = lo if starts or lo == loop.lo else Binary("max", lo, loop.lo, loc=loop.loc)
+    return replace(loop, lo=lo, hi=Binary("min", hi, loop.hi, loc=loop.loc))
+
+
+def _is_count(expr: Expr) -> bool:
+    """Whether a number of blocks times their rows, with what is added, is seen to be 0 or more."""
+    match expr:
+        case Binary("*", Var(), Const()):
+            return True
+        case Binary("+", lhs, rhs):
+            return _is_count(lhs) and _is_count(rhs)
+        case _:
+            return isinstance(expr, Const) and expr.value.real >= 0
+
+
+def _moved(loop: For, homes: dict[Symbol, _Home], writes: frozenset[Symbol]) -> For:
+    """The loop with the block's own arrays."""
+
+    def index(home: _Home, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return (Binary("-", given[0], home.base, loc=given[0].loc), *given[1:])
+
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        match node:
+            case Load() if node.array in homes:
+                home = homes[node.array]
+                return replace(node, array=home.array, index=index(home, node.index))
+            case Store() if node.array in homes and node.array in writes:
+                home = homes[node.array]
+                own = replace(node, array=home.array, index=index(home, node.index))
+                if not home.is_copy:
+                    return own
+                there = Load(home.array, own.index, checked=False, loc=node.loc)
+                return own, replace(node, value=there)
+            case _:
+                return node
+
+    (found,) = rewrite_all((loop,), rule)
+    return found
+
+
+def _made(stmt: Stmt, gone: frozenset[Symbol], cleared: frozenset[Symbol]) -> tuple[Stmt, ...]:
+    """A statement, or what is left of it where it makes an array that blocks have, or clear."""
+    if isinstance(stmt, Alloc) and stmt.array in gone:
+        return tested(stmt)
+    return (replace(stmt, zero=False),) if isinstance(stmt, Alloc) and stmt.array in cleared else (stmt,)

@@ -1,0 +1,226 @@
+"""Computes an element again wherever it is read, where that takes less time than memory does.
+
+    t = empty((n,))                                 for j in range(0, n - 2):
+    for i in range(0, n):                               b[1 + j] = a[j] * 2.0 + a[2 + j] * 2.0
+        t[i] = a[i] * 2.0                    ->
+    for j in range(0, n - 2):
+        b[1 + j] = t[j] + t[2 + j]
+
+A stencil over a temporary is a loop of another length, and needs elements of several iterations
+of the loop that fills it: the two cannot be joined. Without the array they need not be. Whether
+that pays is counted, in operations and bytes, each at the speed of an ordinary machine
+(`ir/machine_model.py`): all that is computed once more for each place that reads, against the array's way
+to memory and back, and that of what it is computed from.
+
+An array is taken that one nest fills with one expression and that is read behind it in the same
+block, at a constant distance from the variables of the loops around, each element by few iterations.
+What the expression needs must not change before the last of them has run.
+
+Requires: `check_bounds` has run; nothing in the expression can raise. Runs before `fuse_loops`,
+which is left with the arrays that every loop reads at the place where it stands.
+
+Does not handle: arrays that are filled by several statements, or returned; reads in loops with
+further loops around that would compute an element over and over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from appyc.analysis.accesses.syntactic_effects import Texts, Touched
+from appyc.analysis.cost.costs import operations_of
+from appyc.analysis.dependences.fusion_legality import EqualExtents
+from appyc.analysis.patterns.fill_pattern import accesses_in, filled_by, is_whole
+from appyc.ir.machine_model import Machine
+from appyc.ir.nodes import (
+    Alloc,
+    Binary,
+    Const,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Node,
+    Stmt,
+    Symbol,
+    Var,
+    While,
+)
+from appyc.ir.visit import children, extents_read, rewrite, substitute, walk
+from appyc.passes.checks.lengths import tested
+from appyc.passes.pass_context import PassContext
+
+
+def rematerialise(fn: Function, ctx: PassContext) -> Function:
+    """The function without the temporary arrays that are cheaper to compute than to keep."""
+    allocs = [n for n in walk(fn) if isinstance(n, Alloc)]
+    returned = {result.value for result in fn.results}
+    times = [a.array for a in allocs]
+    left = [a for a in allocs if times.count(a.array) == 1 and a.array not in returned]
+    equal = EqualExtents.of(fn.guards)
+    texts = Texts()
+    known = _Known.of(fn, texts)
+    while left:
+        # The last one first: what it is computed from is then read where it was read itself.
+        alloc = left.pop()
+        producer = _producer(fn, alloc, equal, known)
+        if producer is None or not producer.reads:
+            continue
+        name, reads = alloc.array.name, len(producer.reads)
+        if producer.gain() < 0:
+            if any(read.is_elsewhere for read in producer.reads):
+                text = f"'{name}' is not computed at each of {reads} reads: that would take longer than to keep it"
+                ctx.missed(alloc.loc, text, "read fewer elements of it, or compute less for each")
+            continue
+        if any(read.is_elsewhere for read in producer.reads):
+            fn = _without(fn, producer)
+            known = _Known.of(fn, texts)
+            ctx.recomputed[alloc.array] = alloc.loc
+            ctx.remark(alloc.loc, f"'{name}' is never stored: it is computed at each of {reads} reads")
+            left = [a for a in left if a.array != alloc.array]
+    return fn
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A read of the array. nest: the number of the loop nest that it is in. is_elsewhere: it is not in
+    the iteration that would store the element, were the loops joined."""
+
+    load: Load
+    nest: int
+    is_elsewhere: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Producer:
+    """The nest that fills an array: `value` at the place that `axes` name, one for each of its axes."""
+
+    alloc: Alloc
+    nest: For
+    axes: tuple[Symbol, ...]
+    value: Expr
+    reads: tuple[_Read, ...]
+
+    def gain(self) -> float:
+        """Nanoseconds that one element costs less if it is computed at every read."""
+        machine = Machine()
+        in_lanes, alone = operations_of(self.value)
+        once = in_lanes * machine.vector + alone * machine.scalar
+        loads = len({(n.array, n.index) for n in walk(self.value) if isinstance(n, Load)})
+        sites = len({(read.load.index, read.nest) for read in self.reads})
+        computing = (sites - 1) * once + (sites * loads - loads - sites) * machine.vector
+        consumers = len({read.nest for read in self.reads})
+        inputs = {n.array for n in walk(self.value) if isinstance(n, Load)}
+        kept = (2 + consumers) * self.alloc.array.dtype.itemsize
+        read_again = (consumers - 1) * sum(array.dtype.itemsize for array in inputs)
+        return (kept - read_again) * machine.byte_far - computing
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Of a function as it is: how often its arrays are accessed, and of which the lengths are asked for."""
+
+    accesses: Counter[Symbol]
+    sized: frozenset[Symbol]
+    texts: Texts
+
+    @classmethod
+    def of(cls, fn: Function, texts: Texts) -> _Known:
+        sized = frozenset(array for array, _ in extents_read(fn))
+        return cls(accesses_in(fn), sized, texts)
+
+
+def _producer(fn: Function, alloc: Alloc, equal: EqualExtents, known: _Known) -> _Producer | None:
+    """What fills the array, if an element may be computed anew wherever it is read."""
+    array = alloc.array
+    if array in known.sized:
+        return None
+    for body in _blocks(fn.body):
+        for at, stmt in enumerate(body):
+            filled = filled_by(stmt, alloc, equal) if isinstance(stmt, For) else None
+            if filled is None:
+                continue
+            nest, axes, value = filled.loop, filled.axes, filled.store.value
+            reads = _reads(body[at + 1 :], alloc, axes, equal, known.texts)
+            if reads is None or known.accesses[array] != len(reads) + 1:
+                return None
+            last = max((read.nest for read in reads), default=-1)
+            needed = Touched.by(value)
+            changed = known.texts.by(body[at + 1 : at + 2 + last]).touched
+            if changed.writes & needed.reads or changed.made & needed.sizes:
+                return None
+            return _Producer(alloc, nest, axes, value, reads)
+    return None
+
+
+def _blocks(body: tuple[Stmt, ...]) -> Iterator[tuple[Stmt, ...]]:
+    yield body
+    for stmt in body:
+        match stmt:
+            case For() | While():
+                yield from _blocks(stmt.body)
+            case If():
+                yield from _blocks(stmt.then)
+                yield from _blocks(stmt.orelse)
+            case _:
+                pass
+
+
+def _reads(
+    later: tuple[Stmt, ...], alloc: Alloc, axes: tuple[Symbol, ...], equal: EqualExtents, texts: Texts
+) -> tuple[_Read, ...] | None:
+    """The reads behind the nest; None where one comes to an element over and over."""
+    out: list[_Read] = []
+    for number, stmt in enumerate(later):
+        if alloc.array not in texts.of(stmt).loaded:
+            continue
+        for load, around in _loads(stmt, alloc.array, ()):
+            named = {_variable(place) for place in load.index}
+            if len(around) != len(axes) or named != {loop.var for loop in around}:
+                return None
+            is_there = load.index == tuple(Var(loop.var, loc=loop.loc) for loop in around) and all(
+                is_whole(loop, extent, equal) for loop, extent in zip(around, alloc.shape, strict=True)
+            )
+            out.append(_Read(load, number, not is_there))
+    return tuple(out)
+
+
+def _variable(place: Expr) -> Symbol | None:
+    """The loop variable that an index is but for constants that are added to it."""
+    match place:
+        case Var():
+            return place.symbol
+        case Binary("+", inner, Const()) | Binary("+", Const(), inner) | Binary("-", inner, Const()):
+            return _variable(inner)
+        case _:
+            return None
+
+
+def _loads(node: Node, array: Symbol, around: tuple[For, ...]) -> Iterator[tuple[Load, tuple[For, ...]]]:
+    """The loads of an array, and the loops around each; a `while` is none that could be named."""
+    if isinstance(node, Load) and node.array == array:
+        yield node, around
+    inner = (*around, node) if isinstance(node, For) else around
+    for child in children(node):
+        yield from _loads(child, array, inner)
+
+
+def _without(fn: Function, producer: _Producer) -> Function:
+    """The function with the value in place of every read."""
+    array = producer.alloc.array
+
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        match node:
+            case Alloc() if node.array == array:
+                return tested(node)
+            case For() if node.var == producer.nest.var:
+                return ()
+            case Load() if node.array == array:
+                return substitute(producer.value, dict(zip(producer.axes, node.index, strict=True)))
+            case _:
+                return node
+
+    return rewrite(fn, rule)

@@ -1,0 +1,269 @@
+"""Runs two loops block by block where an iteration of the second needs its neighbours in the first.
+
+    for i in range(0, n):                           for b in range(blocks):
+        y[i] = x[i] * 2.0                               for i in range(32 b, min(32 b + 32, n)):
+    for i in range(0, n - 1):                               y[i] = x[i] * 2.0
+        z[i] = y[i + 1] - y[i]              ->          for i in range(32 b, min(32 b + 31, n - 1)):
+                                                            z[i] = y[i + 1] - y[i]
+                                                    for b in range(blocks):
+                                                        for i in range(32 b + 31, min(32 b + 32, n - 1)):
+                                                            z[i] = y[i + 1] - y[i]
+
+The loops cannot be joined: what one iteration needs is not the same iteration's. In a block all of it is
+there, but for the iterations at its ends, which are peeled off, and run when all blocks are done. What the
+first loop has touched, the second one then finds in the cache, also where their ranges differ.
+
+How many iterations are peeled follows from the distances between accesses to one place, of which one is a
+store: to have `y[i + 1]` there, the first loop is one ahead. All must be constants along one axis.
+
+For arrays that have to be stored; `overlapped_tiling` has taken the others. Requires: `check_bounds` has run.
+Runs after `interchange_loops`, which would take a loop over blocks for one that had better be inside.
+
+Does not handle: more than two loops, which `overlapped_tiling` takes; nests that come to a place more than once;
+loops that wait for their own iterations, or were one loop before it was distributed; GPUs, where a launch is the
+cheaper wall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses.scalar_flow import scalars_of
+from appyc.analysis.accesses.syntactic_effects import Texts, Touched
+from appyc.analysis.cost.costs import traffic_of
+from appyc.analysis.cost.fusion_benefit import is_worthwhile
+from appyc.analysis.dependences.fusion_legality import EqualExtents, alone, has_effects, placed
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.patterns.fill_pattern import distance
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Binary,
+    Const,
+    Expr,
+    For,
+    Function,
+    Load,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import loops_of, map_blocks, rename, scalars_read, scalars_written, walk
+from appyc.passes.checks.check_parallel import rounds_differently
+from appyc.passes.node_builders import integer, shifted, trip_count
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import PassContext
+
+ROWS = {1: 4096, 2: 32, 3: 8}
+"""Iterations of a block, for nests of so many loops."""
+
+MOST_PEELED = 1 / 4
+"""The part of a block that may be peeled: those iterations find nothing in the cache."""
+
+
+def shifted_fusion(fn: Function, ctx: PassContext) -> Function:
+    """The function with such pairs of loops in blocks."""
+    if ctx.options.on_gpu or not ctx.options.auto:
+        return fn
+    body = _Rewriting(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx).block(fn.body)
+    return fn if body == fn.body else replace(fn, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewriting:
+    names: NameSupply
+    equal: EqualExtents
+    ctx: PassContext
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in body:
+            match stmt:
+                case For() if sum(isinstance(s, For) for s in stmt.body) > 1 and not self._is_free(stmt):
+                    out.append(map_blocks(stmt, self.block))
+                case For():
+                    self._append(out, stmt)
+                case _:
+                    out.append(map_blocks(stmt, self.block))
+        return tuple(out)
+
+    def _append(self, out: list[Stmt], second: For) -> None:
+        """Adds a loop, in blocks with the last loop before it where that may be, and pays."""
+        at = next((k for k in range(len(out) - 1, -1, -1) if isinstance(out[k], For)), None)
+        first = None if at is None else out[at]
+        if (
+            at is None or not isinstance(first, For) or first.loc == second.loc
+        ):  # one loop, which was distributed
+            out.append(second)
+            return
+        places = placed(first, second, out[at + 1 :], Texts())
+        reach = _reach(first, second)
+        if places is None or reach is None or not self._may_be_cut(first, second, reach):
+            out.append(second)
+            return
+        loops = self._in_blocks(first, second, reach)
+        if not self._is_free(loops[0]):
+            out.append(second)
+            return
+        before, behind = places
+        out[at:] = [*before, *loops, *behind]
+        peeled = reach[1] - reach[0]
+        self.ctx.remark(
+            second.loc,
+            f"runs in blocks of {_rows(first)} iterations with the loop at line {first.loc.line}"
+            + (f"; of each, {peeled} at its ends wait for its neighbours" if peeled else ""),
+        )
+
+    def _is_free(self, loop: For) -> bool:
+        (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
+        assert isinstance(combining, For)
+        verdict = Legality.of(alone(combining), self.ctx.trials).judge(combining)
+        return verdict.may_run_in_any_order and not (self.ctx.options.exact and rounds_differently(verdict))
+
+    def _may_be_cut(self, first: For, second: For, reach: tuple[int, int]) -> bool:
+        if reach[1] - reach[0] > MOST_PEELED * _rows(first):
+            return False
+        if _share_scalars(first, second) or not _pays(first, second):
+            return False
+        bounds = Touched.by((second.lo, second.hi))
+        return Touched.by(first.body).is_free_of(bounds) and self._is_free(first) and self._is_free(second)
+
+    def _in_blocks(self, first: For, second: For, reach: tuple[int, int]) -> list[For]:
+        """The loop over blocks, and the one over what is peeled from them."""
+        rows, loc = _rows(first), second.loc
+        if self.equal.same(first.hi, second.hi):
+            second = replace(second, hi=first.hi)  # one name for one length: fewer cases to tell apart
+        low, high = _one("min", first.lo, second.lo), _one("max", first.hi, second.hi)
+        blocks = trip_count(low, high, rows)
+
+        def ends(block: Symbol) -> tuple[Expr, Expr]:
+            passed: Expr = Binary("*", Var(block, loc=loc), integer(rows, loc), loc=loc)
+            start = passed if low == integer(0, loc) else Binary("+", low, passed, loc=loc)
+            return start, shifted(start, rows)
+
+        def over(block: Symbol, body: Sequence[For]) -> For:
+            return For(block, integer(0, loc), blocks, 1, tuple(body), loc=loc)
+
+        block = self.names.fresh("block", DType.INT64)
+        start, end = ends(block)
+        inside = (shifted(start, -reach[0]), shifted(end, -reach[1]))
+        whole = replace(first, lo=start, hi=_one("min", end, first.hi)) if first.lo == low else None
+        out = [over(block, (whole or _cut(first, start, end), _cut(second, *inside)))]
+        if reach[0] < reach[1]:
+            block = self.names.fresh("block", DType.INT64)
+            start, end = ends(block)
+            parts = [(start, shifted(start, -reach[0]))] if reach[0] < 0 else []
+            parts += [(shifted(end, -reach[1]), end)] if reach[1] > 0 else []
+            out.append(over(block, [self._again(_cut(second, *part)) for part in parts]))
+        return out
+
+    def _again(self, loop: For) -> For:
+        return rename(
+            loop, {n.var: self.names.fresh(n.var.name, n.var.type) for n in (loop, *loops_of(loop.body))}
+        )
+
+
+def _one(op: str, lhs: Expr, rhs: Expr) -> Expr:
+    """The smaller ("min") or larger one."""
+    if isinstance(lhs, Const) and isinstance(rhs, Const):
+        is_less = bool(lhs.value.real < rhs.value.real)
+        return lhs if is_less == (op == "min") else rhs
+    return lhs if lhs == rhs else Binary(op, lhs, rhs, loc=rhs.loc)
+
+
+def _cut(loop: For, start: Expr, end: Expr) -> For:
+    """The iterations of a loop from `start` to `end`."""
+    return replace(loop, lo=_one("max", start, loop.lo), hi=_one("min", end, loop.hi))
+
+
+def _rows(loop: For) -> int:
+    depth = 1
+    while len(loop.body) == 1 and isinstance(inner := loop.body[0], For):
+        loop, depth = inner, depth + 1
+    return ROWS[min(depth, max(ROWS))]
+
+
+def _share_scalars(first: For, second: For) -> bool:
+    """Whether one of the loops needs what the other one leaves in a scalar."""
+    found = scalars_of(alone(first, second))
+    own = set(found[first.var].private) & set(found[second.var].private)
+    one, two = scalars_written(first), scalars_written(second)
+    shared = (one & (scalars_read(second) | two)) | (two & scalars_read(first))
+    return bool(shared - own)
+
+
+def _reach(first: For, second: For) -> tuple[int, int] | None:
+    """How far the first loop is behind, and ahead, where both come to one place and one of them writes it:
+    no more than 0 and no less. None where that is no constant, or the loops are not such as can be cut."""
+    for loop in (first, second):
+        if loop.step != 1 or loop.clauses is not None or has_effects(loop.body):
+            return None
+        if not _is_flat(loop):
+            return None
+    found = {0}
+    accesses = list(_accesses(second))
+    meets = False
+    for array, index, writes in _accesses(first):
+        for other, place, also in accesses:
+            if array == other and (writes or also):
+                apart = _apart(first, index, second, place)
+                if apart is None:
+                    return None
+                meets = True
+                found.add(apart)
+    return (min(found), max(found)) if meets else None
+
+
+def _pays(first: For, second: For) -> bool:
+    """Whether much of what the loops move is of arrays that both walk at one pace."""
+    one, two = traffic_of(first), traffic_of(second)
+    places = [(array, index) for array, index, _ in _accesses(second)]
+    alike = {
+        array
+        for array, index, _ in _accesses(first)
+        for other, place in places
+        if array == other and _apart(first, index, second, place) is not None
+    }
+    return is_worthwhile(one, two, alike)
+
+
+def _is_flat(loop: For) -> bool:
+    """Whether a nest comes to each place that it writes once: others, as products of matrices, have better
+    ways to use the cache."""
+    variables = {loop.var}
+    body = loop.body
+    while len(body) == 1 and isinstance(inner := body[0], For):
+        variables.add(inner.var)
+        body = inner.body
+    if any(isinstance(n, For | While | Alloc) for n in walk(body)):
+        return False
+    inside = replace(loop, body=body)
+    written = [index for _, index, writes in _accesses(inside) if writes]
+    return all(variables <= scalars_read(index) for index in written)
+
+
+def _apart(first: For, index: tuple[Expr, ...], second: For, place: tuple[Expr, ...]) -> int | None:
+    """The variable of the first loop less that of the second, where both are at one element."""
+    for mine, other in zip(index, place, strict=True):
+        here, there = distance(mine, first.var), distance(other, second.var)
+        if here is not None and there is not None:
+            return there - here
+    return None
+
+
+def _accesses(loop: For) -> Iterator[tuple[Symbol, tuple[Expr, ...], bool]]:
+    for node in walk(loop.body):
+        match node:
+            case Load():
+                yield node.array, node.index, False
+            case Store():
+                yield node.array, node.index, True
+            case Update() if node.target.is_array:
+                yield node.target, node.index, True
+            case _:
+                pass

@@ -1,0 +1,1 @@
+"""Passes that map loops to the grid and lanes of a GPU."""

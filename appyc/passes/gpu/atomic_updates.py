@@ -1,0 +1,89 @@
+"""Loops that combine into elements of an array, for a GPU.
+
+    for i in range(n):                # parallel, reduction(+: hist)
+        hist[key[i]] += 1             # integers: atomic updates, whose order does not show
+
+    for i in range(n):                         for j in range(m):        # parallel
+        for j in range(m):              ->         for i in range(n):
+            out[j] += a[i, j]                          out[j] += a[i, j]
+
+A sum of floats has to be the same on every run, so its additions keep an order: where a loop
+inside is free once it is outside, each of its iterations does all additions of its elements.
+Elsewhere the loop runs in order, unless a clause `reduction(+: hist)` gives leave to add in any.
+
+Before `promote_accumulators`, which then holds the elements in scalars. After this pass no
+loop names an array among its reductions. Does not handle: copies of the array for each program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.analysis.dependences.legality import Legality
+from appyc.ir.nodes import For, Function, Load, LoopMode, Node, Reduction, Symbol, Update
+from appyc.ir.visit import map_loops, rewrite_all, scalars_read, scalars_written, walk
+from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, has_atomic
+from appyc.passes.pass_context import PassContext
+
+
+def atomic_updates(fn: Function, ctx: PassContext) -> Function:
+    """The function without reductions of arrays."""
+
+    def rule(loop: For) -> For:
+        combined = tuple(r for r in loop.reductions if r.symbol.is_array)
+        if not combined:
+            return loop
+        reason = next((why for r in combined if (why := _why_not_atomic(loop, r)) is not None), None)
+        if reason is None:
+            return _with_atomics(loop, {r.symbol for r in combined})
+        turned = _turned(fn, loop)
+        if turned is not None:
+            return turned
+        ctx.missed(loop.loc, f"the loop does not run in parallel on the GPU: {reason}", ANOTHER_LOOP)
+        return replace(loop, mode=LoopMode.SEQUENTIAL, private=(), last=(), reductions=())
+
+    return map_loops(fn, rule)
+
+
+def _why_not_atomic(loop: For, reduction: Reduction) -> str | None:
+    """What keeps the updates of an array from being done in any order at the same time."""
+    array, op = reduction.symbol, reduction.op
+    updates = [n for n in walk(loop.body) if isinstance(n, Update) and n.target == array]
+    if not all(has_atomic(update) for update in updates):
+        return f"a GPU has no atomic '{op}' on {array.dtype}"
+    if array.dtype.is_integer or all(update.atomic for update in updates):
+        return None
+    if loop.clauses is not None and reduction in loop.clauses.reductions:
+        return None
+    return (
+        f"sums in '{array.name}' would differ from run to run; "
+        f"the clause reduction({op}: {array.name}) allows that"
+    )
+
+
+def _with_atomics(loop: For, arrays: set[Symbol]) -> For:
+    def rule(node: Node) -> Node:
+        return replace(node, atomic=True) if isinstance(node, Update) and node.target in arrays else node
+
+    rest = tuple(r for r in loop.reductions if r.symbol not in arrays)
+    return replace(loop, body=rewrite_all(loop.body, rule), reductions=rest)
+
+
+def _turned(fn: Function, loop: For) -> For | None:
+    """The loop inside the one that it holds, where that one may then run in parallel."""
+    if len(loop.body) != 1 or not isinstance(loop.body[0], For) or loop.last:
+        return None
+    inner = loop.body[0]
+    changing = {loop.var} | scalars_written(inner.body)
+    bounds = (inner.lo, inner.hi)
+    if inner.last or scalars_read(bounds) & changing or any(isinstance(n, Load) for n in walk(bounds)):
+        return None
+    ordered = replace(
+        loop, body=inner.body, mode=LoopMode.SEQUENTIAL, clauses=None, private=(), last=(), reductions=()
+    )
+    turned = replace(inner, body=(ordered,), clauses=loop.clauses, mode=LoopMode.SEQUENTIAL)
+    trial = map_loops(fn, lambda n: turned if n.var == loop.var else n)
+    found = Legality.of(trial).judge(turned)
+    if not found.may_run_in_any_order or found.reductions or found.last:
+        return None
+    return replace(turned, mode=LoopMode.PARALLEL, private=found.private, last=(), reductions=())

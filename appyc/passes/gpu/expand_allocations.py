@@ -1,0 +1,261 @@
+"""Gives every iteration of a loop on the GPU its slice of one array, where each allocates its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeAlias
+
+from appyc.analysis.dependences.verdicts import named
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Load,
+    LoopMode,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import loops_of, rewrite_all, scalars_written, symbols_of, walk
+from appyc.passes.node_builders import integer, is_simple, trip_count, zero
+from appyc.passes.pass_context import PassContext
+
+Place: TypeAlias = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+
+ROOM = 1 << 28
+"""Bytes that the slices of one array may take; with more, the iterations run in several parts."""
+
+
+def expand_allocations(fn: Function, ctx: PassContext) -> Function:
+    """Allocations move out of loops that run in parallel.
+
+    Before:                                   After:
+        for i in range(n):      # parallel        count = max(n, 0)
+            t = np.empty((m,))                    most = max(ROOM // (m * 8), 1)
+            for j in range(m):                    t_all = np.empty((min(count, most), m))
+                t[j] = ...                        for part in range((count + most - 1) // most):
+                                                      for i in range(...):      # parallel
+                                                          for j in range(m):
+                                                              t_all[i - first, j] = ...
+
+    A kernel cannot allocate. The array gets an axis for each loop around the allocation that is
+    not sequential, before its own axes, so that lanes along them lie together; behind them where
+    an access is checked, for the message to name the right axis. What was to be zero is set so
+    where the allocation was.
+
+    Requires: loops have their modes. First of the passes for the GPU that look at arrays.
+
+    Rows that lanes keep (`For.row_lanes`) stay where they are.
+
+    Does not handle: extents, and bounds of those loops, that are known only inside. Such loops
+    stay as they are, and `split_kernels` says that they do not run in parallel.
+    """
+    expander = _Expander(NameSupply.after(fn), ctx)
+    body = expander.block(fn.body)
+    return replace(fn, body=body) if expander.changed else fn
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A loop that gets an axis, the number of its iterations, and the first value of its variable."""
+
+    loop: For
+    count: Expr
+    first: Expr
+
+    def number(self) -> Expr:
+        loc = self.loop.loc
+        passed: Expr = Binary("-", Var(self.loop.var, loc=loc), self.first, loc=loc)
+        if self.loop.step == 1:
+            return passed
+        return Binary("//", passed, integer(self.loop.step, loc), loc=loc)
+
+
+class _Expander:
+    def __init__(self, names: NameSupply, ctx: PassContext) -> None:
+        self.names, self.ctx = names, ctx
+        self.changed = False
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """Statements around which no loop runs in parallel."""
+        out: list[Stmt] = []
+        for stmt in body:
+            if isinstance(stmt, For) and stmt.row_lanes is not None:
+                out.append(stmt)
+            elif isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
+                out += self.nest(stmt)
+            elif isinstance(stmt, For | While):
+                out.append(replace(stmt, body=self.block(stmt.body)))
+            elif isinstance(stmt, If):
+                out.append(replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse)))
+            else:
+                out.append(stmt)
+        return tuple(out)
+
+    def nest(self, loop: For) -> Sequence[Stmt]:
+        """A parallel loop with the allocations before it; as it is where one cannot move."""
+        places = _allocations(loop, ())
+        inside = scalars_written(loop) | {inner.var for inner in (loop, *loops_of(loop.body))}
+        inside |= {alloc.array for alloc, _ in places}
+        needed = [e for alloc, path in places for e in (*alloc.shape, *_bounds(path))]
+        if not places or any(not _is_known(e, inside) for e in needed):
+            return (loop,)
+        self.changed = True
+        before: list[Stmt] = []
+        axes: dict[Symbol, _Axis] = {}
+        for x in dict.fromkeys(x for _, path in places for x in path):
+            axes[x.var] = _Axis(x, self._count(x, before), self._named("start", x.lo, before))
+        count, start = axes[loop.var].count, axes[loop.var].first
+        sizes = [self._bytes(alloc, path, axes, before) for alloc, path in places]
+        loc = loop.loc
+        each = reduce(lambda a, b: Binary("max", a, b, loc=loc), sizes)
+        most = self._named("most", _at_least_one(Binary("//", integer(ROOM, loc), each, loc=loc)), before)
+        part = self.names.fresh("part", DType.INT64)
+        offset = Binary("*", Var(part, loc=loc), most, loc=loc)
+        inner: list[Stmt] = []
+        lo = self._named("first", _plus(start, _times(offset, loop.step)), inner)
+        left = Binary("min", Binary("-", count, offset, loc=loc), most, loc=loc)
+        hi = _plus(lo, _times(left, loop.step))
+        held = self._named("held", Binary("min", count, most, loc=loc), before)
+        axes[loop.var] = _Axis(loop, held, lo)
+        for alloc, path in places:
+            loop, made = self._with_slices(loop, alloc, [axes[x.var] for x in path])
+            before.append(made)
+        inner.append(replace(loop, lo=lo, hi=hi))
+        rounded = Binary("+", count, Binary("-", most, integer(1, loc), loc=loc), loc=loc)
+        parts = Binary("//", rounded, most, loc=loc)
+        return (*before, For(part, integer(0, loc), parts, 1, tuple(inner), loc=loc))
+
+    def _count(self, loop: For, out: list[Stmt]) -> Expr:
+        trips = trip_count(loop.lo, loop.hi, loop.step)
+        return self._named("count", Binary("max", trips, integer(0, loop.loc), loc=loop.loc), out)
+
+    def _bytes(self, alloc: Alloc, path: tuple[For, ...], axes: dict[Symbol, _Axis], out: list[Stmt]) -> Expr:
+        """The bytes that one iteration of the outermost loop needs; at least 1."""
+        loc = alloc.loc
+        total: Expr = integer(alloc.array.dtype.itemsize, loc)
+        for length in (*alloc.shape, *(axes[x.var].count for x in path[1:])):
+            total = Binary("*", total, length, loc=loc)
+        return self._named("bytes", _at_least_one(total), out)
+
+    def _named(self, name: str, value: Expr, out: list[Stmt]) -> Expr:
+        if is_simple(value):
+            return value
+        symbol = self.names.fresh(name, DType.INT64)
+        out.append(Assign(symbol, value, loc=value.loc))
+        return Var(symbol, loc=value.loc)
+
+    # ------------------------------------------------------------ one allocation
+
+    def _with_slices(self, loop: For, alloc: Alloc, axes: list[_Axis]) -> tuple[For, Alloc]:
+        """The loop with slices in place of an array, and the allocation of all of them."""
+        old = alloc.array
+        kind = ArrayType(old.dtype, old.array.ndim + len(axes))
+        new = self.names.fresh(old.name, kind)
+        counts = tuple(axis.count for axis in axes)
+        behind = any(_is_checked(node, old) for node in walk(loop.body))
+
+        def place(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+            numbers = tuple(axis.number() for axis in axes)
+            return (*index, *numbers) if behind else (*numbers, *index)
+
+        def rule(node: Node) -> Node | tuple[Node, ...]:
+            match node:
+                case Load(array=array) | Store(array=array) if array == old:
+                    return replace(node, array=new, index=place(node.index))
+                case Update(target=target) if target == old:
+                    return replace(node, target=new, index=place(node.index))
+                case Extent(array=array, axis=axis) if array == old:
+                    return replace(node, array=new, axis=axis if behind else axis + len(axes))
+                case Alloc(array=array) if array == old:
+                    return self._zeros(new, node, place) if node.zero else ()
+                case _:
+                    return node
+
+        shape = (*alloc.shape, *counts) if behind else (*counts, *alloc.shape)
+        body = rewrite_all(loop.body, rule)
+        self.ctx.remark(
+            loop.loc,
+            f"{named(loop)}: the arrays '{old.name}' of its iterations are slices of one, "
+            f"of up to {ROOM >> 20} MiB",
+        )
+        return replace(loop, body=body), Alloc(new, shape, zero=False, loc=alloc.loc)
+
+    def _zeros(self, array: Symbol, alloc: Alloc, place: Place) -> tuple[Stmt, ...]:
+        """Loops that set a slice to zero."""
+        loc = alloc.loc
+        variables = [self.names.fresh("at", DType.INT64) for _ in alloc.shape]
+        index = place(tuple(Var(var, loc=loc) for var in variables))
+        out: Stmt = Store(array, index, zero(array.dtype, loc), checked=False, loc=loc)
+        for var, length in reversed(list(zip(variables, alloc.shape, strict=True))):
+            out = For(var, integer(0, loc), length, 1, (out,), LoopMode.SIMD, loc=loc)
+        return (out,)
+
+
+def _allocations(loop: For, around: tuple[For, ...]) -> list[tuple[Alloc, tuple[For, ...]]]:
+    """The allocations in a loop, with the loops around each that are not sequential."""
+    path = around if loop.mode is LoopMode.SEQUENTIAL else (*around, loop)
+    return _allocations_in(loop.body, path)
+
+
+def _allocations_in(body: Iterable[Stmt], path: tuple[For, ...]) -> list[tuple[Alloc, tuple[For, ...]]]:
+    out: list[tuple[Alloc, tuple[For, ...]]] = []
+    for stmt in body:
+        match stmt:
+            case Alloc():
+                out.append((stmt, path))
+            case For():
+                out += _allocations(stmt, path)
+            case While():
+                out += _allocations_in(stmt.body, path)
+            case If():
+                out += _allocations_in((*stmt.then, *stmt.orelse), path)
+            case _:
+                pass
+    return out
+
+
+def _bounds(path: tuple[For, ...]) -> list[Expr]:
+    return [bound for loop in path for bound in (loop.lo, loop.hi)]
+
+
+def _is_known(value: Expr, inside: set[Symbol]) -> bool:
+    """Whether an expression means the same before the loop, in which those symbols are set."""
+    if any(isinstance(n, Load) for n in walk(value)):
+        return False
+    return not set(symbols_of(value)) & inside
+
+
+def _is_checked(node: Node, array: Symbol) -> bool:
+    match node:
+        case Load() | Store():
+            return node.array == array and node.checked
+        case Update():
+            return node.target == array and node.checked
+        case _:
+            return False
+
+
+def _at_least_one(value: Expr) -> Expr:
+    return Binary("max", value, integer(1, value.loc), loc=value.loc)
+
+
+def _plus(lhs: Expr, rhs: Expr) -> Expr:
+    return rhs if lhs == integer(0, lhs.loc) else Binary("+", lhs, rhs, loc=rhs.loc)
+
+
+def _times(value: Expr, factor: int) -> Expr:
+    return value if factor == 1 else Binary("*", value, integer(factor, value.loc), loc=value.loc)

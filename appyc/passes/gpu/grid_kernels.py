@@ -1,0 +1,248 @@
+"""A parallel nest as a kernel, with what the host does before and after it.
+
+For the nest
+
+    for i in range(n):        # parallel, reduction(+: s)
+        for j in range(m):    # parallel
+            s += a[i, j]
+
+the host computes `count` and `blocks` of each axis and launches n * blocks programs; each
+leaves its share of `s` in its place of an array. A second kernel adds these up, in the same
+order on every run.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from appyc.errors import Loc
+from appyc.ir.gpu_program import (
+    Branch,
+    Kernel,
+    LaneReduce,
+    Lanes,
+    Launch,
+    ProgramIndex,
+    ReadBack,
+    ScheduledStmt,
+)
+from appyc.ir.names import NameSupply, spellings
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Compare,
+    Expr,
+    For,
+    Load,
+    LoopMode,
+    Reduction,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import ArrayType, DType
+from appyc.passes.checks.fault_sites import FaultSites
+from appyc.passes.gpu.lane_expressions import Where
+from appyc.passes.gpu.map_gpu import GridMapping, choose_lane_loops, map_gpu
+from appyc.passes.gpu.place_barriers import place_barriers
+from appyc.passes.gpu.predicate_lanes import KernelLowering
+from appyc.passes.gpu.row_lanes import RowLowering
+from appyc.passes.node_builders import both, identity, integer, is_simple, iteration, less, trip_count
+
+GRID_LANES = 128
+"""Lanes where the grid's programs are blocks of a loop: one for each thread of four warps."""
+MAX_LANES = 4096
+"""More make a thread hold more values than it has registers for."""
+STRIP_LANES = 256
+"""Lanes where a program runs whole loops in strips."""
+ROW_LANES_OF_A_WARP = 256
+"""Lanes of a warp that holds a part of a row: a thread has eight elements of each array."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One loop of the grid. number: its iteration (or block) in a program, count: how many there are."""
+
+    loop: For
+    lo: Expr
+    count: Var
+    programs: Var
+    number: Symbol
+
+
+class GridKernel:
+    """Builds the kernel of one nest; `host` is what the host runs in the nest's place."""
+
+    def __init__(self, nest: For, names: NameSupply, sites: FaultSites, name: str) -> None:
+        self.names, self.sites, self.name, self.loc = names, sites, name, nest.loc
+        self.mapping: GridMapping = map_gpu(nest)
+        self.host: list[ScheduledStmt] = []
+        lanes, self.warps = requested(self.mapping.chain, GRID_LANES if self.mapping.lane else STRIP_LANES)
+        strips = frozenset[Symbol]() if self.mapping.lane else choose_lane_loops(self.mapping.body)
+        if not self.mapping.lane and not strips:
+            lanes, self.warps = 1, 1
+        self.lower = KernelLowering(names, sites, lanes, strips)
+        if nest.row_lanes is not None:
+            self.warps = nest.row_lanes // ROW_LANES_OF_A_WARP
+            self.lower = RowLowering(names, sites, nest)
+
+    def build(self) -> list[ScheduledStmt]:
+        axes = [self._axis(loop) for loop in self.mapping.chain]
+        total: Expr = axes[0].programs
+        for axis in axes[1:]:
+            total = Binary("*", total, axis.programs, loc=self.loc)
+        programs = self._on_host("programs", total)
+        merged = replace(
+            self.mapping.chain[-1], reductions=self._reductions(), last=self.mapping.chain[0].last
+        )
+        loop, kept = self.lower.as_lanes(merged) if self.mapping.lane else self._as_program(merged)
+        body: list[ScheduledStmt] = []
+        where = self._enter_grid(axes, loop, body)
+        body = self._starts(kept) + body + self.lower.block(loop.body, where)
+        after: list[ScheduledStmt] = []
+        for reduction in self._reductions():
+            after += self._partial(reduction, kept[reduction.symbol], programs, body)
+        for symbol in merged.last:
+            after += self._last(symbol, kept[symbol], axes, where, body)
+        kernel = Kernel(
+            self.name,
+            place_barriers(tuple(body)),
+            self.lower.lanes,
+            self.warps,
+            frozenset(self.lower.varying),
+            loc=self.loc,
+        )
+        self.host.append(Launch(kernel, programs, loc=self.loc))
+        if after:
+            self.host.append(Branch(less(integer(0, self.loc), programs), tuple(after), loc=self.loc))
+        return self.host
+
+    # ------------------------------------------------------------ the grid
+
+    def _axis(self, loop: For) -> Axis:
+        lo = loop.lo if is_simple(loop.lo) else self._on_host(f"{loop.var.name}_start", loop.lo)
+        trips = trip_count(lo, loop.hi, loop.step)
+        count = self._on_host(
+            f"{loop.var.name}_count", Binary("max", trips, integer(0, loop.loc), loc=loop.loc)
+        )
+        programs, lanes = count, self.lower.lanes
+        if loop.var == self.mapping.lane and lanes > 1:
+            blocks = trip_count(integer(0, loop.loc), count, lanes)
+            programs = self._on_host(f"{loop.var.name}_blocks", blocks)
+        number = self.names.fresh(f"{loop.var.name}_number", DType.INT64)
+        return Axis(loop, lo, count, programs, number)
+
+    def _on_host(self, name: str, value: Expr) -> Var:
+        symbol = self.names.fresh(name, value.dtype)
+        self.host.append(Assign(symbol, value, loc=value.loc))
+        return Var(symbol, loc=value.loc)
+
+    def _enter_grid(self, axes: list[Axis], loop: For, body: list[ScheduledStmt]) -> Where:
+        """Sets every axis's variable; says which lanes act."""
+        counts = tuple(axis.programs for axis in axes[1:])
+        body.append(ProgramIndex(tuple(axis.number for axis in axes), counts, loc=self.loc))
+        where = Where()
+        for axis in axes:
+            number: Expr = Var(axis.number, loc=self.loc)
+            if axis.loop.var != self.mapping.lane:
+                body.append(Assign(axis.loop.var, iteration(axis.lo, axis.loop.step, number), loc=self.loc))
+                continue
+            lane = self.names.fresh("lane", DType.INT64)
+            self.lower.varying.add(lane)
+            body.append(Lanes(lane, loc=self.loc))
+            first = Binary("*", number, integer(self.lower.lanes, self.loc), loc=self.loc)
+            at = Binary("+", first, Var(lane, loc=self.loc), loc=self.loc)
+            where = self.lower.enter(replace(axis.loop, body=loop.body), axis.lo, at, axis.count, body)
+        return where
+
+    def _as_program(self, loop: For) -> tuple[For, dict[Symbol, Symbol]]:
+        """Scalars of the program's own for what it reduces, as `as_lanes` has for its lanes."""
+        loop, kept = KernelLowering(self.names, self.sites, 1).as_lanes(loop)
+        return loop, kept
+
+    # ------------------------------------------------------------ what comes out of it
+
+    def _reductions(self) -> tuple[Reduction, ...]:
+        found = {r.symbol: r for loop in self.mapping.chain for r in loop.reductions}
+        return tuple(found.values())
+
+    def _starts(self, kept: dict[Symbol, Symbol]) -> list[ScheduledStmt]:
+        return [
+            Assign(kept[r.symbol], identity(r.op, r.symbol.dtype, self.loc), loc=self.loc)
+            for r in self._reductions()
+        ]
+
+    def _partial(
+        self, reduction: Reduction, kept: Symbol, programs: Var, body: list[ScheduledStmt]
+    ) -> list[ScheduledStmt]:
+        """The program stores its share; returns how the shares are combined on the host's order."""
+        symbol, loc = reduction.symbol, self.loc
+        shares = self.names.fresh(f"{symbol.name}_shares", ArrayType(symbol.dtype, 1))
+        self.host.append(Alloc(shares, (programs,), zero=False, loc=loc))
+        share: Expr = Var(kept, loc=loc)
+        if self.mapping.lane:
+            total = self.names.fresh(symbol.name, symbol.dtype)
+            body.append(LaneReduce(total, reduction.op, share, loc=loc))
+            share = Var(total, loc=loc)
+        place = self.names.fresh("place", DType.INT64)
+        body.append(ProgramIndex((place,), (), loc=loc))
+        body.append(Store(shares, (Var(place, loc=loc),), share, checked=False, loc=loc))
+        part = self.names.fresh("part", DType.INT64)
+        each = Load(shares, (Var(part, loc=loc),), checked=False, loc=loc)
+        update = Update(symbol, (), reduction.op, each, loc=loc)
+        combine = For(
+            part, integer(0, loc), programs, 1, (update,), LoopMode.SIMD, reductions=(reduction,), loc=loc
+        )
+        lower = KernelLowering(self.names, self.sites, STRIP_LANES, frozenset({part}))
+        spelled = spellings(r.symbol for r in self._reductions())[symbol]
+        return finish_kernel(
+            f"{self.name}_{spelled}", lower, lower.block((combine,), Where()), (symbol,), loc
+        )
+
+    def _last(
+        self, symbol: Symbol, kept: Symbol, axes: list[Axis], where: Where, body: list[ScheduledStmt]
+    ) -> list[ScheduledStmt]:
+        """The program (and lane) that has the last iteration stores the scalar."""
+        loc = self.loc
+        cell = self.names.fresh(f"{symbol.name}_cell", ArrayType(symbol.dtype, 1))
+        self.host.append(Alloc(cell, (integer(1, loc),), zero=False, loc=loc))
+        mask = where.mask
+        for axis in axes:
+            last = Binary("-", axis.count, integer(1, loc), loc=loc)
+            final = iteration(axis.lo, axis.loop.step, last)
+            is_last = Compare("==", Var(axis.loop.var, loc=loc), final, loc=loc)
+            mask = both(mask, is_last)
+        value = Var(kept, loc=loc)
+        body.append(Store(cell, (integer(0, loc),), value, checked=False, mask=mask, loc=loc))
+        return [ReadBack(symbol, cell, loc=loc)]
+
+
+def finish_kernel(
+    name: str, lower: KernelLowering, body: list[ScheduledStmt], outputs: tuple[Symbol, ...], loc: Loc
+) -> list[ScheduledStmt]:
+    """A kernel of one program, and how the host gets the scalars that it leaves."""
+    host: list[ScheduledStmt] = []
+    back: list[ScheduledStmt] = []
+    body = list(body)
+    for symbol in outputs:
+        cell = lower.names.fresh(f"{symbol.name}_cell", ArrayType(symbol.dtype, 1))
+        host.append(Alloc(cell, (integer(1, loc),), zero=False, loc=loc))
+        body.append(Store(cell, (integer(0, loc),), Var(symbol, loc=loc), checked=False, loc=loc))
+        back.append(ReadBack(symbol, cell, loc=loc))
+    lanes, warps = (lower.lanes, 4) if lower.varying else (1, 1)
+    kernel = Kernel(name, place_barriers(tuple(body)), lanes, warps, frozenset(lower.varying), loc=loc)
+    return [*host, Launch(kernel, integer(1, loc), loc=loc), *back]
+
+
+def requested(chain: tuple[For, ...], lanes: int) -> tuple[int, int]:
+    """Lanes and warps: what the user asked for on one of the loops, else the defaults."""
+    asked = [loop.clauses for loop in chain if loop.clauses is not None]
+    for clauses in asked:
+        if clauses.block:
+            lanes = 1 << max(0, math.prod(clauses.block) - 1).bit_length()
+    lanes = min(lanes, MAX_LANES)
+    warps = 4 if lanes >= GRID_LANES else max(1, lanes // 32)
+    return lanes, next((c.num_warps for c in asked if c.num_warps is not None), warps)

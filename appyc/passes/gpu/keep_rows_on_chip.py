@@ -1,0 +1,261 @@
+"""Gives a program of a GPU a lane for each place of a row, where rows are short enough.
+
+    e = empty((n, m))                               if m <= 1024:
+    for i in range(0, n):      # parallel               for i in range(0, n):      # parallel, 1024 lanes
+        for j in range(0, m):                               e = empty((m,))
+            t = max(t, x[i, j])                             for j in range(0, m): t = max(t, x[i, j])
+        for j in range(0, m):             ->                for j in range(0, m): e[j] = exp(x[i, j] - t)
+            e[i, j] = exp(x[i, j] - t)                      for j in range(0, m): y[i, j] = e[j] * 2.0
+        for j in range(0, m):                           else:
+            y[i, j] = e[i, j] * 2.0                         as before, and its `e`
+
+A program that runs its loops in strips of lanes reads the row again in each of them, and passes `e`
+through memory. With all of the row in its lanes, x is read once, y written once, and `e` is a register.
+The length of rows is known when the host launches: there is a kernel for short rows, one for longer ones, and
+the one with strips. `row_lanes` writes the first two.
+
+Taken are nests whose body is scalars and loops over one range, without loops in them, if one of these
+loops reads what another one has read, or written into a temporary that nobody else sees.
+
+Requires: loops have their modes.
+
+Does not handle: rows whose length the iteration decides; temporaries of complex numbers; rows in which
+loops leave a last value, or hand something on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses.uses import uses_of
+from appyc.analysis.dependences.verdicts import named
+from appyc.analysis.patterns.fill_pattern import touches
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Compare,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Load,
+    LoopMode,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.types import ArrayType
+from appyc.ir.visit import (
+    arrays_read,
+    arrays_written,
+    loops_of,
+    map_blocks,
+    rename,
+    rewrite,
+    scalars_read,
+    scalars_written,
+    substitute,
+    symbols_of,
+    walk,
+)
+from appyc.passes.checks.lengths import tested
+from appyc.passes.gpu.map_gpu import may_be_lanes, perfect_chain
+from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.pass_context import PassContext
+
+SIZES = (1024, 4096)
+"""Lanes of programs that hold a row: the next power of two is never far, and a thread has few registers for each."""
+
+
+def keep_rows_on_chip(fn: Function, ctx: PassContext) -> Function:
+    """The function with such nests in three versions."""
+    body = _Rewriting(fn, NameSupply.after(fn), ctx).block(fn.body)
+    return fn if body == fn.body else replace(fn, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A nest that is a chain of loops, and the loops in its innermost body. made: the temporaries from before it
+    of which each iteration has a row. own: those that are made inside."""
+
+    nest: For
+    chain: tuple[Symbol, ...]
+    loops: tuple[For, ...]
+    made: tuple[Alloc, ...]
+    own: tuple[Alloc, ...]
+
+    def count(self) -> Expr:
+        loop = self.loops[0]
+        return trip_count(loop.lo, loop.hi, loop.step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewriting:
+    fn: Function
+    names: NameSupply
+    ctx: PassContext
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """Statements around which no loop runs in parallel."""
+        out: list[Stmt] = []
+        for stmt in body:
+            match stmt:
+                case For() if stmt.mode is not LoopMode.SEQUENTIAL:
+                    self._nest(stmt, out)
+                case _:
+                    out.append(map_blocks(stmt, self.block))
+        return tuple(out)
+
+    def _nest(self, nest: For, out: list[Stmt]) -> None:
+        row = _row_of(nest, self._temporaries(nest, out))
+        if row is None:
+            out.append(nest)
+            return
+        for alloc in row.made:
+            at = out.index(alloc)
+            out[at : at + 1] = tested(alloc)
+        stmt: Stmt = nest
+        body: tuple[Stmt, ...] = (*row.made, stmt)
+        for lanes in reversed(SIZES):
+            short = Compare("<=", row.count(), integer(lanes, nest.loc), loc=nest.loc)
+            body = (If(short, (self._with_lanes(row, lanes),), body, loc=nest.loc),)
+        out += body
+        self.ctx.remark(
+            nest.loc,
+            f"{named(nest)}: rows of up to {SIZES[-1]} places stay in the registers of a program",
+        )
+
+    def _temporaries(self, nest: For, before: Sequence[Stmt]) -> list[Alloc]:
+        """Arrays made before the nest, in the same block, that only the nest touches."""
+        inside = symbols_of(nest)
+        out: list[Alloc] = []
+        for number, stmt in enumerate(before):
+            if not isinstance(stmt, Alloc) or stmt.array not in inside or stmt.array.dtype.is_complex:
+                continue
+            changed = scalars_read(stmt.shape) & scalars_written(before[number:])
+            if not changed and not arrays_read(stmt.shape) and _is_seen_by(nest, stmt.array, self.fn):
+                out.append(stmt)
+        return out
+
+    def _with_lanes(self, row: _Row, lanes: int) -> For:
+        """The nest with a lane for each place, and loops and arrays of its own."""
+        fresh = {
+            n.var: self.names.fresh(n.var.name, n.var.type) for n in (row.nest, *loops_of(row.nest.body))
+        }
+        rows = {a.array: self.names.fresh(a.array.name, ArrayType(a.array.dtype, 1)) for a in row.made}
+        fresh |= {a.array: self.names.fresh(a.array.name, a.array.type) for a in row.own}
+        places = {a.array: _axis(a.array, row.loops, row.chain, row.nest) for a in row.made}
+        own = tuple(
+            replace(a, array=rows[a.array], shape=(a.shape[at],))
+            for a in row.made
+            if (at := places[a.array]) is not None
+        )
+
+        def rule(node: Node) -> Node:
+            match node:
+                case Load() | Store() if node.array in rows and (at := places[node.array]) is not None:
+                    return replace(node, array=rows[node.array], index=(node.index[at],))
+                case For() if node.var in row.chain:
+                    body = (*own, *node.body) if node.var == row.chain[-1] else node.body
+                    return replace(node, body=body, row_lanes=lanes)
+                case _:
+                    return node
+
+        return rename(rewrite(row.nest, rule), fresh)
+
+
+def _is_seen_by(nest: For, array: Symbol, fn: Function) -> bool:
+    """Whether nobody but the nest uses the array, or its lengths."""
+    if any(r.value == array for r in fn.results):
+        return False
+    if any(isinstance(n, Extent) and n.array == array for n in walk(fn)):
+        return False
+    return len(uses_of(fn, array)) == sum(touches(n, array) for n in walk(nest))
+
+
+def _row_of(nest: For, temporaries: Sequence[Alloc]) -> _Row | None:
+    """The nest as a program that has a row in its lanes; None where it cannot be one, or nothing is gained."""
+    around = perfect_chain(nest)
+    chain, body = tuple(loop.var for loop in around), around[-1].body
+    loops = tuple(stmt for stmt in body if isinstance(stmt, For))
+    if len(loops) < 2 or any(loop.last or loop.clauses is not None for loop in around):
+        return None
+    inside = {*chain, *scalars_written(nest)}
+    own = tuple(stmt for stmt in body if isinstance(stmt, Alloc))
+    if not all(_is_uniform(stmt) for stmt in body if not isinstance(stmt, For | Alloc)):
+        return None
+    first = loops[0]
+    if not all(_is_lanes(loop, inside) and _range(loop) == _range(first) for loop in loops):
+        return None
+    if any(a.array.dtype.is_complex or _axis(a.array, loops, (), nest) is None for a in own):
+        return None
+    made = tuple(a for a in temporaries if _axis(a.array, loops, chain, nest) is not None)
+    gains = made or own or _reads_again(loops, arrays_written(nest))
+    return _Row(nest, chain, loops, made, own) if gains else None
+
+
+def _range(loop: For) -> tuple[Expr, Expr, int]:
+    return loop.lo, loop.hi, loop.step
+
+
+def _is_uniform(stmt: Stmt) -> bool:
+    """Whether a statement between the loops is one that all lanes share."""
+    match stmt:
+        case Assign() | Store():
+            return True
+        case Update():
+            return not stmt.target.is_array
+        case _:
+            return False
+
+
+def _is_lanes(loop: For, inside: set[Symbol]) -> bool:
+    """Whether lanes may run all of a loop at once, as many as the host knows."""
+    if not may_be_lanes(loop) or loop.scans or loop.last or loop.clauses is not None:
+        return False
+    if any(isinstance(n, For | While | Alloc) for n in walk(loop.body)):
+        return False
+    bounds = (loop.lo, loop.hi)
+    return not (may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside)
+
+
+def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: For) -> int | None:
+    """The axis of a temporary along the row, if each iteration of the chain has a row of it, each lane its
+    own element, and nobody else in the nest any; None else."""
+    found: set[int] = set()
+    seen = 0
+    for loop in loops:
+        for node in walk(loop.body):
+            if not touches(node, array):
+                continue
+            seen += 1
+            if not isinstance(node, Load | Store) or node.checked:
+                return None
+            named = [place.symbol if isinstance(place, Var) else None for place in node.index]
+            if sorted(map(str, named)) != sorted(map(str, (*chain, loop.var))):
+                return None
+            found.add(named.index(loop.var))
+    everywhere = sum(touches(n, array) for n in walk(nest))
+    return found.pop() if len(found) == 1 and seen == everywhere else None
+
+
+def _reads_again(loops: Sequence[For], written: set[Symbol]) -> bool:
+    """Whether a loop loads elements along the row that another one has loaded."""
+    seen: set[tuple[Symbol, tuple[Expr, ...]]] = set()
+    for loop in loops:
+        here: dict[Symbol, Expr] = {loop.var: Var(loops[0].var, loc=loop.loc)}
+        loads = [n for n in walk(loop.body) if isinstance(n, Load) and n.array not in written]
+        along = [n for n in loads if any(isinstance(m, Var) and m.symbol == loop.var for m in walk(n.index))]
+        mine = {(n.array, tuple(substitute(place, here) for place in n.index)) for n in along}
+        if mine & seen:
+            return True
+        seen |= mine
+    return False

@@ -1,0 +1,225 @@
+"""Expressions of a kernel: every check, and every part that only some lanes evaluate, as masks.
+
+    x = a[idx[i]] if c else 0.0
+
+becomes, for lanes i that `mask` lets act (`ok` is a new bool, `record` a `Fault`),
+
+    at = load(idx[i], mask & c)
+    at = at + n if at < 0 else at
+    ok = (at >= 0) & (at < n)
+    record(mask & c & ~ok)
+    x = load(a[at], mask & c & ok) if c else 0.0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from appyc.errors import InternalError, LibraryCallError, Loc
+from appyc.ir.gpu_program import Fault, ScheduledStmt
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    AnyLane,
+    Apart,
+    Ascending,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Compare,
+    Const,
+    Draw,
+    Expr,
+    Extent,
+    Intrinsic,
+    Likely,
+    Load,
+    Logical,
+    Node,
+    Reduce,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+    Workers,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import walk
+from appyc.passes.checks.fault_sites import FaultSites
+from appyc.passes.node_builders import both, integer, is_simple, less, negated, zero
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Who acts at a place in a kernel. mask: None for everybody.
+
+    lanes: whether the place lies in a loop that runs in lanes. narrow: whether the mask says
+    more than that a lane lies within its loop's range, so that no lane at all may act.
+    """
+
+    mask: Expr | None = None
+    lanes: bool = False
+    narrow: bool = False
+
+    def only(self, cond: Expr) -> Where:
+        return Where(both(self.mask, cond), self.lanes, True)
+
+
+class ExpressionLowering:
+    """Lowers expressions for one kernel; appends what has to happen before them to `out`."""
+
+    def __init__(self, names: NameSupply, sites: FaultSites) -> None:
+        self.names = names
+        self.sites = sites
+        self.varying: set[Symbol] = set()
+        self.alive: Symbol | None = None
+        """Inside a `while`: a bool that a fault clears, because a lane that has read nothing
+        may never see the loop's end."""
+
+    # ------------------------------------------------------------ facts
+
+    def is_varying(self, node: Node) -> bool:
+        return any(isinstance(n, Var) and n.symbol in self.varying for n in walk(node))
+
+    def temp(self, name: str, value: Expr, out: list[ScheduledStmt]) -> Var:
+        """The value in a new scalar, unless it is one already."""
+        if isinstance(value, Var):
+            return value
+        symbol = self.names.fresh(name, value.dtype)
+        if self.is_varying(value):
+            self.varying.add(symbol)
+        out.append(Assign(symbol, value, loc=value.loc))
+        return Var(symbol, loc=value.loc)
+
+    # ------------------------------------------------------------ lowering
+
+    def expr(self, e: Expr, where: Where, out: list[ScheduledStmt]) -> Expr:
+        match e:
+            case Const() | Var() | Extent():
+                return e
+            case Load():
+                return self.load(e, where, out)
+            case Binary():
+                return self._binary(e, where, out)
+            case Select():
+                return self._select(e, where, out)
+            case Logical():
+                return self._logical(e, where, out)
+            case Unary() | Cast() | AnyLane() | Likely():
+                return replace(e, arg=self.expr(e.arg, where, out))
+            case Compare():
+                return replace(e, lhs=self.expr(e.lhs, where, out), rhs=self.expr(e.rhs, where, out))
+            case Intrinsic():
+                return replace(e, args=tuple(self.expr(arg, where, out) for arg in e.args))
+            case Draw():
+                raise LibraryCallError("numbers are drawn on the host only", e.loc)
+            case Apart() | Ascending() | Workers() | Call():
+                raise InternalError("predicate_lanes", f"{type(e).__name__} inside a kernel")
+            case Reduce():
+                raise InternalError("predicate_lanes", "a tensor expression is left")
+            case _:
+                assert_never(e)
+
+    def load(self, e: Load, where: Where, out: list[ScheduledStmt]) -> Expr:
+        index, here = self.index(e.array, e.index, e.checked, e.loc, where, out)
+        return replace(e, index=index, checked=False, mask=self.access_mask(index, here))
+
+    def access_mask(self, index: tuple[Expr, ...], where: Where) -> Expr | None:
+        """What a load needs as its mask: in lanes that merely lie behind the end of their loop,
+        an address that all lanes share is a good one."""
+        if where.lanes and not where.narrow and not any(self.is_varying(i) for i in index):
+            return None
+        return where.mask
+
+    def index(
+        self,
+        array: Symbol,
+        index: tuple[Expr, ...],
+        checked: bool,
+        loc: Loc,
+        where: Where,
+        out: list[ScheduledStmt],
+    ) -> tuple[tuple[Expr, ...], Where]:
+        """The indices of an access, and who may perform it."""
+        lowered = tuple(self.expr(i, where, out) for i in index)
+        if not checked:
+            return lowered, where
+        safe: list[Expr] = []
+        for axis, given in enumerate(lowered):
+            at, inside = self._in_range(array, axis, given, loc, where, out)
+            safe.append(at)
+            where = where.only(inside)
+        return tuple(safe), where
+
+    def _in_range(
+        self, array: Symbol, axis: int, given: Expr, loc: Loc, where: Where, out: list[ScheduledStmt]
+    ) -> tuple[Expr, Expr]:
+        """The index counted from the start, and whether it lies inside; notes a fault if not."""
+        extent = Extent(array, axis, loc=loc)
+        none = integer(0, loc)
+        value = self.temp("index", given, out)
+        from_end = Select(less(value, none), Binary("+", value, extent, loc=loc), value, loc=loc)
+        at = self.temp("at", from_end, out)
+        inside = Binary("&", Compare(">=", at, none, loc=loc), less(at, extent), loc=loc)
+        ok = self.temp("ok", inside, out)
+        site = self.sites.index_error(array, axis, loc)
+        self.fault(site, both(where.mask, negated(ok)) or negated(ok), value, extent, out)
+        return at, ok
+
+    def fault(self, site: int, cond: Expr, value: Expr, extent: Expr, out: list[ScheduledStmt]) -> None:
+        bad = self.temp("bad", cond, out)
+        out.append(Fault(site, bad, value, extent, loc=cond.loc))
+        if self.alive is not None:
+            stop: Expr = bad
+            if self.is_varying(bad) and self.alive not in self.varying:
+                stop = AnyLane(bad, loc=bad.loc)
+            alive = Var(self.alive, loc=bad.loc)
+            out.append(Assign(self.alive, Binary("&", alive, negated(stop), loc=bad.loc), loc=bad.loc))
+
+    def _binary(self, e: Binary, where: Where, out: list[ScheduledStmt]) -> Expr:
+        lhs, rhs = self.expr(e.lhs, where, out), self.expr(e.rhs, where, out)
+        if not e.trap or e.op not in ("/", "//", "%") or (isinstance(rhs, Const) and rhs.value != 0):
+            return replace(e, lhs=lhs, rhs=rhs, trap=False)
+        if not is_simple(rhs):
+            rhs = self.temp("divisor", rhs, out)
+        wrong: Expr = Compare("==", rhs, zero(rhs.dtype, e.loc), loc=e.loc)
+        site = self.sites.add("ZeroDivisionError", _zero_division(e), e.loc)
+        none = integer(0, e.loc)
+        self.fault(site, both(where.mask, wrong) or wrong, none, none, out)
+        return replace(e, lhs=lhs, rhs=rhs, trap=False)
+
+    def _select(self, e: Select, where: Where, out: list[ScheduledStmt]) -> Expr:
+        cond = self.expr(e.cond, where, out)
+        if not may_act(e.then) and not may_act(e.orelse):
+            then, orelse = self.expr(e.then, where, out), self.expr(e.orelse, where, out)
+            return replace(e, cond=cond, then=then, orelse=orelse)
+        chosen = self.temp("chosen", cond, out)
+        then = self.expr(e.then, where.only(chosen), out)
+        orelse = self.expr(e.orelse, where.only(negated(chosen)), out)
+        return replace(e, cond=chosen, then=then, orelse=orelse)
+
+    def _logical(self, e: Logical, where: Where, out: list[ScheduledStmt]) -> Expr:
+        lhs = self.expr(e.lhs, where, out)
+        if not may_act(e.rhs):
+            return replace(e, lhs=lhs, rhs=self.expr(e.rhs, where, out))
+        first = self.temp("first", lhs, out)
+        decides = first if e.op == "and" else negated(first)
+        return replace(e, lhs=first, rhs=self.expr(e.rhs, where.only(decides), out))
+
+
+def may_act(e: Expr) -> bool:
+    """Whether evaluating an expression reads memory or may raise."""
+    return any(isinstance(n, Load) or (isinstance(n, Binary) and n.trap) for n in walk(e))
+
+
+def _zero_division(e: Binary) -> str:
+    if e.op == "/":
+        return "float division by zero" if not e.dtype.is_complex else "complex division by zero"
+    if e.op == "%":
+        return "integer modulo by zero" if e.dtype is not DType.FLOAT64 else "float modulo"
+    return (
+        "integer division or modulo by zero"
+        if e.dtype is not DType.FLOAT64
+        else "float floor division by zero"
+    )

@@ -1,0 +1,312 @@
+"""The body of a kernel: loops as lanes, and what lanes do differently as masks.
+
+In the lanes of a loop an `If` on a lane's value
+
+    if x > 0.0:                         positive = x > 0.0
+        y = x                 ->        y = x if mask & positive else y
+        a[i] = x                        store(a[i], x, mask & positive)
+
+a `while` runs as long as any lane is in it, and a loop whose end differs between lanes runs
+to the furthest one. Outside of lanes (`Where.lanes` is False) one value serves the whole
+program and control flow stays what it is.
+
+A loop that becomes lanes inside a program is cut into strips; what it reduces is gathered
+in a scalar of every lane and combined when the loop is done.
+
+Needs: no `Break` or `Continue` (`lower_jumps`), no complex arithmetic (`split_complex`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never, cast
+
+from appyc.errors import InternalError, UnsupportedError
+from appyc.ir.gpu_program import Branch, LaneReduce, Lanes, Loop, Repeat, ScheduledStmt
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    AnyLane,
+    Assign,
+    Binary,
+    Break,
+    Compare,
+    Continue,
+    Expr,
+    Fail,
+    For,
+    ForAll,
+    If,
+    Load,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.types import DType
+from appyc.ir.visit import rename, scalars_written, walk
+from appyc.passes.checks.fault_sites import FaultSites
+from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where
+from appyc.passes.gpu.scan_lanes import hand_on, start_lanes
+from appyc.passes.node_builders import (
+    both,
+    combine,
+    identity,
+    integer,
+    is_simple,
+    iteration,
+    less,
+    negated,
+    trip_count,
+    truth,
+    zero,
+)
+from appyc.passes.vectorise.divergence import divergence
+
+
+class KernelLowering(ExpressionLowering):
+    """Lowers the statements of one kernel. strips: the loops, named by their variables, that
+    become lanes inside the program; lanes: how many lanes a program has."""
+
+    def __init__(
+        self, names: NameSupply, sites: FaultSites, lanes: int, strips: frozenset[Symbol] = frozenset()
+    ) -> None:
+        super().__init__(names, sites)
+        self.lanes = lanes
+        self.strips = strips
+        self.accumulators: set[Symbol] = set()
+        """Scalars that lanes behind the end of their loop must not change."""
+        self.counts_alone = False
+        """Whether a lane counts its own iterations of a loop with an end of its own, unless places depend on them."""
+        self.unmasked: set[Symbol] = set()
+        """Scalars that lanes may set which do not act: nobody sees what they had before."""
+
+    def block(self, body: tuple[Stmt, ...], where: Where) -> list[ScheduledStmt]:
+        out: list[ScheduledStmt] = []
+        for stmt in body:
+            self.stmt(stmt, where, out)
+        return out
+
+    def stmt(self, s: Stmt, where: Where, out: list[ScheduledStmt]) -> None:
+        match s:
+            case Assign():
+                self.assign(s.target, self.expr(s.value, where, out), where, out)
+            case Store():
+                self.store(s, where, out)
+            case Update():
+                self._update(s, where, out)
+            case For():
+                if not where.lanes and s.var in self.strips:
+                    self.strip(s, out)
+                else:
+                    self._for(s, where, out)
+            case While():
+                self._while(s, where, out)
+            case If():
+                self._if(s, where, out)
+            case Fail():
+                site = self.sites.add(s.error, s.template, s.loc)
+                none = integer(0, s.loc)
+                value, extent = (none if number is None else number for number in (s.value, s.extent))
+                self.fault(site, where.mask or truth(True, s.loc), value, extent, out)
+            case Alloc():
+                self.allocate(s, out)
+            case ForAll():
+                raise InternalError("predicate_lanes", "a tensor statement is left")
+            case Break() | Continue():
+                raise InternalError("predicate_lanes", "a jump is left")
+            case _:
+                assert_never(s)
+
+    # ------------------------------------------------------------ scalars and memory
+
+    def allocate(self, s: Alloc, out: list[ScheduledStmt]) -> None:
+        raise UnsupportedError(
+            f"'{s.array.name}' is allocated inside a loop that runs on the GPU",
+            s.loc,
+            hints=("allocate it before the loop, with one more axis for the loop's index",),
+        )
+
+    def assign(self, target: Symbol, value: Expr, where: Where, out: list[ScheduledStmt]) -> None:
+        partial = where.narrow or target in self.accumulators
+        if partial and where.mask is not None and target in self.varying and target not in self.unmasked:
+            value = Select(where.mask, value, Var(target, loc=value.loc), loc=value.loc)
+        out.append(Assign(target, value, loc=value.loc))
+
+    def store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:
+        value = self.expr(s.value, where, out)
+        index, here = self.index(s.array, s.index, s.checked, s.loc, where, out)
+        out.append(Store(s.array, index, value, checked=False, mask=here.mask, loc=s.loc))
+
+    def _update(self, s: Update, where: Where, out: list[ScheduledStmt]) -> None:
+        value = self.expr(s.value, where, out)
+        if not s.target.is_array:
+            self.assign(s.target, combine(s.op, Var(s.target, loc=s.loc), value), where, out)
+            return
+        index, here = self.index(s.target, s.index, s.checked, s.loc, where, out)
+        if s.atomic:
+            out.append(replace(s, index=index, value=value, checked=False, mask=here.mask))
+            return
+        old = Load(s.target, index, checked=False, mask=self.access_mask(index, here), loc=s.loc)
+        new = combine(s.op, old, value)
+        out.append(Store(s.target, index, new, checked=False, mask=here.mask, loc=s.loc))
+
+    # ------------------------------------------------------------ control flow
+
+    def _if(self, s: If, where: Where, out: list[ScheduledStmt]) -> None:
+        cond = self.expr(s.cond, where, out)
+        if not self.is_varying(cond):
+            out.append(
+                Branch(cond, tuple(self.block(s.then, where)), tuple(self.block(s.orelse, where)), loc=s.loc)
+            )
+            return
+        taken = self.temp("taken", cond, out)
+        out += self.block(s.then, where.only(taken))
+        out += self.block(s.orelse, where.only(negated(taken)))
+
+    def _for(self, s: For, where: Where, out: list[ScheduledStmt]) -> None:
+        lo, hi = self.expr(s.lo, where, out), self.expr(s.hi, where, out)
+        if not self.is_varying(lo) and not self.is_varying(hi):
+            out.append(Loop(s.var, lo, hi, s.step, tuple(self.block(s.body, where)), loc=s.loc))
+        elif not self.is_varying(lo) and not (self.counts_alone and not _has_places(s)):
+            self._for_to_furthest(s, lo, hi, where, out)
+        else:
+            self._for_in_step(s, lo, hi, where, out)
+
+    def _for_to_furthest(self, s: For, lo: Expr, hi: Expr, where: Where, out: list[ScheduledStmt]) -> None:
+        end = self.temp("end", hi, out)
+        up = s.step > 0
+        reached: Expr = end if where.mask is None else Select(where.mask, end, lo, loc=s.loc)
+        furthest = self.names.fresh("furthest", DType.INT64)
+        out.append(LaneReduce(furthest, "max" if up else "min", reached, loc=s.loc))
+        running = Compare("<" if up else ">", Var(s.var, loc=s.loc), end, loc=s.loc)
+        body = tuple(self.block(s.body, where.only(running)))
+        out.append(Loop(s.var, lo, Var(furthest, loc=s.loc), s.step, body, loc=s.loc))
+
+    def _for_in_step(self, s: For, lo: Expr, hi: Expr, where: Where, out: list[ScheduledStmt]) -> None:
+        var, loc = Var(s.var, loc=s.loc), s.loc
+        self.varying.add(s.var)
+        end = self.temp("end", hi, out)
+        out.append(Assign(s.var, lo, loc=loc))
+        inside = Compare("<" if s.step > 0 else ">", var, end, loc=loc)
+        running = both(where.mask, inside) or inside
+        body = self.block(s.body, where.only(inside))
+        body.append(Assign(s.var, Binary("+", var, integer(s.step, loc), loc=loc), loc=loc))
+        out.append(Repeat(AnyLane(running, loc=loc), tuple(body), loc=loc))
+
+    def _while(self, s: While, where: Where, out: list[ScheduledStmt]) -> None:
+        outermost = self.alive is None
+        if outermost and may_raise(s):
+            self.alive = self.names.fresh("alive", DType.BOOL)
+            out.append(Assign(self.alive, truth(True, s.loc), loc=s.loc))
+            if where.lanes:
+                self.varying.add(self.alive)
+        cond = self._still_running(self.expr(s.cond, where, out))
+        live = self.names.fresh("live", DType.BOOL)
+        running = Var(live, loc=s.loc)
+        inner, test, mask = where, cast(Expr, running), None
+        if where.lanes and (where.narrow or self.is_varying(cond)):
+            self.varying.add(live)
+            inner, test = replace(where, mask=running, narrow=True), AnyLane(running, loc=s.loc)
+            mask = where.mask
+        out.append(Assign(live, both(mask, cond) or cond, loc=s.loc))
+        body = self.block(s.body, inner)
+        again = self._still_running(self.expr(s.cond, inner, body))
+        body.append(Assign(live, Binary("&", running, again, loc=s.loc), loc=s.loc))
+        out.append(Repeat(test, tuple(body), loc=s.loc))
+        if outermost:
+            self.alive = None
+
+    def _still_running(self, cond: Expr) -> Expr:
+        """The condition of a `while`, which a fault ends too."""
+        return cond if self.alive is None else Binary("&", cond, Var(self.alive, loc=cond.loc), loc=cond.loc)
+
+    # ------------------------------------------------------------ a loop as lanes
+
+    def strip(self, s: For, out: list[ScheduledStmt]) -> None:
+        everybody, loc = Where(), s.loc
+        lo = self.expr(s.lo, everybody, out)
+        if not is_simple(lo):
+            lo = self.temp("start", lo, out)
+        count = self.temp("count", trip_count(lo, self.expr(s.hi, everybody, out), s.step), out)
+        loop, kept = self.as_lanes(s)
+        for reduction in s.reductions:
+            lane = kept[reduction.symbol]
+            out.append(Assign(lane, identity(reduction.op, lane.dtype, loc), loc=loc))
+        base, lane = self.names.fresh("base", DType.INT64), self.names.fresh("lane", DType.INT64)
+        self.varying.add(lane)
+        number = Binary("+", Var(base, loc=loc), Var(lane, loc=loc), loc=loc)
+        body: list[ScheduledStmt] = [Lanes(lane, loc=loc)]
+        where = self.enter(loop, lo, number, count, body)
+        if s.scans:
+            start_lanes(self, s, kept, where, Var(lane, loc=loc), body)
+        body += self.block(loop.body, where)
+        if s.scans:
+            hand_on(self, s, kept, number, Var(base, loc=loc), count, body)
+        out.append(Loop(base, integer(0, loc), count, self.lanes, tuple(body), loc=loc))
+        self.combine_lanes(s, kept, out)
+        self._keep_last(s, loop, lo, count, kept, out)
+
+    def combine_lanes(self, s: For, kept: dict[Symbol, Symbol], out: list[ScheduledStmt]) -> None:
+        """Puts together what the lanes of a loop have combined, each in a scalar of its own."""
+        loc = s.loc
+        for reduction in s.reductions:
+            total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
+            out.append(LaneReduce(total, reduction.op, Var(kept[reduction.symbol], loc=loc), loc=loc))
+            value = combine(reduction.op, Var(reduction.symbol, loc=loc), Var(total, loc=loc))
+            out.append(Assign(reduction.symbol, value, loc=loc))
+
+    def enter(self, loop: For, lo: Expr, number: Expr, count: Expr, out: list[ScheduledStmt]) -> Where:
+        """Sets the loop's variable for the lanes' iterations, `number` in all counted from 0."""
+        loc = loop.loc
+        self.varying.add(loop.var)
+        reach: Expr = Var(loop.var, loc=loc)
+        if iteration(lo, loop.step, number) is not number:
+            reach = self.temp("number", number, out)
+            number = iteration(lo, loop.step, reach)
+        out.append(Assign(loop.var, number, loc=loc))
+        inside = self.temp("inside", less(reach, count), out)
+        self.varying |= divergence(loop.body, self.varying)
+        return Where(inside, lanes=True)
+
+    def as_lanes(self, loop: For) -> tuple[For, dict[Symbol, Symbol]]:
+        """The loop with scalars of its own for all that it writes, and which stands for which."""
+        kept = {s: self.names.fresh(s.name, s.type) for s in _ordered(scalars_written(loop.body))}
+        self.accumulators |= {kept[r.symbol] for r in loop.reductions}
+        self.varying |= {kept[part.symbol] for part in loop.reductions} | {kept[s] for s in loop.last}
+        self.varying |= {kept[scan.symbol] for scan in loop.scans}
+        return replace(loop, body=tuple(rename(stmt, kept) for stmt in loop.body)), kept
+
+    def _keep_last(
+        self, s: For, loop: For, lo: Expr, count: Expr, kept: dict[Symbol, Symbol], out: list[ScheduledStmt]
+    ) -> None:
+        """The value that a private scalar has after the loop: that of the last iteration, which
+        lies in the last strip."""
+        if not s.last:
+            return
+        loc, body = s.loc, list[ScheduledStmt]()
+        final = iteration(lo, s.step, Binary("-", count, integer(1, loc), loc=loc))
+        is_last = self.temp("is_last", Compare("==", Var(loop.var, loc=loc), final, loc=loc), body)
+        for symbol in s.last:
+            value = Select(is_last, Var(kept[symbol], loc=loc), zero(symbol.dtype, loc), loc=loc)
+            op = "or" if symbol.dtype is DType.BOOL else "+"
+            body.append(LaneReduce(symbol, op, value, loc=loc))
+        out.append(Branch(less(integer(0, loc), count), tuple(body), loc=loc))
+
+
+def _has_places(loop: For) -> bool:
+    """Whether the loop comes to places of arrays by its variable: it should be the same one for all lanes then."""
+    return any(
+        isinstance(n, Load | Store | Update)
+        and any(isinstance(v, Var) and v.symbol == loop.var for v in walk(n.index))
+        for n in walk(loop.body)
+    )
+
+
+def _ordered(symbols: set[Symbol]) -> list[Symbol]:
+    """In a fixed order, so that the text of a kernel does not change between runs."""
+    return sorted(symbols, key=lambda s: s.uid)

@@ -1,0 +1,81 @@
+"""A program of a GPU that has a row in its lanes: each loop over the row is its lanes, once.
+
+    t = -inf                                    lane = 0, 1, ...
+    for j in range(0, m):                       inside = lane < m
+        t = max(t, x[i, j])                     x_1 = load(x[i, lane], inside)
+    e = empty((m,))                   ->        t = reduce(max, x_1 if inside else -inf)
+    for j in range(0, m):                       e = exp(x_1 - t)
+        e[j] = exp(x[i, j] - t)                 store(y[i, lane], e * 2.0, inside)
+    for j in range(0, m):
+        y[i, j] = e[j] * 2.0
+
+What one loop has read, or put into an array of the iteration's own, the next ones find in the lane. Which
+loops may be lowered so is `keep_rows_on_chip`'s to say (`For.row_lanes`).
+"""
+
+from __future__ import annotations
+
+from appyc.ir.gpu_program import Lanes, ScheduledStmt
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Alloc, Assign, Expr, For, Load, Store, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import arrays_written, loops_of, rename, walk
+from appyc.passes.checks.fault_sites import FaultSites
+from appyc.passes.gpu.lane_expressions import Where
+from appyc.passes.gpu.predicate_lanes import KernelLowering
+from appyc.passes.node_builders import identity, trip_count, zero
+from appyc.passes.vectorise.divergence import divergence
+
+
+class RowLowering(KernelLowering):
+    """Lowers the body of a nest with `row_lanes`."""
+
+    def __init__(self, names: NameSupply, sites: FaultSites, nest: For) -> None:
+        assert nest.row_lanes is not None
+        super().__init__(names, sites, nest.row_lanes, frozenset(loop.var for loop in loops_of(nest.body)))
+        made = [n.array for n in walk(nest) if isinstance(n, Alloc)]
+        self.rows = {array: names.fresh(array.name, array.dtype) for array in made}
+        self.written = arrays_written(nest)
+        self.place: tuple[Symbol, Where] | None = None
+        """The variable of the first loop, which serves all of them, and the lanes that act."""
+        self.loaded: dict[Load, Var] = {}
+
+    def allocate(self, s: Alloc, out: list[ScheduledStmt]) -> None:
+        symbol = self.rows[s.array]
+        self.varying.add(symbol)
+        out.append(Assign(symbol, zero(symbol.dtype, s.loc), loc=s.loc))
+
+    def strip(self, s: For, out: list[ScheduledStmt]) -> None:
+        loop, kept = self.as_lanes(s)
+        if self.place is None:
+            lo, lane = self.expr(s.lo, Where(), out), self.names.fresh("lane", DType.INT64)
+            self.varying.add(lane)
+            out.append(Lanes(lane, loc=s.loc))
+            count = self.temp("count", trip_count(lo, self.expr(s.hi, Where(), out), s.step), out)
+            self.place = s.var, self.enter(loop, lo, Var(lane, loc=s.loc), count, out)
+        var, where = self.place
+        body = tuple(rename(stmt, {s.var: var}) for stmt in loop.body) if s.var != var else loop.body
+        self.varying |= divergence(body, self.varying)
+        for reduction in s.reductions:
+            own = kept[reduction.symbol]
+            out.append(Assign(own, identity(reduction.op, own.dtype, s.loc), loc=s.loc))
+        out += self.block(body, where)
+        self.combine_lanes(s, kept, out)
+
+    def store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:
+        if s.array in self.rows:
+            self.assign(self.rows[s.array], self.expr(s.value, where, out), where, out)
+        else:
+            super().store(s, where, out)
+
+    def load(self, e: Load, where: Where, out: list[ScheduledStmt]) -> Expr:
+        if e.array in self.rows:
+            return Var(self.rows[e.array], loc=e.loc)
+        found = super().load(e, where, out)
+        if where.narrow or e.array in self.written or not isinstance(found, Load) or e.array.dtype.is_complex:
+            return found  # not for all lanes, or not for long
+        if not any(self.is_varying(place) for place in found.index):
+            return found
+        if found not in self.loaded:
+            self.loaded[found] = self.temp(e.array.name, found, out)
+        return self.loaded[found]

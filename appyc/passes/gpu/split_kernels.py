@@ -1,0 +1,284 @@
+"""A function as a host program that launches kernels.
+
+    s = 0.0
+    for t in range(steps):                the host runs the loop over t,
+        for i in range(n):  # parallel    launches a kernel for each parallel nest,
+            b[i] = a[i] + s
+        s = s + b[0]                      and a kernel of one program for what reads arrays
+
+Scalar code stays on the host. Statements that touch arrays outside of parallel nests run in
+kernels of one program, neighbours together; their simd loops run in lanes. A scalar that
+such a kernel sets and somebody else reads comes back to the host.
+
+Preconditions: `lower_jumps` and `split_complex` have run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from appyc.errors import InternalError
+from appyc.ir.gpu_program import (
+    Branch,
+    CheckFaults,
+    Fault,
+    GpuProgram,
+    Loop,
+    Matrix,
+    Multiply,
+    Repeat,
+    ScheduledStmt,
+)
+from appyc.ir.kernel_scalars import free_scalars
+from appyc.ir.names import NameSupply, in_ascii, of_function
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Expr,
+    Fail,
+    For,
+    ForAll,
+    Function,
+    If,
+    Load,
+    LoopMode,
+    Node,
+    Operand,
+    Product,
+    Result,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, substitute, walk
+from appyc.passes.checks.fault_sites import FaultSites
+from appyc.passes.gpu.grid_kernels import GridKernel, finish_kernel
+from appyc.passes.gpu.lane_expressions import Where
+from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, why_not_parallel
+from appyc.passes.gpu.predicate_lanes import KernelLowering
+from appyc.passes.node_builders import combine, integer, shifted, trip_count, truth
+from appyc.passes.pass_context import PassContext
+
+SEQUENTIAL_LANES = 256
+
+
+def split_kernels(fn: Function, ctx: PassContext) -> GpuProgram:
+    splitter = _Splitter(fn, ctx)
+    body = splitter.block(fn.body, in_loop=False)
+    results = []
+    for result in fn.results:
+        value = result.value
+        if not isinstance(value, Symbol):
+            value = splitter.on_host(value, body)
+        results.append(Result(value, result.python, loc=result.loc))
+    return GpuProgram(
+        fn.name, fn.params, tuple(body), tuple(results), splitter.sites.table(), fn.guards, loc=fn.loc
+    )
+
+
+class _Splitter:
+    def __init__(self, fn: Function, ctx: PassContext) -> None:
+        self.fn, self.ctx = fn, ctx
+        self.names = NameSupply.after(fn)
+        self.sites = FaultSites()
+        self.kernels = 0
+        self.whiles = 0
+        """How many `while` loops of the host the statement at hand is in."""
+        self.reads = _reads(fn)
+
+    def block(self, body: tuple[Stmt, ...], in_loop: bool) -> list[ScheduledStmt]:
+        """Statements of the host; runs of those that need one program become kernels."""
+        out: list[ScheduledStmt] = []
+        group: list[Stmt] = []
+        for stmt in body:
+            if self._joins(stmt, group):
+                group.append(stmt)
+                continue
+            self._one_program(tuple(group), in_loop, out)
+            group = []
+            if isinstance(stmt, For) and stmt.product is not None:
+                out.append(self._multiply(stmt, stmt.product, in_loop))
+            elif isinstance(stmt, For) and self._becomes_grid(stmt, in_loop):
+                out += self._grid(stmt)
+            elif _touches_arrays(stmt) and not _has_parallel(stmt):
+                group = [stmt]
+            else:
+                self._host_stmt(stmt, in_loop, out)
+        self._one_program(tuple(group), in_loop, out)
+        return out
+
+    def on_host(self, e: Expr, out: list[ScheduledStmt]) -> Expr:
+        """An expression that the host can evaluate: what reads arrays is computed by a kernel."""
+        if not any(isinstance(n, Load) for n in walk(e)):
+            return e
+        value = self.names.fresh("value", e.dtype)
+        self.reads[value] += 1
+        self._one_program((Assign(value, e, loc=e.loc),), False, out)
+        return Var(value, loc=e.loc)
+
+    # ------------------------------------------------------------ which way a statement goes
+
+    def _joins(self, stmt: Stmt, group: list[Stmt]) -> bool:
+        """Whether a statement runs in the kernel of those before it: it touches arrays too, or
+        it reads scalars that they set."""
+        if not group or isinstance(stmt, Alloc | Fail) or _has_parallel(stmt):
+            return False
+        if isinstance(stmt, For) and (stmt.product is not None or self._becomes_grid(stmt, in_loop=True)):
+            return False
+        return _touches_arrays(stmt) or bool(scalars_read(stmt) & scalars_written(group))
+
+    def _becomes_grid(self, loop: For, in_loop: bool) -> bool:
+        """Outside of host loops a loop that only asks for lanes is worth a grid as well."""
+        if loop.mode is LoopMode.SEQUENTIAL or (in_loop and loop.mode is LoopMode.SIMD):
+            return False
+        reason = why_not_parallel(loop)
+        if reason is not None:
+            self.ctx.missed(loop.loc, f"the loop does not run in parallel on the GPU: {reason}", ANOTHER_LOOP)
+        return reason is None
+
+    def _name(self) -> str:
+        self.kernels += 1
+        return f"{in_ascii(of_function(self.fn.name))}_{self.kernels}"
+
+    # ------------------------------------------------------------ the ways
+
+    def _grid(self, nest: For) -> list[ScheduledStmt]:
+        before: list[ScheduledStmt] = []
+        bounds = {id(e): self.on_host(e, before) for e in (nest.lo, nest.hi)}
+        ready = For(
+            nest.var, bounds[id(nest.lo)], bounds[id(nest.hi)], nest.step, nest.body, nest.mode,
+            nest.clauses, nest.private, nest.last, nest.reductions, row_lanes=nest.row_lanes, loc=nest.loc,
+        )  # fmt: skip
+        out = before + GridKernel(ready, self.names, self.sites, self._name()).build()
+        self._check((nest,), out)
+        return out
+
+    def _multiply(self, nest: For, product: Product, in_loop: bool) -> Multiply:
+        """A call of a library where the product is large, and the kernels of the nest where it is not."""
+        loops = {n.var: n for n in loops_of(nest)}
+        rows, columns, summed = (loops[s] for s in (product.rows, product.columns, product.summed))
+        return Multiply(
+            tuple(trip_count(n.lo, n.hi, n.step) for n in (rows, columns, summed)),  # type: ignore[arg-type]
+            _matrix(product.target, rows, columns),
+            _matrix(product.left, rows, summed),
+            _matrix(product.right, summed, columns),
+            product.scale,
+            product.keep,
+            tuple(self.block((replace(nest, product=None),), in_loop)),
+            loc=nest.loc,
+        )
+
+    def _one_program(self, body: tuple[Stmt, ...], in_loop: bool, out: list[ScheduledStmt]) -> None:
+        if not body:
+            return
+        lower = KernelLowering(self.names, self.sites, SEQUENTIAL_LANES, choose_lane_loops(body))
+        lowered = lower.block(body, Where())
+        inside = _reads(body)
+        free = set(free_scalars(lowered)) if in_loop else set()
+        outputs = [
+            s for s in sorted(scalars_written(body), key=lambda s: s.uid)
+            if self.reads[s] > inside[s] or s in free
+        ]  # fmt: skip
+        out += finish_kernel(self._name(), lower, lowered, tuple(outputs), body[0].loc)
+        self._check(body, out)
+
+    def _check(self, body: tuple[Stmt, ...], out: list[ScheduledStmt]) -> None:
+        """Asks for faults at once where what a fault left unread could keep a `while` running."""
+        if self.whiles and any(may_raise(stmt) for stmt in body):
+            out.append(CheckFaults(loc=body[0].loc))
+
+    def _host_stmt(self, stmt: Stmt, in_loop: bool, out: list[ScheduledStmt]) -> None:
+        match stmt:
+            case Assign(target, value):
+                out.append(Assign(target, self.on_host(value, out), loc=stmt.loc))
+            case Update():
+                value = self.on_host(stmt.value, out)
+                out.append(
+                    Assign(stmt.target, combine(stmt.op, Var(stmt.target, loc=stmt.loc), value), loc=stmt.loc)
+                )
+            case For():
+                lo, hi = self.on_host(stmt.lo, out), self.on_host(stmt.hi, out)
+                body = tuple(self.block(stmt.body, in_loop=True))
+                out.append(Loop(stmt.var, lo, hi, stmt.step, body, loc=stmt.loc))
+            case While():
+                self._while(stmt, out)
+            case If():
+                cond = self.on_host(stmt.cond, out)
+                then, orelse = self.block(stmt.then, in_loop), self.block(stmt.orelse, in_loop)
+                out.append(Branch(cond, tuple(then), tuple(orelse), loc=stmt.loc))
+            case Alloc(array, shape, zero):
+                sizes = tuple(self.on_host(size, out) for size in shape)
+                out.append(Alloc(array, sizes, zero, loc=stmt.loc))
+            case Fail(error):
+                none = integer(0, stmt.loc)
+                value, extent = (
+                    none if number is None else self.on_host(number, out)
+                    for number in (stmt.value, stmt.extent)
+                )
+                site = self.sites.add(error, stmt.template, stmt.loc)
+                out += [
+                    CheckFaults(loc=stmt.loc),
+                    Fault(site, truth(True, stmt.loc), value, extent, loc=stmt.loc),
+                ]
+            case ForAll():
+                raise InternalError("split_kernels", "a tensor statement is left")
+            case _:
+                out.append(stmt)
+
+    def _while(self, stmt: While, out: list[ScheduledStmt]) -> None:
+        cond = self.on_host(stmt.cond, out)
+        self.whiles += 1
+        body = self.block(stmt.body, in_loop=True)
+        self.whiles -= 1
+        if cond is stmt.cond:
+            out.append(Repeat(cond, tuple(body), loc=stmt.loc))
+            return
+        assert isinstance(cond, Var)
+        again = self.on_host(stmt.cond, body)
+        body.append(Assign(cond.symbol, again, loc=stmt.loc))
+        out.append(Repeat(cond, tuple(body), loc=stmt.loc))
+
+
+def _matrix(operand: Operand, slow: For, fast: For) -> Matrix:
+    """The operand as a matrix whose rows follow one loop, and whose columns the other."""
+    first = {loop.var: loop.lo for loop in (slow, fast)}
+
+    def place(at: dict[Symbol, Expr]) -> tuple[Expr, ...]:
+        return tuple(substitute(index, at) for index in operand.index)
+
+    def after(loop: For) -> tuple[Expr, ...]:
+        return place({**first, loop.var: shifted(loop.lo, loop.step)})
+
+    return Matrix(operand.array, place(first), after(slow), after(fast), loc=operand.loc)
+
+
+def _reads(tree: Node | tuple[Stmt, ...]) -> Counter[Symbol]:
+    """How often each scalar is read."""
+    found: Counter[Symbol] = Counter()
+    for node in walk(tree):
+        if isinstance(node, Var):
+            found[node.symbol] += 1
+        elif isinstance(node, Update) and not node.target.is_array:
+            found[node.target] += 1
+    return found
+
+
+def _touches_arrays(stmt: Stmt) -> bool:
+    return any(isinstance(n, Load | Store) or (isinstance(n, Update) and n.index) for n in walk(stmt))
+
+
+def _has_parallel(stmt: Stmt) -> bool:
+    """Whether the host has to run a statement's control flow."""
+    return any(
+        isinstance(n, Alloc)
+        or (
+            isinstance(n, For)
+            and (n.product is not None or (n.mode is LoopMode.PARALLEL and why_not_parallel(n) is None))
+        )
+        for n in walk(stmt)
+    )

@@ -1,0 +1,75 @@
+"""The loops of a band in another order, with the bounds that they have there.
+
+    for i in range(n):                        for j in range(n - 1):
+        for j in range(i):           ->           for i in range(j + 1, n):
+            ...                                       ...
+
+The iterations of the band are one set of integers. What a loop runs over, for given values of
+the loops around it, is the set's shadow: some value of the loops inside exists. Bounds
+that name only loops which are still around stay as they are written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+from appyc.analysis.dependences.bands import Order
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.sets.conditions import bounds_of
+from appyc.ir.nodes import Expr, For, Function
+from appyc.ir.visit import scalars_read, scalars_written
+from appyc.passes.node_builders import shifted
+
+Bounds = list[tuple[Expr, Expr]]
+
+
+def in_order(fn: Function, loops: tuple[For, ...], order: Order, legality: Legality) -> For | None:
+    """The band in that order, whether that is legal or not; None where its bounds cannot be written."""
+    bounds = _bounds(fn, loops, order, legality)
+    if bounds is None:
+        return None
+    body = loops[-1].body
+    for number, (lo, hi) in reversed(list(zip(order, bounds, strict=True))):
+        body = (replace(loops[number], lo=lo, hi=hi, body=body),)
+    new = body[0]
+    assert isinstance(new, For)
+    return new
+
+
+def _bounds(fn: Function, loops: tuple[For, ...], order: Order, legality: Legality) -> Bounds | None:
+    """The bounds of each loop of the new order, outside first."""
+    inside = {loop.var for loop in loops}
+    as_written = True
+    for number in order:
+        inside.discard(loops[number].var)
+        as_written = as_written and not scalars_read((loops[number].lo, loops[number].hi)) & inside
+    if as_written:
+        return [(loops[number].lo, loops[number].hi) for number in order]
+    if any(abs(loop.step) != 1 for loop in loops):
+        return None
+    new = legality.dependences.sets.bounded(lambda: _shadows(loops, order, legality), None)
+    if new is None or scalars_read([b for pair in new for b in pair]) & scalars_written(fn):
+        return None  # a name stands for what the parameter was when the function began
+    return new
+
+
+def _shadows(loops: tuple[For, ...], order: Order, legality: Legality) -> Bounds | None:
+    """The bounds of the band's iterations, loop by loop, seen from the loops that are around it now."""
+    found, sets = legality.dependences.found, legality.dependences.sets
+    points = reduce(lambda a, b: a.intersect(b), (found.ranges[loop.var] for loop in loops))
+    demanded = sets.everything
+    out: Bounds = []
+    for place, number in enumerate(order):
+        loop = loops[number]
+        name = found.variables[loop.var]
+        inner = [found.variables[loops[other].var] for other in order[place + 1 :]]
+        demands = sets.constraints_on(sets.project_out(points, inner), name)
+        bounds = None if demands is None else bounds_of(demands, name, found.affine, loop.loc)
+        if demands is None or bounds is None:
+            return None
+        demanded = demanded.intersect(demands.to_set())
+        lo, end = bounds
+        out.append((lo, end) if loop.step > 0 else (shifted(end, -1), shifted(lo, -1)))
+    # A shadow may have holes, or demand something of the parameters alone: bounds say neither.
+    return out if demanded.is_equal(points) else None

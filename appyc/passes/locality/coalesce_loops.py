@@ -1,0 +1,211 @@
+"""Loop coalescing: the innermost loops of a nest over adjacent elements, as one loop.
+
+    for i in range(0, m):                            for i_k in range(0, m * n):
+        for k in range(0, n):                 ->         total += abs(a[i_k // n + 1, i_k % n] - b[i_k // n, i_k % n])
+            total += abs(a[i + 1, k] - b[i, k])          # n is a.shape[1], and b.shape[1]
+
+A short row costs more than its elements: lanes start and end with each row, and those that combine into a scalar are
+reduced there. Points with three coordinates and images with three colours have such rows. Elements of a C-contiguous
+array are adjacent whatever the lengths of its axes, so that the position in C order is the loop variable plus what the
+outermost coalesced loop's index has beside its variable. The generator composes it (`c_expressions.py`), and no
+division is left.
+
+The order of the iterations stays what it was. Loops coalesce if all are free (`LoopVerdict.may_run_in_any_order`) and
+reduce into the same scalars, if each but the outermost runs over a whole axis, and if each access that depends on them
+is to the last axes of a C-contiguous array, in their order, with no offset but in the outermost. The deepest such
+run of loops that ends at an innermost loop becomes one.
+
+Requires: loops have their modes and costs, and indices are not checked. Runs last: no other pass knows what to make of
+such indices.
+
+Does not handle: arrays that are stretched along an axis; loops with a pragma; values of the loop variables themselves.
+Of a GPU's lanes nothing is gained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+from appyc.analysis.algebra.integer_sums import Sum, sum_of
+from appyc.analysis.cost.costs import cost_of
+from appyc.analysis.dependences.fusion_legality import EqualExtents
+from appyc.analysis.patterns.fill_pattern import is_whole
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Binary,
+    Expr,
+    Extent,
+    For,
+    Function,
+    Load,
+    LoopMode,
+    Node,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import DType, Layout
+from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_read, scalars_written, walk
+from appyc.passes.node_builders import integer
+from appyc.passes.pass_context import PassContext
+
+
+def coalesce_loops(fn: Function, ctx: PassContext) -> Function:
+    """The function with one loop for the innermost loops of each nest that go through adjacent elements."""
+    if ctx.options.on_gpu:
+        return fn
+    names = NameSupply.after(fn)
+    equal = EqualExtents.of(fn.guards)
+    made = {
+        Extent(n.array, axis, loc=n.loc): size
+        for n in walk(fn)
+        if isinstance(n, Alloc)
+        for axis, size in enumerate(n.shape)
+    }
+    coalesced: dict[Symbol, For] = {}
+    inside: set[Symbol] = set()
+    for loop in loops_of(fn):  # outer ones first
+        if loop.var in inside:
+            continue
+        nest = _nest(loop)
+        inside |= {inner.var for inner in nest}
+        for run in (nest[start:] for start in range(len(nest) - 1)):
+            if not _may_coalesce(run, ctx) or (arrays := _adjacent(run, equal, made)) is None:
+                continue
+            joined = _coalesced(run, names.fresh("_".join(loop.var.name for loop in run), DType.INT64), equal)
+            if joined is None:
+                continue
+            coalesced[run[0].var] = joined
+            if (verdict := ctx.verdicts.get(run[0].var)) is not None:
+                ctx.verdicts[joined.var] = replace(verdict, var=joined.var)
+            rows = ", ".join(dict.fromkeys(f"'{array.name}'" for array in arrays))
+            ctx.remark(run[0].loc, f"the rows of {rows} are adjacent in memory: {len(run)} loops run as one")
+            break
+    return map_loops(fn, lambda loop: coalesced.get(loop.var, loop)) if coalesced else fn
+
+
+def _nest(loop: For) -> list[For]:
+    """The loop and the loops perfectly nested in it, down to one whose body has no loop and no allocation."""
+    nest = [loop]
+    while len(nest[-1].body) == 1 and isinstance(nest[-1].body[0], For):
+        nest.append(nest[-1].body[0])
+    return nest
+
+
+def _may_coalesce(run: Sequence[For], ctx: PassContext) -> bool:
+    """Whether the order and the bounds of the loops let them be one."""
+    first, last = run[0], run[-1]
+    changed = scalars_written(last.body) | {loop.var for loop in run}
+    if any(isinstance(n, For | Alloc) for n in walk(last.body)):
+        return False
+    return (first.mode is LoopMode.PARALLEL or last.mode is LoopMode.SIMD) and all(
+        _is_free(loop, ctx)
+        and set(loop.reductions) == set(last.reductions)
+        and loop.step == 1
+        and not set(scalars_read(loop.hi)) & changed
+        and not any((loop.clauses, loop.last, loop.safelen, loop.in_step, loop.scans, loop.product))
+        for loop in run
+    )
+
+
+def _is_free(loop: For, ctx: PassContext) -> bool:
+    verdict = ctx.verdicts.get(loop.var)
+    return loop.mode is not LoopMode.SEQUENTIAL or (verdict is not None and verdict.may_run_in_any_order)
+
+
+def _adjacent(run: Sequence[For], equal: EqualExtents, made: dict[Extent, Expr]) -> list[Symbol] | None:
+    """The arrays of which the loops touch adjacent elements; None where they touch others too, or none."""
+    variables = frozenset(loop.var for loop in run)
+    arrays: dict[Symbol, None] = {}
+    for node in walk(run[-1].body):
+        match node:
+            case Load() | Store():
+                if not any(set(scalars_read(i)) & variables for i in node.index) and isinstance(node, Load):
+                    continue
+                if node.checked or not _is_adjacent(node, run, variables):
+                    return None
+                arrays[node.array] = None
+            case Update() if node.target.is_array:
+                return None
+            case _:
+                pass
+    rows_are_whole = all(
+        is_whole(loop, extent, equal)
+        or (isinstance(made.get(extent), Extent) and is_whole(loop, made[extent], equal))
+        for array in arrays
+        for axis, loop in enumerate(run[1:], array.array.ndim - len(run) + 1)
+        for extent in (Extent(array, axis, loc=loop.loc),)
+    )
+    return list(arrays) if arrays and rows_are_whole else None
+
+
+def _is_adjacent(access: Load | Store, run: Sequence[For], variables: frozenset[Symbol]) -> bool:
+    """Whether the loop variables are the last indices, the first of them with an offset or none."""
+    around, (first, *rest) = access.index[: -len(run)], access.index[-len(run) :]
+    return (
+        len(access.index) >= len(run)
+        and access.array.array.layout is Layout.C
+        and not any(set(scalars_read(i)) & variables for i in around)
+        and all(isinstance(i, Var) and i.symbol == loop.var for i, loop in zip(rest, run[1:], strict=True))
+        and sum_of(first).naming(variables) == {Var(run[0].var, loc=first.loc): 1}
+    )
+
+
+def _coalesced(run: Sequence[For], at: Symbol, equal: EqualExtents) -> For | None:
+    """The loop over positions in C order; None where a variable of the loops is read for itself."""
+    first, last = run[0], run[-1]
+    variables = frozenset(loop.var for loop in run)
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Load | Store) and any(set(scalars_read(i)) & variables for i in node.index):
+            return replace(node, index=_delinearised(node, run, at))
+        return Var(at, loc=node.loc) if isinstance(node, Binary) and _is_position(node, run, equal) else node
+
+    body = rewrite_all(last.body, rule)
+    if variables & set(scalars_read(body)):
+        return None
+    row: Expr = reduce(lambda a, b: Binary("*", a, b, loc=first.loc), [loop.hi for loop in run[1:]])
+    at_start = first.lo == integer(0, first.loc)
+    shares = first.mode is LoopMode.PARALLEL and first.cost is not None
+    joined = replace(
+        last,
+        var=at,
+        lo=first.lo if at_start else Binary("*", first.lo, row, loc=first.loc),
+        hi=Binary("*", first.hi, row, loc=first.loc),
+        body=body,
+        mode=first.mode if shares else last.mode,
+        private=tuple(dict.fromkeys(symbol for loop in run for symbol in loop.private)),
+        loc=first.loc,
+    )
+    return replace(joined, cost=cost_of(replace(joined, mode=LoopMode.PARALLEL))) if shares else joined
+
+
+def _is_position(expr: Expr, run: Sequence[For], equal: EqualExtents) -> bool:
+    """Whether it is the position in C order that the loops have reached: (i * rows + j) * columns + k."""
+    if len(run) == 1:
+        return isinstance(expr, Var) and expr.symbol == run[0].var
+    match expr:
+        case Binary("+", Binary("*", rows, width), Var(symbol=symbol)):
+            last = run[-1]
+            return symbol == last.var and equal.same(width, last.hi) and _is_position(rows, run[:-1], equal)
+        case _:
+            return False
+
+
+def _delinearised(access: Load | Store, run: Sequence[For], at: Symbol) -> tuple[Expr, ...]:
+    """The index of the element at a position in C order: its quotients and remainders by the lengths of the axes."""
+    rest: Expr = Var(at, loc=access.loc)
+    out: list[Expr] = []
+    start = len(access.index) - len(run)
+    for axis in range(len(access.index) - 1, start, -1):
+        extent = Extent(access.array, axis, loc=access.loc)
+        out.insert(0, Binary("%", rest, extent, loc=access.loc))
+        rest = Binary("//", rest, extent, loc=access.loc)
+    offset = sum_of(access.index[start]).plus(Sum({Var(run[0].var, loc=access.loc): 1}), -1)
+    if offset != Sum({}):
+        rest = Binary("+", rest, offset.written(access.loc), loc=access.loc)
+    return (*access.index[:start], rest, *out)

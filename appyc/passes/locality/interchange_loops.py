@@ -1,0 +1,232 @@
+"""Puts the loops of a nest into the order that memory, threads and lanes like best.
+
+    for j in range(m):                        for i in range(n):          # free: threads
+        for i in range(n):           ->           for j in range(m):      # stride one: lanes
+            B[i, j] = A[i, j] * 2.0                   B[i, j] = A[i, j] * 2.0
+
+    for i in range(n):                        for j in range(n - 1):
+        for j in range(i):           ->           for i in range(j + 1, n):
+            B[j, i] = A[j, i]                         B[j, i] = A[j, i]
+
+A band is loops with nothing between them, at most `MAX_LOOPS` of them. An order is legal if
+every conflict between two iterations of the band keeps its direction (`analysis/dependences/bands.py`);
+scalars that the body writes have to belong to one iteration, or be combined into. Which
+order is better is a rule, no measurement: see `analysis/cost/loop_order.py`. Where bounds depend on
+a loop around, the band's iterations are one set of integers, and the new bounds are those of
+its shadows.
+
+A loop with a pragma stays where it is, and so do the loops around it: what was asked for is
+kept to the letter. The loops inside it may change places.
+
+Requires: `check_bounds` and `recognise_reductions`; only where nothing in the band can raise,
+since what was written before an exception would show. Runs before `check_parallel`, whose
+verdicts are about the new order.
+
+Does not handle: statements between the loops; steps other than 1 and -1 where bounds depend
+on a loop that goes inside; bounds that are no single polyhedron, as `range(max(i, j))`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.analysis.accesses.accesses import Access, own_statements
+from appyc.analysis.cost.loop_order import Cost, OrderCosts
+from appyc.analysis.dependences.bands import MAX_LOOPS, Band, Order, band_of
+from appyc.analysis.dependences.dependences import Conflict
+from appyc.analysis.dependences.legality import Legality
+from appyc.ir.nodes import (
+    Alloc,
+    Break,
+    For,
+    Function,
+    Load,
+    Stmt,
+    Symbol,
+    While,
+)
+from appyc.ir.raising import raises_itself
+from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
+from appyc.passes.locality.band_order import in_order
+from appyc.passes.pass_context import PassContext
+
+
+def interchange_loops(fn: Function, ctx: PassContext) -> Function:
+    """The function with its bands in the best order that is legal."""
+    if not ctx.options.auto:
+        return fn
+    bands = _bands(fn.body, ())
+    changed: dict[Symbol, For] = {}
+    for loops, around in bands:
+        legality = ctx.legality(fn)
+        new = _reordered(fn, loops, around, legality, ctx)
+        if new is not None:
+            changed[loops[0].var] = new
+    return map_loops(fn, lambda loop: changed.get(loop.var, loop)) if changed else fn
+
+
+# ---------------------------------------------------------------- which nests
+
+
+def _bands(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[tuple[For, ...], tuple[For, ...]]]:
+    """The bands whose loops may change places as far as pragmas and exceptions go, each with the
+    loops around it."""
+    out: list[tuple[tuple[For, ...], tuple[For, ...]]] = []
+    for stmt in body:
+        if isinstance(stmt, For):
+            chain = _chain(stmt)
+            kept = _marked(chain)
+            free, within = chain[kept:][-MAX_LOOPS:], (*around, *chain)
+            if len(free) > 1 and _is_movable(free):
+                out.append((free, within[: -len(free)]))
+            out += _bands(chain[-1].body, within)
+            continue
+        for name in ("body", "then", "orelse"):
+            out += _bands(getattr(stmt, name, ()), around)
+    return out
+
+
+def _chain(loop: For) -> tuple[For, ...]:
+    chain = [loop]
+    while len(chain[-1].body) == 1 and isinstance(inner := chain[-1].body[0], For):
+        chain.append(inner)
+    return tuple(chain)
+
+
+def _marked(chain: tuple[For, ...]) -> int:
+    """How many of the loops, from outside, stay because of a pragma."""
+    kept = 0
+    for place, loop in enumerate(chain):
+        if loop.clauses is not None:
+            kept = place + loop.clauses.collapse
+    inside = any(loop.clauses is not None for loop in loops_of(chain[-1].body))
+    return len(chain) if inside else kept
+
+
+def _is_movable(loops: tuple[For, ...]) -> bool:
+    """Whether nothing in the band can raise or leave it, and the bounds mean the same everywhere in it."""
+    body = loops[-1].body
+    bounds = [bound for loop in loops for bound in (loop.lo, loop.hi)]
+    if any(isinstance(node, Load) for node in walk(bounds)) or scalars_read(bounds) & scalars_written(body):
+        return False
+    if any(isinstance(stmt, Break) for stmt in own_statements(body)):
+        return False
+    return not any(raises_itself(n) or isinstance(n, Alloc | While) for n in walk((*bounds, *body)))
+
+
+# ---------------------------------------------------------------- one nest
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """An order and what it costs; `broken`: a conflict that it would turn round."""
+
+    order: Order
+    cost: Cost
+    broken: Conflict | None
+
+
+def _reordered(
+    fn: Function, loops: tuple[For, ...], around: tuple[For, ...], legality: Legality, ctx: PassContext
+) -> For | None:
+    """The band in a better order; None where there is none."""
+    if not _may_scalars_move(loops, legality, ctx):
+        return None
+    band = band_of(legality, loops)
+    if band is None:
+        return None
+    costs = OrderCosts(band, ctx.options.on_gpu, has_threads(around, legality))
+    choices = [
+        _Choice(order, costs.of(order), band.broken(order, exact=_rounds(band, ctx)))
+        for order in band.orders()
+    ]
+    written = choices[0]
+    better = sorted((c for c in choices[1:] if c.cost.is_worth(written.cost)), key=lambda c: c.cost)
+    for choice in better:
+        if choice.broken is not None:
+            continue
+        new = in_order(fn, loops, choice.order, legality)
+        if new is None:
+            ctx.missed(
+                loops[0].loc,
+                f"{_named(loops)} stay in this order, though {_listed(loops, choice.order)} would be "
+                "better: the bounds cannot be turned round",
+                "let the bounds of the inner loop depend on the outer one by a factor of 1, or not at all",
+            )
+            continue
+        _tell(loops, choice, written, ctx)
+        ctx.changes.update((loop.var, "after interchange") for loop in loops)
+        return new
+    if better and better[0].broken is not None and better[0].cost.distance < written.cost.distance:
+        _tell_why_not(loops, better[0], ctx)
+    return None
+
+
+def _may_scalars_move(loops: tuple[For, ...], legality: Legality, ctx: PassContext) -> bool:
+    scalars = legality.scalars[loops[0].var]
+    if scalars.carried or scalars.last:
+        return False
+    return not (ctx.options.exact and any(_is_rounding(r.op, r.symbol) for r in scalars.reductions))
+
+
+def _rounds(band: Band, ctx: PassContext) -> bool:
+    """Whether sums that iterations share have to keep their order."""
+    return ctx.options.exact and any(
+        _is_rounding(d.conflict.source.op, d.conflict.source.array) for d in band.directions
+    )
+
+
+def _is_rounding(op: str, symbol: Symbol) -> bool:
+    return op in ("+", "*") and not symbol.dtype.is_integer
+
+
+def has_threads(around: tuple[For, ...], legality: Legality) -> bool:
+    """Whether one of these loops is what threads share."""
+    return any(
+        (loop.clauses is not None and loop.clauses.request == "parallel")
+        or (loop.clauses is None and legality.judge(loop).may_run_in_any_order)
+        for loop in around
+    )
+
+
+# ---------------------------------------------------------------- words
+
+
+def _named(loops: tuple[For, ...]) -> str:
+    return f"the loops over {_listed(loops, tuple(range(len(loops))))}"
+
+
+def _listed(loops: tuple[For, ...], order: Order) -> str:
+    return ", ".join(f"axis {n}" if loops[n].implied else f"'{loops[n].var.name}'" for n in order)
+
+
+def _tell(loops: tuple[For, ...], choice: _Choice, written: _Choice, ctx: PassContext) -> None:
+    why: list[str] = []
+    if choice.cost.distance < written.cost.distance:
+        why.append("memory is then read as it lies")
+    if choice.cost.waiting < written.cost.waiting:
+        why.append("a loop that threads may share is outermost")
+    if not why and choice.cost.moving < written.cost.moving:
+        why.append("elements stay in registers")
+    reason = " and ".join(why or ["arrays are then walked as they lie"])
+    ctx.remark(
+        loops[0].loc,
+        f"{_named(loops)} change places: their order is {_listed(loops, choice.order)}, since {reason}",
+    )
+
+
+def _tell_why_not(loops: tuple[For, ...], choice: _Choice, ctx: PassContext) -> None:
+    """`choice`: a better order that is not legal."""
+    assert choice.broken is not None
+    source, sink = choice.broken.source, choice.broken.sink
+    ctx.missed(
+        loops[0].loc,
+        f"{_named(loops)} stay in this order, though {_listed(loops, choice.order)} would be better: "
+        f"what line {source.loc.line} {_deed(source)} in '{source.array.name}' comes before what line "
+        f"{sink.loc.line} {_deed(sink)}, and would come after it",
+        "write the loops in the other order if the results allow it, or into another array",
+    )
+
+
+def _deed(access: Access) -> str:
+    return {"read": "reads", "write": "writes"}.get(access.op, "updates")

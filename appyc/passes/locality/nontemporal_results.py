@@ -1,0 +1,83 @@
+"""Marks what loops write for nobody in the function to read: it may go past the caches.
+
+    for i in range(0, n):   # lanes             for i in range(0, n):   # lanes, streams r
+        r[i] = a * x[i] + y[i]          ->          r[i] = a * x[i] + y[i]
+
+A store to memory first reads the line that it changes, and keeps it in the cache. For a result that is
+larger than the caches, the one is a third of what it costs, and the other is in vain: by the time that
+somebody reads it, it is not there. How large is known at the call (`c_gen/lanes/nontemporal_stores.py`).
+
+An array is marked that the function writes with one store and does not read, in an innermost loop of
+lanes whose every iteration stores the next element. A temporary that a later loop reads is not: the
+cache still has a part of it.
+
+Requires: loops have their modes. Runs after all passes that make or cut loops.
+
+Does not handle: stores under a condition; two stores to one array (the ends of a range that was cut);
+strided arrays. On a GPU nothing is marked: its stores
+of whole lines read nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from appyc.analysis.algebra.strides import Strides
+from appyc.ir.nodes import For, Function, Load, LoopMode, Store, Symbol, Update, While
+from appyc.ir.types import Layout
+from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
+from appyc.passes.pass_context import PassContext
+
+
+def nontemporal_results(fn: Function, ctx: PassContext) -> Function:
+    """The function with `streams` set on its innermost loops."""
+    if ctx.options.on_gpu:
+        return fn
+    unread = _written_once(fn)
+    if not unread:
+        return fn
+    marked: dict[Symbol, tuple[Symbol, ...]] = {}
+    for loop in loops_of(fn.body):
+        streams = _streams(loop, unread)
+        if streams:
+            marked[loop.var] = streams
+            names = ", ".join(f"'{array.name}'" for array in streams)
+            ctx.remark(
+                loop.loc,
+                f"{names} {'goes' if len(streams) == 1 else 'go'} past the caches where the loop touches more than "
+                "they hold: nobody reads it here",
+            )
+    return map_loops(fn, lambda loop: replace(loop, streams=marked.get(loop.var, ()))) if marked else fn
+
+
+def _written_once(fn: Function) -> frozenset[Symbol]:
+    """Arrays with one store, and no other access."""
+    stores = Counter(n.array for n in walk(fn) if isinstance(n, Store))
+    used = {n.array for n in walk(fn) if isinstance(n, Load)}
+    used |= {n.target for n in walk(fn) if isinstance(n, Update)}
+    return frozenset(array for array, count in stores.items() if count == 1 and array not in used)
+
+
+def _streams(loop: For, unread: frozenset[Symbol]) -> tuple[Symbol, ...]:
+    if loop.mode is LoopMode.SEQUENTIAL or loop.step != 1 or loop.safelen is not None or loop.in_step:
+        return ()
+    if loop.last or any(isinstance(n, For | While) for n in walk(loop.body)):
+        return ()
+    strides = Strides.of(loop)
+    return tuple(
+        stmt.array
+        for stmt in loop.body
+        if isinstance(stmt, Store) and stmt.array in unread and _is_next(stmt, loop, strides)
+    )
+
+
+def _is_next(store: Store, loop: For, strides: Strides) -> bool:
+    """Whether each iteration stores the element behind that of the one before."""
+    if store.mask is not None or store.checked or not store.index:
+        return False
+    if store.array.array.layout is Layout.STRIDED or scalars_read(store.index) & scalars_written(loop.body):
+        return False
+    unit = 0 if store.array.array.layout is Layout.F else len(store.index) - 1
+    steps = [strides.coefficient(place, loop.var) for place in store.index]
+    return all(step == (axis == unit) for axis, step in enumerate(steps))

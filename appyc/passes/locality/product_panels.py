@@ -1,0 +1,150 @@
+"""The second version of a nest with products in triangles: panel by panel, each panel's product marked.
+
+for i in range(n):                      for first in range(0, n, PANEL):
+    for j in range(m):                      T = np.empty((PANEL or what is left, m))
+        s = 0.0                             # a product of matrices: T = A B, k from 0 to first
+        for k in range(i):                  ...
+            s += A[i, k] * B[k, j]  ->      for i in range(first, min(first + PANEL, n)):
+        C[i, j] = s                             for j in range(m):
+                                                    s = 0.0
+                                                    s += T[i - first, j]
+                                                    for k in range(first, i):
+                                                        s += A[i, k] * B[k, j]
+                                                    C[i, j] = s
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from appyc.analysis.patterns.panel_pattern import Panels, slope_of
+from appyc.analysis.patterns.product_sums import ProductSum
+from appyc.ir.machine_model import FEWEST
+from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, For, If, Load, Operand, Stmt, Symbol, Var
+from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.visit import substitute
+from appyc.passes.locality.product_versions import ProductVersions, conjunction
+from appyc.passes.node_builders import integer, trip_count
+
+PANEL = 128
+"""Rows of a panel: with fewer a library packs the other matrix too often, with more there is too much beside the
+rectangle. (At 1000 rows each costs about an eighth.)"""
+
+WIDE_PANEL = 2048
+"""The same where a panel's products are triangles and nothing is left beside them: a bound on the memory, since each
+edge between panels costs. (Measured on a Xeon: of 1200 rows, panels of 512 cost an eighth, and their elements did not
+stay in a core's cache either.)"""
+
+WORTH = 2 * PANEL
+"""Rows from which on there is more in rectangles than beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """One panel. first: the variable that holds its first row. ends: the row after its last one."""
+
+    panels: Panels
+    first: Symbol
+    end: Expr
+
+    def lowest(self, bound: Expr, *, of_all: bool) -> Expr:
+        """A lower bound where it is lowest among the panel's rows (the reach of all of them), or highest (what they
+        have in common)."""
+        slope = slope_of(bound, self.panels.cut)
+        return self._at(bound, first=(slope >= 0) == of_all)
+
+    def highest(self, bound: Expr, *, of_all: bool) -> Expr:
+        """The same for an upper bound, where it is highest or lowest."""
+        slope = slope_of(bound, self.panels.cut)
+        return self._at(bound, first=(slope < 0) == of_all)
+
+    def _at(self, bound: Expr, *, first: bool) -> Expr:
+        loc = bound.loc
+        row = Var(self.first, loc=loc) if first else Binary("-", self.end, integer(1, loc), loc=loc)
+        return substitute(bound, {self.panels.cut.var: row})
+
+
+def of_panels(panels: Panels, versions: ProductVersions) -> If:
+    """The nest as it was for small products, and in panels for large ones."""
+    cut, loc = panels.cut, panels.outer.loc
+    first = versions.names.fresh("first", DType.INT64)
+    size = WIDE_PANEL if panels.leaves_nothing and versions.triangles else PANEL
+    end = Binary("min", Binary("+", Var(first, loc=loc), integer(size, loc), loc=loc), cut.hi, loc=loc)
+    last = versions.names.fresh("end", DType.INT64)
+    panel = _Panel(panels, first, Var(last, loc=loc))
+    body: list[Stmt] = [Assign(last, end, loc=loc)]
+    inner = list(panels.inner.body)
+    replaced: dict[int, tuple[Stmt, ...]] = {}
+    for found in panels.sums:
+        apart, instead = _of_sum(panel, found, versions)
+        body += apart
+        replaced[found.at] = replaced.get(found.at, ()) + instead
+    statements = tuple(s for at, stmt in enumerate(inner) for s in replaced.get(at, (stmt,)))
+    body.append(versions.copy(_rows_of(panel, panels.outer, panels.inner, statements)))
+    loop = For(first, cut.lo, cut.hi, size, tuple(body), loc=loc)
+    return If(_is_large(panels), (loop,), (panels.outer,), loc=loc)
+
+
+def _rows_of(panel: _Panel, outer: For, inner: For, body: tuple[Stmt, ...]) -> For:
+    """The nest, for a panel's rows only."""
+    lo, cut = Var(panel.first, loc=outer.loc), panel.panels.cut
+    if cut is inner:
+        return replace(outer, body=(replace(inner, lo=lo, hi=panel.end, body=body),))
+    statements = tuple(replace(inner, body=body) if stmt is inner else stmt for stmt in outer.body)
+    return replace(outer, lo=lo, hi=panel.end, body=statements)
+
+
+def _of_sum(
+    panel: _Panel, found: ProductSum, versions: ProductVersions
+) -> tuple[list[Stmt], tuple[Stmt, ...]]:
+    """What computes a panel's part of a sum in memory, and what then stands where the sum did."""
+    panels, loop, loc = panel.panels, found.loop, found.loop.loc
+    across = panels.across
+    lo, hi = panel.lowest(across.lo, of_all=True), panel.highest(across.hi, of_all=True)
+    start = panel.lowest(loop.lo, of_all=False)
+    stop = panel.highest(loop.hi, of_all=False)
+    if slope_of(loop.lo, panels.cut) or slope_of(loop.hi, panels.cut):
+        stop = Binary(
+            "max", start, stop, loc=loc
+        )  # where nothing is common, nothing is left out or done twice
+    first = Var(panel.first, loc=loc)
+    array = versions.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
+    place = (
+        Binary("-", Var(panels.cut.var, loc=loc), first, loc=loc),
+        trip_count(lo, Var(across.var, loc=loc), 1),
+    )
+    shape = (
+        Binary("-", panel.end, first, loc=loc),
+        Binary("max", trip_count(lo, hi, 1), integer(0, loc), loc=loc),
+    )
+    whole = replace(panels.cut, lo=first, hi=panel.end)
+    alone = panels.is_triangle and versions.triangles
+    wide = across if alone else replace(across, lo=lo, hi=hi)
+    common = replace(found, loop=replace(loop, lo=start, hi=stop))
+    memory = Operand(array, place, loc=loc)
+    apart: list[Stmt] = [Alloc(array, shape, zero=False, loc=loc)]
+    apart += versions.computed(whole, wide, common, memory)
+    instead: list[Stmt] = []
+    if slope_of(loop.lo, panels.cut):
+        instead.append(replace(loop, hi=Binary("min", start, loop.hi, loc=loc)))
+    instead.append(replace(found.update, value=Load(array, place, checked=False, loc=loc)))
+    if slope_of(loop.hi, panels.cut):
+        instead.append(replace(loop, lo=Binary("max", stop, loop.lo, loc=loc)))
+    return apart, tuple(instead)
+
+
+def _is_large(panels: Panels) -> Expr:
+    """Whether there are panels enough, and their products are worth a call."""
+    cut, loc = panels.cut, panels.outer.loc
+    everything = _Panel(panels, cut.var, cut.hi)
+    sides = [
+        trip_count(
+            substitute(everything.lowest(loop.lo, of_all=True), {cut.var: cut.lo}),
+            substitute(everything.highest(loop.hi, of_all=True), {cut.var: cut.lo}),
+            1,
+        )
+        for loop in (panels.across, *(one.loop for one in panels.sums))
+    ]
+    tests: list[Expr] = [Compare(">=", trip_count(cut.lo, cut.hi, 1), integer(WORTH, loc), loc=loc)]
+    tests += [Compare(">=", side, integer(FEWEST, loc), loc=loc) for side in sides]
+    return conjunction(tests)

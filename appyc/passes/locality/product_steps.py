@@ -1,0 +1,138 @@
+"""The second version of a loop that adds products to a matrix step by step: most of that once for many steps.
+
+for k in range(n):                      for first in range(0, n, STEPS):
+    ...                                     end = min(first + STEPS, n)
+    for i in range(k + 1, n):               for k in range(first, end):
+        for j in range(k + 1, m):               ...
+            A[i, j] -= A[i, k] * A[k, j]  ->    ... columns before end, then rows before end of the others
+                                            # a product of matrices
+                                            for i in range(end, n):
+                                                for j in range(end, m):
+                                                    for k in range(first, end):
+                                                        A[i, j] -= A[i, k] * A[k, j]
+
+Where it is not known that the product reads nothing that it writes, it has memory of its own, and is added then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from appyc.analysis.patterns.fill_pattern import distance
+from appyc.analysis.patterns.matrix_products import product_of
+from appyc.analysis.patterns.product_sums import ProductSum
+from appyc.analysis.patterns.step_pattern import Steps, is_apart, last_may_wait
+from appyc.ir.machine_model import FEWEST
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Compare,
+    Expr,
+    For,
+    If,
+    Load,
+    Operand,
+    ProductShape,
+    Stmt,
+    Var,
+)
+from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.visit import substitute
+from appyc.passes.locality.product_versions import ProductVersions, conjunction
+from appyc.passes.node_builders import integer, trip_count
+
+STEPS = 64
+"""Steps that are done together: fewer give a library too little to do at a time, and more leave too much beside."""
+
+WORTH = 4 * STEPS
+"""Steps from which on that pays."""
+
+
+def of_steps(steps: Steps, versions: ProductVersions) -> If | None:
+    """The loop as it was for few steps, and in groups for many; None where a step needs what would wait."""
+    outer, loc = steps.outer, steps.outer.loc
+    first, last = (versions.names.fresh(name, DType.INT64) for name in ("first", "end"))
+    group = _Group(steps, Var(last, loc=loc))
+    step = replace(outer, lo=Var(first, loc=loc), hi=group.end)
+    near = replace(step, body=(*outer.body[:-1], *map(versions.copy, group.near())))
+    update = versions.copy(_nest(steps, group.far_rows, group.far_columns, steps.update))
+    if not last_may_wait(replace(near, body=(*near.body, update))):
+        return None
+    end = Binary("min", Binary("+", Var(first, loc=loc), integer(STEPS, loc), loc=loc), outer.hi, loc=loc)
+    body = (Assign(last, end, loc=loc), versions.copy(near), *_far(group, step, versions))
+    loop = For(first, outer.lo, outer.hi, STEPS, body, loc=loc)
+    tests: list[Expr] = [Compare(">=", trip_count(outer.lo, outer.hi, 1), integer(WORTH, loc), loc=loc)]
+    tests.append(Compare(">=", steps.rows.hi, integer(FEWEST, loc), loc=loc))
+    return If(conjunction(tests), (loop,), (outer,), loc=loc)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Some steps. end: the one after them."""
+
+    steps: Steps
+    end: Expr
+
+    @property
+    def far_rows(self) -> For:
+        return replace(self.steps.rows, lo=self._from(self.steps.rows))
+
+    @property
+    def far_columns(self) -> For:
+        return replace(self.steps.columns, lo=self._from(self.steps.columns))
+
+    def near(self) -> tuple[For, For]:
+        """What a step does to columns before the end, and to rows before it in all others."""
+        rows, columns = self.steps.rows, self.steps.columns
+        until = [replace(n, hi=Binary("min", self.end, n.hi, loc=n.loc)) for n in (rows, columns)]
+        body = self.steps.columns.body
+        beyond = self.far_columns
+        return (
+            replace(rows, body=(replace(until[1], body=body),)),
+            replace(until[0], body=(replace(beyond, body=body),)),
+        )
+
+    def _from(self, loop: For) -> Expr:
+        if distance(loop.lo, self.steps.outer.var) is not None:
+            return self.end
+        return Binary("max", loop.lo, self.end, loc=loop.loc)
+
+
+def _nest(steps: Steps, rows: For, columns: For, stmt: Stmt) -> For:
+    return replace(rows, body=(replace(columns, body=(stmt,)),))
+
+
+def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...]:
+    """All steps of a group together, for the rest of the matrix."""
+    steps, update, loc = group.steps, group.steps.update, group.steps.update.loc
+    rows, columns = (replace(loop, clauses=None) for loop in (group.far_rows, group.far_columns))
+    if is_apart(steps):
+        nests = [versions.copy(nest) for nest in _in_place(steps, rows, columns, step)]
+        products = [product_of(nest, apart=True) for nest in nests]
+        shapes = {product.shape for product in products if product is not None}
+        if all(products) and (versions.triangles or shapes == {ProductShape.ALL}):
+            return tuple(replace(n, product=product) for n, product in zip(nests, products, strict=True))
+    last_row = Binary("-", rows.hi, integer(1, loc), loc=loc)
+    wide = replace(columns, hi=substitute(columns.hi, {rows.var: last_row}))
+    array = versions.names.fresh("total", ArrayType(update.value.dtype, 2, Layout.C))
+    sides = [trip_count(loop.lo, loop.hi, 1) for loop in (rows, wide)]
+    shape = tuple(Binary("max", side, integer(0, loc), loc=loc) for side in sides)
+    place = tuple(trip_count(loop.lo, Var(loop.var, loc=loc), 1) for loop in (rows, columns))
+    memory = Operand(array, place, loc=loc)
+    found = ProductSum(0, replace(step, body=(update,)), update, steps.terms)
+    total = Load(array, place, checked=False, loc=loc)
+    added = versions.copy(_nest(steps, rows, columns, replace(update, value=total)))
+    return (Alloc(array, shape, zero=False, loc=loc), *versions.computed(rows, wide, found, memory), added)
+
+
+def _in_place(steps: Steps, rows: For, columns: For, step: For) -> Iterator[For]:
+    """A nest for each term, which adds it where it belongs."""
+    update = steps.update
+    for term in steps.terms:
+        value: Expr = Binary("*", term.left, term.right, loc=update.loc)
+        if term.scale is not None:
+            value = Binary("*", term.scale, value, loc=update.loc)
+        summed = replace(step, clauses=None, body=(replace(update, value=value),))
+        yield replace(rows, body=(replace(columns, body=(summed,)),))

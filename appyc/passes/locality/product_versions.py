@@ -1,0 +1,155 @@
+"""The second version of a nest with products in it: each product in a nest of its own, marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from appyc.analysis.patterns.matrix_products import product_of
+from appyc.analysis.patterns.product_sums import ProductSum, memory_of_result
+from appyc.analysis.patterns.product_terms import is_fixed
+from appyc.ir.machine_model import ENOUGH, ENOUGH_FOR_ALL, FEWEST
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Compare,
+    Expr,
+    For,
+    If,
+    Load,
+    Logical,
+    Operand,
+    Product,
+    ProductShape,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import ArrayType, Layout
+from appyc.ir.visit import loops_of, rename, substitute
+from appyc.passes.node_builders import integer, trip_count, zero
+
+
+@dataclass(frozen=True, slots=True)
+class ProductVersions:
+    """Makes them. copies: takes up the variables of the new loops, with those of the loops they are copies of.
+    triangles: whether a library may be asked for those alone."""
+
+    names: NameSupply
+    copies: dict[Symbol, Symbol]
+    triangles: bool = True
+
+    def of_sums(self, rows: For, sums: list[ProductSum]) -> If:
+        """The nest as it was for small products, and with the sums in memory for large ones."""
+        columns = rows.body[0]
+        assert isinstance(columns, For)
+        apart: list[Stmt] = []
+        replaced: dict[int, tuple[Stmt, ...]] = {}
+        taken: set[Symbol] = set()
+        for found in sums:
+            memory = memory_of_result(found, (rows, columns))
+            if memory is None or memory.array in taken:
+                array = self.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
+                memory = Operand(array, _place(rows, columns), loc=found.loop.loc)
+                shape = tuple(trip_count(loop.lo, loop.hi, loop.step) for loop in (rows, columns))
+                apart.append(Alloc(array, shape, zero=False, loc=found.loop.loc))
+            taken.add(memory.array)
+            apart += self.computed(rows, columns, found, memory)
+            total = Load(memory.array, memory.index, checked=False, loc=found.loop.loc)
+            instead = replace(found.update, value=total)
+            replaced[found.at] = (*replaced.get(found.at, ()), instead)
+        body = tuple(s for at, stmt in enumerate(columns.body) for s in replaced.get(at, (stmt,)))
+        rest = self.copy(replace(rows, body=(replace(columns, body=body),)))
+        large = conjunction([_is_large((rows, columns, found.loop)) for found in sums])
+        return If(large, (*apart, rest), (rows,), loc=rows.loc)
+
+    def computed(self, rows: For, columns: For, found: ProductSum, memory: Operand) -> Iterator[Stmt]:
+        """The nests that compute a sum: one for each term."""
+        loc, dtype = found.loop.loc, found.update.value.dtype
+        array, place = memory.array, memory.index
+        for number, term in enumerate(found.terms):
+            total = self.names.fresh(found.total.name, dtype)
+            value: Expr = Binary("*", term.left, term.right, loc=loc)
+            if term.scale is not None:
+                value = Binary("*", term.scale, value, loc=loc)
+            start = Load(array, place, checked=False, loc=loc) if number else zero(dtype, loc)
+            inner: tuple[Stmt, ...] = (
+                Assign(total, start, loc=loc),
+                replace(found.loop, clauses=None, body=(Update(total, (), "+", value, loc=loc),)),
+                Store(array, place, Var(total, loc=loc), checked=False, loc=loc),
+            )
+            nest = self.copy(replace(rows, clauses=None, body=(replace(columns, clauses=None, body=inner),)))
+            product = product_of(nest)
+            assert product is not None, "what was found as a term is one on its own"
+            yield replace(nest, product=product)
+
+    def of_pieces(self, loop: For, pieces: list[tuple[Stmt, ...]]) -> If:
+        """The loop as it was for small products, and one for each piece for large ones."""
+        apart: list[Stmt] = []
+        tests: list[Expr] = []
+        for piece in pieces:
+            nest = replace(loop, body=piece)
+            product = product_of(nest)
+            if product is not None:
+                tests.append(_is_large(_widest(product, nest)))
+            part = self.copy(nest)
+            apart.append(replace(part, product=product_of(part)))
+        return If(conjunction(tests), tuple(apart), (loop,), loc=loop.loc)
+
+    def of_stack(self, loop: For, marked: For) -> Stmt:
+        """The loop as it was, for threads to share, and marked for products that keep all threads busy.
+
+        marked: the loop with its products marked, which may be none.
+        """
+        nests = [n for n in loops_of(marked.body) if n.product is not None]
+        sides: list[For] = []
+        for nest in nests:
+            assert nest.product is not None
+            sides += _widest(nest.product, nest)
+        if not nests or not is_fixed([e for n in sides for e in (n.lo, n.hi)], loops_of(marked)):
+            return loop
+        tests = [_is_large(sides[at : at + 3], ENOUGH_FOR_ALL) for at in range(0, len(sides), 3)]
+        return If(conjunction(tests), (self.copy(marked),), (loop,), loc=loop.loc)
+
+    def copy(self, loop: For) -> For:
+        """The nest with loop variables of its own."""
+        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
+        self.copies.update((new, old) for old, new in fresh.items())
+        return rename(loop, fresh)
+
+
+def _place(rows: For, columns: For) -> tuple[Expr, Expr]:
+    """Which iteration of each loop this is."""
+    row, column = (trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in (rows, columns))
+    return row, column
+
+
+def _widest(product: Product, nest: For) -> list[For]:
+    """The loops of a product; its columns as they are in the row that has the most of them."""
+    loops = {n.var: n for n in loops_of(nest)}
+    rows, columns, summed = (loops[symbol] for symbol in (product.rows, product.columns, product.summed))
+    last = Binary("-", rows.hi, integer(1, rows.loc), loc=rows.loc)
+    there = {rows.var: last if product.shape is ProductShape.BEFORE else rows.lo}
+    wide = replace(columns, lo=substitute(columns.lo, there), hi=substitute(columns.hi, there))
+    return [rows, wide, summed]
+
+
+def _is_large(nest: Sequence[For], least: int = ENOUGH) -> Expr:
+    """Whether a product is worth a call: no side too short, and multiplications enough."""
+    loc = nest[0].loc
+    sides = [trip_count(loop.lo, loop.hi, loop.step) for loop in nest]
+    tests: list[Expr] = [Compare(">=", side, integer(FEWEST, loc), loc=loc) for side in sides]
+    work = Binary("*", Binary("*", sides[0], sides[1], loc=loc), sides[2], loc=loc)
+    return conjunction([*tests, Compare(">=", work, integer(least, loc), loc=loc)])
+
+
+def conjunction(tests: list[Expr]) -> Expr:
+    """All of the tests, each made only where those before hold."""
+    out = tests[0]
+    for test in tests[1:]:
+        out = Logical("and", out, test, loc=test.loc)
+    return out

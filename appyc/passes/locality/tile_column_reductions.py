@@ -1,0 +1,286 @@
+"""Sums down the columns of an array are made in blocks of rows, with what else comes to the same rows.
+
+    for k in range(0, n):                           for b in range(blocks):
+        r[k] = exp(x[k, 0])                             for i in range(0, m): s of block[b, i] = 0.0
+    for i in range(0, m):                               for some rows of block b at a time:
+        s = 0.0                                             for k in these rows:
+        for k in range(0, n):              ->                   r of block[k - first] = exp(x[k, 0])
+            s += r[k] * x[k, i]                             for i in range(0, m):
+        out[i] = s / n                                          t = s of block[b, i]
+                                                                for k in these rows:
+                                                                    t += r of block[k - first] * x[k, i]
+                                                                s of block[b, i] = t
+                                                    for i in range(0, m):
+                                                        s = 0.0
+                                                        for b in range(blocks):
+                                                            s += s of block[b, i]
+                                                        out[i] = s / n
+
+As written, threads share the columns, which may be few, and each goes through all of the memory. Blocks of rows are
+as many as there are rows, and read memory as it lies. Deviations from a mean (`x.var(axis=0)`) take one pass, as in
+`fuse_variance`. Sums that are not arithmetic on floats, minima and maxima are made along the rows, in lanes.
+Loops over the same rows go into the blocks where they fill an array that is read there, or where that saves traffic,
+those behind the columns too, if they may as well come first; arrays that nobody else reads are as long as a block.
+So that a product with a matrix and one with its transpose read the matrix once.
+
+Fewer than `LEAST_ROWS` rows are summed as before: whether there are so few is tested at the call.
+
+Requires: `check_bounds`, `recognise_reductions`. Sums of floats may be put together in any order.
+
+Does not handle: loops over columns inside others; loops behind the columns that need their sums; pragmas that ask for
+more than threads; GPUs, where programs have lanes
+of columns already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from appyc.analysis.accesses.syntactic_effects import Touched
+from appyc.analysis.cost.costs import traffic_of
+from appyc.analysis.cost.fusion_benefit import is_worthwhile
+from appyc.analysis.dependences.fusion_legality import (
+    EqualExtents,
+    alone,
+    asks_for_no_more_than_threads,
+    has_effects,
+)
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.patterns.column_sums import column_sums
+from appyc.analysis.patterns.fill_pattern import touches
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Binary,
+    Compare,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Load,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, rename, rewrite_all, walk
+from appyc.passes.checks.lengths import is_length
+from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
+from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.pass_context import PassContext
+
+LEAST_ROWS = 8 * ROWS
+"""Fewer blocks do not keep all threads busy, where there are many columns."""
+
+REACH = 8
+"""How many statements back one looks for loops over the same rows."""
+
+
+def tile_column_reductions(fn: Function, ctx: PassContext) -> Function:
+    """The function with such loops twice: in blocks for many rows, and as they were."""
+    if ctx.options.exact or not ctx.options.auto or ctx.options.on_gpu:
+        return fn
+    allocs = [n.array for n in walk(fn) if isinstance(n, Alloc)]
+    taken = {r.value for r in fn.results} | {n.array for n in walk(fn) if isinstance(n, Extent)}
+    own = frozenset(a for a in allocs if allocs.count(a) == 1 and a not in taken)
+    rewriting = _Rewriting(fn, own, NameSupply.after(fn), EqualExtents.of(fn.guards), ctx)
+    body = rewriting.block(fn.body)
+    return fn if body == fn.body else replace(fn, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewriting:
+    """own: arrays that are made in one place, and of whose lengths nothing is asked."""
+
+    fn: Function
+    own: frozenset[Symbol]
+    names: NameSupply
+    equal: EqualExtents
+    ctx: PassContext
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        left = list(body)
+        while left:
+            stmt = left.pop(0)
+            match stmt:
+                case For() if not self._in_blocks(out, stmt, left):
+                    inner = any(isinstance(n, For) for s in stmt.body for n in walk(s))
+                    if inner and stmt.clauses is None and not self._is_free(stmt):
+                        stmt = map_blocks(stmt, self.block)
+                    out.append(stmt)
+                case For():
+                    pass
+                case _:
+                    out.append(map_blocks(stmt, self.block))
+        return tuple(out)
+
+    def _is_free(self, loop: For) -> bool:
+        return Legality.of(alone(loop), self.ctx.trials).judge(loop).may_run_in_any_order
+
+    def _in_blocks(self, out: list[Stmt], columns: For, left: list[Stmt]) -> bool:
+        """Whether the loop has been replaced, with loops around it; what takes their place is in `out`.
+
+        left: the statements that follow.
+        """
+        sums = column_sums(columns)
+        if sums is None or not self._is_free(columns):
+            return False
+        before = self._before(out, columns, sums[0].loop)
+        behind, made = self._behind(left, columns, sums[0].loop)
+        choices = [[*before, *behind], before, []]
+        for loops in (loops for at, loops in enumerate(choices) if loops not in choices[:at]):
+            found = self._rewritten(columns, ColumnBlocks(columns, sums, self.names), loops, out)
+            if found is not None:
+                moved = made if len(loops) > len(before) else []
+                taken = {id(stmt) for stmt in (*loops, *moved, *found.apart)}
+                out[:] = [*(stmt for stmt in out if id(stmt) not in taken), *moved, found.stmt]
+                left[:] = [stmt for stmt in left if id(stmt) not in taken]
+                self._tell(columns, loops)
+                return True
+        return False
+
+    def _before(self, out: list[Stmt], columns: For, rows: For) -> list[For]:
+        """Loops over the same rows that may run just before the columns, and had better."""
+        found: list[For] = []
+        passed: list[Touched] = []
+        for stmt in reversed(out[-REACH:]):
+            if self._may_pass(stmt, rows, passed) and self._pays(stmt, [*found, columns]):
+                found.insert(0, stmt)
+            elif not isinstance(stmt, Alloc):
+                passed.append(Touched.by(stmt))
+        return found
+
+    def _behind(self, left: list[Stmt], columns: For, rows: For) -> tuple[list[For], list[Alloc]]:
+        """Those that come later and may as well run before the columns, and the arrays that are made for them."""
+        found: list[For] = []
+        ready: list[Alloc] = []
+        passed = [Touched.by(columns)]
+        for stmt in left[:REACH]:
+            if isinstance(stmt, Alloc) and all(Touched.by(stmt).is_free_of(other) for other in passed):
+                ready.append(stmt)
+            elif self._may_pass(stmt, rows, passed) and self._pays(stmt, [columns]):
+                found.append(stmt)
+            else:
+                passed.append(Touched.by(stmt))
+        needed = {symbol for loop in found for symbol in arrays_written(loop)}
+        return found, [alloc for alloc in ready if alloc.array in needed]
+
+    def _may_pass(self, stmt: Stmt, rows: For, passed: Sequence[Touched]) -> TypeGuard[For]:
+        """Whether a statement is a loop over the same rows, and may change places with others."""
+        if not isinstance(stmt, For) or not self._walks(stmt, rows):
+            return False
+        mine = Touched.by(stmt)
+        return all(mine.is_free_of(other) for other in passed)
+
+    def _walks(self, loop: For, rows: For) -> bool:
+        ends = self.equal.same(loop.lo, rows.lo) and self.equal.same(loop.hi, rows.hi)
+        asks = asks_for_no_more_than_threads(loop.clauses)
+        is_plain = loop.step == 1 and asks and not has_effects(loop.body)
+        return ends and is_plain and not any(isinstance(n, Alloc) for n in walk(loop)) and self._is_free(loop)
+
+    def _pays(self, loop: For, others: Sequence[For]) -> bool:
+        if arrays_written(loop.body) & {a for other in others for a in arrays_read(other.body)}:
+            return True
+        one = traffic_of(loop)
+        for other in others:
+            two = traffic_of(other)
+            if is_worthwhile(one, two, one.keys() & two.keys()):
+                return True
+        return False
+
+    # ------------------------------------------------------------ the two versions
+
+    def _rewritten(
+        self, columns: For, parts: ColumnBlocks, loops: Sequence[For], out: Sequence[Stmt]
+    ) -> _Versions | None:
+        """Both versions; None where blocks would wait for each other."""
+        loc = columns.loc
+        block = self.names.fresh("block", DType.INT64)
+        first, end = parts.bounds(block)
+        inside = [replace(self._again(loop), clauses=None) for loop in loops]
+        body: list[Stmt]
+        if inside and parts.may_go_in_steps:
+            body = parts.in_steps(block, inside)
+        else:
+            body = [*(replace(loop, lo=first, hi=end) for loop in inside), *parts.in_block(block)]
+        apart = self._of_a_block(columns, parts.rows, loops, out)
+        for alloc in apart:
+            body = self._shortened(body, alloc, first)
+        whole = For(block, integer(0, loc), parts.blocks, 1, tuple(body), loc=loc)
+        if not self._is_free(whole):
+            return None
+        rows = trip_count(parts.rows.lo, parts.rows.hi, 1)
+        many = Compare(">=", rows, integer(LEAST_ROWS, loc), loc=loc)
+        then: tuple[Stmt, ...] = (*parts.allocations(), whole, self._again(parts.together()))
+        return _Versions(If(many, then, (*apart, *loops, columns), loc=loc), apart)
+
+    def _again(self, loop: For) -> For:
+        """The nest with loop variables of its own."""
+        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
+        self.ctx.copies.update((new, old) for old, new in fresh.items())
+        return rename(loop, fresh)
+
+    def _of_a_block(self, columns: For, rows: For, loops: Sequence[For], out: Sequence[Stmt]) -> list[Alloc]:
+        """Arrays that only these loops touch, each iteration in rows of its own."""
+        found: list[Alloc] = []
+        inside = [*loops, columns]
+        for alloc in out:
+            if not isinstance(alloc, Alloc) or alloc.array not in self.own:
+                continue
+            everywhere = sum(touches(n, alloc.array) for n in walk(self.fn))
+            own = [(n, loop) for loop in inside for n in walk(loop) if touches(n, alloc.array)]
+            if not own or len(own) != everywhere or not is_length(alloc.shape[0]):
+                continue
+            variables = {rows.var, *(loop.var for loop in loops), *(n.var for n in loops_of(columns))} - {
+                columns.var
+            }
+            if all(_first_index(n) in variables for n, _ in own):
+                found.append(alloc)
+        return found
+
+    def _shortened(self, body: list[Stmt], alloc: Alloc, first: Expr) -> list[Stmt]:
+        """The block's statements with an array that has its rows alone."""
+        array = self.names.fresh(alloc.array.name, alloc.array.type)
+        made = replace(alloc, array=array, shape=(integer(ROWS, alloc.loc), *alloc.shape[1:]))
+
+        def rule(node: Node) -> Node:
+            match node:
+                case Load() | Store() if node.array == alloc.array:
+                    return replace(node, array=array, index=_moved(node.index, first))
+                case Update() if node.target == alloc.array:
+                    return replace(node, target=array, index=_moved(node.index, first))
+                case _:
+                    return node
+
+        return [made, *rewrite_all(tuple(body), rule)]
+
+    def _tell(self, columns: For, loops: Sequence[For]) -> None:
+        text = f"sums of columns are made in blocks of {ROWS} rows, where there are {LEAST_ROWS} or more"
+        if loops:
+            places = ", ".join(str(line) for line in sorted({loop.loc.line for loop in loops}))
+            text += f"; with each block, the loops at line {places} come to its rows"
+        self.ctx.remark(columns.loc, text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    """stmt: both versions. apart: allocations that went into them."""
+
+    stmt: If
+    apart: list[Alloc]
+
+
+def _moved(index: tuple[Expr, ...], first: Expr) -> tuple[Expr, ...]:
+    return (Binary("-", index[0], first, loc=index[0].loc), *index[1:])
+
+
+def _first_index(node: Node) -> Symbol | None:
+    index = node.index if isinstance(node, Load | Store | Update) else ()
+    return index[0].symbol if index and isinstance(index[0], Var) else None

@@ -1,0 +1,1 @@
+"""Passes that make iterations independent, and choose the loops that threads share."""

@@ -1,0 +1,252 @@
+"""Which iteration was the last to set something, or the first with the largest value, as a reduction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses.accesses import own_statements
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Break,
+    Compare,
+    Continue,
+    Expr,
+    Fail,
+    For,
+    Function,
+    If,
+    Load,
+    Stmt,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import arrays_written, map_loops, scalars_read, scalars_written, substitute, walk
+from appyc.passes.node_builders import shifted
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds
+from appyc.passes.pass_context import PassContext
+
+MIRRORED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+
+
+MAX_SIZE = 24
+"""Nodes of a scalar's value that is put in its place; a larger one is not had again."""
+
+
+def arg_reductions(fn: Function, ctx: PassContext) -> Function:
+    """Conditional assignments whose value counts after the loop become reductions of a position.
+
+    Before:                                   After:
+        for i in range(n):                        last = -1
+            if a[i] > 0.0:                        for i in range(n):
+                x = a[i]                              if a[i] > 0.0: last = max(last, i)
+                                                  if last >= 0: x = a[last]
+
+        for i in range(n):                        best_before = best
+            if a[i] > best:                       for i in range(n):
+                best = a[i]                           best = max(best, a[i])
+                where = i                         if best > best_before:
+                                                      first = n
+                                                      for i_2 in range(n):
+                                                          if a[i_2] == best: first = min(first, i_2)
+                                                      if first < n: where = first
+
+    With `>=` the last of the largest is looked for, and a change of `best` is not asked for.
+    The second loop reads everything again, which is little beside a loop that waits for every
+    comparison. Values must be such as can be had again after the loop: of its variable, of
+    scalars that it does not set or that are set in the same iteration from such, and of
+    elements of arrays that it does not write.
+
+    Runs before `recognise_reductions`, which would see a maximum with something beside it.
+
+    Does not handle: what is assigned under an inner condition, or in the `else`; loops with
+    `break` or `continue`; assigned scalars that the loop reads elsewhere.
+    """
+    if not ctx.options.auto and not any(isinstance(n, For) and n.clauses is not None for n in walk(fn.body)):
+        return fn
+    names = NameSupply.after(fn)
+
+    return map_loops(fn, lambda loop: _rewritten(loop, names, ctx) if _is_candidate(loop) else loop)
+
+
+def _is_candidate(loop: For) -> bool:
+    own = own_statements(loop.body)
+    if loop.clauses is not None and (loop.clauses.request == "sequential" or loop.clauses.collapse > 1):
+        return False
+    return has_fixed_bounds(loop) and not any(isinstance(s, Break | Continue | Fail) for s in own)
+
+
+def _rewritten(loop: For, names: NameSupply, ctx: PassContext) -> tuple[Stmt, ...]:
+    before: list[Stmt] = []
+    after: list[Stmt] = []
+    for number, stmt in enumerate(loop.body):
+        if not (isinstance(stmt, If) and not stmt.orelse):
+            continue
+        again = _Again(loop)
+        best = _best_of(loop, stmt, again)
+        moved = _moved(loop, stmt, again, best)
+        waits = bool(scalars_read(stmt.cond) & scalars_written(stmt.then))
+        if best is None and moved and not waits:
+            new = _last_position(loop, stmt, moved, names)
+        elif best is not None and len(moved) + 1 == len(stmt.then) and moved:
+            new = _best_position(loop, stmt, best, moved, names)
+        else:
+            continue
+        before += new.before
+        after += new.after
+        loop = replace(loop, body=(*loop.body[:number], new.stmt, *loop.body[number + 1 :]))
+        what = ", ".join(f"'{symbol.name}'" for symbol in moved)
+        ctx.remark(stmt.loc, f"{what}: the position is reduced, and the value had after the loop")
+    return (*before, loop, *after)
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """What stands before the loop, in the condition's place, and after the loop."""
+
+    before: list[Stmt]
+    stmt: Stmt
+    after: list[Stmt]
+
+
+class _Again:
+    """Which values in a loop's body can be had again after the loop, and how."""
+
+    def __init__(self, loop: For) -> None:
+        self.arrays = arrays_written(loop.body)
+        self.written = scalars_written(loop.body)
+        self.values: dict[Symbol, Expr] = {}
+        for number, stmt in enumerate(loop.body):
+            if isinstance(stmt, Assign):
+                others = (*loop.body[:number], *loop.body[number + 1 :])
+                value = self.of(stmt.value)
+                exposed = stmt.target in scalars_read(loop.body[:number])
+                fits = value is not None and sum(1 for _ in walk(value)) <= MAX_SIZE
+                if value is not None and fits and not exposed and stmt.target not in scalars_written(others):
+                    self.values[stmt.target] = value
+
+    def of(self, expr: Expr) -> Expr | None:
+        """The value in terms of the loop's variable and of what stays; None where it cannot be had."""
+        value = substitute(expr, self.values)
+        loads = {n.array for n in walk(value) if isinstance(n, Load)}
+        return None if loads & self.arrays or scalars_read(value) & self.written else value
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """`if value > symbol: symbol = value; ...`, as a maximum or minimum. strict: the first counts."""
+
+    symbol: Symbol
+    value: Expr
+    op: str
+    strict: bool
+
+
+def _best_of(loop: For, stmt: If, again: _Again) -> _Best | None:
+    for inner in stmt.then:
+        if not isinstance(inner, Assign):
+            continue
+        relation = _relation(stmt.cond, inner)
+        value = again.of(inner.value)
+        others = (*(s for s in loop.body if s is not stmt), *(s for s in stmt.then if s is not inner))
+        mentioned = scalars_read(others) | scalars_written(others)
+        if relation is None or value is None or inner.target in mentioned | scalars_read(value):
+            continue
+        return _Best(inner.target, value, "max" if relation[0] == ">" else "min", len(relation) == 1)
+    return None
+
+
+def _relation(cond: Expr, assign: Assign) -> str | None:
+    """How the assigned value compares with what the scalar held, where that is the condition."""
+    if not isinstance(cond, Compare) or cond.op not in MIRRORED:
+        return None
+    if cond.lhs == assign.value and isinstance(cond.rhs, Var) and cond.rhs.symbol == assign.target:
+        return cond.op
+    if cond.rhs == assign.value and isinstance(cond.lhs, Var) and cond.lhs.symbol == assign.target:
+        return MIRRORED[cond.op]
+    return None
+
+
+def _moved(loop: For, stmt: If, again: _Again, best: _Best | None) -> dict[Symbol, Expr]:
+    """The scalars that the branch sets and nobody in the loop reads, with their values."""
+    out: dict[Symbol, Expr] = {}
+    taken = set()
+    if loop.clauses is not None:
+        taken = {r.symbol for r in loop.clauses.reductions} | set(loop.clauses.private)
+    for inner in stmt.then:
+        if not isinstance(inner, Assign) or (best is not None and inner.target == best.symbol):
+            continue
+        others = (*(s for s in loop.body if s is not stmt), *(s for s in stmt.then if s is not inner))
+        read = scalars_read(loop.body)
+        value = again.of(inner.value)
+        alone = inner.target not in read | scalars_written(others) | taken
+        if value is not None and alone and not _may_update(loop, inner.target):
+            out[inner.target] = value
+    return out
+
+
+def _may_update(loop: For, symbol: Symbol) -> bool:
+    return any(isinstance(n, Update) and n.target == symbol for n in walk(loop.body))
+
+
+# ---------------------------------------------------------------- what they become
+
+
+def _last_position(loop: For, stmt: If, moved: dict[Symbol, Expr], names: NameSupply) -> _New:
+    loc = stmt.loc
+    last = names.fresh("last", DType.INT64)
+    rest = tuple(s for s in stmt.then if not (isinstance(s, Assign) and s.target in moved))
+    new = replace(stmt, then=(*rest, _to_later(loop, last, Var(loop.var, loc=loc))))
+    found = Compare(">=" if loop.step > 0 else "<=", Var(last, loc=loc), loop.lo, loc=loc)
+    start = shifted(loop.lo, -1 if loop.step > 0 else 1)
+    return _New([Assign(last, start, loc=loc)], new, [_set(loop, moved, last, found)])
+
+
+def _best_position(loop: For, stmt: If, best: _Best, moved: dict[Symbol, Expr], names: NameSupply) -> _New:
+    loc, dtype = stmt.loc, best.symbol.dtype
+    before = names.fresh(f"{best.symbol.name}_before", dtype)
+    where = names.fresh("first" if best.strict else "last", DType.INT64)
+    var = names.fresh(loop.var.name, DType.INT64)
+    held = Var(best.symbol, loc=loc)
+    here = substitute(best.value, {loop.var: Var(var, loc=loc)})
+    forward = loop.step > 0
+    note = _to_earlier if best.strict else _to_later
+    find = If(Compare("==", here, held, loc=loc), (note(loop, where, Var(var, loc=loc)),), loc=loc)
+    clauses = loop.clauses and replace(loop.clauses, reductions=(), private=())
+    search = For(var, loop.lo, loop.hi, loop.step, (find,), clauses=clauses, loc=loop.loc)
+    if best.strict:
+        start, found = loop.hi, Compare("<" if forward else ">", Var(where, loc=loc), loop.hi, loc=loc)
+    else:
+        start = shifted(loop.lo, -1 if forward else 1)
+        found = Compare(">=" if forward else "<=", Var(where, loc=loc), loop.lo, loc=loc)
+    after: tuple[Stmt, ...] = (Assign(where, start, loc=loc), search, _set(loop, moved, where, found))
+    if best.strict:
+        better = Compare(">" if best.op == "max" else "<", held, Var(before, loc=loc), loc=loc)
+        after = (If(better, after, loc=loc),)
+    return _New(
+        [Assign(before, held, loc=loc)] if best.strict else [],
+        Update(best.symbol, (), best.op, _value_in(stmt, best.symbol), loc=loc),
+        list(after),
+    )
+
+
+def _value_in(stmt: If, symbol: Symbol) -> Expr:
+    return next(s.value for s in stmt.then if isinstance(s, Assign) and s.target == symbol)
+
+
+def _to_later(loop: For, position: Symbol, value: Expr) -> Update:
+    return Update(position, (), "max" if loop.step > 0 else "min", value, loc=value.loc)
+
+
+def _to_earlier(loop: For, position: Symbol, value: Expr) -> Update:
+    return Update(position, (), "min" if loop.step > 0 else "max", value, loc=value.loc)
+
+
+def _set(loop: For, moved: dict[Symbol, Expr], position: Symbol, found: Expr) -> If:
+    at: Expr = Var(position, loc=found.loc)
+    assigns = tuple(
+        Assign(symbol, substitute(value, {loop.var: at}), loc=value.loc) for symbol, value in moved.items()
+    )
+    return If(found, assigns, loc=found.loc)

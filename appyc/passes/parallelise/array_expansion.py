@@ -1,0 +1,176 @@
+"""What `privatise_arrays` and `rename_arrays` share: which loops they try, and how accesses change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+
+from appyc.analysis.accesses.accesses import own_statements
+from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
+from appyc.analysis.dependences.dependences import Conflict
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.statement_graph import touches_array
+from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
+from appyc.ir.nodes import (
+    Alloc,
+    Break,
+    Expr,
+    For,
+    Function,
+    If,
+    Node,
+    Stmt,
+    Symbol,
+    While,
+)
+from appyc.ir.visit import loops_of, rewrite_all, walk
+from appyc.passes.pass_context import PassContext
+
+MAX_CONFLICTS = 48
+"""An array with more is left as it is."""
+
+MAX_NODES = 600
+"""A larger body is not looked at."""
+
+Change = Callable[[Function, For, PassContext], Function | None]
+
+
+def each_candidate(fn: Function, ctx: PassContext, change: Change) -> Function:
+    """The function with `change` tried on every loop that may gain by it, outer ones first.
+
+    A loop in or around one that was asked to run in parallel is tried only if it was asked itself;
+    one inside a loop that may run in any order only if it was asked.
+    """
+    tried: set[Symbol] = set()
+    before: Function | None = None
+    while before is not fn:
+        before = fn
+        for loop in _candidates(fn, ctx):
+            if loop.var not in tried:
+                tried.add(loop.var)
+                new = change(fn, loop, ctx)
+                if new is not None:
+                    fn = new
+                    break  # what comes behind it may have changed as well
+    return fn
+
+
+def _candidates(fn: Function, ctx: PassContext) -> Iterator[For]:
+    loops = loops_of(fn.body)
+    free: set[Symbol] = set()
+    for loop in loops:
+        if is_asked(loop):
+            free.update(inner.var for inner in loops_of(loop.body))
+            # One that is free for some arguments only would raise at a call with others.
+            if _is_within_reach(loop) and not ctx.legality(fn).judge(loop).may_run_in_any_order:
+                yield loop
+        elif loop.var in free or loop.clauses is not None or not ctx.options.auto:
+            continue
+        elif not any(is_asked(inner) for inner in loops_of(loop.body)) and _is_within_reach(loop):
+            verdict = ctx.legality(fn).judge(loop)
+            if _is_stuck(verdict):
+                yield loop
+            elif verdict.may_run_in_any_order:
+                free.update(inner.var for inner in loops_of(loop.body))
+
+
+def is_asked(loop: For) -> bool:
+    return loop.clauses is not None and loop.clauses.request in ("parallel", "simd")
+
+
+def _is_within_reach(loop: For) -> bool:
+    clauses = loop.clauses
+    if clauses is not None and (clauses.request != "parallel" or clauses.independent or clauses.collapse > 1):
+        return False
+    if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
+        return False
+    return sum(1 for _ in walk(loop.body)) <= MAX_NODES
+
+
+def _is_stuck(verdict: LoopVerdict) -> bool:
+    return not verdict.may_run_in_any_order and verdict.verdict is not Verdict.CONDITIONAL
+
+
+# ---------------------------------------------------------------- one array
+
+
+def conflicts_by_array(legality: Legality, loop: For) -> dict[Symbol, list[Conflict]] | None:
+    """The conflicts that the loop carries; None where there are too many, isl had no time, or one is about
+    an array that the loop allocates: its lengths are not known before the loop."""
+    made = {node.array for node in walk(loop.body) if isinstance(node, Alloc)}
+    found: dict[Symbol, list[Conflict]] = {}
+    for conflict in legality.dependences.conflicts(loop):
+        mine = found.setdefault(conflict.source.array, [])
+        mine.append(conflict)
+        if conflict.instances is None or len(mine) > MAX_CONFLICTS or conflict.source.array in made:
+            return None
+    return found
+
+
+def hands_on(flow: IterationFlow, conflicts: list[Conflict]) -> bool:
+    """Whether a read may find what an earlier iteration wrote."""
+    return any(
+        c.source.writes and c.sink.op != "write" and flow.sees(c.sink) is not Sees.OWN for c in conflicts
+    )
+
+
+def lasting_writes(
+    flow: IterationFlow, conflicts: list[Conflict], loop: For
+) -> dict[int, Expr | bool] | None:
+    """For each write, by its place among the loop's accesses, where no later iteration overwrites it."""
+    out: dict[int, Expr | bool] = {}
+    for write in flow.writes:
+        lasts = flow.lasting(write, conflicts, loop.loc)
+        if lasts is None:
+            return None
+        out[place_of(flow, write)] = lasts
+    return out
+
+
+def place_of(flow: IterationFlow, access: object) -> int:
+    """The number of an access among all of the loop's body."""
+    accesses = flow.dependences.found.within(flow.loop)
+    return next(number for number, other in enumerate(accesses) if other is access)
+
+
+def rewritten(
+    body: tuple[Stmt, ...], new: Callable[[int, Node], Node | tuple[Node, ...]]
+) -> tuple[Stmt, ...]:
+    """The body with `new(number, access)` for each access, numbered as the analysis numbers them."""
+    numbers = count()
+
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        return new(next(numbers), node) if touches_array(node) else node
+
+    return rewrite_all(body, rule)
+
+
+def where(lasts: Expr | bool, stmt: Stmt) -> tuple[Stmt, ...]:
+    """The statement under its condition."""
+    if lasts is True:
+        return (stmt,)
+    return () if lasts is False else (If(lasts, (stmt,), loc=stmt.loc),)
+
+
+def with_loop(fn: Function, var: Symbol, new: tuple[Stmt, ...]) -> Function:
+    """The function with statements in place of one loop."""
+
+    def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in body:
+            if isinstance(stmt, For) and stmt.var == var:
+                out += new
+            elif isinstance(stmt, For | While):
+                out.append(replace(stmt, body=block(stmt.body)))
+            elif isinstance(stmt, If):
+                out.append(replace(stmt, then=block(stmt.then), orelse=block(stmt.orelse)))
+            else:
+                out.append(stmt)
+        return tuple(out)
+
+    return replace(fn, body=block(fn.body))
+
+
+def loop_over(fn: Function, var: Symbol) -> For:
+    return next(loop for loop in loops_of(fn.body) if loop.var == var)

@@ -1,0 +1,169 @@
+"""Runs loops that nobody marked on threads, where their iterations may run in any order.
+
+    for t in range(steps):                  for t in range(steps):          # carried
+        for i in range(1, n - 1):               for i in ...:               # parallel
+            for j in range(1, m - 1):    ->         for j in ...:           # simd
+                b[i, j] = a[i, j - 1] + ...             b[i, j] = ...
+
+The outermost such loop of a nest is what threads share. Loops inside it that may run in any
+order too become candidates for vector lanes around a sequential loop. Whether threads pay is
+decided when the loop runs, by its trip counts: a short one stays on the calling thread.
+
+A pragma is the user's choice and is kept: a loop with one is not touched, and a loop around
+a loop that was asked to run in parallel stays sequential.
+
+A loop that combines into elements of an array runs on threads too, each with a copy of the
+array (`reductions` names it), unless a loop inside it is free and has work enough for threads:
+that is tested at the call, and both forms are there.
+
+Requires: `check_parallel` has judged every loop. Does not handle: loops that would be
+independent after interchange, distribution or expansion of scalars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from appyc.analysis.dependences.verdicts import Verdict
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Expr,
+    Fail,
+    For,
+    Function,
+    If,
+    Load,
+    LoopMode,
+    Stmt,
+    Store,
+    Update,
+    While,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import (
+    arrays_read,
+    arrays_written,
+    loops_of,
+    rename,
+    scalars_read,
+    scalars_written,
+    statements,
+    walk,
+)
+from appyc.passes.checks.check_parallel import rounds_differently
+from appyc.passes.node_builders import integer, most_trips, trip_count
+from appyc.passes.parallelise.plain_loops import is_plain
+from appyc.passes.pass_context import PassContext
+
+INNER_WORK = 100_000
+"""Operations of an inner loop that make it worth to wake the threads for each of its runs."""
+
+FEW = 16
+"""Iterations of an innermost loop that no thread is asked for, whatever is in them."""
+
+
+def choose_threads(fn: Function, ctx: PassContext) -> Function:
+    """The function with free loops in mode PARALLEL."""
+    if not ctx.options.auto:
+        return fn
+    return replace(fn, body=_Choice(ctx, NameSupply.after(fn)).block(fn.body, inside=False))
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The walk, from the outside in."""
+
+    ctx: PassContext
+    names: NameSupply
+
+    def block(self, body: tuple[Stmt, ...], *, inside: bool) -> tuple[Stmt, ...]:
+        """inside: a loop around already runs in parallel."""
+        return tuple(self._statement(stmt, inside=inside) for stmt in body)
+
+    def _statement(self, stmt: Stmt, *, inside: bool) -> Stmt:
+        if isinstance(stmt, For):
+            return self._loop(stmt, inside=inside)
+        changes = {
+            name: self.block(block, inside=inside)
+            for name in ("body", "then", "orelse")
+            if (block := getattr(stmt, name, ()))
+        }
+        return replace(stmt, **changes) if changes else stmt  # type: ignore[arg-type]
+
+    def _loop(self, loop: For, *, inside: bool) -> Stmt:
+        raises = any(isinstance(n, Fail) for n in walk(loop.body))
+        if raises and not loops_of(loop.body) and _is_free(loop, self.ctx, inside=True):
+            return self._shared(loop, LoopMode.SIMD)
+        # What comes after an iteration that raises must not have happened.
+        if raises or not _is_free(loop, self.ctx, inside=inside):
+            inside = inside or loop.mode is LoopMode.PARALLEL
+            return replace(loop, body=self.block(loop.body, inside=inside))
+        if not self.ctx.verdicts[loop.var].arrays:
+            return self._shared(loop)
+        ordered = replace(loop, body=self.block(loop.body, inside=inside))
+        inner = [n for n in loops_of(ordered.body) if n.mode is LoopMode.PARALLEL]
+        if not inner:
+            return self._shared(loop)
+        work = _work(inner[0], loop)
+        if work is None:
+            return self._shared(loop)
+        enough = Compare(">=", work, integer(INNER_WORK, loop.loc), loc=loop.loc)
+        return If(enough, (ordered,), (self._shared(self._copy(loop)),), loc=loop.loc)
+
+    def _shared(self, loop: For, mode: LoopMode = LoopMode.PARALLEL) -> For:
+        """The loop on threads, or in lanes."""
+        found = self.ctx.verdicts[loop.var]
+        return replace(
+            loop,
+            mode=mode,
+            private=found.private,
+            last=found.last,
+            reductions=found.all_reductions,
+            body=self.block(loop.body, inside=True),
+        )
+
+    def _copy(self, loop: For) -> For:
+        """The nest once more, with loop variables, and so verdicts, of its own."""
+        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
+        for old, new in fresh.items():
+            if old in self.ctx.verdicts:
+                self.ctx.verdicts[new] = replace(self.ctx.verdicts[old], var=new)
+        return rename(loop, fresh)
+
+
+def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
+    found = ctx.verdicts.get(loop.var)
+    if found is None or not found.may_run_on_threads:
+        return False
+    if loop.clauses is not None and loop.clauses.request != "auto":
+        return False
+    if ctx.options.exact and rounds_differently(found):
+        return False
+    if is_plain(loop) and (trips := most_trips(loop)) is not None and trips <= FEW:
+        return False  # lanes do it in the time that it takes to wake a thread
+    inner = loops_of(loop.body)
+    if any(n.product is not None for n in inner):
+        return False  # each product is shared by all threads
+    if inside:
+        holds_loops = any(isinstance(n, For | While) for n in statements(loop.body))
+        return holds_loops and found.verdict is Verdict.INDEPENDENT
+    return not any(n.clauses is not None and n.clauses.request in ("parallel", "simd") for n in inner)
+
+
+def _work(inner: For, outer: For) -> Expr | None:
+    """Operations of one run of a loop inside another, where they are known before that one starts."""
+    changing = scalars_written(outer.body) | {n.var for n in loops_of(outer)}
+    written = arrays_written(outer.body)
+    operations = sum(isinstance(n, Binary | Load | Store | Update) for n in walk(inner.body))
+    work: Expr = integer(max(operations, 1), inner.loc)
+    loop: For | None = inner
+    while loop is not None:
+        bounds = (loop.lo, loop.hi)
+        if any(may_raise(b) or scalars_read(b) & changing or arrays_read(b) & written for b in bounds):
+            return None if loop is inner else work
+        trips = trip_count(loop.lo, loop.hi, loop.step)
+        work = Binary("*", Binary("max", trips, integer(0, loop.loc), loc=loop.loc), work, loc=loop.loc)
+        loop = next((s for s in loop.body if isinstance(s, For)), None)
+    return work

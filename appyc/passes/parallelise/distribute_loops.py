@@ -1,0 +1,179 @@
+"""Takes loops apart whose statements could run in parallel, were it not for others in the body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from appyc.analysis.dependences.statement_graph import StatementGraph, statement_graph
+from appyc.analysis.dependences.verdicts import Verdict, named
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Assign, For, Function, Symbol
+from appyc.ir.types import DType
+from appyc.ir.visit import loops_of, map_loops, rename, scalars_read
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
+from appyc.passes.pass_context import PassContext
+
+MAX_STATEMENTS = 12
+"""A body with more statements is left as it is: the graph takes time that grows with their square."""
+
+FREE, IN_STEP, SERIAL = "free", "in step", "serial"
+
+
+def distribute_loops(fn: Function, ctx: PassContext) -> Function:
+    """Innermost loops with a recurrence beside other work become several, in an order that is legal.
+
+    Before:                                   After:
+        for i in range(1, n):                     for i in range(1, n):
+            a[i] = a[i] + c[i]                        a[i] = a[i] + c[i]
+            b[i] = b[i - 1] + a[i]                    d[i] = a[i] * a[i]
+            d[i] = a[i] * a[i]                    for i_2 in range(1, n):
+                                                      b[i_2] = b[i_2 - 1] + a[i_2]
+
+    Statements that depend on each other in a circle stay together. The circles are put into
+    an order in which everything is written before it is read, and neighbours of one kind share
+    a loop. Where there is no circle at all, and each statement on its own may run in any order,
+    the loops may as well; where some may only run in lanes that keep step, the statements are
+    put in order in one loop (`find_lanes` does the rest). Scalars that are set from what does
+    not change are set again in each loop that reads them.
+
+    Runs after `check_bounds` and `recognise_reductions`; only where nothing in the body can
+    raise, since what was written before an exception would show.
+
+    Does not handle: loops with a pragma, with loops inside, with `break` or `continue`; arrays
+    in place of scalars that connect statements; loops that are free for some arguments.
+    """
+    candidates = [loop for loop in loops_of(fn.body) if _is_candidate(loop)]
+    if not candidates or not ctx.options.auto:
+        return fn
+    legality = ctx.legality(fn)
+    names = NameSupply.after(fn)
+    parts: dict[Symbol, tuple[For, ...]] = {}
+    for loop in candidates:
+        verdict = legality.judge(loop)
+        if verdict.may_run_in_any_order or verdict.verdict is Verdict.CONDITIONAL:
+            continue
+        graph = statement_graph(legality, loop)
+        found = None if graph is None else _Plan(graph).groups()
+        if found is not None:
+            parts[loop.var] = _loops(loop, found, names)
+            for part in parts[loop.var]:
+                ctx.freed(part.var, "loop distribution: what carries a dependence runs in a loop of its own")
+            what = "its statements are put in order" if len(found) == 1 else f"becomes {len(found)} loops"
+            ctx.remark(loop.loc, f"{named(loop)}: {what}, so that some may run in parallel")
+    return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn
+
+
+def _is_candidate(loop: For) -> bool:
+    return (
+        loop.clauses is None
+        and 1 < len(loop.body) <= MAX_STATEMENTS
+        and is_plain(loop)
+        and has_fixed_bounds(loop)
+    )
+
+
+def _loops(loop: For, groups: list[tuple[int, ...]], names: NameSupply) -> tuple[For, ...]:
+    """One loop for each group of statements; the first keeps the variable."""
+    out: list[For] = []
+    for group in groups:
+        part = replace(loop, body=tuple(loop.body[number] for number in group))
+        if out:
+            part = rename(part, {loop.var: names.fresh(loop.var.name, DType.INT64)})
+        out.append(part)
+    return tuple(out)
+
+
+@dataclass
+class _Plan:
+    """How one body is taken apart."""
+
+    graph: StatementGraph
+
+    def groups(self) -> list[tuple[int, ...]] | None:
+        """The statements of each new loop, in order; None where nothing would be won."""
+        kinds = {self.kind(component) for component in self.components}
+        if kinds == {SERIAL} or not kinds:
+            return None
+        groups = [self._with_copies(group) for group in self._merged(self._order(kinds), kinds)]
+        in_text = [tuple(range(len(self.graph.body)))]
+        return None if groups == in_text else groups
+
+    @cached_property
+    def components(self) -> list[tuple[int, ...]]:
+        return self.graph.components()
+
+    def kind(self, component: tuple[int, ...]) -> str:
+        inside = [e for e in self.graph.carried if e.source in component and e.sink in component]
+        if set(component) & self.graph.serial or any(
+            e.conflict.kind == "reduction" or not e.forward for e in inside
+        ):
+            return SERIAL
+        return IN_STEP if inside else FREE
+
+    def _family(self, component: tuple[int, ...], kinds: set[str]) -> str:
+        """What a component shares a loop with: all that lanes can do, or all that is serial."""
+        kind = self.kind(component)
+        return kind if kinds == {FREE} or kind == SERIAL else IN_STEP
+
+    def _order(self, kinds: set[str]) -> list[tuple[int, ...]]:
+        """The components so that all edges lead on; of those that may come next, the first in
+        the text that is of the last one's family."""
+        left = list(self.components)
+        out: list[tuple[int, ...]] = []
+        while left:
+            ready = [c for c in left if not any(self._leads(o, c) for o in left if o is not c)]
+            alike = [c for c in ready if out and self._family(c, kinds) == self._family(out[-1], kinds)]
+            out.append((alike or ready)[0])
+            left.remove(out[-1])
+        return out
+
+    def _leads(self, one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        return any(self.graph.successors(node) & set(other) for node in one)
+
+    def _merged(self, order: list[tuple[int, ...]], kinds: set[str]) -> list[tuple[int, ...]]:
+        """Neighbours of one family in one loop. Free ones only where no iteration then waits."""
+        groups: list[tuple[int, ...]] = []
+        family = ""
+        for component in order:
+            mine = self._family(component, kinds)
+            apart = mine == FREE and any(
+                edge.source in groups[-1] and edge.sink in component for edge in self.graph.carried if groups
+            )
+            if groups and mine == family and not apart:
+                groups[-1] += component
+            else:
+                groups.append(component)
+            family = mine
+        return [tuple(sorted(g)) if f else g for g, f in zip(groups, self._sortable(groups), strict=True)]
+
+    def _sortable(self, groups: list[tuple[int, ...]]) -> list[bool]:
+        """Whether the order of the text will do in a group: no carried edge leads up in it."""
+        return [
+            all(e.source <= e.sink for e in self.graph.carried if e.source in g and e.sink in g)
+            or any(self.kind(c) == SERIAL for c in self.components if set(c) <= set(g))
+            for g in groups
+        ]
+
+    def _with_copies(self, group: tuple[int, ...]) -> tuple[int, ...]:
+        """The group with the statements before it that set the scalars it reads; what no group
+        reads goes to the one with the last node."""
+        body = self.graph.body
+        needed = set().union(*(scalars_read(body[number]) for number in group))
+        copies: list[int] = []
+        for number in reversed(self.graph.copied):
+            stmt = body[number]
+            assert isinstance(stmt, Assign)
+            unread = not any(
+                stmt.target in scalars_read(other) for k, other in enumerate(body) if k != number
+            )
+            if stmt.target in needed or (unread and self.graph.nodes[-1] in group):
+                copies.append(number)
+                needed |= scalars_read(stmt.value)
+        return self._placed(tuple(reversed(copies)), group)
+
+    def _placed(self, copies: tuple[int, ...], group: tuple[int, ...]) -> tuple[int, ...]:
+        """The copies in their place in the text where the group is in that order, else first."""
+        if list(group) == sorted(group):
+            return tuple(sorted((*copies, *group)))
+        return (*copies, *group)

@@ -1,0 +1,275 @@
+"""Runs scans and linear recurrences on threads: every chunk's steps first, then the chunks themselves.
+
+The range is cut into chunks, and so many of them as the machine has workers make a round:
+
+    for i in range(n):          for c in range(chunks):        # parallel
+        t += x[i]                   total = 0.0
+        s[i] = t                    for i in chunk c: total += x[i]
+                                    totals[c] = total
+                         ->     for c in range(chunks):        # in order, and short
+                                    starts[c] = t
+                                    t += totals[c]
+                                for c in range(chunks):        # parallel
+                                    t = starts[c]
+                                    for i in chunk c:
+                                        t += x[i]
+                                        s[i] = t
+
+Chunks are short enough that what the first pass has read is still in the cache for the second,
+so a round moves no more memory than the loop itself. For a linear recurrence the first pass
+works out two numbers, the product of the factors and what a start of 0 leads to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+from appyc.analysis.dependences.verdicts import named
+from appyc.analysis.patterns.compaction_pattern import packed_arrays
+from appyc.analysis.patterns.scans import LINEAR
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    CHAINS,
+    Alloc,
+    Assign,
+    Binary,
+    Clauses,
+    Compare,
+    Expr,
+    For,
+    Function,
+    If,
+    Logical,
+    LoopMode,
+    Stmt,
+    Symbol,
+    Var,
+    Workers,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import loops_of, map_loops, rename, scalars_read, scalars_written, walk
+from appyc.passes.node_builders import integer, is_simple, iteration, shifted, trip_count
+from appyc.passes.parallelise.scan_composition import Totals, ordered, rounds_in_products
+from appyc.passes.pass_context import PassContext
+
+MIN_WORK = 1 << 17
+"""Operations of a loop below which threads cost more than they bring: two rounds of waking them."""
+
+MIN_CHUNK = 1024
+MAX_CHUNK = 250_000
+"""Iterations. Short enough for a cache to hold much of a round until the second pass, long enough
+that threads seldom wait for each other: where others use the cores too, a wait is long. No power
+of two: chunks that run side by side would want the same places of a cache."""
+
+INNER_TRIPS = 64
+"""How often a loop inside is taken to run."""
+
+MARGIN = 1.25
+"""How much more the workers have to bring than the first pass costs, where nobody asked for it."""
+
+MAX_NODES = 400
+"""A larger body is not written three times."""
+
+
+def parallel_scan(fn: Function, ctx: PassContext) -> Function:
+    """The function with scans in chunks, where they are long enough when they run.
+
+    Before:                                   After:
+        for i in range(n):   # scan(+: t)         if n >= 32768 and workers >= 2:
+            t += x[i]                                 ... as above, round by round
+            s[i] = t                              else:
+                                                      for i in range(n): ...
+
+    A loop with a pragma is cut wherever the machine has two workers; without one the first pass
+    must cost little enough for the workers to win. Sums of floats are put together in
+    another order, as in reductions. That is sound for a linear recurrence only if no factor is
+    larger than 1 and no chunk starts from a huge number: else errors would grow, or 0 would meet
+    infinity. A round for which that does not hold runs in order.
+
+    Requires: `check_parallel` has found the scans, `choose_threads` the loops that threads share.
+
+    Loops that stay as they are keep only those scans that are sound whatever the data is.
+
+    Does not handle: scans inside loops that run in parallel themselves; steps that depend on
+    another scan's value; maps other than linear ones; packed arrays with a counter below zero.
+    """
+    names = NameSupply.after(fn)
+    fn = replace(fn, body=_block(fn.body, ctx, names))
+
+    def rule(loop: For) -> For:
+        sound = loop.var in ctx.parts or not any(rounds_in_products(scan) for scan in loop.scans)
+        return loop if sound else replace(loop, scans=())
+
+    return map_loops(fn, rule)
+
+
+def _block(body: tuple[Stmt, ...], ctx: PassContext, names: NameSupply) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    for stmt in body:
+        if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
+            out.append(stmt)
+        elif isinstance(stmt, For) and stmt.scans and _is_wanted(stmt, ctx):
+            out += _Chunked(stmt, ctx, names).build()
+        else:
+            changes = {
+                name: _block(block, ctx, names)
+                for name in ("body", "then", "orelse")
+                if (block := getattr(stmt, name, None)) is not None
+            }
+            out.append(replace(stmt, **changes) if changes else stmt)  # type: ignore[arg-type]
+    return tuple(out)
+
+
+def _is_wanted(loop: For, ctx: PassContext) -> bool:
+    asked = loop.clauses is not None and loop.clauses.request == "parallel"
+    if not asked and (loop.clauses is not None or not ctx.options.auto):
+        return False
+    if any(n.clauses is not None and n.clauses.request == "parallel" for n in loops_of(loop.body)):
+        return False  # the user has said which loop threads share
+    return sum(1 for _ in walk(loop.body)) <= MAX_NODES
+
+
+class _Chunked:
+    """One loop, and what stands in its place."""
+
+    def __init__(self, loop: For, ctx: PassContext, names: NameSupply) -> None:
+        self.loop, self.ctx, self.names, self.loc = loop, ctx, names, loop.loc
+        self.before: list[Stmt] = []
+        self.totals = Totals(loop, names)
+        self.weight = INNER_TRIPS if loops_of(loop.body) else 1
+        self.least = max(MIN_CHUNK // self.weight, 1)
+        own = loop.clauses or Clauses("parallel", loc=loop.loc)
+        # The same thread has to come back to a chunk, whose data its cache holds.
+        self.clauses = replace(own, schedule="static", chunk=None, reductions=(), private=(), condition=None)
+
+    def build(self) -> list[Stmt]:
+        loop, loc = self.loop, self.loc
+        lo: Expr = loop.lo
+        if not is_simple(lo) or scalars_read(lo) & scalars_written(loop.body):
+            lo = self._scalar("start", lo, self.before)
+        trips = Binary("max", trip_count(lo, loop.hi, loop.step), integer(0, loc), loc=loc)
+        count = self._scalar("count", trips, self.before)
+        inside: list[Stmt] = []
+        self._rounds(lo, count, inside)
+        for scan in loop.scans:
+            how = "a linear recurrence" if scan.op == LINEAR else f"a scan ({scan.op})"
+            text = f"{named(loop)} runs in chunks: {how} of '{scan.symbol.name}' links them"
+            self.ctx.remark(loc, text)
+        shorter = replace(loop, body=_block(loop.body, self.ctx, self.names))
+        return [*self.before, If(self._pays(count), tuple(inside), (shorter,), loc=loc)]
+
+    # ------------------------------------------------------------ whether
+
+    def _pays(self, count: Expr) -> Expr:
+        """Whether to run in chunks: the loop is long enough, and what must hold for it does."""
+        loop, loc = self.loop, self.loc
+        cost = self.totals.cost()
+        trips = max(2 * CHAINS * self.least, MIN_WORK // (cost.in_order * self.weight))
+        asked = loop.clauses is not None
+        workers = 2 if asked else max(2, ceil(MARGIN * cost.in_chunks / cost.in_order))
+        out: Expr = Compare(">=", count, integer(trips, loc), loc=loc)
+        needed: list[Expr] = [Compare(">=", Workers(loc=loc), integer(CHAINS * workers, loc), loc=loc)]
+        for packed in packed_arrays(loop, loop.scans):
+            if packed.checked:  # a negative place would count from the end, where a later one is too
+                start = Var(packed.counter, loc=loc)
+                needed.append(Compare(">=", start, integer(-packed.offset, loc), loc=loc))
+        needed += self.totals.conditions()
+        if loop.clauses is not None and loop.clauses.condition is not None:
+            needed.append(loop.clauses.condition)
+        for part in needed:
+            out = Logical("and", out, part, loc=loc)
+        return out
+
+    # ------------------------------------------------------------ rounds
+
+    def _rounds(self, lo: Expr, count: Expr, out: list[Stmt]) -> None:
+        loc, workers = self.loc, Workers(loc=self.loc)
+        share = Binary("max", _quotient(count, workers), integer(self.least, loc), loc=loc)
+        most = max(MAX_CHUNK // self.weight, self.least)
+        size = self._scalar("size", Binary("min", share, integer(most, loc), loc=loc), out)
+        chunks = self._scalar("chunks", _quotient(count, size), out)
+        width = self._scalar("width", Binary("min", chunks, workers, loc=loc), out)
+        out += [Alloc(array, (width,), zero=False, loc=loc) for array in self.totals.arrays()]
+        body: list[Stmt] = []
+        number = self._loop_variable("round")
+        first = self._scalar("first", Binary("*", Var(number, loc=loc), width, loc=loc), body)
+        left = Binary("-", chunks, first, loc=loc)
+        here = self._scalar("here", Binary("min", width, left, loc=loc), body)
+        cut = _Cut(lo, self.loop.step, count, size, first)
+        body += self._first_pass(cut, here)
+        body += self.totals.combine(self._loop_variable("chunk"), here)
+        second, holds = self._second_pass(cut, here), self.totals.is_sound()
+        if holds is None:
+            body.append(second)
+        else:
+            one_by_one = self._copy(replace(self.loop, scans=()), cut.start(integer(0, loc)), cut.start(here))
+            body.append(If(holds, (second,), (one_by_one,), loc=loc))
+        out.append(For(number, integer(0, loc), _quotient(chunks, width), 1, tuple(body), loc=loc))
+
+    def _first_pass(self, cut: _Cut, here: Expr) -> list[Stmt]:
+        chunk = self._loop_variable("chunk")
+        inner = self._copy(self.totals.loop(), *cut.bounds(chunk))
+        body = (*self.totals.first(), inner, *self.totals.stores(Var(chunk, loc=self.loc)))
+        reductions = self.totals.reductions
+        combined = {r.symbol for r in reductions}
+        private = tuple(s for s in ordered(scalars_written(body)) if s not in combined)
+        loop = self._parallel(chunk, here, body, private)
+        return [*self.totals.before(), replace(loop, reductions=reductions)]
+
+    def _second_pass(self, cut: _Cut, here: Expr) -> For:
+        loop, chunk = self.loop, self._loop_variable("chunk")
+        inner = self._copy(loop, *cut.bounds(chunk))
+        handed = tuple(scan.symbol for scan in loop.scans)
+        body = (*self.totals.seeds(Var(chunk, loc=self.loc)), inner)
+        found = self._parallel(chunk, here, body, (*handed, *loop.private))
+        return replace(found, last=(*handed, *loop.last), reductions=loop.reductions)
+
+    def _parallel(self, var: Symbol, here: Expr, body: tuple[Stmt, ...], private: tuple[Symbol, ...]) -> For:
+        zero, mode = integer(0, self.loc), LoopMode.PARALLEL
+        return For(var, zero, here, 1, body, mode, self.clauses, private, loc=self.loc)
+
+    def _copy(self, loop: For, lo: Expr, hi: Expr) -> For:
+        """The loop between other bounds, with variables of its own."""
+        part = replace(loop, lo=lo, hi=hi, clauses=None)
+        return rename(part, {n.var: self._loop_variable(n.var.name) for n in loops_of(part)})
+
+    # ------------------------------------------------------------ names
+
+    def _scalar(self, name: str, value: Expr, out: list[Stmt]) -> Var:
+        symbol = self.names.fresh(name, value.dtype)
+        out.append(Assign(symbol, value, loc=self.loc))
+        return Var(symbol, loc=self.loc)
+
+    def _loop_variable(self, name: str) -> Symbol:
+        symbol = self.names.fresh(name, DType.INT64)
+        self.ctx.parts[symbol] = self.loop.var
+        return symbol
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A round of chunks: the loop's lower bound, step and number of iterations, the length of a
+    chunk, and the number of the round's first one."""
+
+    lo: Expr
+    step: int
+    count: Expr
+    size: Expr
+    first: Expr
+
+    def start(self, chunk: Expr) -> Expr:
+        """The loop variable's value where a chunk of the round starts; at the end where there is none."""
+        loc = self.lo.loc
+        number = self.first if chunk == integer(0, loc) else Binary("+", self.first, chunk, loc=loc)
+        reached = Binary("min", Binary("*", number, self.size, loc=loc), self.count, loc=loc)
+        return iteration(self.lo, self.step, reached)
+
+    def bounds(self, chunk: Symbol) -> tuple[Expr, Expr]:
+        here: Expr = Var(chunk, loc=self.lo.loc)
+        return self.start(here), self.start(shifted(here, 1))
+
+
+def _quotient(value: Expr, by: Expr) -> Expr:
+    """Rounded up; no side is negative."""
+    return Binary("//", Binary("+", value, shifted(by, -1), loc=by.loc), by, loc=by.loc)

@@ -1,0 +1,44 @@
+"""Which loops are plain enough to be taken apart or put into lanes: no loop inside, no way out, nothing raises."""
+
+from __future__ import annotations
+
+from appyc.ir.nodes import Assign, For, If, Load, Node, Stmt, Store, Update
+from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.passes.simplify.dead_code_elimination import can_raise
+
+
+def is_plain(loop: For) -> bool:
+    """Whether the body is assignments and conditions that cannot raise."""
+    return all(isinstance(stmt, Assign | Store | Update | If) for stmt in _statements(loop.body)) and not any(
+        _raises(node) for node in walk(loop.body)
+    )
+
+
+def has_fixed_bounds(loop: For) -> bool:
+    """Whether the bounds mean in the loop, and after it, what they meant before it."""
+    bounds = (loop.lo, loop.hi)
+    if any(isinstance(n, Load) for n in walk(bounds)):
+        return False
+    return not (scalars_read(bounds) & scalars_written(loop.body))
+
+
+def _statements(body: tuple[Stmt, ...]) -> list[Stmt]:
+    out: list[Stmt] = []
+    for stmt in body:
+        out.append(stmt)
+        if isinstance(stmt, If):
+            out += _statements(stmt.then) + _statements(stmt.orelse)
+    return out
+
+
+def _raises(node: Node) -> bool:
+    match node:
+        case Assign():
+            return can_raise(node.value)
+        case If():
+            return can_raise(node.cond)
+        case Store() | Update():
+            is_element = isinstance(node, Store) or node.target.is_array
+            return (is_element and node.checked) or any(can_raise(e) for e in (*node.index, node.value))
+        case _:
+            return False

@@ -1,0 +1,214 @@
+"""Writes `s = s + e` as what it is, an update."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.errors import Loc
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Compare,
+    Expr,
+    Function,
+    If,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite, walk
+from appyc.passes.pass_context import PassContext
+
+_COMMUTING = ("+", "*", "&", "|", "^", "minimum", "maximum")
+
+
+def recognise_reductions(fn: Function, ctx: PassContext) -> Function:
+    """Assignments that combine a variable with something become `Update`s.
+
+    Before:                                   After:
+        s = s + a[i]                              s += a[i]
+        s = s - a[i]                              s += -a[i]
+        C[i, j] = C[i, j] + x * y                 C[i, j] += x * y
+        s = (s + x) - y                           s += x; s += -y
+        s = s + x if c else s                     if c: s += x
+        if a[i] > best: best = a[i]               best = max(best, a[i])
+        ok = b & ok                               ok &= b
+
+    The value of every scalar and element stays what it was, NaN and rounding included; that a
+    loop may then combine in another order is decided elsewhere (`check_parallel`).
+
+    Does not handle: `min(e, s)` and `max(e, s)` on floats, where Python's builtins keep `e`
+    if it is a NaN but `min(s, e)` keeps `s` (NumPy's minimum and maximum commute); `ok and e`
+    where evaluating `e` can fail, since an update always evaluates it; values that read what
+    they update; several variables at once (argmax).
+
+    Runs after `check_bounds`, so that loads which cannot fail are known as such.
+    """
+
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        match node:
+            case Assign():
+                return _rewritten(_Target(node.target, (), True, None), node.value, node)
+            case Store():
+                target = _Target(node.array, node.index, node.checked, node.mask)
+                return _rewritten(target, node.value, node)
+            case If(then=(Assign() | Store() as only,), orelse=()):
+                return _from_comparison(node, only)
+            case _:
+                return node
+
+    del ctx  # nothing is refused here, so there is nothing to say
+    return rewrite(fn, rule)
+
+
+def as_updates(stmt: Assign) -> tuple[Stmt, ...]:
+    """An assignment to a scalar as the updates that it stands for, or as it is."""
+    return _updates(_Target(stmt.target, (), True, None), stmt.value, stmt.loc) or (stmt,)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A scalar (no index) or an array element that is written."""
+
+    symbol: Symbol
+    index: tuple[Expr, ...]
+    checked: bool
+    mask: Expr | None
+
+    def is_read_by(self, expr: Expr) -> bool:
+        """Whether an expression is the target's value."""
+        if self.index:
+            same = isinstance(expr, Load) and expr.array == self.symbol and expr.index == self.index
+            return same and expr.mask in (None, self.mask)  # type: ignore[union-attr]
+        return isinstance(expr, Var) and expr.symbol == self.symbol
+
+    def is_read_within(self, expr: Expr) -> bool:
+        return any(self.is_read_by(part) for part in walk(expr) if isinstance(part, Var | Load))
+
+    def update(self, op: str, value: Expr, loc: Loc) -> Update:
+        return Update(self.symbol, self.index, op, value, checked=self.checked, mask=self.mask, loc=loc)
+
+
+def _rewritten(target: _Target, value: Expr, node: Assign | Store) -> Node | tuple[Node, ...]:
+    found = _updates(target, value, node.loc)
+    return node if found is None else found
+
+
+def _updates(target: _Target, value: Expr, loc: Loc) -> tuple[Stmt, ...] | None:
+    """The statements that stand for `target = value`; None where it is no update."""
+    match value:
+        case Select():
+            return _from_select(target, value, loc)
+        case Logical():
+            return _from_logical(target, value, loc)
+        case Binary(op="+" | "-"):
+            return _from_sum(target, value, loc)
+        case Binary(op="min" | "max") if target.is_read_by(value.lhs):
+            return _one(target, value.op, value.rhs, loc)
+        case Binary(op="min" | "max") if target.is_read_by(value.rhs) and not _has_nan(value.dtype):
+            return _one(target, value.op, value.lhs, loc)
+        case Binary() if value.op in _COMMUTING and target.is_read_by(value.lhs):
+            return _one(target, value.op, value.rhs, loc)
+        case Binary() if value.op in _COMMUTING and target.is_read_by(value.rhs):
+            return _one(target, value.op, value.lhs, loc)
+        case _:
+            return None
+
+
+def _one(target: _Target, op: str, value: Expr, loc: Loc) -> tuple[Stmt, ...] | None:
+    return None if target.is_read_within(value) else (target.update(op, value, loc),)
+
+
+def _from_sum(target: _Target, value: Binary, loc: Loc) -> tuple[Stmt, ...] | None:
+    """`((s + x) - y) + z`: one update for each term, in order, so that rounding stays the same."""
+    if value.op == "+" and target.is_read_by(value.rhs):
+        return _one(target, "+", value.lhs, loc)
+    terms: list[Expr] = []
+    rest: Expr = value
+    while isinstance(rest, Binary) and rest.op in ("+", "-"):
+        term = rest.rhs if rest.op == "+" else Unary("-", rest.rhs, loc=rest.rhs.loc)
+        if target.is_read_within(term):
+            return None
+        terms.append(term)
+        if target.is_read_by(rest.lhs):
+            # All terms but the innermost are evaluated after an update: none may read the element.
+            if target.index and any(_reads(t, target.symbol) for t in terms[:-1]):
+                return None
+            return tuple(target.update("+", term, loc) for term in reversed(terms))
+        rest = rest.lhs
+    return None
+
+
+def _reads(expr: Expr, array: Symbol) -> bool:
+    return any(isinstance(part, Load) and part.array == array for part in walk(expr))
+
+
+def _from_select(target: _Target, value: Select, loc: Loc) -> tuple[Stmt, ...] | None:
+    op = _comparison_operator(target, value.cond, value.then)
+    if op is not None and target.is_read_by(value.orelse):
+        return _one(target, op, value.then, loc)
+    if target.index:
+        return None  # the element was always touched, and its index tested
+    if target.is_read_by(value.orelse):
+        inner = _updates(target, value.then, loc)
+        return None if inner is None else (If(value.cond, inner, loc=loc),)
+    if target.is_read_by(value.then):
+        inner = _updates(target, value.orelse, loc)
+        return None if inner is None else (If(value.cond, (), inner, loc=loc),)
+    return None
+
+
+def _from_logical(target: _Target, value: Logical, loc: Loc) -> tuple[Stmt, ...] | None:
+    if target.is_read_by(value.rhs):
+        return _one(target, value.op, value.lhs, loc)
+    if target.is_read_by(value.lhs) and not _can_fail(value.rhs):
+        return _one(target, value.op, value.rhs, loc)
+    return None
+
+
+def _from_comparison(node: If, only: Assign | Store) -> Node:
+    """`if x > best: best = x` is `best = max(best, x)`."""
+    if isinstance(only, Assign):
+        target = _Target(only.target, (), True, None)
+    else:
+        target = _Target(only.array, only.index, only.checked, only.mask)
+    op = _comparison_operator(target, node.cond, only.value)
+    if op is None or target.is_read_within(only.value):
+        return node
+    return target.update(op, only.value, only.loc)
+
+
+def _comparison_operator(target: _Target, cond: Expr, value: Expr) -> str | None:
+    """ "max" where the condition is `value > target` (or `target < value`), "min" for the reverse."""
+    match cond:
+        case Compare(op=">" | ">="):
+            larger, smaller = cond.lhs, cond.rhs
+        case Compare(op="<" | "<="):
+            larger, smaller = cond.rhs, cond.lhs
+        case _:
+            return None
+    if larger == value and target.is_read_by(smaller):
+        return "max"
+    if smaller == value and target.is_read_by(larger):
+        return "min"
+    return None
+
+
+def _has_nan(dtype: DType) -> bool:
+    return not (dtype.is_integer or dtype is DType.BOOL)
+
+
+def _can_fail(expr: Expr) -> bool:
+    """Whether evaluating an expression may raise."""
+    return any(
+        (isinstance(part, Load) and part.checked) or (isinstance(part, Binary) and part.trap)
+        for part in walk(expr)
+    )

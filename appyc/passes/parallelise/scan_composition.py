@@ -1,0 +1,317 @@
+"""What the steps of a chunk of iterations come to, put together: code for `parallel_scan`.
+
+A scan by an operator has one total for each chunk, a linear recurrence two: the product of the
+factors, and what a start of 0 leads to. From these and from what the scalar holds before the
+first chunk follows what it holds where each chunk starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from appyc.analysis.patterns.scans import LINEAR, step_of, steps_of
+from appyc.errors import Loc
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    For,
+    Intrinsic,
+    Load,
+    Logical,
+    LoopMode,
+    Node,
+    Reduction,
+    Scan,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import rewrite_all, scalars_written, walk
+from appyc.passes.node_builders import identity, integer, truth
+from appyc.passes.parallelise.plain_loops import is_plain
+
+CALL_COST = 10
+"""Of an intrinsic, in operations."""
+
+WAITS = {"+": 4, "*": 4, "min": 4, "max": 4, "minimum": 4, "maximum": 4, LINEAR: 8}
+"""What an iteration in order waits for the one before it, of floats: in operations that it could do."""
+
+LARGEST_START = {DType.FLOAT64: 1e150, DType.FLOAT32: 1e18}
+"""What a chunk of a linear recurrence may start from: the product of its factors, which may have been
+taken for 0 below the least normal number, is nothing beside that."""
+
+LANES = 4
+"""How many iterations of a first pass run at the same time where they may do so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Operations of one iteration: of the loop in order, with what it waits for, and of both passes."""
+
+    in_order: int
+    in_chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """One scan. value: the total of a chunk, or what a linear recurrence makes of 0; factor: the
+    product of its factors. values, factors: both for every chunk of a round. starts: what the
+    scalar holds where a chunk starts. running: the same, while the chunks are gone through."""
+
+    scan: Scan
+    value: Symbol
+    values: Symbol
+    starts: Symbol
+    running: Symbol
+    factor: Symbol | None
+    factors: Symbol | None
+
+
+class Totals:
+    """The totals of all scans of a loop. guarded: note what says whether they are sound."""
+
+    def __init__(self, loop: For, names: NameSupply, guarded: bool = True) -> None:
+        self.source, self.loc = loop, loop.loc
+        self.totals = tuple(_total(scan, names) for scan in loop.scans)
+        self.steps = steps_of(loop.body, (scan.symbol for scan in loop.scans))
+        self.guarded = [t for t in self.totals if guarded and rounds_in_products(t.scan)]
+        factors = [f for t in self.guarded for f in self._factors(t.scan.symbol)]
+        self.fixed = [f for f in factors if self._is_fixed(f)]
+        varying = [f for f in factors if not self._is_fixed(f)]
+        self.largest = names.fresh("largest", varying[0].dtype.part) if varying else None
+        self.bounded = names.fresh("bounded", DType.BOOL) if self.guarded else None
+
+    # ------------------------------------------------------------ when it is sound
+
+    def _factors(self, symbol: Symbol) -> list[Expr]:
+        steps = [n for n in walk(self.steps) if isinstance(n, Assign | Update) and n.target == symbol]
+        found = [step_of(step) for step in steps]
+        return [step.factor for step in found if step is not None and step.factor is not None]
+
+    def _is_fixed(self, factor: Expr) -> bool:
+        moving = scalars_written(self.source.body) | {n.var for n in walk(self.source) if isinstance(n, For)}
+        return not any(
+            isinstance(n, Load) or (isinstance(n, Var) and n.symbol in moving) for n in walk(factor)
+        )
+
+    def conditions(self) -> list[Expr]:
+        """What has to hold before the loop: no factor that stays the same is larger than 1."""
+        one = (Const(1.0, f.dtype.part, loc=f.loc) for f in self.fixed)
+        return [Compare("<=", _size(f), limit, loc=f.loc) for f, limit in zip(self.fixed, one, strict=True)]
+
+    def is_sound(self) -> Expr | None:
+        """What has to hold once the totals of a round are known; None where nothing has to."""
+        out: Expr | None = None
+        if self.bounded is not None:
+            out = Var(self.bounded, loc=self.loc)
+        if self.largest is not None:
+            limit = Const(1.0, self.largest.dtype, loc=self.loc)
+            small = Compare("<=", Var(self.largest, loc=self.loc), limit, loc=self.loc)
+            out = small if out is None else Logical("and", small, out, loc=self.loc)
+        return out
+
+    # ------------------------------------------------------------ the first pass
+
+    @property
+    def reductions(self) -> tuple[Reduction, ...]:
+        """What the chunks combine into besides their totals."""
+        return () if self.largest is None else (Reduction("maximum", self.largest),)
+
+    def arrays(self) -> list[Symbol]:
+        return [a for t in self.totals for a in (t.values, t.factors, t.starts) if a is not None]
+
+    def before(self) -> list[Stmt]:
+        """What stands before the first pass of a round."""
+        if self.largest is None:
+            return []
+        return [Assign(self.largest, Const(0.0, self.largest.dtype, loc=self.loc), loc=self.loc)]
+
+    def first(self) -> list[Assign]:
+        """What a chunk starts with in the first pass."""
+        out: list[Assign] = []
+        for t in self.totals:
+            op = "+" if t.factor is not None else t.scan.op
+            out.append(Assign(t.value, neutral(op, t.value.dtype, self.loc), loc=self.loc))
+            if t.factor is not None:
+                out.append(Assign(t.factor, identity("*", t.factor.dtype, self.loc), loc=self.loc))
+        return out
+
+    def loop(self) -> For:
+        """The first pass over a chunk; its bounds are still those of the whole loop."""
+        body = rewrite_all(self.steps, self._onto_totals)
+        return self._gathering(replace(self.source, body=body, clauses=None))
+
+    def _gathering(self, loop: For) -> For:
+        """A loop of the steps with what is known of its scalars now."""
+        written = scalars_written(loop.body)
+        # The steps of a loop inside may have no factor: then it is a sum.
+        sums = [
+            Reduction(t.scan.op if t.factor is None else "+", t.value)
+            for t in self.totals
+            if t.factor not in written
+        ]
+        sums = [r for r in (*sums, *self.reductions) if r.symbol in written]
+        maps = [
+            scan
+            for t in self.totals
+            if t.factor is not None and t.factor in written
+            for scan in (Scan("*", t.factor, fades=True), Scan(LINEAR, t.value))
+        ]
+        if not sums and not maps:  # a loop inside, with scalars of its own
+            return replace(
+                loop,
+                private=tuple(s for s in loop.private if s in written),
+                last=tuple(s for s in loop.last if s in written),
+                reductions=tuple(r for r in loop.reductions if r.symbol in written),
+                scans=tuple(s for s in loop.scans if s.symbol in written),
+            )
+        shared = {r.symbol for r in sums} | {scan.symbol for scan in maps}
+        private = tuple(s for s in ordered(written) if s not in shared)
+        mode = LoopMode.SEQUENTIAL if maps or not is_plain(loop) else LoopMode.SIMD
+        return replace(loop, mode=mode, private=private, last=(), reductions=tuple(sums), scans=tuple(maps))
+
+    def _onto_totals(self, node: Node) -> Node | tuple[Node, ...]:
+        """A step of a scalar as a step of its total."""
+        if isinstance(node, For):
+            return self._gathering(node)
+        if not isinstance(node, Assign | Update):
+            return node
+        total = next((t for t in self.totals if t.scan.symbol == node.target), None)
+        if total is None:
+            return node
+        if total.factor is None and isinstance(node, Update):
+            return replace(node, target=total.value)
+        step = step_of(node)
+        assert step is not None, "assignments are linear steps"
+        if total.factor is None:
+            value = step.value if total.scan.op == "+" else step.factor
+            return () if value is None else Update(total.value, (), total.scan.op, value, loc=node.loc)
+        if step.factor is None:
+            return () if step.value is None else Update(total.value, (), "+", step.value, loc=node.loc)
+        factor = Binary("*", step.factor, Var(total.factor, loc=node.loc), loc=node.loc)
+        out: list[Stmt] = [Assign(total.factor, factor, loc=node.loc)]
+        value = Binary("*", step.factor, Var(total.value, loc=node.loc), loc=node.loc)
+        if self.largest is not None and total in self.guarded and not self._is_fixed(step.factor):
+            out.append(Update(self.largest, (), "maximum", _size(step.factor), loc=node.loc))
+        if step.value is not None:
+            value = Binary("+", value, step.value, loc=node.loc)
+        return (*out, Assign(total.value, value, loc=node.loc))
+
+    def stores(self, chunk: Expr) -> list[Stmt]:
+        """What a chunk ends with in the first pass."""
+        out: list[Stmt] = []
+        for t in self.totals:
+            out.append(_store(t.values, chunk, t.value))
+            if t.factor is not None and t.factors is not None:
+                out.append(_store(t.factors, chunk, t.factor))
+        return out
+
+    # ------------------------------------------------------------ between the passes
+
+    def combine(self, chunk: Symbol, chunks: Expr) -> list[Stmt]:
+        """Goes through the chunks of a round, for what the scalars hold where each starts."""
+        loc, here = self.loc, Var(chunk, loc=self.loc)
+        out: list[Stmt] = [Assign(t.running, Var(t.scan.symbol, loc=loc), loc=loc) for t in self.totals]
+        body: list[Stmt] = []
+        for t in self.totals:
+            value = Load(t.values, (here,), checked=False, loc=loc)
+            body.append(_store(t.starts, here, t.running))
+            if t.factors is None:
+                body.append(Update(t.running, (), t.scan.op, value, loc=loc))
+                continue
+            factor = Load(t.factors, (here,), checked=False, loc=loc)
+            grown = Binary("*", factor, Var(t.running, loc=loc), loc=loc)
+            body.append(Assign(t.running, Binary("+", grown, value, loc=loc), loc=loc))
+        reductions: tuple[Reduction, ...] = ()
+        if self.bounded is not None:
+            reductions = (Reduction("&", self.bounded),)
+            out.append(Assign(self.bounded, truth(True, loc), loc=loc))
+            for t in self.guarded:
+                limit = LARGEST_START[t.running.dtype.part]
+                size = _size(Var(t.running, loc=loc))
+                known = Compare("<", size, Const(limit, size.dtype, loc=loc), loc=loc)
+                body.append(Update(self.bounded, (), "&", known, loc=loc))
+        scans = tuple(Scan(t.scan.op, t.running) for t in self.totals)
+        through = For(
+            chunk, integer(0, loc), chunks, 1, tuple(body), reductions=reductions, scans=scans, loc=loc
+        )
+        return [*out, through]
+
+    def seeds(self, chunk: Expr) -> list[Stmt]:
+        """What a chunk starts with in the second pass."""
+        return [
+            Assign(t.scan.symbol, Load(t.starts, (chunk,), checked=False, loc=self.loc), loc=self.loc)
+            for t in self.totals
+        ]
+
+    # ------------------------------------------------------------ what it costs
+
+    def cost(self) -> Cost:
+        loop = self.loop()
+        body, steps = _operations(self.source.body), _operations(loop.body)
+        floats = [scan.op for scan in self.source.scans if scan.symbol.dtype.kind in "fc"]
+        waits = sum(WAITS.get(op, 1) for op in floats)
+        return Cost(body + waits, body + (steps // LANES if loop.mode is LoopMode.SIMD else steps))
+
+
+def rounds_in_products(scan: Scan) -> bool:
+    """Whether the steps of a scan may be put together only if no factor is larger than 1: errors,
+    and infinities that meet a product of 0, would grow."""
+    return scan.op == LINEAR and not scan.symbol.dtype.is_integer
+
+
+def ordered(symbols: Iterable[Symbol]) -> list[Symbol]:
+    """In a fixed order, so that the text of a program does not change between runs."""
+    return sorted(symbols, key=lambda s: s.uid)
+
+
+def _total(scan: Scan, names: NameSupply) -> Total:
+    name, dtype = scan.symbol.name, scan.symbol.dtype
+    linear = scan.op == LINEAR
+    return Total(
+        scan,
+        names.fresh(f"{name}_total", dtype),
+        names.fresh(f"{name}_totals", ArrayType(dtype, 1)),
+        names.fresh(f"{name}_starts", ArrayType(dtype, 1)),
+        names.fresh(f"{name}_running", dtype),
+        names.fresh(f"{name}_factor", dtype) if linear else None,
+        names.fresh(f"{name}_factors", ArrayType(dtype, 1)) if linear else None,
+    )
+
+
+def neutral(op: str, dtype: DType, loc: Loc) -> Const:
+    """The neutral element; of sums of floats the one that changes no sign of zero."""
+    if op == "+" and dtype.kind in "fc":
+        return Const(-0.0 if dtype.is_float else complex(-0.0, -0.0), dtype, loc=loc)
+    return identity(op, dtype, loc)
+
+
+def _size(factor: Expr) -> Expr:
+    return Intrinsic("abs", (factor,), factor.dtype.part, loc=factor.loc)
+
+
+def _store(array: Symbol, place: Expr, value: Symbol) -> Store:
+    return Store(array, (place,), Var(value, loc=place.loc), checked=False, loc=place.loc)
+
+
+def _operations(body: tuple[Stmt, ...]) -> int:
+    count = 1
+    for node in walk(body):
+        match node:
+            case Intrinsic(name=name) if name not in ("abs", "real", "imag"):
+                count += CALL_COST
+            case Binary(op="/" | "//" | "%" | "**"):
+                count += CALL_COST
+            case Binary() | Intrinsic() | Load() | Store() | Update() | Compare():
+                count += 1
+            case _:
+                pass
+    return count

@@ -1,0 +1,173 @@
+"""Runs a nest of two loops that both hand values on as a wave, of which a front is free.
+
+    for i in range(1, n):
+        for j in range(1, m):
+            a[i, j] = (a[i - 1, j] + a[i, j - 1]) * 0.5
+
+Before, every iteration waits for the one before it. On a CPU a strip of rows goes together,
+each row one column behind the one above it; the rows are lanes, or at least do not wait for
+each other:
+
+    for strip in range(1, n, 8):
+        for front in range(1, m + 7):
+            for i in range(max(strip, ...), min(strip + 8, ...)):       # free
+                a[i, front - (i - strip)] = ...
+
+On a GPU the front runs through all rows:
+
+    for front in range(2, n + m - 1):
+        for i in range(max(1, front - m + 1), min(n, front)):
+            a[i, front - i] = ...                       # free
+
+Each row is behind by as many columns as the dependences ask for, up to four (`skew_factor`); all
+of them are exact relations, and results are the same to the last bit. Fronts of all rows would
+leave a CPU's caches: strips of a few rows stay in them.
+
+Requires: `check_bounds`; only where nothing in the nest can raise. Runs after
+`interchange_loops` and before `check_parallel`, which finds the fronts free.
+
+Does not handle: loops with a pragma; inner bounds that depend on the outer loop; steps other than 1;
+scalars that are handed on, or read after the nest; more than two loops at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.wavefront import skew_factor
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Binary, Expr, For, Function, Stmt, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import map_loops, scalars_read, substitute
+from appyc.passes.locality.interchange_loops import has_threads
+from appyc.passes.node_builders import integer, shifted
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
+from appyc.passes.pass_context import PassContext
+
+ROWS = 8
+"""Rows in a strip: enough that none waits, as many as a vector of doubles has lanes."""
+
+
+def skew_loops(fn: Function, ctx: PassContext) -> Function:
+    """The function with fronts in place of nests that wait in both directions."""
+    if not ctx.options.auto:
+        return fn
+    names = NameSupply.after(fn)
+    changed: dict[Symbol, For] = {}
+    for outer, inner, around in _pairs(fn.body, ()):
+        on_gpu = ctx.options.on_gpu
+        legality = ctx.legality(fn)
+        if not _may_scalars_move(legality, outer) or (on_gpu and has_threads(around, legality)):
+            continue
+        factor = skew_factor(legality, outer, inner)
+        if factor is None:
+            continue
+        skew = _whole if on_gpu else _in_strips
+        changed[outer.var] = skew(outer, inner, factor, names, ctx)
+        ctx.remark(
+            outer.loc,
+            f"the loops over '{outer.var.name}', '{inner.var.name}' run as a wave: "
+            + (f"strips of {ROWS} rows, " if not on_gpu else "")
+            + f"each row {factor} column{'s' if factor > 1 else ''} behind the one before it",
+        )
+    return map_loops(fn, lambda loop: changed.get(loop.var, loop)) if changed else fn
+
+
+def _pairs(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[For, For, tuple[For, ...]]]:
+    """A loop with an innermost loop as all its body, and the loops around."""
+    out: list[tuple[For, For, tuple[For, ...]]] = []
+    for stmt in body:
+        if isinstance(stmt, For):
+            match stmt.body:
+                case (For() as inner,) if _is_candidate(stmt, inner):
+                    out.append((stmt, inner, around))
+                case _:
+                    out += _pairs(stmt.body, (*around, stmt))
+            continue
+        for name in ("body", "then", "orelse"):
+            out += _pairs(getattr(stmt, name, ()), around)
+    return out
+
+
+def _is_candidate(outer: For, inner: For) -> bool:
+    if outer.clauses is not None or inner.clauses is not None or (outer.step, inner.step) != (1, 1):
+        return False
+    if outer.var in scalars_read((inner.lo, inner.hi)) or not (is_plain(inner) and has_fixed_bounds(inner)):
+        return False
+    return has_fixed_bounds(replace(outer, body=inner.body))
+
+
+def _may_scalars_move(legality: Legality, outer: For) -> bool:
+    scalars = legality.scalars[outer.var]
+    return not (scalars.carried or scalars.last or scalars.reductions)
+
+
+# ---------------------------------------------------------------- strips
+
+
+def _in_strips(outer: For, inner: For, factor: int, names: NameSupply, ctx: PassContext) -> For:
+    loc = outer.loc
+    strip, front = names.fresh("strip", DType.INT64), names.fresh("front", DType.INT64)
+    first, now = Var(strip, loc=loc), Var(front, loc=loc)
+    lo, hi = _rows(now, inner, factor)
+    rows = replace(
+        outer,
+        lo=_binary("max", first, _binary("+", first, lo)),
+        hi=_binary("min", _binary("min", shifted(first, ROWS), outer.hi), _binary("+", first, hi)),
+        body=_body(outer, inner, now, first, factor),
+    )
+    wave = For(front, inner.lo, shifted(inner.hi, factor * (ROWS - 1)), 1, (rows,), loc=inner.loc)
+    for var in (strip, front, outer.var):
+        ctx.changes[var] = "after skewing"
+    return For(strip, outer.lo, outer.hi, ROWS, (wave,), loc=loc)
+
+
+def _rows(now: Expr, inner: For, factor: int) -> tuple[Expr, Expr]:
+    """The first row of a front, and one more than the last, as far as the columns go: those with
+    `lo <= now - factor * row < hi`."""
+    beyond = _binary("-", now, shifted(inner.hi, -1))
+    ahead = _binary("-", now, inner.lo)
+    return _quotient(beyond, factor, up=True), shifted(_quotient(ahead, factor, up=False), 1)
+
+
+def _quotient(value: Expr, divisor: int, *, up: bool) -> Expr:
+    if divisor == 1:
+        return value
+    return _binary("//", shifted(value, divisor - 1) if up else value, integer(divisor, value.loc))
+
+
+def _body(outer: For, inner: For, now: Expr, first: Expr | None, factor: int) -> tuple[Stmt, ...]:
+    """The body with the column in terms of the front and the row."""
+    row: Expr = Var(outer.var, loc=inner.loc)
+    if first is not None:
+        row = _binary("-", row, first)
+    lag = row if factor == 1 else _binary("*", row, integer(factor, row.loc))
+    column = _binary("-", now, lag)
+    return tuple(substitute(stmt, {inner.var: column}) for stmt in inner.body)
+
+
+def _binary(op: str, lhs: Expr, rhs: Expr) -> Binary:
+    return Binary(op, lhs, rhs, loc=rhs.loc)
+
+
+# ---------------------------------------------------------------- all rows
+
+
+def _whole(outer: For, inner: For, factor: int, names: NameSupply, ctx: PassContext) -> For:
+    front = names.fresh("front", DType.INT64)
+    now = Var(front, loc=outer.loc)
+
+    def at(column: Expr, row: Expr) -> Expr:
+        return _binary("+", column, _binary("*", row, integer(factor, row.loc)))
+
+    lo, hi = _rows(now, inner, factor)
+    rows = replace(
+        outer,
+        lo=_binary("max", outer.lo, lo),
+        hi=_binary("min", outer.hi, hi),
+        body=_body(outer, inner, now, None, factor),
+    )
+    end = at(inner.hi, shifted(outer.hi, -1))
+    ctx.changes[front] = ctx.changes[outer.var] = "after skewing"
+    return For(front, at(inner.lo, outer.lo), end, 1, (rows,), loc=inner.loc)

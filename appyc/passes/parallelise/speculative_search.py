@@ -1,0 +1,311 @@
+"""Loops that end early look for the iteration that ends them in blocks, whose iterations may run in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, surely_assigned
+from appyc.analysis.dependences.verdicts import named
+from appyc.analysis.patterns.early_exits import EarlyExit, Refusal, early_exit, leaves_early, what_shows
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Break,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Stmt,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import loops_of, rename, rewrite, scalars_written, substitute, walk
+from appyc.passes.gpu.map_gpu import stride_score
+from appyc.passes.node_builders import integer, iteration, trip_count
+from appyc.passes.pass_context import PassContext
+
+S = TypeVar("S", bound=Stmt)
+
+FIRST_BLOCK = 256
+"""Iterations that are tested together at first: lanes are through with them before a loop that
+waits for each has done fifty."""
+
+FIRST_INNER_BLOCK = 64
+"""The same for a loop inside another one, which may well end soon each time."""
+
+FIRST_LONG_BLOCK = 8
+"""The same where an iteration has loops of its own."""
+
+LAST_BLOCK = 1 << 20
+"""Blocks double up to this: no more is tested in vain than was tested before, and threads and
+kernels have enough to do."""
+
+LAST_WORKING_BLOCK = 1 << 18
+"""The same where the iterations have work to do: it finds in a cache what the test has read."""
+
+
+def speculative_search(fn: Function, ctx: PassContext) -> Function:
+    """Loops that end early become a search by blocks, and ordinary loops up to what was found.
+
+    Before:                                   After:
+        for i in range(n):                        end, first, reach = 0, 0, 256
+            if a[i] > t:                          while first == end and end < n:
+                where = i                             at = end
+                break                                 end = at + reach if at < n - reach else n
+            b[i] = a[i]                               first = end
+                                                      for i in range(at, end):
+                                                          if a[i] > t: first = min(first, i)
+                                                      for i_2 in range(at, first):
+                                                          b[i_2] = a[i_2]
+                                                      reach = min(reach + reach, 262144)
+                                                  if first < end:
+                                                      if a[first] > t:
+                                                          where = first
+                                                      else:
+                                                          b[first] = a[first]
+
+    Nothing that the program does not do is done, but for tests whose iterations lie behind the
+    end, in the same block: they read, change nothing and cannot raise. The loop that does the
+    work is left out where it has none to do, and does the last iteration alone where only the
+    last values of scalars count. What raises ends the loop as `break` does, and raises when its
+    iteration is done in its turn.
+
+    Runs after `check_bounds`, since a test must not raise, and before the passes that change loops
+    so that they may run in parallel: those made here are meant for them.
+
+    Does not handle: conditions that depend on what earlier iterations did, or may raise; a loop in
+    another one whose accesses have a stride (lanes would read as much as they save).
+    """
+    asked = any(loop.clauses is not None for loop in loops_of(fn.body))
+    if not asked and not ctx.options.auto:
+        return fn
+    tried: set[Symbol] = set()
+    known: dict[Symbol, For] = {}  # loops of which `legality` tells, since none around or in them has changed
+    while (place := _next(fn.body, tried, ctx, inside=False)) is not None:
+        loop = place.loop
+        tried.add(loop.var)
+        if known.get(loop.var) != loop:
+            legality, known = ctx.legality(fn), {inner.var: inner for inner in loops_of(fn.body)}
+        found = early_exit(loop, legality.dependences)
+        if isinstance(found, Refusal):
+            continue
+        search = _Search(place, found, legality.scalars[loop.var], NameSupply.after(fn))
+        fn = _replaced(fn, loop, search.build())
+        for inner in loops_of(loop):
+            known.pop(inner.var, None)
+        ctx.remark(
+            loop.loc,
+            f"{named(loop)} may end early: it is searched in blocks, and its work done up to the end",
+        )
+    return fn
+
+
+def _replaced(fn: Function, loop: For, new: tuple[Stmt, ...]) -> Function:
+    def rule(stmt: Stmt) -> tuple[Stmt, ...]:
+        if stmt is loop:
+            return new
+        blocks = {
+            name: tuple(part for inner in block for part in rule(inner))
+            for name in ("body", "then", "orelse")
+            if (block := getattr(stmt, name, None))
+        }
+        return (replace(stmt, **blocks) if blocks else stmt,)  # type: ignore[arg-type]
+
+    return replace(fn, body=tuple(part for stmt in fn.body for part in rule(stmt)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A loop that ends early. inside: it is in another loop."""
+
+    loop: For
+    inside: bool
+
+
+def _next(body: tuple[Stmt, ...], tried: set[Symbol], ctx: PassContext, *, inside: bool) -> _Place | None:
+    """The next loop to take, outer ones first."""
+    for stmt in body:
+        if isinstance(stmt, For) and stmt.var not in tried and _is_candidate(stmt, ctx, inside=inside):
+            return _Place(stmt, inside)
+        within = inside or isinstance(stmt, For | While)
+        for name in ("body", "then", "orelse"):
+            found = _next(getattr(stmt, name, ()), tried, ctx, inside=within)
+            if found is not None:
+                return found
+    return None
+
+
+def _is_candidate(loop: For, ctx: PassContext, *, inside: bool) -> bool:
+    if not leaves_early(loop):
+        return False
+    if loop.clauses is not None:
+        return loop.clauses.request != "sequential" and loop.clauses.collapse == 1
+    match loop.lo, loop.hi:
+        case Const(value=int(lo)), Const(value=int(hi)) if abs(hi - lo) <= FIRST_INNER_BLOCK:
+            return False
+    if inside and (stride_score(loop, loop.var) <= 0 or any(isinstance(n, For) for n in walk(loop.body))):
+        return False
+    return ctx.options.auto
+
+
+class _Search:
+    """Builds what takes the loop's place."""
+
+    def __init__(self, place: _Place, parts: EarlyExit, scalars: LoopScalars, names: NameSupply) -> None:
+        self.loop, self.inside, self.parts = place.loop, place.inside, parts
+        self.names, self.loc = names, place.loop.loc
+        self.seen = frozenset(
+            {*scalars.last, *(r.symbol for r in scalars.reductions), *(c.symbol for c in scalars.carried)}
+        )
+        self.work = what_shows(parts.rest, self.seen)
+        self.at, self.end, self.first, self.reach = (
+            names.fresh(name, DType.INT64) for name in ("at", "end", "first", "reach")
+        )
+
+    def build(self) -> tuple[Stmt, ...]:
+        at, end, first = self._var(self.at), self._var(self.end), self._var(self.first)
+        before = [self._assign(self.end, self.loop.lo), self._assign(self.first, end)]
+        hi = self.loop.hi
+        if not _stays(hi, self.loop):
+            stop = self.names.fresh("stop", DType.INT64)
+            before.append(self._assign(stop, hi))
+            hi = self._var(stop)
+        before.append(self._assign(self.reach, integer(self._first_block() * self.loop.step, self.loc)))
+        body = (
+            self._assign(self.at, end),
+            self._assign(self.end, self._end_of_block(hi)),
+            self._assign(self.first, end),
+            self._test(at, end),
+            *self._work(at, first),
+            self._assign(self.reach, self._longer()),
+        )
+        nothing_found = Compare("==", first, end, loc=self.loc)
+        goes_on = Logical("and", nothing_found, self._comes_before(end, hi), loc=self.loc)
+        leave = If(self._comes_before(first, end), self._at(self.parts.leaving, first), loc=self.loc)
+        return (*before, While(goes_on, body, loc=self.loc), leave)
+
+    # ---- blocks
+
+    def _first_block(self) -> int:
+        if any(isinstance(n, For) for n in walk(self.parts.test)):
+            return FIRST_LONG_BLOCK
+        return FIRST_INNER_BLOCK if self.inside else FIRST_BLOCK
+
+    def _end_of_block(self, hi: Expr) -> Expr:
+        """Without a sum that could overflow: `at + reach` where that lies before `hi`."""
+        at, reach = self._var(self.at), self._var(self.reach)
+        fits = self._comes_before(at, Binary("-", hi, reach, loc=self.loc))
+        return Select(fits, Binary("+", at, reach, loc=self.loc), hi, loc=self.loc)
+
+    def _longer(self) -> Expr:
+        reach = self._var(self.reach)
+        twice = Binary("+", reach, reach, loc=self.loc)
+        most = integer((LAST_WORKING_BLOCK if self._works() else LAST_BLOCK) * self.loop.step, self.loc)
+        return Binary("min" if self.loop.step > 0 else "max", twice, most, loc=self.loc)
+
+    # ---- the parts
+
+    def _test(self, lo: Expr, hi: Expr) -> For:
+        """The loop that finds the first iteration which leaves. Its scalars are its own: those
+        of the program must not see iterations that are not run."""
+        own = {s: self.names.fresh(s.name, s.type) for s in _ordered(scalars_written(self.parts.test))}
+        body = tuple(rename(stmt, own) for stmt in self._noting(self.parts.test))
+        clauses = self.loop.clauses
+        if clauses is not None and self._works():
+            clauses = replace(clauses, reductions=(), private=())
+        return self._copy(replace(self.loop, lo=lo, hi=hi, body=body, clauses=clauses))
+
+    def _noting(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in body:
+            match stmt:
+                case Break():
+                    here = Var(self.loop.var, loc=stmt.loc)
+                    op = "min" if self.loop.step > 0 else "max"
+                    out.append(Update(self.first, (), op, here, loc=stmt.loc))
+                case If():
+                    then, orelse = self._noting(stmt.then), self._noting(stmt.orelse)
+                    out.append(replace(stmt, then=then, orelse=orelse))
+                case _:
+                    out.append(stmt)
+        return tuple(out)
+
+    def _work(self, lo: Expr, hi: Expr) -> tuple[Stmt, ...]:
+        """What the iterations before `hi` do."""
+        if not self.work:
+            return ()
+        if self._works():
+            return (self._copy(replace(self.loop, lo=lo, hi=hi, body=self.work)),)
+        step, one = self.loop.step, integer(1, self.loc)
+        count = trip_count(lo, hi, step)
+        last = iteration(lo, step, Binary("-", count, one, loc=self.loc))
+        if step == 1:
+            last = Binary("-", hi, one, loc=self.loc)
+        return (If(self._comes_before(lo, hi), self._at(self.work, last), loc=self.loc),)
+
+    def _works(self) -> bool:
+        """Whether iterations before the end have work to do, each of them."""
+        return bool(self.work) and not self._only_last_counts()
+
+    def _only_last_counts(self) -> bool:
+        """Whether the work is to set scalars, all of them anew in each iteration."""
+        written = scalars_written(self.work)
+        return (
+            all(isinstance(s, Assign | If) for s in walk(self.work) if isinstance(s, Stmt))
+            and not any(isinstance(n, Load) and n.checked for n in walk(self.work))
+            and not any(isinstance(n, Binary) and n.trap for n in walk(self.work))
+            and not written & exposed(self.work).keys()
+            and written & self.seen <= surely_assigned(self.work)
+        )
+
+    def _at(self, body: tuple[Stmt, ...], place: Expr) -> tuple[Stmt, ...]:
+        """One iteration, as statements in no loop."""
+        return tuple(self._copy(substitute(stmt, {self.loop.var: place})) for stmt in body)
+
+    def _copy(self, stmt: S) -> S:
+        """With a variable of its own for each loop: what follows a jump may be there in both arms."""
+
+        def rule(node: Node) -> Node:
+            if not isinstance(node, For):
+                return node
+            return rename(node, {node.var: self.names.fresh(node.var.name, node.var.type)})
+
+        return rewrite(stmt, rule)
+
+    # ---- short makers
+
+    def _var(self, symbol: Symbol) -> Var:
+        return Var(symbol, loc=self.loc)
+
+    def _assign(self, target: Symbol, value: Expr) -> Assign:
+        return Assign(target, value, loc=self.loc)
+
+    def _comes_before(self, one: Expr, other: Expr) -> Compare:
+        return Compare("<" if self.loop.step > 0 else ">", one, other, loc=self.loc)
+
+
+def _stays(bound: Expr, loop: For) -> bool:
+    """Whether a bound may be asked for again in the loop: it is no work, and the same."""
+    match bound:
+        case Const() | Extent():
+            return True
+        case Var(symbol=symbol):
+            return symbol not in scalars_written(loop.body)
+        case _:
+            return False
+
+
+def _ordered(symbols: set[Symbol]) -> list[Symbol]:
+    return sorted(symbols, key=lambda s: s.uid)

@@ -1,0 +1,163 @@
+"""Cuts a loop's range where a choice between elements turns, so that neither part has the choice.
+
+    for i in range(0, n + m):                                       cut = min(max(n, 0), n + m)
+        c[i] = x[i] if i < n else y[i - n]            ->            for i in range(0, cut):
+                                                                        c[i] = x[i]
+                                                                    for i_2 in range(cut, n + m):
+                                                                        c[i_2] = y[i_2 - n]
+
+Arrays that are joined, rolled, padded or cut to a triangle are such loops. The C compiler makes no vectors of a choice
+between elements of which one is outside of its array.
+
+The iterations keep their order, so that any loop may be cut. Runs after the passes that join and move loops, and
+before verdicts; a pragma on the loop is kept.
+
+Does not handle: steps other than 1; conditions of `if` statements; loops around or inside a product of matrices, which
+is marked as a whole; GPUs, whose lanes have masks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from dataclasses import replace
+
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Function,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Stmt,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, scalars_written, walk
+from appyc.passes.node_builders import shifted, truth
+from appyc.passes.parallelise.index_set_splitting import cut_apart
+from appyc.passes.pass_context import PassContext
+
+MAX_NODES = 200
+"""A larger body is not written twice."""
+
+MAX_CUTS = 3
+"""In one loop: of four arrays that are joined, say."""
+
+_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
+    """The function with such loops cut."""
+    if ctx.options.on_gpu or not ctx.options.auto:
+        return fn
+    if next(_choices(fn.body), None) is None:
+        return fn
+    with_products = {
+        loop.var
+        for nest in loops_of(fn.body)
+        if any(n.product is not None for n in loops_of(nest))
+        for loop in loops_of(nest)
+    }
+    names = NameSupply.after(fn)
+
+    def rule(loop: For) -> Stmt | tuple[Stmt, ...]:
+        if loop.var in with_products or loop.step != 1:
+            return loop
+        parts = _cut(fn, loop, names, MAX_CUTS)
+        return parts if len(parts) > 1 else loop
+
+    return map_loops(fn, rule)
+
+
+def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, ...]:
+    """The loop in parts, with the declarations of where they begin."""
+    found = _turning_point(loop) if cuts > 0 else None
+    if found is None or sum(1 for _ in walk(loop.body)) > MAX_NODES:
+        return (loop,)
+    cond, place, holds_before = found
+    before, (first, second) = cut_apart(fn, loop, [("cut", place)], names)
+    again = rename(cond, {loop.var: second.var})
+    first = replace(first, body=_knowing(first.body, cond, holds_before))
+    second = replace(second, body=_knowing(second.body, again, not holds_before))
+    return (*before, *_cut(fn, first, names, cuts - 1), *_cut(fn, second, names, cuts - 1))
+
+
+def _turning_point(loop: For) -> tuple[Compare, Expr, bool] | None:
+    """A condition of a choice between elements that turns once in the range: where, and whether it holds before."""
+    moving = scalars_written(loop.body) | {n.var for n in loops_of(loop)}
+    for choice in _choices(loop.body):
+        for cond in walk(choice.cond):
+            if isinstance(cond, Compare) and (found := _place(cond, loop.var, moving)) is not None:
+                return cond, *found
+    return None
+
+
+def _choices(body: tuple[Stmt, ...]) -> Iterator[Select]:
+    """Choices between elements, and between places of elements."""
+    for node in walk(body):
+        if isinstance(node, Load):
+            yield from (n for n in walk(node.index) if isinstance(n, Select))
+        elif isinstance(node, Select) and any(isinstance(n, Load) for n in walk((node.then, node.orelse))):
+            yield node
+
+
+def _place(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bool] | None:
+    """The first iteration of the second part, and whether the condition holds in the first part."""
+    for op, side, bound in ((cond.op, cond.lhs, cond.rhs), (_SWAPPED.get(cond.op), cond.rhs, cond.lhs)):
+        if op not in _SWAPPED or bound.dtype is not DType.INT64 or not _is_fixed(bound, moving):
+            continue
+        match side:
+            case Var(symbol=symbol) if symbol == var:
+                more = 0
+            case Binary(op="+", lhs=Var(symbol=symbol), rhs=Const(value=int(number))) if symbol == var:
+                more = number
+            case Binary(op="-", lhs=Var(symbol=symbol), rhs=Const(value=int(number))) if symbol == var:
+                more = -number
+            case _:
+                continue
+        return shifted(bound, (op in ("<=", ">")) - more), op in ("<", "<=")
+    return None
+
+
+def _is_fixed(expr: Expr, moving: Set[Symbol]) -> bool:
+    """Whether an expression is the same in all iterations, and cheap."""
+
+    def is_plain(node: Node) -> bool:
+        match node:
+            case Const() | Extent():
+                return True
+            case Var(symbol=symbol):
+                return symbol not in moving
+            case Binary(op=op):
+                return op in ("+", "-", "*", "min", "max")
+            case _:
+                return False
+
+    return all(map(is_plain, walk(expr)))
+
+
+def _knowing(body: tuple[Stmt, ...], cond: Compare, holds: bool) -> tuple[Stmt, ...]:
+    """The statements where the condition is known, with what follows from it."""
+
+    def rule(node: Node) -> Node:
+        match node:
+            case Compare() if node == cond:
+                return truth(holds, node.loc)
+            case Unary(op="~", arg=Const(value=bool(known))):
+                return truth(not known, node.loc)
+            case Logical(op, Const(value=bool(known)), other) | Logical(op, other, Const(value=bool(known))):
+                return other if known == (op == "and") else truth(known, node.loc)
+            case Select(Const(value=bool(known)), then, orelse):
+                return then if known else orelse
+            case _:
+                return node
+
+    return rewrite_all(body, rule)

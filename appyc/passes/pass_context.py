@@ -1,0 +1,152 @@
+"""What a pass is given beside the function: the options, and where to say what it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.verdicts import LoopVerdict
+from appyc.analysis.sets.allowance import Allowance
+from appyc.errors import Loc
+from appyc.ir.nodes import Expr, For, Function, LoopMode, Symbol
+from appyc.ir.visit import map_loops
+from appyc.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something worth telling the user that is no error.
+
+    kind: "note" (what was done), "missed" (what was not, and why not), "warning". stored: of a miss, the arrays
+    that go through memory for it; where a later pass sees to it that none of them does, it is none. hint: what the
+    user could change, of a miss.
+    """
+
+    loc: Loc
+    text: str
+    kind: str = "note"
+    stored: frozenset[Symbol] = frozenset()
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FusionGroup:
+    """Loops that became one.
+
+    var: of the loop that they are now. parts, places: their own variables, and where they stand, in
+    order. before: the bytes that they would have moved, each on its own, in float64.
+    """
+
+    var: Symbol
+    parts: tuple[Symbol, ...]
+    places: tuple[Loc, ...]
+    before: Expr
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known about one function, the last one that a pass asked about.
+
+    fn: as it was asked about. bare: the same without the modes of its loops.
+    """
+
+    fn: Function | None = None
+    bare: Function | None = None
+    legality: Legality | None = None
+
+    def about(self, fn: Function, allowance: Allowance) -> Legality:
+        if self.legality is None or self.fn is not fn:
+            bare = _without_modes(fn)
+            if self.legality is None or self.bare != bare:
+                self.legality = Legality.of(fn, allowance)
+            self.fn, self.bare = fn, bare
+        return self.legality
+
+    def forget(self) -> None:
+        """Lets go of the sets, which no one needs once the passes are done."""
+        self.fn = self.bare = self.legality = None
+
+
+def _without_modes(fn: Function) -> Function:
+    """The function with all that a pass decides about loops, and that changes nothing for others, left out."""
+
+    def rule(loop: For) -> For:
+        return replace(
+            loop,
+            mode=LoopMode.SEQUENTIAL,
+            private=(),
+            last=(),
+            reductions=(),
+            safelen=None,
+            in_step=False,
+            scans=(),
+        )
+
+    return map_loops(fn, rule)
+
+
+@dataclass(frozen=True, slots=True)
+class PassContext:
+    """One compilation's settings and findings. Passes read the options and append to the rest.
+
+    verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what was
+    done to a loop before that, in words that follow the verdict. ways: what made its iterations independent, in words
+    that follow "independent after". facts: what `legality` has found out.
+    allowance: what may still be spent on finding out more; trials: the same for loops that a pass would make, or moves
+    to where they stand alone.
+    fusions: the loops that were joined, by the variable of what they are now. contracted: arrays that are
+    in no memory any more, with the loop whose iterations have an element or a row of each. recomputed:
+    arrays whose elements are computed at every read. parts: of loops that a pass made to run another one
+    by, which reports leave out, and of that one. copies: of loops that are there a second time, for other
+    sizes, which reports leave out, too.
+    """
+
+    options: Options = field(default_factory=Options)
+    remarks: list[Remark] = field(default_factory=list)
+    verdicts: dict[Symbol, LoopVerdict] = field(default_factory=dict)
+    changes: dict[Symbol, str] = field(default_factory=dict)
+    ways: dict[Symbol, list[str]] = field(default_factory=dict)
+    parts: dict[Symbol, Symbol] = field(default_factory=dict)
+    copies: dict[Symbol, Symbol] = field(default_factory=dict)
+    fusions: dict[Symbol, FusionGroup] = field(default_factory=dict)
+    contracted: dict[Symbol, Symbol] = field(default_factory=dict)
+    recomputed: dict[Symbol, Loc] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts, compare=False, repr=False)
+    allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
+    trials: Allowance = field(default_factory=Allowance, compare=False, repr=False)
+
+    def remark(self, loc: Loc, text: str, kind: str = "note") -> None:
+        self.remarks.append(Remark(loc, text, kind))
+
+    def missed(self, loc: Loc, text: str, hint: str, stored: frozenset[Symbol] = frozenset()) -> None:
+        """Says what was not done, why not, and what the user could change."""
+        self.remarks.append(Remark(loc, text, "missed", stored, hint))
+
+    def freed(self, loop: Symbol, way: str) -> None:
+        """Keeps what was done so that the iterations of a loop are independent."""
+        self.ways.setdefault(loop, []).append(way)
+
+    def legality(self, fn: Function) -> Legality:
+        """The facts about the loops of a function.
+
+        Made anew only if the function is not the one last asked about, but for the modes of its
+        loops: passes in a row that change nothing else share one analysis, and what it remembers.
+        """
+        return self.facts.about(fn, self.allowance)
+
+    def findings(self) -> tuple[list[Remark], list[dict[Symbol, Any]]]:
+        """What passes have found so far, as `go_back_to` takes it."""
+        return list(self.remarks), [dict(found) for found in self._by_symbol()]
+
+    def go_back_to(self, before: tuple[list[Remark], list[dict[Symbol, Any]]]) -> None:
+        """Forgets what was found since, by a pass that is left out."""
+        self.remarks[:] = before[0]
+        for found, then in zip(self._by_symbol(), before[1], strict=True):
+            found.clear()
+            found.update(then)
+
+    def _by_symbol(self) -> tuple[dict[Symbol, Any], ...]:
+        return (
+            self.verdicts, self.changes, self.parts, self.copies, self.fusions, self.contracted, self.recomputed
+        )  # fmt: skip

@@ -1,0 +1,57 @@
+"""Copy coalescing: a scalar that is copied into another in the end is that one.
+
+    t = x + a[i]              x = x + a[i]
+    b[i] = t           ->     b[i] = x
+    x = t
+
+The front end gives what a name is bound to where paths join a scalar of its own, and copies it. The passes that
+recognise reductions and inductions look for `x = x + ...`.
+
+Requires: nothing. Does not handle: copies behind statements that may jump, or that the other scalar occurs in; a
+scalar that is read behind its copy.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from appyc.ir.nodes import Assign, Function, Stmt, Store, Symbol, Update, Var
+from appyc.ir.visit import map_blocks, rename, scalars_read, scalars_written, walk
+from appyc.passes.pass_context import PassContext
+
+
+def coalesce_copies(fn: Function, ctx: PassContext) -> Function:
+    """The function without scalars that are assigned once, and copied into another before that is used."""
+    reads: Counter[Symbol] = Counter(n.symbol for n in walk(fn) if isinstance(n, Var))
+    writes: Counter[Symbol] = Counter(n.target for n in walk(fn) if isinstance(n, Assign | Update))
+
+    def rule(block: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in (map_blocks(inner, rule) for inner in block):
+            match stmt:
+                case Assign(target=target, value=Var(symbol=source)) if (
+                    source != target and writes[source] == 1 and source.type == target.type
+                ) and (at := _definition(out, source, target, reads[source] - 1)) is not None:
+                    out[at:] = [rename(one, {source: target}) for one in out[at:]]
+                case _:
+                    out.append(stmt)
+        return tuple(out)
+
+    body = rule(fn.body)
+    return replace(fn, body=body) if body != fn.body else fn
+
+
+def _definition(block: list[Stmt], source: Symbol, target: Symbol, reads: int) -> int | None:
+    """Where a block assigns a scalar, if another one may be assigned there as well as at the end: the statements
+    behind it have all reads of the one, of which there are so many, and do not know the other."""
+    for at in range(len(block) - 1, -1, -1):
+        stmt = block[at]
+        if isinstance(stmt, Assign) and stmt.target == source:
+            return at if reads == 0 else None
+        if not isinstance(stmt, Assign | Store | Update):
+            return None
+        if target in scalars_read(stmt) | scalars_written(stmt):
+            return None
+        reads -= sum(isinstance(n, Var) and n.symbol == source for n in walk(stmt))
+    return None

@@ -1,0 +1,167 @@
+"""Puts what a scalar stands for in its place, where that is known from parameters and loops' variables alone.
+
+    n = C.shape[0]
+    last = n - 1
+    for i in range(0, n):                for i in range(0, C.shape[0]):
+        start = i + 1                        for j in range(i + 1, C.shape[0]):
+        for j in range(start, n):   ->           C[j, C.shape[0] - 1] = alpha
+            C[j, last] = alpha
+
+Later passes then see bounds and indices in terms of parameters and loops, whatever names the program
+gave them.
+
+Requires: nothing. A scalar qualifies if it is assigned once in the whole function and its
+value is made of constants, extents, parameters, variables of the loops around and scalars that qualify,
+by integer operations that cannot fail; or if it is a copy of a constant or of a parameter. One that depends on
+a loop is replaced only behind its assignment in the same iteration. The assignments stay;
+`dead_code_elimination` drops those that are read no more.
+
+Does not handle: scalars that are assigned more than once, whatever the values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Cast,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Node,
+    Stmt,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import loops_of, rewrite, statements, substitute, walk
+from appyc.passes.pass_context import PassContext
+
+_OPERATORS = ("+", "-", "*", "min", "max")
+_DIVISIONS = ("//", "%")
+
+MAX_NODES = 32
+"""A value in terms of loops is no longer than this: it is computed wherever it is used."""
+
+
+def copy_propagation(fn: Function, ctx: PassContext) -> Function:
+    """The function with qualifying scalars replaced by their values."""
+    values = known_values(fn)
+    if values:
+        fn = rewrite(fn, lambda n: values.get(n.symbol, n) if isinstance(n, Var) else n)
+    if not loops_of(fn):
+        return fn
+    written = _written(fn)
+    changing = frozenset({*written, *(loop.var for loop in loops_of(fn))})
+    once = frozenset(symbol for symbol, times in written.items() if times == 1) - frozenset(fn.params)
+    return replace(fn, body=_InLoops(changing, once).block(fn.body, {}, frozenset()))
+
+
+@dataclass(frozen=True, slots=True)
+class _InLoops:
+    """The walk that replaces scalars in terms of loops' variables. once: what is assigned in one place."""
+
+    changing: frozenset[Symbol]
+    once: frozenset[Symbol]
+
+    def block(
+        self, body: tuple[Stmt, ...], known: Mapping[Symbol, Expr], around: frozenset[Symbol]
+    ) -> tuple[Stmt, ...]:
+        """The statements, with what is known where they begin; around: the variables of the loops around."""
+        here, out = dict(known), []
+        for stmt in body:
+            made = {n.array for n in statements(stmt) if isinstance(n, Alloc)} if here else set()
+            if made:  # lengths that were asked for before are another array's
+                here = {symbol: value for symbol, value in here.items() if not made & _measured(value)}
+            new = self._statement(stmt, here, around)
+            out.append(new)
+            if isinstance(new, Assign) and new.target in self.once and self._is_known(new.value, around):
+                here[new.target] = new.value
+        return tuple(out)
+
+    def _statement(self, stmt: Stmt, known: dict[Symbol, Expr], around: frozenset[Symbol]) -> Stmt:
+        match stmt:
+            case For():
+                body = self.block(stmt.body, known, around | {stmt.var})
+                return replace(substitute(replace(stmt, body=()), known), body=body)
+            case While():
+                return While(substitute(stmt.cond, known), self.block(stmt.body, known, around), loc=stmt.loc)
+            case If():
+                then, orelse = (self.block(part, known, around) for part in (stmt.then, stmt.orelse))
+                return If(substitute(stmt.cond, known), then, orelse, loc=stmt.loc)
+            case _:
+                return substitute(stmt, known) if known else stmt
+
+    def _is_known(self, value: Expr, around: frozenset[Symbol]) -> bool:
+        short = sum(1 for _ in walk(value)) <= MAX_NODES
+        return bool(around) and short and _qualifies(value, self.changing - around)
+
+
+def _measured(value: Expr) -> set[Symbol]:
+    """The arrays whose lengths a value is made of."""
+    return {n.array for n in walk(value) if isinstance(n, Extent)}
+
+
+def _written(fn: Function) -> Counter[Symbol]:
+    """How many statements write each scalar."""
+    return Counter(
+        n.target
+        for n in statements(fn)
+        if isinstance(n, Assign) or (isinstance(n, Update) and not n.target.is_array)
+    )
+
+
+def known_values(fn: Function) -> dict[Symbol, Expr]:
+    """What qualifying scalars stand for, in terms of parameters."""
+    written = _written(fn)
+    varying = {*written, *(loop.var for loop in loops_of(fn)), *_made_anew(fn)}
+    values: dict[Symbol, Expr] = {}
+
+    def rule(n: Node) -> Node:
+        return values.get(n.symbol, n) if isinstance(n, Var) else n
+
+    for node in statements(fn):
+        # A parameter has a value before its assignment too.
+        if isinstance(node, Assign) and written[node.target] == 1 and node.target not in fn.params:
+            value = rewrite(node.value, rule)
+            if _qualifies(value, varying):
+                values[node.target] = value
+    return values
+
+
+def _made_anew(fn: Function) -> set[Symbol]:
+    """Arrays that do not have one length all the time: those made in several places, or in a loop."""
+    made = Counter(n.array for n in statements(fn) if isinstance(n, Alloc))
+    return {array for array, times in made.items() if times > 1} | {
+        n.array for loop in loops_of(fn) for n in statements(loop) if isinstance(n, Alloc)
+    }
+
+
+def _qualifies(expr: Expr, varying: Set[Symbol]) -> bool:
+    """varying: scalars, and arrays whose lengths, that a value must not be made of."""
+    match expr:
+        case Const():
+            return True
+        case Extent(array=array):
+            return array not in varying
+        case Var(symbol=symbol):
+            return symbol not in varying
+        case Unary(op="-", arg=arg) | Cast(arg=arg, dtype=DType.INT64):
+            return arg.dtype.is_integer and _qualifies(arg, varying)
+        case Binary(op=op, lhs=lhs, rhs=rhs) if expr.dtype is DType.INT64:
+            if op in _DIVISIONS:
+                return isinstance(rhs, Const) and rhs.value != 0 and _qualifies(lhs, varying)
+            return op in _OPERATORS and _qualifies(lhs, varying) and _qualifies(rhs, varying)
+        case _:
+            return False

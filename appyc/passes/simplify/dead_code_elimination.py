@@ -1,0 +1,94 @@
+"""Drops scalars that nobody reads, and loops and branches that are left empty.
+
+    n = C.shape[0]                   for i in range(0, C.shape[0]):
+    for i in range(0, C.shape[0]):       C[i] = 1.0
+        C[i] = 1.0             ->
+        t = i
+
+A loop that assigns a scalar which is never read would otherwise keep its last value, and
+carry it from iteration to iteration.
+
+Requires: nothing. An expression that can raise (a checked access, a division that traps) is
+kept, and with it its statement: the program raises where Python would.
+
+Does not handle: scalars that are read only before they are assigned again; stores to arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Call,
+    Const,
+    Draw,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Node,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.visit import rewrite, walk
+from appyc.passes.pass_context import PassContext
+
+
+def dead_code_elimination(fn: Function, ctx: PassContext) -> Function:
+    """The function without assignments to scalars that are never read."""
+    while True:
+        read = _read(fn)
+
+        def rule(n: Node, read: frozenset[Symbol] = read) -> Node | tuple[Node, ...]:
+            return _without(n, read)
+
+        out = rewrite(fn, rule)
+        if out is fn:
+            return fn
+        fn = out
+
+
+def _read(fn: Function) -> frozenset[Symbol]:
+    """Scalars whose value is used; an update of a scalar uses it only for itself."""
+    return frozenset(n.symbol for n in walk(fn) if isinstance(n, Var))
+
+
+def _without(node: Node, read: frozenset[Symbol]) -> Node | tuple[Node, ...]:
+    match node:
+        case Assign(target=target, value=value) if target not in read and not can_raise(value):
+            return ()
+        case Update(target=target, value=value) if not target.is_array and target not in read:
+            return () if not can_raise(value) else node
+        case If(cond=cond, then=(), orelse=()) if not can_raise(cond):
+            return ()
+        case If(cond=Const(value=value), then=then, orelse=orelse):
+            return then if value else orelse
+        case For(lo=lo, hi=hi, body=()) if not (can_raise(lo) or can_raise(hi)):
+            return ()
+        case For() if node.private or node.last:
+            return _with_scalars(node, read)
+        case _:
+            return node
+
+
+def _with_scalars(loop: For, read: frozenset[Symbol]) -> For:
+    """The loop's lists without scalars that are gone."""
+    private = tuple(s for s in loop.private if s in read)
+    last = tuple(s for s in loop.last if s in read)
+    if (private, last) == (loop.private, loop.last):
+        return loop
+    return replace(loop, private=private, last=last)
+
+
+def can_raise(expr: Expr) -> bool:
+    """Whether evaluating the expression may raise, draws a number, or is a call."""
+    return any(
+        isinstance(n, Draw | Call)
+        or (isinstance(n, Load) and n.checked)
+        or (isinstance(n, Binary) and n.trap)
+        for n in walk(expr)
+    )

@@ -1,0 +1,261 @@
+"""A loop over places in C order goes row by row, instead of dividing in every iteration.
+
+    for i in range(0, n * m):                              for row in range(0, n):
+        b[i] = a[i // m, i % m]                    ->          for i in range(0, m):
+                                                                   b[row * m + i] = a[row, i]
+
+    for j in range(0, k):                                  for row in range(p // m, (p + k - 1) // m + 1):
+        c[i, j] = a[(p + j) // m, (p + j) % m]     ->          p_2 = row * m - p
+                                                               for j in range(max(0, p_2), min(k, p_2 + m)):
+                                                                   c[i, j] = a[row, j - p_2]
+
+Arrays that are flattened or get another shape beside others are such loops, and so are `np.repeat` and `np.tile`, and
+programs that number the pixels of an image. A division takes as long as ten additions, and no compiler makes vectors
+of elements whose places come from one.
+
+The iterations keep their order, so that any loop may go so; of several lengths each is taken in its turn, as of the
+places of a stack of matrices. Runs after the passes that join and move loops, and before verdicts.
+
+Requires: divisors that are lengths, at least 1.
+
+Does not handle: places that go up by more than one from iteration to iteration; short rows and loops, where they are
+known to be short; loops with a pragma, or with a `break`; loops around a product of matrices; GPUs, whose lanes
+divide while they wait for memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Binary,
+    Break,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Logical,
+    Node,
+    Stmt,
+    Symbol,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import (
+    loops_of,
+    map_loops,
+    rename,
+    rewrite_all,
+    scalars_written,
+    statements,
+    substitute,
+    walk,
+)
+from appyc.passes.node_builders import integer, most_trips
+from appyc.passes.pass_context import PassContext
+
+SHORT = 16
+"""Rows, and loops, that are known to be no longer than this are not worth another loop."""
+
+MAX_LENGTHS = 4
+"""By which the places of one loop are divided, one after the other."""
+
+
+def delinearise_loops(fn: Function, ctx: PassContext) -> Function:
+    """The function with such loops in rows."""
+    if ctx.options.on_gpu or not ctx.options.auto:
+        return fn
+    if not any(isinstance(n, Binary) and n.op in ("//", "%") for n in walk(fn.body)):
+        return fn
+    loops = loops_of(fn)
+    products = {inner.var for loop in loops if loop.product is not None for inner in loops_of(loop)}
+    names = NameSupply.after(fn)
+
+    def rule(loop: For) -> For | If:
+        return loop if loop.var in products else _in_rows(loop, names, MAX_LENGTHS)
+
+    return map_loops(fn, rule)
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """`start + i` for the variable i of a loop, divided by `length`. start: None for 0."""
+
+    start: Expr | None
+    length: Expr
+
+
+def _in_rows(loop: For, names: NameSupply, lengths: int) -> For | If:
+    """The loop inside one over rows, and so on for other lengths; or as it was."""
+    found = _places(loop) if lengths > 0 else []
+    if not found:
+        return loop
+    first = found[0]
+    if first.start is not None or loop.lo != integer(0, loop.loc):
+        return _nested(*_from_anywhere(loop, first, names), names, lengths)
+    others = [other.length for other in found[1:] if other.start is None]
+    if not others:
+        return _nested(*_from_the_start(loop, first, names), names, lengths)
+    # Arrays that are walked through together nearly always have rows of one length.
+    same: list[Expr] = [Compare("==", other, first.length, loc=loop.loc) for other in others]
+    cond = reduce(lambda a, b: Logical("and", a, b, loc=loop.loc), same)
+    body = rewrite_all(loop.body, lambda node: first.length if node in others else node)
+    rows = _nested(*_from_the_start(replace(loop, body=body), first, names), names, lengths)
+    apart = rename(loop, {n.var: names.fresh(n.var.name, DType.INT64) for n in loops_of(loop)})
+    return If(cond, (rows,), (_nested(*_from_the_start(apart, first, names), names, lengths),), loc=loop.loc)
+
+
+def _nested(rows: For, inner: For, names: NameSupply, lengths: int) -> For | If:
+    return _in_rows(replace(rows, body=(_in_rows(inner, names, lengths - 1),)), names, lengths - 1)
+
+
+def _from_the_start(loop: For, found: _Places, names: NameSupply) -> tuple[For, For]:
+    """The loops over rows and over places in one, where the first iteration is the first place of a row."""
+    loc = loop.loc
+    row, column = (
+        Var(names.fresh("row", DType.INT64), loc=loc),
+        Var(names.fresh(loop.var.name, DType.INT64), loc=loc),
+    )
+    length = found.length
+    above = Binary("+", loop.hi, Binary("-", length, integer(1, loc), loc=loc), loc=loc)
+    rows: Expr = Binary("//", above, length, loc=loc)
+    before = Binary("*", row, length, loc=loc)
+    last: Expr = Binary("min", length, Binary("-", loop.hi, before, loc=loc), loc=loc)
+    match loop.hi, length:
+        case Binary(op="*", lhs=count, rhs=Extent() | Const() as exact), _ if length == exact or _is_of(
+            length, exact
+        ):
+            rows, last, before = count, exact, Binary("*", row, exact, loc=loc)
+        case _:
+            pass
+    body = _divided(loop, found, row, column)
+    place = Binary("+", before, column, loc=loc)
+    body = tuple(substitute(stmt, {loop.var: place}) for stmt in body)
+    inner = replace(loop, var=column.symbol, hi=last, body=body)
+    return For(row.symbol, integer(0, loc), rows, 1, (inner,), loc=loc), inner
+
+
+def _from_anywhere(loop: For, found: _Places, names: NameSupply) -> tuple[For, For]:
+    """The loops over rows and, with the variable as it is, over places in one."""
+    loc = loop.loc
+    row, length, here = Var(names.fresh("row", DType.INT64), loc=loc), found.length, Var(loop.var, loc=loc)
+
+    def place(bound: Expr) -> Expr:
+        return bound if found.start is None else Binary("+", found.start, bound, loc=loc)
+
+    first = Binary("//", place(loop.lo), length, loc=loc)
+    last = Binary("//", Binary("-", place(loop.hi), integer(1, loc), loc=loc), length, loc=loc)
+    before: Expr = Binary("*", row, length, loc=loc)
+    if found.start is not None:
+        before = Binary("-", before, found.start, loc=loc)
+    low = Binary("max", loop.lo, before, loc=loc)
+    high = Binary("min", loop.hi, Binary("+", before, length, loc=loc), loc=loc)
+    body = _divided(loop, found, row, Binary("-", here, before, loc=loc))
+    inner = replace(loop, lo=low, hi=high, body=body)
+    return For(row.symbol, first, Binary("+", last, integer(1, loc), loc=loc), 1, (inner,), loc=loc), inner
+
+
+def _divided(loop: For, found: _Places, row: Expr, column: Expr) -> tuple[Stmt, ...]:
+    """The loop's body with the row and the place in it where the places are divided."""
+
+    def rule(node: Node) -> Node:
+        match node:
+            case Binary(op="//" | "%" as op, lhs=lhs, rhs=rhs) if rhs == found.length:
+                start = _start(lhs, loop.var)
+                if start is not None and start.start == found.start:
+                    return row if op == "//" else column
+        return node
+
+    return rewrite_all(loop.body, rule)
+
+
+def _places(loop: For) -> list[_Places]:
+    """Places that the loop divides by lengths; none where rows are not worth it."""
+    trips = most_trips(loop)
+    is_short = trips is not None and trips <= SHORT
+    if loop.step != 1 or loop.clauses is not None or is_short:
+        return []
+    if any(isinstance(n, Break) for n in statements(loop)):
+        return []
+    made = {n.array for n in statements(loop) if isinstance(n, Alloc)}
+    moving = made | scalars_written(loop.body) | {n.var for n in loops_of(loop)}
+    out: list[_Places] = []
+    for node in walk(loop.body):
+        if isinstance(node, Binary) and node.op in ("//", "%") and node.dtype is DType.INT64:
+            if not _is_length(node.rhs, loop.hi) or not _is_fixed(node.rhs, moving):
+                continue
+            found = _start(node.lhs, loop.var)
+            if found is not None and (found.start is None or _is_fixed(found.start, moving)):
+                place = _Places(found.start, node.rhs)
+                out += [place] if place not in out else []
+    return out
+
+
+def _is_length(divisor: Expr, end: Expr) -> bool:
+    """Whether a divisor is at least 1, and either may be large or cuts the loop into rows of just that length."""
+    match divisor:
+        case Const(value=int(value)):
+            return value > SHORT or (
+                value > 1 and isinstance(end, Binary) and end.op == "*" and end.rhs == divisor
+            )
+        case Binary(op="max", rhs=Const(value=1)):
+            return True
+        case _:
+            return False
+
+
+def _is_of(divisor: Expr, length: Expr) -> bool:
+    return isinstance(divisor, Binary) and divisor.op == "max" and divisor.lhs == length
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    start: Expr | None
+
+
+def _start(place: Expr, var: Symbol) -> _Start | None:
+    """What is added to the variable to get the place; None where it is no such sum."""
+    match place:
+        case Var(symbol=symbol) if symbol == var:
+            return _Start(None)
+        case Cast(arg=arg, dtype=DType.INT64) if arg.dtype is DType.INT64:
+            return _start(arg, var)
+        case Binary(op="+", lhs=lhs, rhs=rhs):
+            for one, other in ((lhs, rhs), (rhs, lhs)):
+                if (inner := _start(one, var)) is not None:
+                    return _Start(
+                        other if inner.start is None else replace(place, lhs=inner.start, rhs=other)
+                    )
+            return None
+        case Binary(op="-", lhs=lhs, rhs=rhs):
+            inner = _start(lhs, var)
+            if inner is None:
+                return None
+            return _Start(replace(place, lhs=inner.start or integer(0, place.loc), rhs=rhs))
+        case _:
+            return None
+
+
+def _is_fixed(expr: Expr, moving: Set[Symbol]) -> bool:
+    """Whether an expression of integers is the same in all iterations."""
+
+    def is_plain(node: Node) -> bool:
+        match node:
+            case Const():
+                return True
+            case Extent(array=symbol) | Var(symbol=symbol):
+                return symbol not in moving
+            case Binary() | Cast():
+                return node.dtype is DType.INT64
+            case _:
+                return False
+
+    return all(map(is_plain, walk(expr)))

@@ -1,0 +1,229 @@
+"""Tensor statements become loops.
+
+    for all (i) below n:                        for i in range(0, n):
+        b[i] = a[i] * 2.0              ->           b[i] = a[i] * 2.0        # b: made in the function
+
+    y[i] for all (i) below n                    for i in range(0, n):
+        = sum(j below m) A[i, j] * x[j]             total = 0.0
+                                       ->           for j in range(0, m):
+                                                        total += A[i, j] * x[j]
+                                                    y[i] = total
+
+    for all (i) below n - 1:                    new = empty((n - 1,))
+        a[i + 1] = a[i]                ->       for i in range(0, n - 1):
+                                                    new[i] = a[i]
+                                                for i_2 in range(0, n - 1):
+                                                    a[i_2 + 1] = new[i_2]
+
+    for all (i) below n where m[i]:             k = 0
+        new[k] = a[i]                  ->       for i in range(0, n):
+        (k: the position)                           if m[i]:
+                                                        new[k] = a[i]
+                                                        k = k + 1
+
+Every value is read before any is stored. Where the statement reads the array that it writes
+at another element than the one it writes there, or reads another array that may share memory
+with it, the values go into a new array first, and so does the condition. `fuse_loops` takes
+that array out again where the dependences allow it: this pass serves arguments that overlap as
+well.
+
+What a pragma asked of an axis is asked of every loop over it.
+
+Requires: a `Reduce` stands in what an assignment or a tensor statement assigns, nowhere else.
+Runs first, and leaves neither node.
+
+Does not handle: the order of the loops, which is that of the axes; whether they run in
+parallel without a pragma, which later passes decide as for any loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Clauses,
+    Const,
+    Expr,
+    For,
+    ForAll,
+    Function,
+    If,
+    Load,
+    Node,
+    Reduce,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import ArrayType
+from appyc.ir.visit import map_blocks, rename, scalars_read, substitute, walk
+from appyc.passes.node_builders import combine, integer, shifted
+from appyc.passes.pass_context import PassContext
+
+
+def expand_tensors(fn: Function, ctx: PassContext) -> Function:
+    """The function without tensor statements and expressions."""
+    if not any(isinstance(n, ForAll | Reduce) for n in walk(fn)):
+        return fn
+    return replace(fn, body=_Expansion(fn).block(fn.body))
+
+
+def _differs(old: object, new: object) -> bool:
+    """Whether a child is another node, or one of several is."""
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return any(a is not b for a, b in zip(old, new, strict=True))
+    return old is not new
+
+
+class _Expansion:
+    def __init__(self, fn: Function) -> None:
+        self.names = NameSupply.after(fn)
+        self.own = {n.array for n in walk(fn) if isinstance(n, Alloc)}
+        """Arrays made in the function: they share memory with no other."""
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in body:
+            self.statement(stmt, out)
+        return tuple(out)
+
+    def statement(self, stmt: Stmt, out: list[Stmt]) -> None:
+        match stmt:
+            case ForAll():
+                self._for_all(stmt, out)
+            case Assign():
+                out.append(replace(stmt, value=self.expr(stmt.value, out)))
+            case _:
+                out.append(map_blocks(stmt, self.block))
+
+    # ------------------------------------------------------------ expressions
+
+    def expr(self, expr: Expr, out: list[Stmt]) -> Expr:
+        """The expression with its reductions in scalars, which `out` computes before it."""
+        if isinstance(expr, Reduce):
+            return self._reduce(expr, out)
+        changes: dict[str, object] = {}
+        for name in type(expr).__match_args__:
+            old = getattr(expr, name)
+            if isinstance(old, Node):
+                changes[name] = self.expr(old, out)  # type: ignore[arg-type]
+            elif isinstance(old, tuple) and old and isinstance(old[0], Node):
+                changes[name] = tuple(self.expr(item, out) for item in old)
+        changed = any(_differs(getattr(expr, name), new) for name, new in changes.items())
+        return replace(expr, **changes) if changed else expr  # type: ignore[arg-type]
+
+    def _reduce(self, expr: Reduce, out: list[Stmt]) -> Var:
+        loc = expr.loc
+        total = self.names.fresh("total", expr.dtype)
+        out.append(Assign(total, self.expr(expr.start, out), loc=loc))
+        extents = [self.expr(n, out) for n in expr.extents]
+        # The same expression may stand in several places, and a loop's variable belongs to one.
+        axes = [self.names.fresh(axis.name, axis.type) for axis in expr.axes]
+        fresh: dict[Symbol, Expr] = {
+            axis: Var(new, loc=loc) for axis, new in zip(expr.axes, axes, strict=True)
+        }
+        body: list[Stmt] = []
+        value = self.expr(substitute(expr.value, fresh), body)
+        body.append(Update(total, (), expr.op, value, loc=loc))
+        out += _nest(axes, extents, tuple(body), expr)
+        return Var(total, loc=loc)
+
+    # ------------------------------------------------------------ statements
+
+    def _for_all(self, stmt: ForAll, out: list[Stmt]) -> None:
+        """The statement's loops: its condition into memory, then its values, where a store may meet them."""
+        extents = tuple(self.expr(n, out) for n in stmt.extents)
+        stmt = replace(stmt, extents=extents)
+        if stmt.where is not None and self._may_change(stmt.where, stmt):
+            holds = self._array("holds", stmt.where, stmt, out)
+            self._stores(self._renamed(replace(stmt, array=holds, index=_places(stmt), value=stmt.where,
+                                               where=None, position=None, op=None, checked=False)), out)  # fmt: skip
+            stmt = replace(stmt, where=Load(holds, _places(stmt), checked=False, loc=stmt.loc))
+        stmt = replace(stmt, index=tuple(self._settled(i, stmt, out) for i in stmt.index))
+        if self._may_change(stmt.value, stmt):
+            new = self._array("new", stmt.value, stmt, out)
+            self._stores(replace(stmt, array=new, index=_places(stmt), op=None, checked=False), out)
+            value = Load(new, _places(stmt), checked=False, loc=stmt.loc)
+            stmt = self._renamed(replace(stmt, value=value))
+        self._stores(stmt, out)
+
+    def _settled(self, index: Expr, stmt: ForAll, out: list[Stmt]) -> Expr:
+        """An index as it is before anything is stored."""
+        if not self._may_change(index, stmt):
+            return index
+        at = self._array("at", index, stmt, out)
+        self._stores(self._renamed(replace(stmt, array=at, index=_places(stmt), value=index, op=None,
+                                           checked=False)), out)  # fmt: skip
+        return Load(at, _places(stmt), checked=False, loc=stmt.loc)
+
+    def _array(self, name: str, value: Expr, stmt: ForAll, out: list[Stmt]) -> Symbol:
+        """A new array with a place for each of the statement's."""
+        array = self.names.fresh(name, ArrayType(value.dtype, len(stmt.extents)))
+        self.own.add(array)
+        out.append(Alloc(array, stmt.extents, zero=False, loc=stmt.loc))
+        return array
+
+    def _renamed(self, stmt: ForAll) -> ForAll:
+        """The statement with axes and a position of its own."""
+        old = (*stmt.axes, *((stmt.position,) if stmt.position is not None else ()))
+        return rename(stmt, {symbol: self.names.fresh(symbol.name, symbol.type) for symbol in old})
+
+    def _stores(self, stmt: ForAll, out: list[Stmt]) -> None:
+        loc = stmt.loc
+        if stmt.position is not None and stmt.position not in scalars_read((*stmt.index, stmt.value)):
+            stmt = replace(stmt, position=None)
+        body: list[Stmt] = []
+        value = self.expr(stmt.value, body)
+        if stmt.op is not None:
+            old = Load(stmt.array, stmt.index, checked=stmt.checked, loc=loc)
+            value = combine(stmt.op, old, value)
+        body.append(Store(stmt.array, stmt.index, value, checked=stmt.checked, loc=loc))
+        if stmt.position is not None:
+            out.append(Assign(stmt.position, integer(0, loc), loc=loc))
+            body.append(Assign(stmt.position, shifted(Var(stmt.position, loc=loc), 1), loc=loc))
+        if stmt.where is not None:
+            body = [If(stmt.where, tuple(body), loc=loc)]
+        out += _nest(list(stmt.axes), list(stmt.extents), tuple(body), stmt)
+
+    def _may_change(self, expr: Expr, stmt: ForAll) -> bool:
+        """Whether what is read may be an element that an earlier place of the statement wrote."""
+        is_gathered = any(isinstance(n, Load) for n in walk(stmt.index))  # two places may be one
+        for node in walk(expr):
+            if isinstance(node, Load):
+                is_same = node.array == stmt.array
+                moved = is_gathered or node.index != stmt.index or _is_inside_reduction(node, expr)
+                if is_same and moved:
+                    return True
+                if not is_same and stmt.array not in self.own and node.array not in self.own:
+                    return True
+        return False
+
+
+def _places(stmt: ForAll) -> tuple[Expr, ...]:
+    return tuple(Var(axis, loc=stmt.loc) for axis in stmt.axes)
+
+
+def _is_inside_reduction(node: Load, value: Expr) -> bool:
+    """Whether other iterations of a reduction come between the read and the store."""
+    return any(isinstance(n, Reduce) and any(m is node for m in walk(n)) for n in walk(value))
+
+
+def _nest(
+    axes: list[Symbol], extents: list[Expr], body: tuple[Stmt, ...], node: ForAll | Reduce
+) -> tuple[Stmt, ...]:
+    """Loops over the axes, the first outermost; an axis of length 1 needs none."""
+    zero = integer(0, node.loc)
+    asked = node.clauses or (Clauses("auto", loc=node.loc),) * len(axes)
+    for axis, extent, clauses in zip(reversed(axes), reversed(extents), reversed(asked), strict=True):
+        if isinstance(extent, Const) and extent.value == 1:
+            body = tuple(substitute(stmt, {axis: zero}) for stmt in body)
+            continue
+        says_nothing = clauses.request == "auto" and not clauses.block
+        said = None if says_nothing else clauses
+        body = (For(axis, zero, extent, 1, body, clauses=said, implied=True, loc=node.loc),)
+    return body

@@ -1,0 +1,164 @@
+"""`break` and `continue` as flags.
+
+    for i in range(n):                      i_next = 0
+        if a[i] < 0.0:                      running = i_next < n
+            break                           while running:
+        s = s + a[i]                            i = i_next
+                                    ->          left = False
+                                                if a[i] < 0.0:
+                                                    left = True
+                                                if not left:
+                                                    s = s + a[i]
+                                                i_next = i + 1
+                                                running = (i_next < n) & ~left
+
+What follows a statement that may jump runs under the flag. A loop with `continue` alone stays
+the loop that it is. Precondition: a loop left by `break` is sequential.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Break,
+    Compare,
+    Continue,
+    For,
+    Function,
+    If,
+    LoopMode,
+    Stmt,
+    Symbol,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import scalars_written, substitute, walk
+from appyc.passes.node_builders import integer, negated, truth
+from appyc.passes.pass_context import PassContext
+
+
+def lower_jumps(fn: Function, ctx: PassContext) -> Function:
+    """The function without `Break` and `Continue`."""
+    if not any(isinstance(n, Break | Continue) for n in walk(fn)):
+        return fn
+    return replace(fn, body=without_jumps(fn.body, NameSupply.after(fn)))
+
+
+def without_jumps(body: tuple[Stmt, ...], names: NameSupply) -> tuple[Stmt, ...]:
+    """The same for some statements; they leave no loop but those among them."""
+    return _Lowering(names).block(body)
+
+
+class _Lowering:
+    def __init__(self, names: NameSupply) -> None:
+        self.names = names
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """Statements outside of any loop that they could leave."""
+        out: list[Stmt] = []
+        for stmt in body:
+            match stmt:
+                case For() | While():
+                    out += self._loop(stmt)
+                case If():
+                    out.append(replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse)))
+                case _:
+                    out.append(stmt)
+        return tuple(out)
+
+    def _loop(self, loop: For | While) -> list[Stmt]:
+        breaks, continues = _jumps(loop.body, Break), _jumps(loop.body, Continue)
+        if not breaks and not continues:
+            body = self.block(loop.body)
+            return [
+                self._owning(replace(loop, body=body)) if isinstance(loop, For) else replace(loop, body=body)
+            ]
+        left = self.names.fresh("left", DType.BOOL) if breaks else None
+        skip = self.names.fresh("skip", DType.BOOL) if continues else None
+        flags = [flag for flag in (left, skip) if flag is not None]
+        start = [Assign(flag, truth(False, loop.loc), loc=loop.loc) for flag in flags]
+        body = (*start, *self._guarded(loop.body, left, skip))
+        if left is None and isinstance(loop, For):
+            return [self._owning(replace(loop, body=body))]
+        return self._as_while(loop, body, left)
+
+    def _guarded(self, body: tuple[Stmt, ...], left: Symbol | None, skip: Symbol | None) -> tuple[Stmt, ...]:
+        """Statements of a loop's body: jumps set flags, and what follows one asks them."""
+        out: list[Stmt] = []
+        for place, stmt in enumerate(body):
+            match stmt:
+                case Break() | Continue():
+                    flag = left if isinstance(stmt, Break) else skip
+                    assert flag is not None
+                    return (*out, Assign(flag, truth(True, stmt.loc), loc=stmt.loc))
+                case For() | While():
+                    out += self._loop(stmt)
+                    continue
+                case If(_, then, orelse):
+                    jumps = _jumps((stmt,), Break) or _jumps((stmt,), Continue)
+                    new = replace(
+                        stmt, then=self._guarded(then, left, skip), orelse=self._guarded(orelse, left, skip)
+                    )
+                    out.append(new)
+                    rest = body[place + 1 :]
+                    if jumps and rest:
+                        out.append(self._unless(rest, left, skip))
+                        return tuple(out)
+                case _:
+                    out.append(stmt)
+        return tuple(out)
+
+    def _unless(self, rest: tuple[Stmt, ...], left: Symbol | None, skip: Symbol | None) -> If:
+        loc = rest[0].loc
+        goes_on = [negated(Var(flag, loc=loc)) for flag in (left, skip) if flag is not None]
+        cond = goes_on[0] if len(goes_on) == 1 else Binary("&", goes_on[0], goes_on[1], loc=loc)
+        return If(cond, self._guarded(rest, left, skip), loc=loc)
+
+    def _as_while(self, loop: For | While, body: tuple[Stmt, ...], left: Symbol | None) -> list[Stmt]:
+        """The loop with the flag in its condition; a `for` counts in a variable of its own."""
+        loc = loop.loc
+        running = self.names.fresh("running", DType.BOOL)
+        state = Var(running, loc=loc)
+        on = state if left is None else negated(Var(left, loc=loc))
+        if isinstance(loop, While):
+            # The condition may read what the body changes, and is not evaluated after a break.
+            again = If(
+                on,
+                (Assign(running, loop.cond, loc=loc),),
+                (Assign(running, truth(False, loc), loc=loc),),
+                loc=loc,
+            )
+            return [Assign(running, loop.cond, loc=loc), While(state, (*body, again), loc=loc)]
+        at, end = self.names.fresh(loop.var.name, DType.INT64), self.names.fresh("end", DType.INT64)
+        inside = Compare("<" if loop.step > 0 else ">", Var(at, loc=loc), Var(end, loc=loc), loc=loc)
+        counted = tuple(substitute(stmt, {loop.var: Var(at, loc=loc)}) for stmt in body)
+        step = Assign(at, Binary("+", Var(at, loc=loc), integer(loop.step, loc), loc=loc), loc=loc)
+        again_for = Assign(running, Binary("&", inside, on, loc=loc), loc=loc)
+        return [
+            Assign(at, loop.lo, loc=loc),
+            Assign(end, loop.hi, loc=loc),
+            Assign(running, inside, loc=loc),
+            While(state, (*counted, step, again_for), loc=loc),
+        ]
+
+    def _owning(self, loop: For) -> For:
+        """The loop with the flags of its body among its private scalars."""
+        if loop.mode is LoopMode.SEQUENTIAL:
+            return loop
+        known = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
+        new = sorted(scalars_written(loop.body) - known, key=lambda s: s.uid)
+        return replace(loop, private=(*loop.private, *new))
+
+
+def _jumps(body: tuple[Stmt, ...], kind: type[Break] | type[Continue]) -> bool:
+    """Whether a jump of this kind leaves the statements, not a loop among them."""
+    return any(
+        isinstance(stmt, kind)
+        or (isinstance(stmt, If) and (_jumps(stmt.then, kind) or _jumps(stmt.orelse, kind)))
+        for stmt in body
+    )

@@ -1,0 +1,135 @@
+"""Loops over moving slices run over the places themselves, where they add up products.
+
+    for i in range(0, max(n - (k + 1), 0)):         for i in range(k + 1, n):
+        s = 0.0                                         s = 0.0
+        for j in range(0, max(k, 0)):         ->        for j in range(0, k):
+            s += A[k + 1 + i, j] * x[j]                     s += A[i, j] * x[j]
+
+An index that counts from where a slice begins goes along two loops, and a matrix is an array each of whose
+indices goes along one. A range that is cut off at its own start is as well not cut off.
+
+Requires: nothing. Runs before `find_products`, and looks at the nests that this one does.
+
+Does not handle: steps other than 1; loops whose variable counts from different moving places in different
+indices, or backwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.analysis.algebra.integer_sums import Sum, sum_of
+from appyc.analysis.patterns.matrix_products import added_up
+from appyc.analysis.patterns.product_terms import is_fixed
+from appyc.ir.nodes import (
+    Binary,
+    Const,
+    Expr,
+    For,
+    Function,
+    Load,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.visit import loops_of, map_blocks, rewrite_all, walk
+from appyc.passes.pass_context import PassContext
+
+
+def normalise_loops(fn: Function, ctx: PassContext) -> Function:
+    """The function with such loops in nests that add up products."""
+    if not leaves_products_to_library(ctx):
+        return fn
+    body = _statements(fn.body, frozenset())
+    return fn if body == fn.body else replace(fn, body=body)
+
+
+def leaves_products_to_library(ctx: PassContext) -> bool:
+    """Whether products of matrices are looked for at all."""
+    options = ctx.options
+    return options.auto and options.blas and not options.exact
+
+
+def _statements(body: tuple[Stmt, ...], around: frozenset[Symbol]) -> tuple[Stmt, ...]:
+    return tuple(_statement(stmt, around) for stmt in body)
+
+
+def _statement(stmt: Stmt, around: frozenset[Symbol]) -> Stmt:
+    match stmt:
+        case For() if around or any(map(added_up, loops_of(stmt))):
+            return _straight(stmt, around)
+        case For():
+            return stmt
+        case _:
+            return map_blocks(stmt, lambda body: _statements(body, around))
+
+
+def _straight(loop: For, around: frozenset[Symbol]) -> For:
+    loop = replace(loop, hi=_not_cut_off(loop))
+    start = _start(loop, around)
+    if start is not None:
+        loop = _from(loop, start)
+    return replace(loop, body=_statements(loop.body, around | {loop.var}))
+
+
+def _not_cut_off(loop: For) -> Expr:
+    """The upper bound without a maximum that is no higher than the lower one: such a range is empty either way."""
+    match loop.lo, loop.hi:
+        case Const(value=int(lo)), Binary(op="max", lhs=bound, rhs=Const(value=int(least))) if (
+            least <= lo and loop.step > 0
+        ):
+            return bound
+        case _:
+            return loop.hi
+
+
+def _start(loop: For, around: frozenset[Symbol]) -> Sum | None:
+    """What the variable counts from in the loop's indices, if that moves with a loop around; it may differ from one
+    index to the next by what does not move."""
+    if loop.step != 1:
+        return None
+    var = Var(loop.var, loc=loop.loc)
+    inner = frozenset(n.var for n in loops_of(loop.body))
+    starts: list[Sum] = []
+    for node in walk(loop.body):
+        for index in node.index if isinstance(node, Load | Store | Update) else ():
+            total = sum_of(index)
+            mine = total.naming(frozenset({loop.var}))
+            if not mine:
+                continue
+            start = total.plus(Sum({var: 1}), -1)
+            if mine != {var: 1} or start.naming(inner):
+                return None
+            starts.append(start)
+    if len({frozenset(start.naming(around).items()) for start in starts}) != 1:
+        return None
+    first = starts[0]
+    return first if first.naming(around) and is_fixed(first.terms, (loop,)) else None
+
+
+def _from(loop: For, start: Sum) -> For:
+    """The loop from `start` on."""
+    var, loc = Var(loop.var, loc=loop.loc), loop.loc
+    before = Sum({var: 1}).plus(start, -1).written(loc)
+
+    def rule(node: Node) -> Node:
+        match node:
+            case Var() if node == var:
+                return before
+            case Load() | Store() | Update():
+                return replace(node, index=tuple(map(_together, node.index)))
+            case For():
+                return replace(node, lo=_together(node.lo), hi=_together(node.hi))
+            case _:
+                return node
+
+    lo, hi = (sum_of(bound).plus(start).written(loc) for bound in (loop.lo, loop.hi))
+    return replace(loop, lo=lo, hi=hi, body=rewrite_all(loop.body, rule))
+
+
+def _together(index: Expr) -> Expr:
+    """An index with equal terms put together."""
+    return sum_of(index).written(index.loc)

@@ -1,0 +1,156 @@
+"""Runs the first iteration apart where a scalar holds what the iteration before computed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.analysis.accesses.accesses import own_statements
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Break,
+    Compare,
+    Continue,
+    Expr,
+    Fail,
+    For,
+    Function,
+    If,
+    Load,
+    Stmt,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import arrays_written, map_loops, scalars_read, scalars_written, substitute, walk
+from appyc.passes.node_builders import shifted
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds
+from appyc.passes.pass_context import PassContext
+
+MAX_STATEMENTS = 12
+"""A longer body is not written twice."""
+
+MAX_SIZE = 12
+"""Nodes of a value that is computed again; a larger one costs more than the wait for it."""
+
+ROUNDS = 3
+"""Scalars that hold what was computed up to so many iterations before."""
+
+
+def peel_wrap_around(fn: Function, ctx: PassContext) -> Function:
+    """A scalar that is read before it is set gets the value that the iteration before set it to.
+
+    Before:                                   After:
+        before = n - 1                            before = n - 1
+        for i in range(n):                        if 0 < n:
+            a[i] = b[i] + b[before]                   a[0] = b[0] + b[before]
+            before = i                                before = 0
+                                                  for i in range(1, n):
+                                                      a[i] = b[i] + b[i - 1]
+                                                      before = i
+
+    The value must be one that can be had again: of the loop's variable, of scalars that the
+    loop does not set or that were set in the same iteration from such, and of elements of
+    arrays that the loop does not write.
+
+    Runs after `substitute_induction`, and before `check_bounds`, which can tell where `b[i - 1]`
+    is and not where `b[before]` is.
+
+    A loop in which another scalar is handed on stays as it is.
+
+    Does not handle: scalars that are set under a condition; loops with loops in them, or with
+    `break` or `continue`; loops that a pragma's clause says more about than to run in parallel.
+    """
+    if not ctx.options.auto and not any(isinstance(n, For) and n.clauses is not None for n in walk(fn.body)):
+        return fn
+
+    return map_loops(fn, lambda loop: _peeled(loop, ctx) if _is_candidate(loop) else loop)
+
+
+def _is_candidate(loop: For) -> bool:
+    clauses = loop.clauses
+    if clauses is not None and (
+        clauses.request == "sequential" or clauses.collapse > 1 or clauses.private or clauses.reductions
+    ):
+        return False
+    if len(loop.body) > MAX_STATEMENTS or not has_fixed_bounds(loop):
+        return False
+    return not any(isinstance(n, For | While | Alloc | Break | Continue | Fail) for n in walk(loop.body))
+
+
+def _peeled(original: For, ctx: PassContext) -> tuple[Stmt, ...]:
+    loop = original
+    first: list[Stmt] = []
+    names: list[str] = []
+    for _ in range(ROUNDS):
+        values = _wrapping(loop)
+        if not values:
+            break
+        names += [symbol.name for symbol in values]
+        first.append(_once(loop))
+        earlier: Expr = shifted(Var(loop.var, loc=loop.loc), -loop.step)
+        before = {symbol: substitute(value, {loop.var: earlier}) for symbol, value in values.items()}
+        loop = replace(loop, lo=shifted(loop.lo, loop.step), body=_with_values(loop.body, before))
+    if not first or _still_waits(loop):
+        return (original,)
+    for name in names:
+        text = f"'{name}' wraps around the loop over '{loop.var.name}': the first iteration runs apart"
+        ctx.remark(loop.loc, text)
+        ctx.freed(loop.var, f"peeling the first iteration, whose '{name}' is from before the loop")
+    return (*first, loop)
+
+
+def _still_waits(loop: For) -> bool:
+    """Whether some scalar is read before it is set: then an iteration waits for the one before
+    it anyway. One that is only accumulated into is read where it is set."""
+    return any(
+        isinstance(stmt, Assign) and stmt.target in scalars_read(loop.body[:number])
+        for number, stmt in enumerate(loop.body)
+    )
+
+
+def _wrapping(loop: For) -> dict[Symbol, Expr]:
+    """The scalars that hold a value of the iteration before when they are read, with that value
+    in terms of the iteration that set it."""
+    again: dict[Symbol, Expr] = {}
+    out: dict[Symbol, Expr] = {}
+    arrays, written = arrays_written(loop.body), scalars_written(loop.body)
+    for number, stmt in enumerate(loop.body):
+        if not isinstance(stmt, Assign):
+            continue
+        others = (*loop.body[:number], *loop.body[number + 1 :])
+        if stmt.target in scalars_written(others) or _is_updated(stmt.target, loop):
+            continue
+        value = substitute(stmt.value, again)
+        parts = list(walk(value))
+        loads = {n.array for n in parts if isinstance(n, Load)}
+        if len(parts) > MAX_SIZE or loads & arrays or scalars_read(value) & written:
+            continue
+        if stmt.target in scalars_read(loop.body[:number]):
+            out[stmt.target] = value
+        else:
+            again[stmt.target] = value
+    return out
+
+
+def _is_updated(symbol: Symbol, loop: For) -> bool:
+    return any(isinstance(s, Update) and s.target == symbol for s in own_statements(loop.body))
+
+
+def _with_values(body: tuple[Stmt, ...], values: dict[Symbol, Expr]) -> tuple[Stmt, ...]:
+    """The body with each scalar's reads, up to where it is set, replaced by its value."""
+    left = dict(values)
+    out: list[Stmt] = []
+    for stmt in body:
+        out.append(substitute(stmt, left))
+        if isinstance(stmt, Assign):
+            left.pop(stmt.target, None)
+    return tuple(out)
+
+
+def _once(loop: For) -> If:
+    """The first iteration, where there is one."""
+    body = tuple(substitute(stmt, {loop.var: loop.lo}) for stmt in loop.body)
+    relation = "<" if loop.step > 0 else ">"
+    return If(Compare(relation, loop.lo, loop.hi, loc=loop.loc), body, loc=loop.loc)

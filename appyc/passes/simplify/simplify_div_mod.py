@@ -1,0 +1,208 @@
+"""A position in C order is taken apart by the lengths that it was put together from.
+
+    for i in range(0, a.shape[0]):                          for i in range(0, a.shape[0]):
+        for j in range(0, a.shape[1]):                          for j in range(0, a.shape[1]):
+            p = i * a.shape[1] + j                     ->           b[i, j] = a[i, j]
+            b[i, j] = a[p // max(a.shape[1], 1), p % max(a.shape[1], 1)]
+
+Changes of shape are such positions: between shapes that differ by axes of length 1, or that end alike,
+as `x.reshape(n, 1, m)` and `(x.ravel() * 2).reshape(x.shape)` are, nothing of them is left. What is left
+could not be seen into by the dependence analysis, and divides in every iteration.
+
+A loop variable that counts from 0 below a length is a digit to that base. Lengths are compared as they are
+written: `guard_assumptions` has given those that are guarded to be equal one name. Where
+`a.reshape(n // 2, 2, m // 2, 2)` of a matrix with n rows and m columns is guarded to have as many elements as that,
+`m // 2 * 2` is m: neither product is larger than its length, and together they are no smaller.
+
+Requires: `copy_propagation` has run; a position does not outgrow 64 bits, as no array has so many elements.
+
+Does not handle: digits of loops that begin elsewhere; positions that run through several axes in one loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import replace
+
+from appyc.errors import Loc
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Node,
+    Stmt,
+    Symbol,
+    Var,
+    While,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite, scalars_read, scalars_written, walk
+from appyc.passes.node_builders import integer
+from appyc.passes.pass_context import PassContext
+
+
+def simplify_div_mod(fn: Function, ctx: PassContext) -> Function:
+    """The function without divisions whose results are known."""
+    if not any(isinstance(n, Binary) and n.op in ("//", "%") for n in walk(fn.body)):
+        return fn
+    body = _block(fn.body, {}, _multiples(fn))
+    return fn if body == fn.body else replace(fn, body=body)
+
+
+def _multiples(fn: Function) -> dict[Expr, Binary]:
+    """Lengths that are the products of a number and of how often they have it, as the guards say."""
+    out: dict[Expr, Binary] = {}
+    written = scalars_written(fn.body)
+    for guard in fn.guards:
+        match guard.holds:
+            case Compare(op="==", lhs=lhs, rhs=rhs) if not scalars_read(guard.holds) & written:
+                for cut, whole in ((lhs, rhs), (rhs, lhs)):
+                    out.update(_cut_lengths(_factors(cut), _factors(whole)))
+            case _:
+                pass
+    return out
+
+
+def _factors(product: Expr) -> list[Expr]:
+    match product:
+        case Binary(op="*", lhs=lhs, rhs=rhs):
+            return [*_factors(lhs), *_factors(rhs)]
+        case _:
+            return [product]
+
+
+def _cut_lengths(cut: list[Expr], whole: list[Expr]) -> dict[Expr, Binary]:
+    """Which lengths are whole multiples, where the one product is made of `length // n` and `n` for the other's."""
+    out: dict[Expr, Binary] = {}
+    for length in whole:
+        if length in cut:
+            cut.remove(length)
+            continue
+        quotient = next((f for f in cut if isinstance(f, Binary) and f.op == "//" and f.lhs == length), None)
+        if quotient is None or not isinstance(length, Extent) or quotient.rhs not in cut:
+            return {}
+        cut.remove(quotient)
+        cut.remove(quotient.rhs)
+        out[length] = Binary("*", quotient, quotient.rhs, loc=length.loc)
+    return {} if cut else out
+
+
+def _block(
+    body: tuple[Stmt, ...], digits: Mapping[Symbol, Expr], multiples: Mapping[Expr, Binary]
+) -> tuple[Stmt, ...]:
+    return tuple(_statement(stmt, digits, multiples) for stmt in body)
+
+
+def _statement(stmt: Stmt, digits: Mapping[Symbol, Expr], multiples: Mapping[Expr, Binary]) -> Stmt:
+    """digits: the base of each loop variable around that counts from 0."""
+
+    def rule(node: Node) -> Node:
+        return _divided(node, digits, multiples) if isinstance(node, Binary) else node
+
+    match stmt:
+        case For():
+            changed = scalars_written(stmt.body)
+            inner = _unchanged(digits, {stmt.var, *changed})
+            if _is_zero(stmt.lo) and stmt.step == 1 and not {stmt.var, *scalars_read(stmt.hi)} & changed:
+                inner[stmt.var] = stmt.hi
+            lo, hi = rewrite(stmt.lo, rule), rewrite(stmt.hi, rule)
+            return replace(stmt, lo=lo, hi=hi, body=_block(stmt.body, inner, multiples))
+        case While():
+            return replace(
+                stmt, body=_block(stmt.body, _unchanged(digits, scalars_written(stmt.body)), multiples)
+            )
+        case If():
+            then, orelse = (_block(part, digits, multiples) for part in (stmt.then, stmt.orelse))
+            return replace(stmt, cond=rewrite(stmt.cond, rule), then=then, orelse=orelse)
+        case _:
+            return rewrite(stmt, rule)
+
+
+def _unchanged(digits: Mapping[Symbol, Expr], changed: Set[Symbol]) -> dict[Symbol, Expr]:
+    """The digits that a loop leaves as they are, whose bases it leaves so too."""
+    return {s: base for s, base in digits.items() if not ({s} | scalars_read(base)) & changed}
+
+
+def _divided(node: Binary, digits: Mapping[Symbol, Expr], multiples: Mapping[Expr, Binary]) -> Expr:
+    """A quotient or a remainder without the division, where it is known."""
+    if node.op not in ("//", "%") or node.dtype is not DType.INT64:
+        return node
+    base = _length(node.rhs)
+    parts = _parts(node.lhs, base, digits) if base is not None else None
+    if parts is None and base is not None and base in multiples:
+        parts = _parts(node.lhs, multiples[base], digits)
+    if parts is None:
+        return node
+    known = parts[0] if node.op == "//" else parts[1]
+    return known if may_raise(known) or not may_raise(node.lhs) else node
+
+
+def _length(divisor: Expr) -> Expr | None:
+    """The length that positions are divided by: nothing is divided by one of 0, where no place is."""
+    match divisor:
+        case Const(value=int(value)) if value > 0:
+            return divisor
+        case Binary(op="max", lhs=length, rhs=Const(value=1)):
+            return length
+        case _:
+            return None
+
+
+def _parts(position: Expr, base: Expr, digits: Mapping[Symbol, Expr]) -> tuple[Expr, Expr] | None:
+    """The quotient and the remainder of a position, by a base of at least 1; None where they are not known."""
+    loc = position.loc
+    match position, base:
+        case Const(value=int(value)), Const(value=int(by)):
+            return integer(value // by, loc), integer(value % by, loc)
+        case Const(value=0), _:
+            return position, position
+        case _, Const(value=1):
+            return position, integer(0, loc)
+        case _, Binary(op="*", lhs=upper, rhs=lower):
+            return _parts_by_two(position, upper, lower, digits)
+        case Var(symbol=symbol), _ if symbol in digits and _is_within(digits[symbol], base):
+            return integer(0, loc), position
+        case Binary(op="*", lhs=lhs, rhs=rhs), _ if base in (lhs, rhs):
+            return (lhs if rhs == base else rhs), integer(0, loc)
+        case Binary(op="+", lhs=lhs, rhs=rhs), _:
+            left, right = _parts(lhs, base, digits), _parts(rhs, base, digits)
+            if left is None or right is None or not (_is_zero(left[1]) or _is_zero(right[1])):
+                return None
+            return _sum(left[0], right[0], loc), _sum(left[1], right[1], loc)
+        case _:
+            return None
+
+
+def _parts_by_two(
+    position: Expr, upper: Expr, lower: Expr, digits: Mapping[Symbol, Expr]
+) -> tuple[Expr, Expr] | None:
+    """The same by a product: first by its last factor, then by the other."""
+    last = _parts(position, lower, digits)
+    first = _parts(last[0], upper, digits) if last is not None else None
+    if last is None or first is None:
+        return None
+    scaled = Binary("*", first[1], lower, loc=position.loc) if not _is_zero(first[1]) else first[1]
+    return first[0], _sum(scaled, last[1], position.loc)
+
+
+def _is_within(extent: Expr, base: Expr) -> bool:
+    """Whether a variable below `extent` is below the base."""
+    if isinstance(extent, Const) and isinstance(base, Const):
+        return int(extent.value.real) <= int(base.value.real)
+    return extent == base
+
+
+def _sum(lhs: Expr, rhs: Expr, loc: Loc) -> Expr:
+    if _is_zero(lhs):
+        return rhs
+    return lhs if _is_zero(rhs) else Binary("+", lhs, rhs, loc=loc)
+
+
+def _is_zero(expr: Expr) -> bool:
+    return isinstance(expr, Const) and expr.value == 0

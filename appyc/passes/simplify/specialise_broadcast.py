@@ -1,0 +1,120 @@
+"""The function for arguments of which some axes have length 1.
+
+    n = a.shape[1] if likely(a.shape[1] == b.shape[1])       guard a.shape[1] == 1, b.shape[1] != 1
+        else b.shape[1] if a.shape[1] == 1 else a.shape[1]
+    for j in range(n):                                 ->    for j in range(b.shape[1]):
+        out[j] = a[i, j if likely(...) else 0] + b[i, j]         out[j] = a[i, 0] + b[i, j]
+
+What is asked about lengths is asked with a 1 for such an axis, and with something else for any other, and
+what follows from that is settled here; the guards say which calls it is right for. Later passes see
+arrays that are stretched, where the usual version takes it that nothing is.
+
+Requires: tensor statements are loops (`expand_tensors`).
+
+Does not handle: lengths of arrays that the function makes; what is asked about those is asked when it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from appyc.ir.nodes import (
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Function,
+    Guard,
+    Likely,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Symbol,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite, walk
+from appyc.passes.checks.guard_assumptions import folded
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.copy_propagation import copy_propagation
+from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
+
+Units = frozenset[tuple[int, int]]
+"""The axes of length 1: numbers of a parameter and of an axis."""
+
+_MAX_ROUNDS = 8
+"""A length may be put together from others, in as many statements."""
+
+
+def specialise_broadcast(fn: Function, ctx: PassContext, units: Units) -> Function:
+    """The function for these axes of length 1, and for no other axes of its parameters that are."""
+    lengths = {(symbol, axis): (number, axis) in units for number, symbol in enumerate(fn.params)
+               if symbol.is_array for axis in range(symbol.array.ndim)}  # fmt: skip
+    asked: set[tuple[Symbol, int]] = set()
+    out = fn
+    for _ in range(_MAX_ROUNDS):
+        before = out
+        out = rewrite(out, lambda node: _known(node, lengths, asked))
+        out = rewrite(out, folded)
+        out = dead_code_elimination(copy_propagation(out, ctx), ctx)
+        if out == before:
+            break
+    guards = tuple(_guard(fn, symbol, axis, lengths[symbol, axis]) for symbol, axis in sorted(asked, key=str))
+    return replace(out, guards=(*guards, *out.guards))
+
+
+def depends_on_units(fn: Function, units: Units) -> bool:
+    """Whether the usual version takes it that such an axis is as long as another."""
+    ones = {(fn.params[number], axis) for number, axis in units}
+    return any(
+        isinstance(node, Likely)
+        and any(isinstance(e, Extent) and (e.array, e.axis) in ones for e in walk((node.arg,)))
+        for node in walk(fn)
+    )
+
+
+def _known(node: Node, lengths: Mapping[tuple[Symbol, int], bool], asked: set[tuple[Symbol, int]]) -> Node:
+    """A length of 1, and what comparing one with another length gives."""
+    match node:
+        case Extent(array=array, axis=axis) if lengths.get((array, axis), False):
+            asked.add((array, axis))
+            return Const(1, DType.INT64, loc=node.loc)
+        case Compare(op="==" | "!=" as op, lhs=lhs, rhs=rhs):
+            same = _same(lhs, rhs, lengths, asked)
+            return node if same is None else Const(same == (op == "=="), DType.BOOL, loc=node.loc)
+        case Select(cond=cond, then=then, orelse=orelse) if then == orelse and not _may_raise(cond):
+            return then
+        case Logical(op=op, lhs=lhs, rhs=Const(value=value)) if bool(value) == (op == "and"):
+            return lhs
+        case Logical(lhs=lhs, rhs=Const() as rhs) if not _may_raise(lhs):
+            return rhs
+        case _:
+            return node
+
+
+def _may_raise(cond: Expr) -> bool:
+    """Whether a condition reads an element, whose index may be out of range."""
+    return any(isinstance(e, Load) for e in walk((cond,)))
+
+
+def _same(
+    a: Expr, b: Expr, lengths: Mapping[tuple[Symbol, int], bool], asked: set[tuple[Symbol, int]]
+) -> bool | None:
+    """Whether two lengths are equal, where that is known."""
+    match a, b:
+        case Const(value=one), Const(value=other):
+            return one == other
+        case (Const(value=1), Extent() as length) | (Extent() as length, Const(value=1)):
+            if (length.array, length.axis) not in lengths:
+                return None
+            asked.add((length.array, length.axis))
+            return False
+        case _:
+            return None
+
+
+def _guard(fn: Function, symbol: Symbol, axis: int, is_unit: bool) -> Guard:
+    length, one = Extent(symbol, axis, loc=fn.loc), Const(1, DType.INT64, loc=fn.loc)
+    test = Compare("==" if is_unit else "!=", length, one, loc=fn.loc)
+    return Guard(test, "axes of length 1 are where they were", loc=fn.loc)

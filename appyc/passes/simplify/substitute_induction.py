@@ -1,0 +1,193 @@
+"""Says what a counter is in each iteration, so that iterations no longer wait for one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from appyc.analysis.accesses.accesses import own_statements
+from appyc.errors import Loc
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Break,
+    Const,
+    Continue,
+    Expr,
+    For,
+    Function,
+    If,
+    Stmt,
+    Symbol,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import map_loops, scalars_written, substitute, walk
+from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds
+from appyc.passes.pass_context import PassContext
+
+Closed: TypeAlias = Callable[[int], Expr]
+"""The counter's value in the current iteration, after the given part of its step."""
+
+
+def substitute_induction(fn: Function, ctx: PassContext) -> Function:
+    """Counters that every iteration moves by the same constant get a closed form.
+
+    Before:                                   After:
+        k = -1                                    k = -1
+                                                  k_start = k
+        for i in range(n):                        for i in range(n):
+            k += 2                                    a[k_start + i * 2 + 2] = b[i]
+            a[k] = b[i]                           k = k_start + max(n, 0) * 2
+
+    A counter is a 64-bit integer that the body only moves by constants, at places that every
+    iteration passes (both branches of an `if` may do it, by the same amount), and inner loops
+    do not move. The loop's bounds must be fixed before it starts.
+
+    Runs before `check_bounds`, to which `a[k]` would be an index it cannot see into.
+
+    Does not handle: steps that are not constant (a counter moved by an inner loop keeps its
+    own assignment in the outer one), products, counters moved under a condition, loops with
+    `break` or `continue`, and variables that a pragma's clause names.
+    """
+    if not ctx.options.auto and not any(isinstance(n, For) and n.clauses is not None for n in walk(fn.body)):
+        return fn
+    names = NameSupply.after(fn)
+
+    return map_loops(fn, lambda loop: _without_counters(loop, names, ctx))
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    symbol: Symbol
+    step: int
+    loc: Loc
+
+
+def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | tuple[Stmt, ...]:
+    if loop.clauses is not None and loop.clauses.request == "sequential":
+        return loop
+    before: list[Stmt] = []
+    after: list[Stmt] = []
+    for counter in _counters(loop):
+        start = names.fresh(f"{counter.symbol.name}_start", DType.INT64)
+        loc = counter.loc
+        number = _number_of_iteration(loop)
+
+        def closed(
+            part: int, start: Symbol = start, counter: _Counter = counter, number: Expr = number
+        ) -> Expr:
+            moved = _times(number, counter.step)
+            return _plus(Binary("+", Var(start, loc=counter.loc), moved, loc=counter.loc), part)
+
+        body, _ = _replaced(loop.body, counter.symbol, closed, 0)
+        trips = Binary("max", trip_count(loop.lo, loop.hi, loop.step), integer(0, loc), loc=loc)
+        end = Binary("+", Var(start, loc=loc), _times(trips, counter.step), loc=loc)
+        before.append(Assign(start, Var(counter.symbol, loc=loc), loc=loc))
+        after.append(Assign(counter.symbol, end, loc=loc))
+        loop = replace(loop, body=body)
+        ctx.freed(loop.var, f"giving the induction variable '{counter.symbol.name}' a closed form")
+        ctx.remark(
+            loc, f"'{counter.symbol.name}' moves by {counter.step} in every iteration: has a closed form"
+        )
+    return (*before, loop, *after) if before else loop
+
+
+# ---------------------------------------------------------------- which
+
+
+def _counters(loop: For) -> list[_Counter]:
+    """The counters of a loop, in the order in which they are first moved."""
+    own = own_statements(loop.body)
+    if any(isinstance(s, Break | Continue) for s in own) or not has_fixed_bounds(loop):
+        return []
+    named: set[Symbol] = set()
+    if loop.clauses is not None:
+        named = {r.symbol for r in loop.clauses.reductions} | {*loop.clauses.private, *loop.clauses.shared}
+    moved = [s.target for s in own if isinstance(s, Assign) and _shift_of(s) is not None]
+    out: list[_Counter] = []
+    for symbol in dict.fromkeys(moved):
+        step = None if symbol in named else _step_of(loop.body, symbol)
+        if step:
+            loc = next(s.loc for s in own if isinstance(s, Assign) and s.target == symbol)
+            out.append(_Counter(symbol, step, loc))
+    return out
+
+
+def _shift_of(stmt: Assign) -> int | None:
+    """The constant of `k = k + 2`, `k = 2 + k`, `k = k - 2`."""
+    if stmt.target.dtype is not DType.INT64:
+        return None
+    match stmt.value:
+        case Binary(op="+", lhs=Var(symbol=s), rhs=Const(value=int(step))) if s == stmt.target:
+            return step
+        case Binary(op="+", lhs=Const(value=int(step)), rhs=Var(symbol=s)) if s == stmt.target:
+            return step
+        case Binary(op="-", lhs=Var(symbol=s), rhs=Const(value=int(step))) if s == stmt.target:
+            return -step
+        case _:
+            return None
+
+
+def _step_of(body: tuple[Stmt, ...], symbol: Symbol) -> int | None:
+    """By how much every run of the block moves the scalar; None where runs differ."""
+    total = 0
+    for stmt in body:
+        if symbol not in scalars_written(stmt):
+            continue
+        match stmt:
+            case Assign():
+                shift = _shift_of(stmt)
+            case If():
+                then, orelse = _step_of(stmt.then, symbol), _step_of(stmt.orelse, symbol)
+                shift = then if then == orelse else None
+            case _:
+                shift = None
+        if shift is None:
+            return None
+        total += shift
+    return total
+
+
+# ---------------------------------------------------------------- how
+
+
+def _replaced(
+    body: tuple[Stmt, ...], symbol: Symbol, closed: Closed, part: int
+) -> tuple[tuple[Stmt, ...], int]:
+    """The block without the counter, and the part of its step that is done at the end."""
+    out: list[Stmt] = []
+    for stmt in body:
+        if isinstance(stmt, Assign) and stmt.target == symbol:
+            part += _shift_of(stmt) or 0
+        elif isinstance(stmt, If):
+            cond = substitute(stmt.cond, {symbol: closed(part)})
+            then, end = _replaced(stmt.then, symbol, closed, part)
+            orelse, _ = _replaced(stmt.orelse, symbol, closed, part)
+            part = end
+            out.append(replace(stmt, cond=cond, then=then, orelse=orelse))
+        else:
+            out.append(substitute(stmt, {symbol: closed(part)}))
+    return tuple(out), part
+
+
+def _number_of_iteration(loop: For) -> Expr:
+    """How many iterations have run, in terms of the loop's variable."""
+    loc = loop.loc
+    var = Var(loop.var, loc=loc)
+    if loop.step == 1 and loop.lo == integer(0, loc):
+        return var
+    done: Expr = Binary("-", var, loop.lo, loc=loc) if loop.step > 0 else Binary("-", loop.lo, var, loc=loc)
+    size = abs(loop.step)
+    return done if size == 1 else Binary("//", done, integer(size, loc), loc=loc)
+
+
+def _times(number: Expr, factor: int) -> Expr:
+    return number if factor == 1 else Binary("*", number, integer(factor, number.loc), loc=number.loc)
+
+
+def _plus(value: Expr, part: int) -> Expr:
+    return value if part == 0 else Binary("+", value, integer(part, value.loc), loc=value.loc)

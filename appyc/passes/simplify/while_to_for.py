@@ -1,0 +1,219 @@
+"""`while` loops that count become `for` loops, which can be seen into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses.accesses import own_statements
+from appyc.analysis.patterns.early_exits import is_handed_on
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Break,
+    Cast,
+    Compare,
+    Const,
+    Continue,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Logical,
+    Select,
+    Stmt,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import scalars_read, scalars_written, substitute, walk
+from appyc.passes.node_builders import iteration, negated, shifted, trip_count
+from appyc.passes.pass_context import PassContext
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_LARGEST = (1 << 63) - 1
+
+
+def while_to_for(fn: Function, ctx: PassContext) -> Function:
+    """A `while` on a counter that each iteration moves by one step is a `for`.
+
+    Before:                                   After:
+        i = 0                                     i = 0
+        while i < n:                              for i_2 in range(0, n):
+            b[i] = a[i]                               b[i_2] = a[i_2]
+            i = i + 1
+            c[i] = 0.0                                c[i_2 + 1] = 0.0
+                                                  i = n if 0 < n else 0
+
+        while i < n and a[i] <= t:                for i_2 in range(i, n):
+            i = i + 1                                 i = i_2
+                                                      if not a[i_2] <= t: break
+                                                      i = i_2 + 1
+
+    The counter is an int64 that is assigned once in the body, not under a condition; its bound
+    comes first in the loop's condition and is the same in every iteration.
+
+    Runs first: what the counter and its bound stand for is put in their place later. A loop that
+    may end early becomes a `for` only if that makes a search of it: an end that iterations hand
+    on to each other is better asked for at the top.
+
+    Does not handle: bounds that move; `!=`; counters that start over; a bound that stands behind
+    another condition, which might raise where the counter has reached it.
+    """
+    return replace(fn, body=_Counting(NameSupply.after(fn)).block(fn.body))
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """`while symbol <relation> bound and rest`, with the place of the step in the body."""
+
+    symbol: Symbol
+    step: int
+    place: int
+    hi: Expr
+    rest: Expr | None
+
+
+class _Counting:
+    def __init__(self, names: NameSupply) -> None:
+        self.names = names
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in body:
+            match stmt:
+                case While():
+                    inner = replace(stmt, body=self.block(stmt.body))
+                    counter = _counter_of(inner)
+                    out += [inner] if counter is None else self._counted(inner, counter, out)
+                case For():
+                    out.append(replace(stmt, body=self.block(stmt.body)))
+                case If(_, then, orelse):
+                    out.append(replace(stmt, then=self.block(then), orelse=self.block(orelse)))
+                case _:
+                    out.append(stmt)
+        return tuple(out)
+
+    def _counted(self, loop: While, counter: _Counter, before: list[Stmt]) -> list[Stmt]:
+        """The loop as a `for`, and the counter's value after it. before: the block up to it."""
+        loc, symbol = loop.loc, counter.symbol
+        start = _value_before(symbol, before) or Var(symbol, loc=loc)
+        var = self.names.fresh(symbol.name, DType.INT64)
+        here: Expr = Var(var, loc=loc)
+        moved = shifted(here, counter.step)
+        upper = [substitute(stmt, {symbol: here}) for stmt in loop.body[: counter.place]]
+        lower = [substitute(stmt, {symbol: moved}) for stmt in loop.body[counter.place + 1 :]]
+        if counter.rest is not None:
+            rest = substitute(counter.rest, {symbol: here})
+            upper.insert(0, If(negated(rest), (Break(loc=loc),), loc=loc))
+        if not any(isinstance(s, Break) for s in own_statements((*upper, *lower))):
+            new = For(var, start, counter.hi, counter.step, (*upper, *lower), loc=loc)
+            return [new, Assign(symbol, _final(start, counter), loc=loc)]
+        body = (Assign(symbol, here, loc=loc), *upper, Assign(symbol, moved, loc=loc), *lower)
+        new = For(var, start, counter.hi, counter.step, body, loc=loc)
+        return [loop] if is_handed_on(new) else [new]
+
+
+def _counter_of(loop: While) -> _Counter | None:
+    first, rest = _conjuncts(loop.cond)
+    if not isinstance(first, Compare) or first.op not in _TURNED:
+        return None
+    written = scalars_written(loop.body)
+    for value, op, bound in ((first.lhs, first.op, first.rhs), (first.rhs, _TURNED[first.op], first.lhs)):
+        if isinstance(value, Var) and value.dtype is DType.INT64 and _stays(bound, loop, written):
+            found = _step_of(value.symbol, loop.body)
+            hi = _end(op, bound)
+            if found is not None and hi is not None and (found[1] > 0) == (op in ("<", "<=")):
+                return _Counter(value.symbol, found[1], found[0], hi, rest)
+    return None
+
+
+def _conjuncts(cond: Expr) -> tuple[Expr, Expr | None]:
+    """The condition that is asked first, and what is asked where it holds."""
+    if not isinstance(cond, Logical) or cond.op != "and":
+        return cond, None
+    first, rest = _conjuncts(cond.lhs)
+    return first, cond.rhs if rest is None else replace(cond, lhs=rest)
+
+
+def _stays(bound: Expr, loop: While, written: set[Symbol]) -> bool:
+    """Whether a bound is the same, and can be had, in every iteration."""
+    allocated = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
+    for node in walk(bound):
+        match node:
+            case Var(symbol=symbol) if symbol not in written:
+                pass
+            case Extent(array=array) if array not in allocated:
+                pass
+            case Const() | Unary() | Cast():
+                pass
+            case Binary(trap=False):
+                pass
+            case _:
+                return False
+    return True
+
+
+def _end(op: str, bound: Expr) -> Expr | None:
+    """The first value of the counter that no longer fulfils the condition."""
+    if op in ("<", ">"):
+        return bound
+    if isinstance(bound, Const) and abs(int(bound.value.real)) >= _LARGEST:
+        return None
+    return shifted(bound, 1 if op == "<=" else -1)
+
+
+def _step_of(symbol: Symbol, body: tuple[Stmt, ...]) -> tuple[int, int] | None:
+    """Where the body moves the counter, and by how much: once, in every iteration that goes on."""
+    for place, stmt in enumerate(body):
+        if symbol not in scalars_written((stmt,)):
+            if any(isinstance(s, Continue) for s in own_statements((stmt,))):
+                return None
+            continue
+        step = _distance(symbol, stmt)
+        if step is None or symbol in scalars_written(body[place + 1 :]):
+            return None
+        return place, step
+    return None
+
+
+def _distance(symbol: Symbol, stmt: Stmt) -> int | None:
+    match stmt:
+        case Assign(value=Binary(op="+" | "-" as op, lhs=Var(symbol=read), rhs=Const(value=int(by)))):
+            by = by if op == "+" else -by
+        case Assign(value=Binary(op="+", lhs=Const(value=int(by)), rhs=Var(symbol=read))):
+            pass
+        case _:
+            return None
+    return by if read == symbol and by != 0 and abs(by) < 1 << 31 else None
+
+
+def _value_before(symbol: Symbol, before: list[Stmt]) -> Expr | None:
+    """What the counter starts from, where the block says so and nothing has changed since."""
+    changed: set[Symbol] = {symbol}
+    for stmt in reversed(before):
+        match stmt:
+            case Assign(target=target, value=Const() | Var() | Extent() as value) if target == symbol:
+                return value if not scalars_read(value) & changed else None
+            case For() | While() | If() | Assign() | Update():
+                changed |= scalars_written((stmt,))
+                if symbol in scalars_written((stmt,)):
+                    return None
+            case _:
+                pass
+    return None
+
+
+def _final(start: Expr, counter: _Counter) -> Expr:
+    """The counter's value after a loop that nothing but its bound ends."""
+    loc, hi = start.loc, counter.hi
+    runs = Compare("<" if counter.step > 0 else ">", start, hi, loc=loc)
+    end = (
+        hi if abs(counter.step) == 1 else iteration(start, counter.step, trip_count(start, hi, counter.step))
+    )
+    return Select(runs, end, start, loc=loc)

@@ -1,0 +1,144 @@
+"""Memory of its own for a part of an array: where it is made, and how accesses get to it.
+
+    first = max(lo, 0)                            a[k]  ->  part[k - first]
+    count = max(min(size, a.shape[0]), 0)
+    part = np.empty((count,), a.dtype)
+
+A part of one element is a scalar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.analysis.accesses.boxes import Axis
+from appyc.errors import Loc
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Load,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import ArrayType, DType
+from appyc.passes.node_builders import integer, shifted
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part `memory` (an array or a scalar) of `array`.
+
+    axes: the axes of `array` that it has, with the first index on each. sizes: the statements
+    that compute its extents; firsts: those that compute the first indices. shape: its extents.
+    """
+
+    array: Symbol
+    memory: Symbol
+    axes: tuple[tuple[int, Expr], ...]
+    sizes: tuple[Stmt, ...]
+    firsts: tuple[Stmt, ...]
+    shape: tuple[Expr, ...]
+
+    def allocation(self, loc: Loc) -> tuple[Stmt, ...]:
+        return (Alloc(self.memory, self.shape, zero=False, loc=loc),) if self.memory.is_array else ()
+
+    def index(self, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(_from(index[axis], first) for axis, first in self.axes)
+
+    def load(self, index: tuple[Expr, ...], loc: Loc) -> Expr:
+        if not self.memory.is_array:
+            return Var(self.memory, loc=loc)
+        return Load(self.memory, self.index(index), checked=False, loc=loc)
+
+    def written(self, stmt: Store | Update) -> Stmt:
+        """The statement with the part in place of the array."""
+        index, loc = self.index(stmt.index), stmt.loc
+        if not self.memory.is_array:
+            if isinstance(stmt, Store):
+                return Assign(self.memory, stmt.value, loc=loc)
+            return Update(self.memory, (), stmt.op, stmt.value, loc=loc)
+        if isinstance(stmt, Store):
+            return Store(self.memory, index, stmt.value, checked=False, loc=loc)
+        return Update(self.memory, index, stmt.op, stmt.value, checked=False, loc=loc)
+
+    def copied(self, names: NameSupply, loc: Loc) -> Stmt:
+        """Loops that fill the part, an array, from its array."""
+        variables = [names.fresh("at", DType.INT64) for _ in self.axes]
+        here: tuple[Expr, ...] = tuple(Var(var, loc=loc) for var in variables)
+        there = tuple(_plus(first, at) for (_, first), at in zip(self.axes, here, strict=True))
+        value = Load(self.array, there, checked=False, loc=loc)
+        out: Stmt = Store(self.memory, here, value, checked=False, loc=loc)
+        for var, extent in reversed(list(zip(variables, self.shape, strict=True))):
+            out = For(var, integer(0, loc), extent, 1, (out,), loc=loc)
+        return out
+
+
+def part_of(
+    array: Symbol, box: tuple[Axis, ...], what: str, names: NameSupply, loc: Loc, *, moves: bool
+) -> Part:
+    """Memory for a box of an array. What the box says of a loop without iterations is cut to what
+    the array has. moves: the first indices change from iteration to iteration, the extents do not.
+    """
+    axes: list[tuple[int, Expr]] = []
+    sizes: list[Stmt] = []
+    firsts: list[Stmt] = []
+    shape: list[Expr] = []
+    zero = integer(0, loc)
+    for number, axis in enumerate(box):
+        if axis.single:
+            continue
+        extent: Expr = Extent(array, number, loc=loc)
+        first: Expr = zero
+        if axis.first is not None and axis.size is not None:
+            first = axis.first
+            if _number(first) is None:
+                first = _named(f"{what}_first", _max(first, zero), firsts, names)
+            rest = extent if moves or _number(first) == 0 else Binary("-", extent, first, loc=loc)
+            extent = _named(f"{what}_size", _max(_min(axis.size, rest), zero), sizes, names)
+        axes.append((number, first))
+        shape.append(extent)
+    kind = ArrayType(array.dtype, len(axes)) if axes else array.dtype
+    memory = names.fresh(what, kind)
+    return Part(array, memory, tuple(axes), tuple(sizes), tuple(firsts), tuple(shape))
+
+
+def _named(name: str, value: Expr, out: list[Stmt], names: NameSupply) -> Var:
+    symbol = names.fresh(name, DType.INT64)
+    out.append(Assign(symbol, value, loc=value.loc))
+    return Var(symbol, loc=value.loc)
+
+
+def _max(lhs: Expr, rhs: Expr) -> Expr:
+    return Binary("max", lhs, rhs, loc=lhs.loc)
+
+
+def _min(lhs: Expr, rhs: Expr) -> Expr:
+    return Binary("min", lhs, rhs, loc=lhs.loc)
+
+
+def _number(value: Expr) -> int | None:
+    """A constant that is not negative."""
+    match value:
+        case Const(value=int(number)) if number >= 0:
+            return number
+        case _:
+            return None
+
+
+def _from(index: Expr, first: Expr) -> Expr:
+    number = _number(first)
+    return Binary("-", index, first, loc=index.loc) if number is None else shifted(index, -number)
+
+
+def _plus(first: Expr, at: Expr) -> Expr:
+    number = _number(first)
+    return Binary("+", first, at, loc=at.loc) if number is None else shifted(at, number)

@@ -1,0 +1,141 @@
+"""A temporary array of which an iteration uses one row only becomes that row.
+
+    e = empty((n, m))                               for i in range(0, n):
+    for i in range(0, n):                               e = empty((m,))
+        for j in range(0, m):                           for j in range(0, m):
+            e[i, j] = exp(x[i, j])            ->            e[j] = exp(x[i, j])
+            s += e[i, j]                                    s += e[j]
+        for j in range(0, m):                           for j in range(0, m):
+            y[i, j] = e[i, j] / s                           y[i, j] = e[j] / s
+
+The array is made in the function, is not returned, and every use of it names the variable of the
+loop at one axis: then no iteration touches what is another one's, and a row stays in the
+processor's cache from where it is written to where it is read. Every thread has a row.
+
+A row that is read anew in each iteration of a loop inside, as a factor of a matrix product is, is
+left where it is: such loops work best on several rows at a time.
+
+Requires: accesses of the array cannot raise any more (`check_bounds` has run). Runs after
+`contract_arrays`, which needs no memory at all.
+
+Does not handle: rows for a GPU, where each iteration's row would be a part of one array again;
+lengths that are not known before the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses.uses import Use, Uses
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Store, Symbol, Update, Var
+from appyc.ir.raising import may_raise
+from appyc.ir.types import ArrayType
+from appyc.ir.visit import arrays_read, rewrite, scalars_read, scalars_written, walk
+from appyc.passes.checks.lengths import tested
+from appyc.passes.pass_context import PassContext
+
+
+def contract_rows(fn: Function, ctx: PassContext) -> Function:
+    """The function with rows for such arrays."""
+    if ctx.options.on_gpu:
+        return fn
+    allocs = [n for n in walk(fn) if isinstance(n, Alloc)]
+    made = [alloc.array for alloc in allocs]
+    names = NameSupply.after(fn)
+    uses = Uses.of(fn)
+    for alloc in allocs:
+        plan = _plan(fn, alloc, uses) if made.count(alloc.array) == 1 else None
+        if plan is None:
+            continue
+        old = alloc.array
+        kept = old.array.ndim - len(plan.axes)
+        row = names.fresh(old.name, ArrayType(old.dtype, kept))
+        fn = _contracted(fn, alloc, plan, row)
+        uses = Uses.of(fn)
+        ctx.contracted[old] = plan.home
+        ctx.remark(alloc.loc, f"'{old.name}' is never stored whole: an iteration has a row of it at a time")
+    return fn
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """home: of the loop, by its variable, whose iterations have a row each. axes: those that go."""
+
+    home: Symbol
+    axes: frozenset[int]
+
+
+def _plan(fn: Function, alloc: Alloc, known: Uses) -> _Plan | None:
+    array = alloc.array
+    if any(r.value == array for r in fn.results):
+        return None
+    if array in known.sized:
+        return None
+    uses = known.by_array.get(array, [])
+    if not uses:
+        return None
+    axes: set[int] = set()
+    home: For | None = None
+    outermost: For | None = None
+    for loop in known.loops_within(alloc, uses):
+        axis = _axis(loop, uses, axes) if isinstance(loop, For) else None
+        if axis is None or not isinstance(loop, For):
+            break  # several iterations of this one share what they touch
+        axes.add(axis)
+        home, outermost = loop, outermost or loop
+    if home is None or outermost is None or len(axes) == array.array.ndim:
+        return None
+    if any(_is_read_anew(use, home) for use in uses):
+        return None
+    kept = [size for axis, size in enumerate(alloc.shape) if axis not in axes]
+    return _Plan(home.var, frozenset(axes)) if _are_known(kept, outermost) else None
+
+
+def _axis(loop: For, uses: list[Use], taken: Collection[int]) -> int | None:
+    """The axis at which every use names the loop's variable."""
+    var = Var(loop.var, loc=loop.loc)
+    for axis in range(len(uses[0].index)):
+        if axis not in taken and all(use.index[axis] == var for use in uses):
+            return axis
+    return None
+
+
+def _is_read_anew(use: Use, home: For) -> bool:
+    """Whether a loop inside `home` goes over the same elements in each of its iterations."""
+    named = {n.symbol for n in walk(use.index) if isinstance(n, Var)}
+    depth = next(depth for depth, loop in enumerate(use.around) if loop is home)
+    inside = use.around[depth + 1 :]
+    return any(isinstance(loop, For) and loop.var not in named for loop in inside)
+
+
+def _are_known(sizes: list[Expr], loop: For) -> bool:
+    """Whether the sizes are what they were before the loop, anywhere inside."""
+    inside = scalars_written(loop) | {n.var for n in walk(loop) if isinstance(n, For)}
+    made = {n.array for n in walk(loop) if isinstance(n, Alloc)}
+    lengths = {n.array for n in walk(sizes) if isinstance(n, Extent)}
+    return not (may_raise(sizes) or arrays_read(sizes) or scalars_read(sizes) & inside or lengths & made)
+
+
+def _contracted(fn: Function, alloc: Alloc, plan: _Plan, row: Symbol) -> Function:
+    array = alloc.array
+
+    def kept(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(place for axis, place in enumerate(index) if axis not in plan.axes)
+
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        match node:
+            case Alloc() if node.array == array:
+                return tested(node)
+            case Load() | Store() if node.array == array:
+                return replace(node, array=row, index=kept(node.index))
+            case Update() if node.target == array:
+                return replace(node, target=row, index=kept(node.index))
+            case For() if node.var == plan.home:
+                made = replace(alloc, array=row, shape=kept(alloc.shape))
+                return replace(node, body=(made, *node.body))
+            case _:
+                return node
+
+    return rewrite(fn, rule)

@@ -1,0 +1,118 @@
+"""What loops look like once array elements are held in scalars: `scalar_replacement` and
+`promote_accumulators` choose the elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from appyc.analysis.accesses.elements import FixedElement
+from appyc.ir.nodes import (
+    Assign,
+    Clauses,
+    Compare,
+    Expr,
+    For,
+    If,
+    Load,
+    Logical,
+    LoopMode,
+    Node,
+    Reduction,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.visit import rewrite_all
+from appyc.passes.node_builders import start_of_sum
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An element and the scalar that holds it while a loop runs.
+
+    combined: the scalar starts from the operator's neutral element, and is combined into the
+    element after the loop. read: the loop needs the value from before it.
+    """
+
+    element: FixedElement
+    scalar: Symbol
+    combined: bool = False
+    read: bool = True
+
+    def before(self) -> Stmt:
+        at, loc = self.element.at, self.element.at.loc
+        if self.combined:
+            assert self.element.op is not None
+            return Assign(self.scalar, start_of_sum(self.element.op, self.scalar.dtype, loc), loc=loc)
+        value = Load(self.element.array, self.element.index, at.checked, loc=loc)
+        return Assign(self.scalar, value, loc=loc)
+
+    def after(self) -> Stmt:
+        at, loc = self.element.at, self.element.at.loc
+        value = Var(self.scalar, loc=loc)
+        if self.combined:
+            assert self.element.op is not None
+            return Update(self.element.array, self.element.index, self.element.op, value,
+                          checked=at.checked, loc=loc)  # fmt: skip
+        return Store(self.element.array, self.element.index, value, at.checked, loc=loc)
+
+
+def held_in_scalars(loop: For, held: tuple[Held, ...], *, guarded: bool) -> tuple[Stmt, ...]:
+    """The loop with its elements in scalars, and what fetches and stores them.
+
+    guarded: they are only touched where the loop does so.
+    """
+    before = tuple(h.before() for h in held if h.read or not guarded)
+    body = (*before, in_scalars(loop, held), *(h.after() for h in held))
+    if not guarded:
+        return body
+    nest = max((h.element.nest for h in held), key=len)
+    return (If(_all_run(nest), body, loc=loop.loc),)
+
+
+def in_scalars(loop: For, held: tuple[Held, ...]) -> For:
+    """The loop with every access of the elements as one of their scalars."""
+
+    def rule(node: Node) -> Node:
+        for h in held:
+            if h.element.is_touched_by(node):
+                return _of_scalar(node, h.scalar)
+        return node
+
+    loop = replace(loop, body=rewrite_all(loop.body, rule), clauses=_renamed(loop.clauses, held))
+    if loop.mode is LoopMode.SEQUENTIAL:
+        return loop
+    combined = tuple(Reduction(h.element.op, h.scalar) for h in held if h.element.op is not None)
+    return replace(loop, reductions=(*loop.reductions, *combined))
+
+
+def _of_scalar(node: Node, scalar: Symbol) -> Node:
+    match node:
+        case Load():
+            return Var(scalar, loc=node.loc)
+        case Store():
+            return Assign(scalar, node.value, loc=node.loc)
+        case Update():
+            return Update(scalar, (), node.op, node.value, loc=node.loc)
+        case _:
+            return node
+
+
+def _renamed(clauses: Clauses | None, held: tuple[Held, ...]) -> Clauses | None:
+    """Clauses that name the scalar where the user named the array with the element."""
+    if clauses is None or not any(r.symbol.is_array for r in clauses.reductions):
+        return clauses
+    scalars = {h.element.array: h.scalar for h in held if not h.element.others}
+    named = tuple(Reduction(r.op, scalars.get(r.symbol, r.symbol)) for r in clauses.reductions)
+    return replace(clauses, reductions=named)
+
+
+def _all_run(nest: tuple[For, ...]) -> Expr:
+    """That every loop of a nest has an iteration."""
+    runs: list[Expr] = [
+        Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc) for loop in nest
+    ]
+    return reduce(lambda a, b: Logical("and", a, b, loc=b.loc), runs)

@@ -1,0 +1,114 @@
+"""What every iteration of a sequential loop reads from the same place is read once, before the loop.
+
+    while size < 4.0 and k < limit:         if size < 4.0 and k < limit:
+        z = z * z + c[i, j]                     c_ahead = c[i, j]
+                                    ->      while size < 4.0 and k < limit:
+                                                z = z * z + c_ahead
+
+A C compiler does this by itself, but for lanes: there a read is done by those that are still in the loop, and has a
+mask that changes.
+
+Handles reads in the loop's condition, and in the statements of its body itself, which its first iteration comes to in
+any case.
+Does not handle: reads under conditions, whose places need not be there where the condition does not hold; arrays that
+`written` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Expr,
+    For,
+    If,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import children, loops_of, map_blocks, rewrite, scalars_read, scalars_written
+from appyc.passes.node_builders import less
+
+
+def hoist_loads(body: tuple[Stmt, ...], written: set[Symbol], names: NameSupply) -> tuple[Stmt, ...]:
+    """The statements, with such reads of arrays that are not in `written` before the loops in them."""
+    out: list[Stmt] = []
+    for stmt in body:
+        inner = map_blocks(stmt, lambda block: hoist_loads(block, written, names))
+        out += _ahead(inner, written, names) if isinstance(inner, For | While) else [inner]
+    return tuple(out)
+
+
+def _ahead(loop: For | While, written: set[Symbol], names: NameSupply) -> list[Stmt]:
+    changing = {*scalars_written(loop.body), *(inner.var for inner in loops_of(loop))}
+
+    def fixed(values: Iterable[Expr]) -> list[Load]:
+        """What is read in these wherever they are evaluated, and is the same each time."""
+        reads = (load for value in values for load in _reads(value))
+        return [
+            r for r in reads if r.array not in written and r.index and not scalars_read(r.index) & changing
+        ]
+
+    asked = fixed((loop.cond,) if isinstance(loop, While) else ())
+    inside = fixed(value for stmt in loop.body for value in _always_evaluated(stmt))
+    known = {
+        load: names.fresh(f"{load.array.name}_ahead", load.dtype) for load in dict.fromkeys(asked + inside)
+    }
+    if not known:
+        return [loop]
+
+    def rule(node: Node) -> Node:
+        return Var(known[node], loc=node.loc) if isinstance(node, Load) and node in known else node
+
+    ahead = replace(loop, body=tuple(rewrite(stmt, rule) for stmt in loop.body))
+    if isinstance(ahead, While):
+        ahead = replace(ahead, cond=rewrite(ahead.cond, rule))
+    runs = ahead.cond if isinstance(ahead, While) else _is_entered(ahead)
+    out: list[Stmt] = [Assign(known[load], load, loc=load.loc) for load in dict.fromkeys(asked)]
+    later = [Assign(s, load, loc=load.loc) for load, s in known.items() if load not in asked]
+    if later:
+        out.append(If(runs, tuple(later), loc=loop.loc))
+    return [*out, ahead]
+
+
+def _is_entered(loop: For) -> Expr:
+    return less(loop.lo, loop.hi) if loop.step > 0 else less(loop.hi, loop.lo)
+
+
+def _always_evaluated(stmt: Stmt) -> Iterable[Expr]:
+    """What a statement evaluates whenever it is reached."""
+    match stmt:
+        case Assign(value=value):
+            return (value,)
+        case Store() | Update() if stmt.mask is None:
+            return (*stmt.index, stmt.value)
+        case If(cond=cond) | While(cond=cond):
+            return (cond,)
+        case For(lo=lo, hi=hi):
+            return (lo, hi)
+        case _:
+            return ()
+
+
+def _reads(expr: Node) -> Iterable[Load]:
+    """The reads in an expression that its evaluation comes to in any case."""
+    match expr:
+        case Select():
+            yield from _reads(expr.cond)
+        case Logical():
+            yield from _reads(expr.lhs)
+        case _:
+            if isinstance(expr, Load) and expr.mask is None:
+                yield expr
+            for child in children(expr):
+                yield from _reads(child)

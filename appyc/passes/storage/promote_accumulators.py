@@ -1,0 +1,44 @@
+"""Array elements that a loop only accumulates into, in scalars for the time of the loop.
+
+    for k in range(n):                      if 0 < n:
+        C[i, j] += A[i, k] * x[p[k]]   ->       c = C[i, j]
+                                                for k in range(n):
+                                                    c += A[i, k] * x[p[k]]
+                                                C[i, j] = c
+
+For a GPU, where a lane keeps its sum in a register, and what a kernel has written when an
+iteration raises is left open. `scalar_replacement` did the same before wherever it makes a loop
+free, and nothing in it can raise. The order of the operations stays what it was. The loop has
+to touch the array by updates of that one element alone; an update that is atomic or may not
+run (under an `if`, in a loop inside) stays.
+"""
+
+from __future__ import annotations
+
+from appyc.analysis.accesses.elements import FixedElement, fixed_elements
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import For, Function, LoopMode, Stmt
+from appyc.ir.visit import map_loops
+from appyc.passes.pass_context import PassContext
+from appyc.passes.storage.element_scalars import Held, held_in_scalars
+
+
+def promote_accumulators(fn: Function, ctx: PassContext) -> Function:
+    """The function with accumulators in scalars, in loops that are not parallel."""
+    names = NameSupply.after(fn)
+
+    def rule(loop: For) -> Stmt | tuple[Stmt, ...]:
+        held = tuple(
+            Held(e, names.fresh(f"{e.array.name}_element", e.array.dtype))
+            for e in fixed_elements(loop)
+            if _is_accumulated(e)
+        )
+        if loop.mode is LoopMode.PARALLEL or not held:
+            return loop
+        return held_in_scalars(loop, held, guarded=True)
+
+    return map_loops(fn, rule)
+
+
+def _is_accumulated(element: FixedElement) -> bool:
+    return element.op is not None and not element.others and len(element.nest) == 1

@@ -1,0 +1,166 @@
+"""Array elements that stay the same while a loop runs, in scalars for that time."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from functools import cached_property
+
+from appyc.analysis.accesses.elements import FixedElement, exists_before, fixed_elements, stands_apart
+from appyc.analysis.accesses.scalar_flow import scalars_of
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.verdicts import LoopVerdict
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.raising import raises_itself
+from appyc.ir.visit import arrays_written, loops_of, map_loops, walk
+from appyc.passes.pass_context import PassContext
+from appyc.passes.storage.element_scalars import Held, held_in_scalars, in_scalars
+
+
+def scalar_replacement(fn: Function, ctx: PassContext) -> Function:
+    """Loops that only such elements keep from running in any order get scalars instead.
+
+    Before:                                   After:
+        for k in range(n):                        e = c[i, j]
+            c[i, j] += a[i, k] * b[k, j]          for k in range(n):
+                                                      e += a[i, k] * b[k, j]
+                                                  c[i, j] = e
+
+        for i in range(n):                        if 0 < n:
+            t[0] = x[i] * 2.0                         for i in range(n):
+            y[i] = t[0] + x[i]                            e = x[i] * 2.0
+                                                          y[i] = e + x[i]
+                                                      t[0] = e
+
+    The scalar is a reduction, or each iteration's own, and `check_parallel` sees that. The
+    condition is there where the element may not exist if the loop does not run. Where a loop
+    around combines into the element as well, by the same operator, the scalar starts from the
+    neutral element and is combined at the end, so that the outer loop stays a reduction.
+
+    Everything else that the loop touches in the array must be apart from the element, which
+    dependence analysis tells. The outermost loop that can hold an element does. Requires
+    `recognise_reductions`.
+
+    Does not handle: elements that are touched under a condition only, or that may not exist and are
+    touched in an inner loop which is not all that its outer loop runs; bodies that may raise
+    (what was written before an exception shows), unless the element is all that is written
+    and all that may raise; atomic updates; loops inside a `collapse`.
+    """
+    search = _Search(fn, ctx)
+    search.block(fn.body, ())
+    return search.promoted() if search.chosen else fn
+
+
+class _Search:
+    """Looks for the elements of each loop, outer loops first. chosen: by the loop's variable."""
+
+    def __init__(self, fn: Function, ctx: PassContext) -> None:
+        self.fn, self.ctx = fn, ctx
+        self.names = NameSupply.after(fn)
+        self.collapsed = _inside_collapses(fn)
+        self.chosen: dict[Symbol, tuple[Held, ...]] = {}
+        self.guarded: set[Symbol] = set()
+
+    @cached_property
+    def legality(self) -> Legality:
+        return self.ctx.legality(self.fn)
+
+    def block(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> None:
+        for stmt in body:
+            if isinstance(stmt, For):
+                if self._is_candidate(stmt):
+                    self._choose(stmt, around)
+                self.block(stmt.body, (*around, stmt))
+                continue
+            for name in ("body", "then", "orelse"):
+                self.block(getattr(stmt, name, ()), around)
+
+    def _is_candidate(self, loop: For) -> bool:
+        if loop.clauses is None:
+            return self.ctx.options.auto and loop.var not in self.collapsed
+        return loop.clauses.request in ("parallel", "simd") and not loop.clauses.independent
+
+    def _choose(self, loop: For, around: tuple[For, ...]) -> None:
+        outside = [h.element for outer in around for h in self.chosen.get(outer.var, ())]
+        found = [
+            element
+            for element in fixed_elements(loop)
+            if not any(o.is_touched_by(element.at) for o in outside) and not _shows_faults(loop, element)
+        ]
+        if not found or _is_free(self.legality.judge(loop)):
+            return
+        dependences = self.legality.dependences
+        found = [
+            element
+            for element in found
+            if stands_apart(loop, element, dependences)
+            and (_is_perfect(element.nest) or exists_before(loop, element, dependences))
+        ]
+        if not _is_free(self.legality.judge(loop, frozenset(element.array for element in found))):
+            return
+        held = tuple(self._held(element, around) for element in found)
+        trial = map_loops(self.fn, lambda n: in_scalars(n, held) if n.var == loop.var else n)
+        scalars = scalars_of(trial)[loop.var]
+        if scalars.carried:
+            return
+        self.chosen[loop.var] = tuple(replace(h, read=h.scalar not in scalars.private) for h in held)
+        if not all(exists_before(loop, element, dependences) for element in found):
+            self.guarded.add(loop.var)
+
+    def _held(self, element: FixedElement, around: tuple[For, ...]) -> Held:
+        scalar = self.names.fresh(f"{element.array.name}_element", element.array.dtype)
+        return Held(element, scalar, combined=self._is_combined_outside(element, around))
+
+    def _is_combined_outside(self, element: FixedElement, around: tuple[For, ...]) -> bool:
+        op, array = element.op, element.array
+        if op is None or (self.ctx.options.exact and op in ("+", "*") and not array.dtype.is_integer):
+            return False
+        return any((op, array) in self.legality.judge(outer).arrays for outer in around)
+
+    def promoted(self) -> Function:
+        def rule(loop: For) -> Stmt | tuple[Stmt, ...]:
+            held = self.chosen.get(loop.var)
+            if held is None:
+                return loop
+            return held_in_scalars(loop, held, guarded=loop.var in self.guarded)
+
+        return map_loops(self.fn, rule)
+
+
+def _is_perfect(nest: tuple[For, ...]) -> bool:
+    """Whether nothing but the innermost loop's body runs in a nest: then all of it may be left out where
+    that never runs."""
+    return all(outer.body == (inner,) for outer, inner in itertools.pairwise(nest))
+
+
+def _is_free(verdict: LoopVerdict) -> bool:
+    return verdict.may_run_in_any_order or verdict.guard is not None
+
+
+def _inside_collapses(fn: Function) -> set[Symbol]:
+    """The loops that a `collapse` makes one with the loop around them: nothing may come between."""
+    out: set[Symbol] = set()
+    for loop in loops_of(fn.body):
+        inner: Stmt = loop
+        for _ in range(loop.clauses.collapse - 1 if loop.clauses is not None else 0):
+            if not (isinstance(inner, For) and len(inner.body) == 1 and isinstance(inner.body[0], For)):
+                break  # an error, which `check_parallel` reports
+            inner = inner.body[0]
+            out.add(inner.var)
+    return out
+
+
+def _shows_faults(loop: For, element: FixedElement) -> bool:
+    """Whether holding the element could show where an iteration raises: in what was written before
+    that, or in which exception it is."""
+    raising = {id(node) for node in walk(loop.body) if raises_itself(node)}
+    if not raising:
+        return False
+    touches = [node for node in walk(loop.body) if element.is_touched_by(node)]
+    own = {id(part) for touch in touches for part in (touch, *walk(_index_of(touch)))}
+    return not raising <= own or arrays_written(loop.body) != {element.array} or bool(element.others)
+
+
+def _index_of(node: Node) -> tuple[Expr, ...]:
+    return node.index if isinstance(node, Load | Store | Update) else ()

@@ -1,0 +1,222 @@
+"""Hands on in a scalar what an iteration stores and the next one reads back, where that makes a scan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from appyc.analysis.accesses.accesses import Access
+from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.statement_graph import touches_array
+from appyc.analysis.dependences.verdicts import Verdict
+from appyc.analysis.patterns.scans import in_order, steps_of
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Compare,
+    For,
+    Function,
+    If,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.visit import (
+    children,
+    loops_of,
+    map_loops,
+    rewrite,
+    scalars_read,
+    scalars_written,
+    substitute,
+    walk,
+)
+from appyc.passes.node_builders import combine
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
+from appyc.passes.parallelise.recognise_reductions import as_updates
+from appyc.passes.pass_context import PassContext
+
+
+def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Function:
+    """An element that the iteration before has just written is kept in a scalar, in loops that become scans.
+
+    Before:                                   After:
+                                              if 1 < n:
+        for i in range(1, n):                     before = s[0]
+            s[i] = s[i - 1] + x[i]                for i in range(1, n):
+                                                      before += x[i]
+                                                      s[i] = before
+
+    Every iteration must store the element, and read the one that the iteration before stored.
+    What the loop does stays the same to the bit; that the steps may be put together is what
+    `check_parallel` sees in it now. Loops that do not become scans are left alone, so that
+    what is said of them speaks of the program's own names.
+
+    Runs after `check_bounds`, since the read before the loop must not fail, and after
+    `distribute_loops`, which leaves a recurrence in a loop of its own. A loop inside one that may
+    run in any order is left to it.
+
+    Does not handle: elements handed on over two iterations or more; reads under a condition, or
+    after the store; values that come back to the store by way of other scalars.
+    """
+    candidates = [loop for loop in loops_of(fn.body) if _is_candidate(loop, ctx)]
+    if not candidates:
+        return fn
+    legality, names = ctx.legality(fn), NameSupply.after(fn)
+    changed: dict[Symbol, If] = {}
+    for loop in candidates:
+        waits = legality.judge(loop).verdict is Verdict.CARRIED
+        if waits and not _is_inside_a_free_one(fn, loop, legality):
+            new = _carried(loop, legality, names)
+            if new is not None:
+                changed[loop.var] = new
+    if not changed:
+        return fn
+    after = ctx.legality(_with(fn, changed))
+    kept = {var: new for var, new in changed.items() if _is_scan(new, after)}
+    for var, new in kept.items():
+        text = f"loop over '{var.name}': an element is handed on from one iteration to the next in a scalar"
+        ctx.remark(new.loc, text)
+    return _with(fn, kept)
+
+
+def _with(fn: Function, changed: dict[Symbol, If]) -> Function:
+    return map_loops(fn, lambda loop: changed.get(loop.var, loop)) if changed else fn
+
+
+def _is_scan(new: If, legality: Legality) -> bool:
+    loop = new.then[-1]
+    assert isinstance(loop, For)
+    return legality.judge(loop).verdict is Verdict.SCAN
+
+
+def _is_candidate(loop: For, ctx: PassContext) -> bool:
+    clauses = loop.clauses
+    if clauses is None and not ctx.options.auto:
+        return False
+    if clauses is not None and (clauses.request != "parallel" or clauses.collapse > 1 or clauses.independent):
+        return False
+    return is_plain(loop) and has_fixed_bounds(loop)
+
+
+def _is_inside_a_free_one(fn: Function, loop: For, legality: Legality) -> bool:
+    around = [outer for outer in loops_of(fn.body) if any(n is loop for n in walk(outer.body))]
+    return any(
+        (outer.clauses is not None and outer.clauses.request in ("parallel", "simd"))
+        or legality.judge(outer).may_run_in_any_order
+        for outer in around
+    )
+
+
+# ---------------------------------------------------------------- one loop
+
+
+@dataclass(frozen=True, slots=True)
+class _Handed:
+    """The statement that stores an element, by its number, and the reads of the one before."""
+
+    number: int
+    reads: tuple[Load, ...]
+
+
+def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
+    """The loop with what can be handed on in scalars, and where they start from; None without any."""
+    starts: list[Stmt] = []
+    handed: dict[int, Symbol] = {}
+    scalars: dict[int, Symbol] = {}
+    for found in _handed_on(loop, legality):
+        first = found.reads[0]
+        before = names.fresh(f"{first.array.name}_before", first.dtype)
+        starts.append(Assign(before, substitute(first, {loop.var: loop.lo}), loc=first.loc))
+        handed[found.number] = before
+        scalars |= {id(read): before for read in found.reads}
+    if not starts:
+        return None
+
+    def rule(node: Node) -> Node:
+        return Var(scalars[id(node)], loc=node.loc) if id(node) in scalars else node
+
+    body: list[Stmt] = []
+    for number, stmt in enumerate(loop.body):
+        new = rewrite(stmt, rule)
+        body += _stored(new, handed[number]) if number in handed else [new]
+    runs = Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc)
+    return If(runs, (*starts, replace(loop, body=tuple(body))), loc=loop.loc)
+
+
+def _stored(stmt: Stmt, before: Symbol) -> list[Stmt]:
+    """The new value goes to the scalar, and from there to the array."""
+    assert isinstance(stmt, Store | Update)
+    array, value = (stmt.array, stmt.value) if isinstance(stmt, Store) else (stmt.target, stmt.value)
+    if isinstance(stmt, Update):
+        element = Load(array, stmt.index, checked=False, loc=stmt.loc)
+        value = combine(stmt.op, element, stmt.value)
+    new = as_updates(Assign(before, value, loc=stmt.loc))
+    return [*new, Store(array, stmt.index, Var(before, loc=stmt.loc), checked=False, loc=stmt.loc)]
+
+
+def _handed_on(loop: For, legality: Legality) -> Iterator[_Handed]:
+    """The stores of the body that the iteration after reads back, on its way to its own such store."""
+    nodes = [node for node in in_order(loop.body) if touches_array(node)]
+    accesses = legality.dependences.found.within(loop)
+    assert len(nodes) == len(accesses), "accesses are numbered in the order of execution"
+    known = {id(node): access for node, access in zip(nodes, accesses, strict=True)}
+    moving = scalars_written(loop.body)
+    for number, stmt in enumerate(loop.body):
+        array = _array_of(stmt)
+        if array is None or sum(_writes(node, array) for node in nodes) != 1:
+            continue
+        loads = [n for n in nodes if isinstance(n, Load) and n.array == array]
+        reads = tuple(n for n in loads if _reads_back(n, known[id(n)], known[id(stmt)], loop, legality))
+        early = {id(n) for s in loop.body[: number + 1] for n in _always(s)}
+        if not reads or not all(id(n) in early for n in reads) or scalars_read(reads) & moving:
+            continue
+        if _flows_into(reads, loop.body[:number], stmt):
+            yield _Handed(number, reads)
+
+
+def _array_of(stmt: Stmt) -> Symbol | None:
+    match stmt:
+        case Store(mask=None):
+            return stmt.array
+        case Update(mask=None, atomic=False) if stmt.target.is_array:
+            return stmt.target
+        case _:
+            return None
+
+
+def _writes(node: Node, array: Symbol) -> bool:
+    return (isinstance(node, Store) and node.array == array) or (
+        isinstance(node, Update) and node.target == array
+    )
+
+
+def _reads_back(load: Load, sink: Access, source: Access, loop: For, legality: Legality) -> bool:
+    return load.mask is None and legality.dependences.is_of_the_iteration_before(loop, source, sink)
+
+
+def _always(node: Node) -> Iterator[Node]:
+    """The parts of a statement that are evaluated whenever it is reached."""
+    yield node
+    match node:
+        case If() | Select():
+            yield from _always(node.cond)
+        case Logical():
+            yield from _always(node.lhs)
+        case _:
+            for child in children(node):
+                yield from _always(child)
+
+
+def _flows_into(reads: tuple[Load, ...], earlier: tuple[Stmt, ...], stmt: Stmt) -> bool:
+    """Whether what is stored is made of what is read."""
+    assert isinstance(stmt, Store | Update)
+    used = (*steps_of(earlier, scalars_read(stmt.value)), stmt.value)
+    ids = {id(node) for node in walk(used)}
+    return any(id(read) in ids for read in reads)

@@ -1,0 +1,1 @@
+"""Passes that choose and prepare the loops that run in vector lanes."""

@@ -1,0 +1,79 @@
+"""Conditional updates of one reduction in an iteration go into a scalar of the iteration's own, and that into it once.
+
+    for i in range(n):                      for i in range(n):
+        if a[i] < k:                            mine = 0
+            n += 1                 ->           if a[i] < k:
+        if a[i] != k:                               mine += 1
+            n += 10                             if a[i] != k:
+                                                    mine += 10
+                                                n += mine
+
+gcc 12 makes wrong vectors of two of them where the elements that are compared are not as wide as the
+sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Break,
+    Continue,
+    For,
+    Function,
+    If,
+    LoopMode,
+    Node,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_written, statements, walk
+from appyc.passes.node_builders import identity
+
+_OPS = ("+", "*", "&", "|", "^")
+
+
+def gather_updates(fn: Function) -> Function:
+    """The function with at most one conditional update of each scalar in an iteration of an innermost loop."""
+    supply = NameSupply.after(fn)
+    made: list[Symbol] = []
+
+    def rule(loop: For) -> For:
+        if loop.mode is LoopMode.PARALLEL and made:
+            own = scalars_written(loop.body) & set(made)
+            loop = replace(loop, private=(*loop.private, *sorted(own, key=lambda s: s.uid)))
+        if loops_of(loop.body) or any(isinstance(n, While | Break | Continue) for n in statements(loop.body)):
+            return loop  # no lanes, or an iteration that does not come to its end
+        for reduction in loop.reductions:
+            symbol = reduction.symbol
+            if not symbol.is_array and reduction.op in _OPS and _conditional_updates(loop, symbol) > 1:
+                made.append(supply.fresh(f"{symbol.name}_mine", symbol.type))
+                loop = _gathered(loop, symbol, reduction.op, made[-1])
+        return loop
+
+    return map_loops(fn, rule)
+
+
+def _conditional_updates(loop: For, symbol: Symbol) -> int:
+    found = {
+        id(node)
+        for stmt in loop.body
+        if isinstance(stmt, If)
+        for node in walk(stmt)
+        if isinstance(node, Update) and node.target == symbol
+    }
+    return len(found)
+
+
+def _gathered(loop: For, symbol: Symbol, op: str, mine: Symbol) -> For:
+    def rule(node: Node) -> Node:
+        return replace(node, target=mine) if isinstance(node, Update) and node.target == symbol else node
+
+    start = Assign(mine, identity(op, mine.dtype, loop.loc), loc=loop.loc)
+    end = Update(symbol, (), op, Var(mine, loc=loop.loc), loc=loop.loc)
+    body = (start, *rewrite_all(loop.body, rule), end)
+    return replace(loop, body=body, private=(*loop.private, mine))

@@ -1,0 +1,309 @@
+"""Iterations side by side in lanes, around loops that each of them leaves at its own time.
+
+    for i in range(0, n):                 for i in range(0, n, 16):
+        k = 0                                 k = 0 in 16 lanes                    # as loops of 16 iterations
+        z = 0.0                               z = 0.0 in 16 lanes
+        while z < 4.0 and k < limit:  ->      live = (i + lane < n) & (z < 4.0) & (k < limit)
+            z = z * z + c[i]                  while any lane is live:
+            k = k + 1                             z, k = (z * z + c[i + lane], k + 1) where live
+        steps[i] = k                              live = live & (z < 4.0) & (k < limit)
+                                              steps[i + lane] = k                  # where i + lane < n
+
+A step of a sequential loop waits for the one before it; those of other iterations do not, and fill the vectors
+besides. Lanes that are done wait for the others. How statements become masked ones is what kernels of a GPU have
+(`predicate_lanes`), and so are jumps as flags and complex numbers as pairs.
+
+Requires: modes of loops, and bounds that are proven. Of the C back end alone.
+
+Does not handle: iterations that may raise, allocate, or update atomically; loops inside that are lanes themselves;
+reads and writes in the inner loops that are neither the same for all lanes nor beside each other; divisions of
+integers, but by powers of two; functions that have no form for vectors; powers, logarithms and sines of complex
+numbers, whose digits suffer when they come apart; reductions of complex numbers and flags; scalars that are read
+after the loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.analysis.accesses.set_once import set_once
+from appyc.analysis.algebra.strides import Pace, Strides
+from appyc.analysis.dependences.verdicts import named
+from appyc.ir.gpu_program import LaneReduce, ScheduledStmt
+from appyc.ir.intrinsics import VECTOR_FUNCTIONS
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Break,
+    Compare,
+    Const,
+    Continue,
+    Expr,
+    Fail,
+    For,
+    ForAll,
+    Function,
+    If,
+    Intrinsic,
+    Load,
+    LoopCost,
+    LoopMode,
+    Node,
+    Reduction,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.types import DType
+from appyc.ir.visit import (
+    arrays_read,
+    arrays_written,
+    loops_of,
+    map_loops,
+    rewrite,
+    scalars_read,
+    scalars_written,
+    substitute,
+    walk,
+)
+from appyc.passes.checks.fault_sites import FaultSites
+from appyc.passes.gpu.lane_expressions import Where
+from appyc.passes.gpu.predicate_lanes import KernelLowering
+from appyc.passes.gpu.split_complex import split_block
+from appyc.passes.node_builders import integer, start_of_sum
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.lower_jumps import without_jumps
+from appyc.passes.storage.hoist_loads import hoist_loads
+from appyc.passes.vectorise.divergence import divergence
+from appyc.passes.vectorise.expand_lanes import expand_lanes
+
+LANES = 16
+"""Enough that their vectors do not wait for each other, and few enough that not many wait for the last of them."""
+
+_INLINE = frozenset({"abs", "sqrt", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite", "sign", "copysign",
+                     "real", "imag", "complex", "conj"})  # fmt: skip
+"""Functions that C compilers have instructions for."""
+
+_REDUCED = ("+", "*", "min", "max", "minimum", "maximum", "&", "|", "^")
+_POWERS = (1, 2, 3, 4, -1, -2, 0.5)
+
+
+def vectorise_outer_loops(
+    fn: Function, ctx: PassContext, vector_functions: frozenset[str] = frozenset()
+) -> Function:
+    """vector_functions: those of C's library that have a form for vectors, by their names in C."""
+    names = NameSupply.after(fn)
+    made: set[Symbol] = set()
+
+    def rule(loop: For) -> For:
+        if _may_be_masked(loop) and _gains(loop):
+            masked = _Masking(loop, names, ctx, vector_functions).masked()
+            if masked is not None:
+                ctx.remark(loop.loc, f"{named(loop)}: {LANES} iterations run side by side in lanes, each under a mask "
+                           "in the loops inside, until it leaves them")  # fmt: skip
+                made.update(scalars_written(masked.body) - scalars_written(loop.body))
+                return masked
+        if loop.mode is LoopMode.SEQUENTIAL or not made:
+            return loop
+        new = (scalars_written(loop.body) & made) - set(loop.private)
+        return replace(loop, private=(*loop.private, *sorted(new, key=lambda s: s.uid)))
+
+    return map_loops(fn, rule)
+
+
+def _may_be_masked(loop: For) -> bool:
+    """Whether the iterations are free, and nothing but numbers of their own, elements and sums comes out of them."""
+    if loop.mode is LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step or loop.last:
+        return False
+    if loop.product is not None or loop.scans or loop.row_lanes is not None:
+        return False
+    sums = {r.symbol for r in loop.reductions}
+    if any(s.is_array or s.dtype.is_complex or s.dtype is DType.BOOL for s in sums):
+        return False
+    if any(r.op not in _REDUCED for r in loop.reductions):
+        return False
+    if not scalars_written(loop.body) <= {*loop.private, *sums} | {
+        s for i in loops_of(loop.body) for s in i.private
+    }:
+        return False
+    if may_raise(loop.body) or not all(_comes_apart(n) for n in walk(loop.body)):
+        return False
+    return not any(
+        isinstance(n, Alloc | Fail | ForAll) or (isinstance(n, Update) and n.atomic) for n in walk(loop.body)
+    )
+
+
+def _comes_apart(node: Node) -> bool:
+    """Whether an operation on complex numbers keeps its digits where it is done on their parts."""
+    match node:
+        case Binary(op="**", rhs=Const(value=power)) if node.dtype.is_complex:
+            return power in (1, 2, 3)
+        case Binary(op=op) | Update(op=op) if _is_complex(node):
+            return op in ("+", "-", "*", "/")
+        case Intrinsic(name=name, args=(number, *_)) if number.dtype.is_complex:
+            return name in ("abs", "conj", "exp", "imag", "real", "sqrt")
+        case _:
+            return True
+
+
+def _is_complex(node: Binary | Update) -> bool:
+    return (node.target if isinstance(node, Update) else node).dtype.is_complex
+
+
+def _gains(loop: For) -> bool:
+    """Whether there is a loop inside that each iteration runs in its own way, and none that is lanes by itself.
+
+    Sums and recurrences of floats under loops with equal bounds become lanes without masks (`c_gen/lanes/lane_plan`).
+    """
+    inner = [n for n in walk(loop.body) if isinstance(n, For | While)]
+    if any(isinstance(n, For) and n.mode is not LoopMode.SEQUENTIAL for n in inner):
+        return False
+    if any(isinstance(n, While) or any(isinstance(m, Break) for m in walk(n.body)) for n in inner):
+        return True
+    own = {loop.var, *scalars_written(loop.body)}
+    return any(_needs_masks(n, own) for n in inner)
+
+
+def _needs_masks(loop: For | While, own: set[Symbol]) -> bool:
+    """own: the scalars that iterations around the loop have values of their own of."""
+    written = scalars_written(loop.body)
+    if arrays_written(loop.body) or not written:
+        return False
+    if isinstance(loop, For) and (scalars_read((loop.lo, loop.hi)) & own or arrays_read((loop.lo, loop.hi))):
+        return True
+    if any(s.dtype.is_complex for s in written) or len({s.dtype for s in written}) > 1:
+        return True
+    return any(isinstance(n, If | Select | Intrinsic | Continue) for n in walk(loop.body))
+
+
+class _Masking:
+    def __init__(
+        self, loop: For, names: NameSupply, ctx: PassContext, vector_functions: frozenset[str]
+    ) -> None:
+        self.loop, self.names, self.ctx, self.vector_functions = loop, names, ctx, vector_functions
+
+    def masked(self) -> For | None:
+        """The loop in strips of lanes; None where its body is not of the kind that gains from it."""
+        loop, loc = self.loop, self.loop.loc
+        body = without_jumps(loop.body, self.names)
+        body = hoist_loads(body, arrays_written(body), self.names)
+        if not self._has_near_accesses(body):
+            return None
+        made = scalars_written(body)
+        outside = [s for s in scalars_read(body) if s.dtype.is_complex and s not in made]
+        body = split_block(body, sorted(outside, key=lambda s: s.uid), self.names, self.ctx)
+        body = tuple(rewrite(stmt, self._form) for stmt in body)
+        if not all(self._has_form(n) for n in walk(body)):
+            return None
+        lane = self.names.fresh("lane", DType.INT64)
+        lower = KernelLowering(self.names, FaultSites(), LANES)
+        at = Binary("+", Var(loop.var, loc=loc), self._scaled(Var(lane, loc=loc)), loc=loc)
+        inside = Compare("<" if loop.step > 0 else ">", at, loop.hi, loc=loc)
+        lanes, kept = lower.as_lanes(replace(loop, body=tuple(substitute(s, {loop.var: at}) for s in body)))
+        lower.counts_alone = True
+        lower.unmasked = set_once(lanes.body)
+        lower.varying.add(lane)
+        lower.varying |= divergence(lanes.body, lower.varying)
+        out: list[ScheduledStmt] = []
+        for reduction in loop.reductions:
+            out.append(Assign(kept[reduction.symbol], self._start(reduction), loc=loc))
+        out += lower.block(lanes.body, Where(inside, lanes=True))
+        sums: list[Stmt] = []
+        for reduction in loop.reductions:
+            total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
+            out.append(LaneReduce(total, reduction.op, Var(kept[reduction.symbol], loc=loc), loc=loc))
+            sums.append(Update(reduction.symbol, (), reduction.op, Var(total, loc=loc), loc=loc))
+        strip = (*expand_lanes(out, lane, LANES, lower.varying, self.names, loc), *sums)
+        sums_of = {r.symbol for r in loop.reductions}
+        private = tuple(sorted(scalars_written(strip) - sums_of, key=lambda s: s.uid))
+        return replace(
+            loop, step=loop.step * LANES, body=strip, private=private, streams=(), cost=_of_strips(loop.cost)
+        )
+
+    def _scaled(self, lane: Expr) -> Expr:
+        step = self.loop.step
+        return lane if step == 1 else Binary("*", lane, integer(step, lane.loc), loc=lane.loc)
+
+    def _start(self, reduction: Reduction) -> Expr:
+        """What a lane combines into first; where combining twice changes nothing, what is there already."""
+        symbol, loc = reduction.symbol, self.loop.loc
+        if reduction.op in ("+", "*", "^"):
+            return start_of_sum(reduction.op, symbol.dtype, loc)
+        return Var(symbol, loc=loc)
+
+    def _has_near_accesses(self, body: tuple[Stmt, ...]) -> bool:
+        """Whether the loops inside come to one place for all lanes, or to neighbours."""
+        strides = Strides.of(replace(self.loop, body=body))
+        for inner in walk(body):
+            if not isinstance(inner, For | While):
+                continue
+            for node in walk(inner):
+                match node:
+                    case Load() | Store():
+                        pace = strides.pace(node.array, node.index, self.loop)
+                    case Update() if node.target.is_array:
+                        pace = strides.pace(node.target, node.index, self.loop)
+                    case _:
+                        continue
+                if pace in (Pace.FAR, Pace.ANYWHERE):
+                    return False
+        return True
+
+    def _form(self, node: Node) -> Node:
+        """An operation in the form that vectors have, where that is another one: quotients by powers of two as shifts,
+        the size of a complex number, which has been taken apart, without the library."""
+        match node:
+            case Binary("//" | "%" as op, lhs, Const(value=by)) if node.dtype.is_integer and _is_power_of_two(
+                by
+            ):
+                assert isinstance(by, int)
+                other, number = (">>", by.bit_length() - 1) if op == "//" else ("&", by - 1)
+                return Binary(other, lhs, Const(number, node.dtype, loc=node.loc), loc=node.loc)
+            case Intrinsic("hypot") if not self.ctx.options.exact:
+                whole = DType.COMPLEX128 if node.dtype is DType.FLOAT64 else DType.COMPLEX64
+                number_ = Intrinsic("complex", node.args, whole, loc=node.loc)
+                return Intrinsic("abs", (number_,), node.dtype, loc=node.loc)
+            case _:
+                return node
+
+    def _has_form(self, node: Node) -> bool:
+        """Whether C compilers, or C's library, have a form of an operation for vectors."""
+        match node:
+            case Intrinsic(name=name):
+                if name in _INLINE:
+                    return name != "abs" or not node.args[0].dtype.is_complex or not self.ctx.options.exact
+                suffix = "f" if node.dtype is DType.FLOAT32 else ""
+                return name in VECTOR_FUNCTIONS and name + suffix in self.vector_functions
+            case Binary(op="//" | "%"):
+                return False
+            case Binary(op="/"):
+                return node.dtype.is_float
+            case Binary(op="**", rhs=rhs):
+                return node.dtype.is_float and isinstance(rhs, Const) and rhs.value in _POWERS
+            case _:
+                return True
+
+
+def _is_power_of_two(value: complex) -> bool:
+    return isinstance(value, int) and value > 0 and value & (value - 1) == 0
+
+
+def _of_strips(cost: LoopCost | None) -> LoopCost | None:
+    """What a strip costs, where an iteration costs that much."""
+    if cost is None:
+        return None
+
+    def times(value: Expr) -> Expr:
+        return Binary("*", value, Const(float(LANES), DType.FLOAT64, loc=value.loc), loc=value.loc)
+
+    return replace(
+        cost, vector=times(cost.vector), scalar=times(cost.scalar), gathers=times(cost.gathers),
+        bytes_each=times(cost.bytes_each),
+    )  # fmt: skip

@@ -1,0 +1,201 @@
+"""How arguments that overlap share memory: the same elements, or views with a distance.
+
+    f(x, x)            both are one array
+    f(x[1:], x[:-1])   element i of the first is element i + 1 of the second
+    f(u[1:-1, 1:-1], u[:-2, 1:-1], u[2:, 1:-1])       the same in two dimensions
+
+Arrays of one type with the same strides are described as parts of a base, the smallest box
+that holds them all. Where that is not possible (other strides, another dtype, an array that
+meets itself) there is no description, and the version runs that is right for any arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from appyc.ir.aliasing import SharedArray, Sharing
+from appyc.runtime.overlap import byte_range, may_overlap_itself
+from appyc.runtime.signature import layout_of
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+MAX_BUILT_IN = 64
+"""Offsets up to that are part of the code: a small distance decides how many lanes there may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """sharing: what a version is compiled for. hidden: its additional arguments at this call."""
+
+    sharing: Sharing
+    hidden: tuple[object, ...]
+
+
+def describe_sharing(
+    values: Sequence[object], written: frozenset[int], *, any_distance: bool
+) -> Described | None:
+    """How the arguments share memory; None where that cannot be said.
+
+    any_distance: all offsets are hidden arguments, so that one version serves them all.
+    """
+    if any(isinstance(values[n], np.ndarray) and may_overlap_itself(values[n]) for n in written):  # type: ignore[arg-type]
+        return None
+    groups: list[SharedArray] = []
+    hidden: list[object] = []
+    for members in _groups(values, written):
+        arrays = [values[n] for n in members]
+        if are_one(arrays):
+            groups.append(SharedArray(members))
+            continue
+        if not all(isinstance(a, np.ndarray) for a in arrays):
+            return None
+        found = _in_base(arrays)  # type: ignore[arg-type]
+        if found is None:
+            return None
+        base, offsets = found
+        built_in = [
+            tuple(None if any_distance or o > MAX_BUILT_IN else o for o in place) for place in offsets
+        ]
+        groups.append(SharedArray(members, tuple(built_in), layout_of(base).value))
+        hidden.append(base)
+        hidden += [
+            o
+            for place, known in zip(offsets, built_in, strict=True)
+            for o, k in zip(place, known, strict=True)
+            if k is None
+        ]
+    return Described(tuple(groups), tuple(hidden)) if groups else None
+
+
+def _groups(values: Sequence[object], written: frozenset[int]) -> Iterator[tuple[int, ...]]:
+    """Arrays whose byte ranges touch, with those that touch these, where one of them is written."""
+    ranges = {number: byte_range(value) for number, value in enumerate(values)}
+    spans = sorted(
+        (*span, number) for number, span in ranges.items() if span is not None and span[0] < span[1]
+    )
+    groups: list[list[int]] = []
+    end = -1
+    for lo, hi, number in spans:
+        if lo >= end:
+            groups.append([])
+        groups[-1].append(number)
+        end = max(end, hi)
+    for group in groups:
+        if len(group) > 1 and written & set(group):
+            yield tuple(sorted(group))
+
+
+def are_one(arrays: Sequence[Any]) -> bool:
+    """Whether arrays have the same elements, in the same places."""
+    faces = [_face(a) for a in arrays]
+    return all(face == faces[0] for face in faces)
+
+
+def _face(array: Any) -> tuple[object, ...]:
+    """All that tells which elements an array has: address, shape, strides, type."""
+    if isinstance(array, np.ndarray):
+        return (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
+    face = array.__cuda_array_interface__
+    return (face["data"][0], tuple(face["shape"]), face.get("strides"), face["typestr"])
+
+
+def _in_base(arrays: Sequence[Array]) -> tuple[Array, list[tuple[int, ...]]] | None:
+    """An array that all of these are parts of, and where in it each one begins."""
+    first = arrays[0]
+    for array in arrays:
+        if array.dtype != first.dtype or array.strides != first.strides or may_overlap_itself(array):
+            return None
+    offsets: list[tuple[int, ...]] = []
+    for array in arrays:
+        distance = _address(array) - _address(first)
+        found = next(
+            (
+                o
+                for o in _decompositions(distance, first.strides)
+                if _box([*offsets, o], arrays, first.strides)
+            ),
+            None,
+        )
+        if found is None:
+            return None
+        offsets.append(found)
+    box = _box(offsets, arrays, first.strides)
+    assert box is not None
+    low, shape = box
+    base = _part_of_owner(first, low, shape)
+    return (
+        None if base is None else (base, [tuple(o - m for o, m in zip(p, low, strict=True)) for p in offsets])
+    )
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _decompositions(distance: int, strides: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Offsets that add up to a distance in bytes; two candidates for each axis, the long strides first."""
+    order = sorted(range(len(strides)), key=lambda axis: -abs(strides[axis]))
+
+    def search(rest: int, axes: list[int]) -> Iterator[dict[int, int]]:
+        if not axes:
+            if rest == 0:
+                yield {}
+            return
+        axis, *others = axes
+        low = rest // strides[axis] if strides[axis] else 0
+        for offset in (low, low + 1) if strides[axis] else (0,):
+            for found in search(rest - offset * strides[axis], others):
+                yield {axis: offset, **found}
+
+    for found in search(distance, order):
+        yield tuple(found[axis] for axis in range(len(strides)))
+
+
+def _box(
+    offsets: Sequence[tuple[int, ...]], arrays: Sequence[Array], strides: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The corner and the shape of what holds the arrays, if it has no element twice."""
+    low = tuple(min(o[axis] for o in offsets) for axis in range(len(strides)))
+    shape = tuple(
+        max(o[axis] + a.shape[axis] for o, a in zip(offsets, arrays, strict=False)) - low[axis]
+        for axis in range(len(strides))
+    )
+    covered = arrays[0].itemsize
+    for stride, extent in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1):
+        if stride < covered:
+            return None
+        covered += stride * (extent - 1)
+    return low, shape
+
+
+def _part_of_owner(first: Array, low: tuple[int, ...], shape: tuple[int, ...]) -> Array | None:
+    """The box as an array, if all of it lies in the memory of the array that `first` is a view of."""
+    owner = first
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    start = _address(first) + sum(o * s for o, s in zip(low, first.strides, strict=True))
+    reaches = [(n - 1) * s for n, s in zip(shape, first.strides, strict=True)]
+    begin = start + sum(r for r in reaches if r < 0)
+    end = start + sum(r for r in reaches if r > 0) + first.itemsize
+    span = byte_range(owner)
+    if span is None or begin < span[0] or end > span[1]:
+        return None
+    return np.asarray(_Window(owner, start, shape, first))
+
+
+class _Window:
+    """Memory of an array seen as another array, which keeps it alive."""
+
+    def __init__(self, owner: Array, address: int, shape: tuple[int, ...], like: Array) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "data": (address, False),
+            "shape": shape,
+            "strides": like.strides,
+            "typestr": like.dtype.str,
+            "version": 3,
+        }

@@ -1,0 +1,163 @@
+"""The host's part as a Python function over NumPy scalars, with launches.
+
+It gets `rt`, which launches kernels, makes arrays and brings scalars back (`runtime.triton_device`),
+and the arguments: arrays of the device, and scalars of NumPy's types.
+"""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import replace
+
+from appyc.errors import InternalError
+from appyc.ir.gpu_program import (
+    Branch,
+    CheckFaults,
+    Fault,
+    GpuProgram,
+    Launch,
+    Loop,
+    Matrix,
+    Multiply,
+    ReadBack,
+    Repeat,
+    ScheduledStmt,
+)
+from appyc.ir.kernel_scalars import free_scalars
+from appyc.ir.names import spellings
+from appyc.ir.nodes import Alloc, Assign, Break, Continue, Expr, Symbol
+from appyc.ir.printer import constant, expression_printer
+from appyc.ir.visit import symbols_of
+from appyc.triton_gen.triton_kernel import KernelText, Param
+from appyc.triton_gen.triton_writer import Writer
+
+_RESERVED = {
+    *keyword.kwlist,
+    "np",
+    "math",
+    "rt",
+    "apart",
+    "places_of",
+    "is_any",
+    "ascending",
+    "range",
+    "min",
+    "max",
+    "bool",
+    "int",
+    "float",
+    "complex",
+}
+
+
+def emit_host(program: GpuProgram, kernels: dict[str, KernelText]) -> str:
+    """The text of `host`."""
+    return _HostEmitter(program, kernels).emit()
+
+
+class _HostEmitter:
+    def __init__(self, program: GpuProgram, kernels: dict[str, KernelText]) -> None:
+        self.program, self.kernels = program, kernels
+        outside = [*program.params, *(s for stmt in program.body for s in _host_symbols(stmt))]
+        names = spellings([*outside, *symbols_of([*program.results, *program.guards])], _RESERVED)
+        self.name = names.__getitem__
+        self.expr = expression_printer(self.name)
+        self.w = Writer()
+
+    def emit(self) -> str:
+        params = ", ".join(["rt", *(self.name(p) for p in self.program.params)])
+        with self.w.block(f"def host({params}):"):
+            for guard in self.program.guards:
+                self.w.line(f"rt.require({self.expr(guard.holds)}, {guard.reason!r})")
+            for symbol in free_scalars(self.program.body):
+                if symbol not in self.program.params:
+                    self.w.line(f"{self.name(symbol)} = {constant(0, symbol.dtype)}")
+            for stmt in self.program.body:
+                self.stmt(stmt)
+            values = [self._result(r.value) for r in self.program.results]
+            self.w.line("rt.check()")
+            self.w.line(f"return [{', '.join(values)}]")
+        return self.w.text() + "\n"
+
+    def _result(self, value: Expr | Symbol) -> str:
+        return self.name(value) if isinstance(value, Symbol) else self.expr(value)
+
+    def block(self, head: str, body: tuple[ScheduledStmt, ...]) -> None:
+        with self.w.block(head):
+            for stmt in body:
+                self.stmt(stmt)
+
+    def stmt(self, s: ScheduledStmt) -> None:
+        match s:
+            case Assign(target, value):
+                self.w.line(f"{self.name(target)} = {self.expr(value)}")
+            case Loop(var, lo, hi, step, body):
+                self.block(f"for {self.name(var)} in range({self.expr(lo)}, {self.expr(hi)}, {step}):", body)
+            case Repeat(cond, body):
+                self.block(f"while {self.expr(cond)}:", body)
+            case Branch(cond, then, orelse):
+                self.block(f"if {self.expr(cond)}:", then)
+                if orelse:
+                    self.block("else:", orelse)
+            case Break():
+                self.w.line("break")
+            case Continue():
+                self.w.line("continue")
+            case Alloc(array, shape, zero):
+                self.w.line(f'{self.name(array)} = rt.array({self._tuple(shape)}, "{array.dtype}", {zero})')
+            case ReadBack(target, cell):
+                self.w.line(f"{self.name(target)} = rt.read({self.name(cell)})")
+            case CheckFaults():
+                self.w.line("rt.check()")
+            case Fault(site, _, value, extent):
+                numbers = f"{self.expr(value)}, {self.expr(extent)}"
+                self.w.line(f"rt.fail({site}, {numbers})  # {self.program.sites[site].error}")
+            case Multiply():
+                self.block(f"if not {self._multiplied(s)}:", s.orelse)
+            case Launch(kernel, programs):
+                args = [self._argument(p) for p in self.kernels[kernel.name].params]
+                self.w.line(f'rt.launch("{kernel.name}", {", ".join([self.expr(programs), *args])})')
+            case _:
+                raise InternalError("triton_gen", f"{type(s).__name__} on the host")
+
+    def _multiplied(self, s: Multiply) -> str:
+        numbers = ["None" if n is None else self.expr(n) for n in (s.scale, s.keep)]
+        matrices = [self._matrix(m) for m in (s.target, s.left, s.right)]
+        return f"rt.multiply({', '.join([self._tuple(s.sides), *numbers, *matrices])})"
+
+    def _matrix(self, m: Matrix) -> str:
+        return f"({', '.join([self.name(m.array), *map(self._tuple, (m.first, m.below, m.beside))])})"
+
+    def _tuple(self, items: tuple[Expr, ...]) -> str:
+        return f"({', '.join(map(self.expr, items))}{',' * (len(items) == 1)})"
+
+    def _argument(self, param: Param) -> str:
+        if param.symbol is None:
+            return "rt.faults"
+        name = self.name(param.symbol)
+        match param.kind:
+            case "n":
+                return f"{name}.shape[{param.axis}]"
+            case "s":
+                return f"{name}.strides[{param.axis}] // {param.symbol.dtype.part.itemsize}"
+            case _:
+                return name
+
+
+def _host_symbols(stmt: ScheduledStmt) -> list[Symbol]:
+    """The symbols that the host knows; a kernel's own stay in the kernel."""
+    if isinstance(stmt, Launch):
+        arrays = [s for s in symbols_of(stmt.kernel.body) if s.is_array]
+        return [*symbols_of(stmt.programs), *arrays, *free_scalars(stmt.kernel.body)]
+    if isinstance(stmt, Multiply):
+        return symbols_of(replace(stmt, orelse=())) + [
+            s for inner in stmt.orelse for s in _host_symbols(inner)
+        ]
+    bodies = [inner for name in ("body", "then", "orelse") for inner in getattr(stmt, name, ())]
+    if not bodies:
+        return symbols_of(stmt)
+    heads = [getattr(stmt, name) for name in ("cond", "lo", "hi") if hasattr(stmt, name)]
+    own = [s for head in heads for s in symbols_of(head)]
+    if isinstance(stmt, Loop):
+        own.append(stmt.var)
+    return own + [s for inner in bodies for s in _host_symbols(inner)]

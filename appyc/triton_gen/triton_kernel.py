@@ -1,0 +1,285 @@
+"""One kernel as Triton text, with its signature."""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+
+from appyc.errors import InternalError
+from appyc.ir.gpu_program import (
+    Barrier,
+    Branch,
+    Fault,
+    Kernel,
+    LaneReduce,
+    Lanes,
+    LaneScan,
+    Loop,
+    ProgramIndex,
+    Repeat,
+    ScheduledStmt,
+)
+from appyc.ir.kernel_scalars import free_scalars, targets_of
+from appyc.ir.names import spellings
+from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update
+from appyc.ir.types import DType
+from appyc.ir.visit import symbols_of, walk
+from appyc.triton_gen.triton_expressions import ExpressionEmitter, typed
+from appyc.triton_gen.triton_helpers import COMBINE, HELPER_NAMES
+from appyc.triton_gen.triton_writer import Writer
+
+FAULT_WORDS = "fault_words"
+RESERVED = frozenset({*keyword.kwlist, *HELPER_NAMES, "tl", "triton", "libdevice", "LANES", FAULT_WORDS})
+
+_SIGNATURE = {
+    DType.BOOL: "i1", DType.FLOAT32: "fp32", DType.FLOAT64: "fp64",
+    **{d: f"{'u' if d.kind == 'u' else 'i'}{d.bits}" for d in DType if d.is_integer},
+}  # fmt: skip
+
+_ATOMICS = {
+    "+": "add", "min": "min", "minimum": "min", "max": "max", "maximum": "max",
+    "&": "and", "|": "or", "^": "xor",
+}  # fmt: skip
+
+
+_OF_BOOLS = {"min": "&", "minimum": "&", "max": "|", "maximum": "|"}
+"""What to combine bools with, as integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter of a kernel. kind: "array", "n" and "s" (extent and stride of an axis, the
+    stride in elements or parts of complex ones), "scalar", "faults"."""
+
+    name: str
+    type: str
+    kind: str
+    symbol: Symbol | None = None
+    axis: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """A kernel as generated. lanes is the value of its constexpr LANES."""
+
+    name: str
+    text: str
+    params: tuple[Param, ...]
+    lanes: int
+    num_warps: int
+    helpers: frozenset[str]
+
+    @property
+    def signature(self) -> dict[str, str]:
+        return {**{p.name: p.type for p in self.params}, "LANES": "constexpr"}
+
+    @property
+    def constexprs(self) -> dict[str, int]:
+        return {"LANES": self.lanes}
+
+
+def emit_kernel(kernel: Kernel) -> KernelText:
+    return _KernelEmitter(kernel).emit()
+
+
+class _KernelEmitter(ExpressionEmitter):
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        symbols = symbols_of(kernel.body)
+        # What comes from outside keeps the user's names; temporaries give way.
+        outside = [s for s in symbols if s.is_array] + free_scalars(kernel.body)
+        names = spellings([*outside, *symbols], {*RESERVED, kernel.name})
+        super().__init__(names.__getitem__, kernel.lane_scalars)
+        self.w = Writer()
+        self.faults = False
+
+    def emit(self) -> KernelText:
+        free = free_scalars(self.kernel.body)
+        given = [s for s in free if s not in self.lane_scalars]
+        for symbol in _declared(self.kernel.body, set(given)):
+            self._declare(symbol)
+        for stmt in self.kernel.body:
+            self.stmt(stmt)
+        params = self._params(given)
+        head = Writer()
+        names = ", ".join([*(p.name for p in params), "LANES: tl.constexpr"])
+        head.line("@triton.jit")
+        head.line(f"def {self.kernel.name}({names}):")
+        body = "\n".join(f"    {line}" if line else "" for line in (self.w.text() or "pass").splitlines())
+        return KernelText(
+            self.kernel.name,
+            f"{head.text()}\n{body}\n",
+            params,
+            self.kernel.lanes,
+            self.kernel.num_warps,
+            frozenset(self.helpers),
+        )
+
+    def _params(self, given: list[Symbol]) -> tuple[Param, ...]:
+        out = [Param(self.name(a), "*" + _SIGNATURE[a.dtype.part], "array", a) for a in self.arrays]
+        out += [Param(f"{self.name(a)}_{kind}{axis}", "i64", kind, a, axis) for a, kind, axis in self.sizes]
+        out += [Param(self.name(s), _SIGNATURE[s.dtype], "scalar", s) for s in given]
+        if self.faults:
+            out.append(Param(FAULT_WORDS, "*i64", "faults"))
+        return tuple(out)
+
+    def _declare(self, symbol: Symbol) -> None:
+        shape = "(LANES,)" if symbol in self.lane_scalars else "()"
+        self.w.line(f"{self.name(symbol)} = {typed(0, symbol.dtype, shape)}")
+
+    # ------------------------------------------------------------ statements
+
+    def block(self, head: str, body: tuple[ScheduledStmt, ...]) -> None:
+        with self.w.block(head):
+            for stmt in body:
+                self.stmt(stmt)
+
+    def stmt(self, s: ScheduledStmt) -> None:
+        match s:
+            case Assign(target, value):
+                self.w.line(f"{self.name(target)} = {self._shaped(target, value)}")
+            case Store():
+                self._store(s)
+            case Update():
+                self._atomic(s)
+            case Loop():
+                self._loop(s)
+            case Repeat(cond, body):
+                self.block(f"while {self.bare(cond)}:", body)
+            case Branch(cond, then, orelse):
+                self.block(f"if {self.bare(cond)}:", then)
+                if orelse:
+                    self.block("else:", orelse)
+            case ProgramIndex():
+                self._program_index(s)
+            case Lanes(target):
+                self.w.line(f"{self.name(target)} = tl.arange(0, LANES).to(tl.int64)")
+            case LaneReduce():
+                self._lane_reduce(s)
+            case LaneScan():
+                self._lane_scan(s)
+            case Barrier():
+                self.w.line("tl.debug_barrier()")
+            case Fault():
+                self.faults = True
+                args = [self.expr(e) for e in (s.cond, s.value, s.extent)]
+                self.w.line(self.call("record_fault", FAULT_WORDS, str(s.site), *args))
+            case _:
+                raise InternalError("triton_gen", f"{type(s).__name__} in a kernel")
+
+    def _shaped(self, target: Symbol, value: Expr) -> str:
+        """The value with the shape of its target."""
+        if target in self.lane_scalars and isinstance(value, Const):
+            return typed(value.value, value.dtype, "(LANES,)")
+        if target in self.lane_scalars and not self.is_varying(value):
+            return f"tl.broadcast_to({self.expr(value)}, (LANES,))"
+        return self.bare(value)
+
+    def _loop(self, s: Loop) -> None:
+        lo = str(s.lo.value) if isinstance(s.lo, Const) else self.bare(s.lo)
+        bounds = f"{lo}, {self.bare(s.hi)}" + (f", {s.step}" if s.step != 1 else "")
+        with self.w.block(f"for {self.name(s.var)} in range({bounds}):"):
+            # The interpreter's loop variable is Python's; the compiler's may be an int32.
+            self.w.line(f"{self.name(s.var)} = tl.cast({self.name(s.var)}, tl.int64)")
+            for stmt in s.body:
+                self.stmt(stmt)
+
+    def _program_index(self, s: ProgramIndex) -> None:
+        rest = "tl.program_id(0).to(tl.int64)"
+        for target, count in list(zip(s.targets[1:], s.counts, strict=True))[::-1]:
+            self.w.line(f"{self.name(target)} = {rest} % {self.expr(count)}")
+            rest = f"({rest} // {self.expr(count)})"
+        self.w.line(f"{self.name(s.targets[0])} = {rest}")
+
+    def _lane_reduce(self, s: LaneReduce) -> None:
+        value = self._over_lanes(s.value)
+        self.helpers.add(COMBINE[s.op])
+        if s.target.dtype is DType.BOOL:
+            value, combine = f"{value}.to(tl.int32)", COMBINE[_OF_BOOLS.get(s.op, s.op)]
+            self.helpers.add(combine)
+            self.w.line(f"{self.name(s.target)} = tl.reduce({value}, 0, {combine}) != 0")
+            return
+        self.w.line(f"{self.name(s.target)} = tl.reduce({value}, 0, {COMBINE[s.op]})")
+
+    def _lane_scan(self, s: LaneScan) -> None:
+        values = [self._over_lanes(value) for value in s.values]
+        combine, after = COMBINE[s.op], ""
+        if s.targets[0].dtype is DType.BOOL:  # of 32 bits, as in a reduction
+            values, after = [f"{value}.to(tl.int32)" for value in values], " != 0"
+            combine = COMBINE[_OF_BOOLS.get(s.op, s.op)]
+        self.helpers.add(combine)
+        given = values[0] if len(values) == 1 else f"({', '.join(values)})"
+        targets = ", ".join(self.name(target) for target in s.targets)
+        self.w.line(f"{targets} = tl.associative_scan({given}, 0, {combine}){after}")
+
+    def _over_lanes(self, value: Expr) -> str:
+        text = self.expr(value)
+        return text if self.is_varying(value) else f"tl.broadcast_to({text}, (LANES,))"
+
+    # ------------------------------------------------------------ memory
+
+    def _store(self, s: Store) -> None:
+        if s.array.dtype.is_complex:
+            if not isinstance(s.value, Intrinsic) or s.value.name != "complex":
+                raise InternalError("triton_gen", "a complex value in one piece")
+            with_parts = list(enumerate(s.value.args))
+        else:
+            with_parts = [(0, s.value)]
+        for part, value in with_parts:
+            self.w.line(f"tl.store({self._access(s.array, s.index, part, value, s.mask)})")
+
+    def _atomic(self, s: Update) -> None:
+        if not s.atomic:
+            raise InternalError("triton_gen", "an update that is not atomic is left")
+        parts = [s.value]
+        if s.target.dtype.is_complex and isinstance(s.value, Intrinsic):
+            parts = list(s.value.args)
+        for part, value in enumerate(parts):
+            args = self._access(s.target, s.index, part, value, s.mask)
+            self.w.line(f'tl.atomic_{_ATOMICS[s.op]}({args}, sem="relaxed")')
+
+    def _access(
+        self, array: Symbol, index: tuple[Expr, ...], part: int, value: Expr, mask: Expr | None
+    ) -> str:
+        """Pointer, value and mask of a store, all over lanes or all of the program."""
+        parts = [*index, value, *(() if mask is None else (mask,))]
+        lanes = any(self.is_varying(p) for p in parts)
+        pointer = self.pointer(array, index, part, lanes)
+        text = self._over_lanes(value) if lanes else self.expr(value)
+        if mask is None:
+            return f"{pointer}, {text}"
+        return f"{pointer}, {text}, mask={self._over_lanes(mask) if lanes else self.expr(mask)}"
+
+
+def _declared(body: tuple[ScheduledStmt, ...], given: set[Symbol]) -> list[Symbol]:
+    """Scalars that need a value before the statements: those set inside a block whose value
+    crosses the block's border, because Triton wants a variable's type to be known there."""
+    total = _occurrences(body)
+    local: set[Symbol] = set()
+    assigned: dict[Symbol, None] = {}
+
+    def scan(block: tuple[ScheduledStmt, ...], top: bool) -> None:
+        inside = _occurrences(block)
+        needed = set(free_scalars(block))
+        for stmt in block:
+            for symbol in targets_of(stmt):
+                assigned.setdefault(symbol)
+                if symbol not in needed and (top or inside[symbol] == total[symbol]):
+                    local.add(symbol)
+            for name in ("body", "then", "orelse"):
+                scan(getattr(stmt, name, ()), False)
+
+    scan(body, True)
+    return [s for s in assigned if s not in local and s not in given]
+
+
+def _occurrences(body: tuple[ScheduledStmt, ...]) -> dict[Symbol, int]:
+    found: dict[Symbol, int] = {}
+    for stmt in body:
+        for node in walk(stmt):
+            for name in type(node).__dataclass_fields__:
+                value = getattr(node, name)
+                for item in value if isinstance(value, tuple) else (value,):
+                    if isinstance(item, Symbol):
+                        found[item] = found.get(item, 0) + 1
+    return found

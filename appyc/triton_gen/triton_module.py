@@ -1,0 +1,64 @@
+"""A scheduled program as one readable Python module: helpers, kernels, the host function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.ir.abi import FaultSite
+from appyc.ir.gpu_program import GpuProgram, Kernel
+from appyc.ir.nodes import Apart, Ascending, Symbol
+from appyc.ir.printer import INSPECTORS
+from appyc.ir.visit import arrays_written, walk
+from appyc.options import Options
+from appyc.triton_gen.triton_helpers import helper_text
+from appyc.triton_gen.triton_host import emit_host
+from appyc.triton_gen.triton_kernel import KernelText, emit_kernel
+
+_HEAD = """\
+import math
+import numpy as np
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TritonProgram:
+    """What is generated for one function.
+
+    text: the whole source. kernels: each kernel with its signature. params: the function's
+    parameters. sites: what a fault's number means. written: which parameters are arrays that a
+    kernel may write. fuse_multiply_add: whether the compiler may contract to FMA.
+    """
+
+    name: str
+    text: str
+    kernels: tuple[KernelText, ...]
+    params: tuple[Symbol, ...]
+    sites: tuple[FaultSite, ...]
+    written: tuple[bool, ...]
+    fuse_multiply_add: bool = False
+
+
+def generate(program: GpuProgram, options: Options) -> TritonProgram:
+    """The program's text."""
+    kernels = {k.name: emit_kernel(k) for k in _kernels_of(program)}
+    used = {helper for kernel in kernels.values() for helper in kernel.helpers}
+    inspector = INSPECTORS if any(isinstance(n, Apart | Ascending) for n in walk(program)) else ""
+    texts = [k.text for k in kernels.values()]
+    parts = [_HEAD, helper_text(used), *texts, inspector, emit_host(program, kernels)]
+    written = arrays_written(program.body)
+    return TritonProgram(
+        program.name,
+        "\n\n".join(part for part in parts if part),
+        tuple(kernels.values()),
+        program.params,
+        program.sites,
+        tuple(p in written for p in program.params),
+        options.fastmath,
+    )
+
+
+def _kernels_of(program: GpuProgram) -> list[Kernel]:
+    return [n for n in walk(program.body) if isinstance(n, Kernel)]

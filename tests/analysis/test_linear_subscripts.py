@@ -1,0 +1,91 @@
+"""What factors and constants tell of two indices, against all values in a small range."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from appyc.analysis.algebra.linear_subscripts import Linear, Question
+from appyc.analysis.sets.presburger import Presburger
+
+RANGE = range(-6, 7)
+
+
+def linear(constant: int, **terms: int) -> Linear:
+    return Linear(tuple(sorted((name, factor) for name, factor in terms.items() if factor)), constant)
+
+
+def asked(step: int = 1) -> Question:
+    """About a loop over i, inside one over o, around one over x."""
+    return Question("i", step, lambda name: name == "o")
+
+
+def value(what: Linear, at: dict[str, int]) -> int:
+    return what.constant + sum(factor * at[name] for name, factor in what.terms)
+
+
+factors = st.integers(-3, 3)
+linears = st.builds(
+    lambda c, i, o, x: linear(c, i=i, o=o, x=x), st.integers(-5, 5), factors, factors, factors
+)
+
+
+@given(linears, linears, st.sampled_from([1, 2, 3, -1, -2]))
+@hypothesis_settings(max_examples=60, deadline=None, derandomize=True)
+def test_indices_that_never_meet_do_not(earlier: Linear, later: Linear, step: int) -> None:
+    meets = any(
+        value(earlier, {"i": i, "o": o, "x": x}) == value(later, {"i": i + moved * step, "o": o, "x": y})
+        for i, o, x, y in product(RANGE, range(3), range(-3, 4), range(-3, 4))
+        for moved in range(1, 4)
+    )
+    assert not (meets and asked(step).never_equal(earlier, later))
+
+
+def test_the_same_index_meets_in_one_iteration_only() -> None:
+    assert asked().never_equal(linear(0, i=1), linear(0, i=1))
+    assert asked().never_equal(linear(3, i=2, o=5), linear(3, i=2, o=5))
+    assert not asked().never_equal(linear(0, o=1), linear(0, o=1))
+    assert not asked().never_equal(linear(0, i=1, x=1), linear(0, i=1, x=1))
+
+
+def test_the_order_of_iterations_counts() -> None:
+    ahead, here = linear(1, i=1), linear(0, i=1)
+    assert not asked().never_equal(ahead, here)
+    assert asked().never_equal(here, ahead)
+    assert asked(-1).never_equal(ahead, here)
+    assert not asked(-1).never_equal(here, ahead)
+
+
+def test_steps_pass_over_what_is_between() -> None:
+    assert asked(2).never_equal(linear(1, i=1), linear(0, i=1))
+    assert not asked(2).never_equal(linear(2, i=1), linear(0, i=1))
+    assert asked().never_equal(linear(0, i=2), linear(1, i=2))
+
+
+def test_factors_without_a_common_place() -> None:
+    assert asked().never_equal(linear(1, i=4, x=2), linear(0, i=2))
+    assert not asked().never_equal(linear(2, i=4, x=2), linear(0, i=2))
+    assert asked().never_equal(linear(1), linear(2))
+    assert not asked().never_equal(linear(2), linear(2))
+
+
+def test_only_sums_have_numbers() -> None:
+    sets = Presburger()
+    i, n = sets.parameter("i"), sets.parameter("n")
+    assert sets.linear_of(sets.scale(i, 3).sub(n).add(sets.constant(4))) == linear(4, i=3, n=-1)
+    assert sets.linear_of(sets.constant(7)) == linear(7)
+    assert sets.linear_of(i.sub(i)) == linear(0)
+    assert sets.linear_of(i.max(n)) is None
+    assert sets.linear_of(sets.floor_divide(i, 2)) is None
+    assert sets.linear_of(sets.modulo(i, 2)) is None
+
+
+@pytest.mark.parametrize("divisor", [2, 3])
+def test_a_multiple_that_is_divided_again_has_numbers(divisor: int) -> None:
+    sets = Presburger()
+    doubled = sets.scale(sets.parameter("i"), 6)
+    assert sets.linear_of(sets.floor_divide(doubled, divisor)) == linear(0, i=6 // divisor)

@@ -1,0 +1,304 @@
+"""What recordings are made of: the extension does what the classes in Python do."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import appyc.numpy as np
+from appyc.lazy import gathering, indexing, recorded_nodes, recording, running, views
+from appyc.lazy.extension import EXTENSION
+from appyc.lazy.operations import Choose
+from appyc.lazy.running import STATE, flush
+
+needs_extension = pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
+
+KINDS = [(recorded_nodes.PythonBuffer, recorded_nodes.PythonView, recorded_nodes.PythonStatement)]
+if EXTENSION is not None:
+    KINDS.append((EXTENSION.Buffer, EXTENSION.View, EXTENSION.Statement))
+
+
+def test_recording_works_without_the_extension() -> None:
+    tests = [str(Path(__file__).parent / name) for name in ("test_recording.py", "test_kernels.py")]
+    text = (
+        "import sys; sys.modules['appyc.lazy._nodes'] = None\n"
+        "import pytest\n"
+        "from appyc.lazy import nodes\n"
+        "assert recorded_nodes.Buffer is recorded_nodes.PythonBuffer\n"
+        f"sys.exit(pytest.main(['-q', '-x', '-p', 'no:cacheprovider', '-k', 'cpu or not target', *{tests}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize(("buffer_type", "view_type", "statement_type"), KINDS)
+def test_statements_hold_what_they_read_and_not_what_they_write(
+    buffer_type, view_type, statement_type
+) -> None:
+    dtype = numpy.dtype(float)
+    source, target = buffer_type((3, 4), dtype), buffer_type((3, 4), dtype)
+    assert source.nbytes == 96
+    assert (source.memory, source.ghost, source.lent, source.is_number) == (None, None, False, False)
+    view = view_type(source, (), (3, 4), dtype)
+    store = statement_type(Choose(), (view, 2.0), target, (), (3, 4), "site")
+    make = statement_type(Choose(), (view, view), target, None, (3, 4), "site")
+    for statement, stores in ((store, True), (make, False)):
+        assert statement.target() is target
+        assert statement.stores is stores
+        assert statement.writes() == (target,)
+        assert statement.stored() == ((target,) if stores else ())
+        assert statement.makes() == (() if stores else (target,))
+    assert (store.shape, store.path, make.path, store.site) == ((3, 4), (), None, "site")
+    assert store.operands == (view, 2.0)
+    gone = [weakref.ref(source), weakref.ref(target), weakref.ref(view)]
+    del target
+    assert gone[1]() is None
+    assert store.writes() == make.writes() == store.stored() == make.makes() == ()
+    del source, view
+    assert gone[0]() is not None
+    del store, make, statement
+    assert gone[0]() is gone[2]() is None
+
+
+@needs_extension
+def test_the_extension_refuses_what_it_cannot_hold() -> None:
+    dtype = numpy.dtype(float)
+    with pytest.raises(TypeError):
+        EXTENSION.Buffer([3], dtype)
+    with pytest.raises(TypeError):
+        EXTENSION.Buffer((3,), "float64")
+    with pytest.raises(TypeError):
+        EXTENSION.View(3, (), (3,), dtype)
+    with pytest.raises(TypeError):
+        EXTENSION.Statement(Choose(), [], EXTENSION.Buffer((3,), dtype), None, (3,), "site")
+    with pytest.raises(TypeError):
+        EXTENSION.indexed(3, 4)
+    with pytest.raises(TypeError):
+        EXTENSION.made(int, [], Choose(), (), (), dtype, "site", False)
+
+
+@needs_extension
+def test_the_calling_line_is_outside_of_the_folder() -> None:
+    code, instruction, _ = EXTENSION.caller("/nowhere")
+    assert code is sys._getframe().f_code
+    assert recorded_nodes._caller("/nowhere")[0] is code
+    above, _, _ = EXTENSION.caller(__file__)
+    assert above is recorded_nodes._caller(__file__)[0]
+    assert above is not code
+    assert instruction > 0
+
+
+@pytest.mark.parametrize(
+    "caller", [recorded_nodes._caller, *([EXTENSION.caller] if EXTENSION is not None else [])]
+)
+def test_the_way_to_a_line_is_part_of_the_site(caller) -> None:
+    def site() -> recorded_nodes.Site:
+        return caller("/nowhere")
+
+    def other() -> recorded_nodes.Site:
+        return site()
+
+    sites = [(site(), other(), other()) for _ in range(3)]
+    assert sites[0] == sites[1] == sites[2]  # from the same place in a loop
+    assert len(set(sites[0])) == 3
+    assert len({(code, instruction) for code, instruction, _ in sites[0]}) == 1
+
+
+bounds = st.none() | st.integers(-9, 9)
+items = (
+    st.integers(-7, 7)
+    | st.builds(slice, bounds, bounds, st.none() | st.sampled_from((1, 2, 3, -1, -2)))
+    | st.none()
+    | st.just(...)
+)
+
+
+@needs_extension
+@given(st.lists(st.integers(0, 8), max_size=3), st.lists(items, max_size=4), st.booleans())
+def test_basic_indices_are_what_numpy_makes_of_them(
+    shape: list[int], key: list[object], single: bool
+) -> None:
+    values = numpy.zeros(tuple(shape))
+    array = np.array(values)
+    key = key[:1] if single else key
+    index = key[0] if single and key else tuple(key)
+    found = EXTENSION.indexed(array, index)
+    try:
+        wanted = values[index]
+    except IndexError:
+        assert found is None
+        return
+    if found is None:  # it takes more to tell: NumPy gives a number, or would
+        assert not shape or (wanted.shape == () and ... not in key)
+        return
+    assert found.shape == wanted.shape
+    assert found.ghost().shape == wanted.shape
+    assert found.ghost().strides == wanted.strides or 0 in wanted.shape or 1 in wanted.shape
+    items = indexing.basic_index(index, tuple(shape))
+    if items == ():
+        assert (found.buffer, found.path) == (array.buffer, array.path)
+    else:
+        step, same = found.path[-1], views.PythonIndex(items)
+        assert step.items == items
+        assert (step.form, step.numbers) == (same.form, same.numbers)
+        assert step == EXTENSION.Index(items)
+        assert step != EXTENSION.Index((*items, None))
+
+
+@needs_extension
+@pytest.mark.parametrize(
+    "key", [True, numpy.int64(1), [0], slice(0.0, 2), numpy.array([True, False, True]), "x"]
+)
+def test_other_indices_are_left_to_others(key) -> None:
+    assert EXTENSION.indexed(np.zeros(3), key) is None
+
+
+@needs_extension
+def test_zero_steps_are_refused() -> None:
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        np.zeros(3)[::0]
+
+
+@needs_extension
+def test_arrays_that_only_recorded_statements_hold_run_before_others_are_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flush()
+    a, b = (np.array(numpy.ones(20_000)) for _ in "ab")
+    half = b[:10_000]
+    waits = [a * 2.0, a[1:] + a[:-1], half * 3.0, b + 1.0]
+    recorded = STATE.recording.statements
+    assert recorded_nodes.held_alone(recorded) == 0
+    del a
+    assert recorded_nodes.held_alone(recorded) == 160_000
+    del b
+    assert recorded_nodes.held_alone(recorded) == 160_000  # there is a view of it
+    monkeypatch.setattr(running, "MOST_HELD", 300_000)
+    values = numpy.ones(20_000)
+    np.array(values)
+    assert len(recorded) == 4
+    del half
+    assert recorded_nodes.held_alone(recorded) == 320_000
+    np.array(numpy.ones(10))
+    assert len(STATE.recording.statements) == 4
+    np.array(values)
+    assert STATE.recording.statements == []
+    assert [float(w[0]) for w in waits] == [2.0, 2.0, 3.0, 2.0]
+
+
+def statements() -> tuple[list[recorded_nodes.Statement], list[object]]:
+    """All kinds of them, and what holds their results."""
+    flush()
+    a, m, row = np.array(numpy.arange(40.0)), np.array(numpy.ones((5, 8))), np.array(numpy.ones((1, 8)))
+    index = np.array([1, 0, 4])
+    flush()
+    held = [
+        a * 2 + m[0, 3],
+        m + row,
+        np.where(m > row, 1, row),
+        m[1:-1, ::-2] * m[:3, 1::2],
+        a.reshape(5, 8) - m.T.T,
+    ]
+    m[2:] = held[0][8:32].reshape(3, 8)
+    a += a[::-1] * held[4].sum()
+    a[index] = 5.0
+    held += [
+        np.zeros(7) + 1,
+        m.T @ m,
+        a[index],
+        a.sum(),
+        np.roll(a, 3),
+        m**2,
+        m**2.5,
+        held[0].astype(int),
+        m.T.copy(),
+    ]
+    a[...] = 1j.real
+    a[3:] -= a[:-3]
+    return STATE.recording.statements[:], [*held, a, m, row]
+
+
+@needs_extension
+def test_the_extension_gathers_what_python_gathers(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded, held = statements()
+    assert len(recorded) > 20
+    found = gathering.gather(recorded)
+    monkeypatch.setattr(gathering, "add_lines", recorded_nodes._add_lines)
+    wanted = gathering.gather(recorded)
+    for name in gathering.Gathered.__slots__:
+        assert getattr(found, name) == getattr(wanted, name), name
+    assert hash(found.structure()) == hash(wanted.structure())
+    assert held
+    flush()
+
+
+@needs_extension
+@pytest.mark.parametrize("kept", range(-1, 14))
+def test_the_extension_parts_statements_as_python_does(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def parted() -> list[list[tuple[object, ...]]]:
+        recorded, held = statements()
+        STATE.recording.statements.clear()
+        wanted = [held[kept].buffer] if kept >= 0 else []
+        overwritten = [held[-2].buffer] if kept % 3 == 1 else []
+        held = held[: kept + 1]  # the rest goes
+        found = recording.parted(recorded, wanted, overwritten)
+        assert recorded == []
+        return [[(s.operation, s.shape, s.path is None, len(s.operands)) for s in part] for part in found]
+
+    one = parted()
+    monkeypatch.setattr(recorded_nodes, "parted", recorded_nodes._parted)
+    assert one == parted()
+    assert bool(one[0]) == (kept >= 0)
+
+
+@needs_extension
+def test_statements_that_held_the_only_reader_go_with_it() -> None:
+    flush()
+    x = np.array(numpy.ones(30))
+    for _ in range(2):  # each reads what the one before it makes
+        x = x + 1.0
+    del x
+    assert recorded_nodes.parted(STATE.recording.statements, set(), set()) == ([], [])
+    assert STATE.recording.statements == []
+
+
+def test_many_operations_that_are_dropped_leave_nothing_behind() -> None:
+    check_that_nothing_is_left(100_000)
+
+
+@pytest.mark.slow
+def test_a_million_operations_that_are_dropped_leave_nothing_behind() -> None:
+    check_that_nothing_is_left(1_000_000)
+
+
+def check_that_nothing_is_left(count: int) -> None:
+    a = np.ones(64)
+    m = np.ones((8, 8))
+
+    def record(times: int) -> None:
+        for k in range(times // 4):
+            b = a * 2.0
+            c = b[1:-1] + a[:-2]
+            c += 1.0
+            m[k % 8].sum()
+
+    record(2000)
+    gc.collect()
+    blocks, resident = sys.getallocatedblocks(), resident_bytes()
+    record(count)
+    gc.collect()
+    assert sys.getallocatedblocks() - blocks < 3000
+    assert resident_bytes() - resident < 4 << 20
+
+
+def resident_bytes() -> int:
+    status = Path("/proc/self/statm")
+    return int(status.read_text().split()[1]) * 4096 if status.exists() else 0

@@ -1,0 +1,248 @@
+"""Iterations become lanes under masks around loops that they leave at different times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc import pipeline
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Alloc, For, Function, If, Load, LoopMode, While
+from appyc.ir.printer import print_function
+from appyc.ir.verify import check
+from appyc.ir.visit import loops_of, walk
+from appyc.options import Options
+from appyc.passes.pass_context import PassContext
+from appyc.passes.storage.hoist_loads import hoist_loads
+from appyc.passes.vectorise.vectorise_outer_loops import LANES, vectorise_outer_loops
+from tests.lowering import after, lowered
+from tests.printed import run_printed
+
+
+def analysed(fn, *args: object, options: Options | None = None) -> Function:
+    context = PassContext(options or Options())
+    return after(lowered(fn, *args), *pipeline.SIMPLIFY, *pipeline.ANALYSE, context=context)
+
+
+def masked(fn, *args: object, functions: frozenset[str] = frozenset()) -> Function:
+    """The function after the pass, which does what it did for these arguments."""
+    before = analysed(fn, *args)
+    out = vectorise_outer_loops(before, PassContext(), functions)
+    check(out, "vectorise_outer_loops")
+    outcomes = []
+    for program in (before, out):
+        own = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        outcomes.append((run_printed(program, *own), own))
+    np.testing.assert_equal(outcomes[1], outcomes[0])
+    return out
+
+
+def has_masks(fn: Function) -> bool:
+    return any(isinstance(n, Alloc) and n.in_frame for n in walk(fn))
+
+
+def steps(c, out, limit):
+    for i in range(len(out)):
+        z = 0.0
+        k = 0
+        while z < 4.0 and k < limit:
+            z = z * z + c[i]
+            k += 1
+        out[i] = k
+
+
+COUNTS = np.zeros(37, np.int64)
+NUMBERS = np.linspace(-1, 2, 37)
+
+
+def test_while_with_an_end_of_its_own(golden):
+    out = masked(steps, NUMBERS, COUNTS, 30)
+    strip = loops_of(out.body)[0]
+    assert strip.mode is LoopMode.PARALLEL
+    assert strip.step == LANES
+    golden("ir/vectorise_outer_loops.txt", print_function(out))
+
+
+@pytest.mark.parametrize("count", [0, 1, LANES - 1, LANES, LANES + 1, 3 * LANES])
+def test_any_number_of_iterations(count):
+    assert has_masks(masked(steps, np.linspace(-1, 2, count), np.zeros(count, np.int64), 20))
+
+
+def test_few_lanes_that_are_left_go_on_alone():
+    numbers = np.where(np.arange(40) % 20 == 3, 0.1, 3.0)
+    out = masked(steps, numbers, np.zeros(40, np.int64), 50)
+    alone = [n for n in loops_of(out.body) if n.mode is LoopMode.SEQUENTIAL]
+    assert [isinstance(n.body[-1], For) for n in alone] == [False]
+    assert any(isinstance(n, While) for n in walk(alone[0].body))
+
+
+def total(x, limit):
+    s = 0.0
+    for i in range(len(x)):
+        v = x[i]
+        k = 0
+        while v < 3.0 and k < limit:
+            v = v * 1.5 + 0.1
+            k += 1
+        s += k
+    return s
+
+
+def test_sums_are_gathered_from_lanes():
+    assert has_masks(masked(total, NUMBERS, 12))
+
+
+def largest(x, limit):
+    s = -9.0
+    for i in range(len(x)):
+        v = x[i]
+        for _ in range(limit):
+            if v > 3.0:
+                break
+            v = v * 1.5 + 0.1
+        s = max(s, v)
+    return s
+
+
+def test_breaks_are_flags_and_extremes_are_gathered():
+    assert has_masks(masked(largest, NUMBERS, 12))
+
+
+def cubes(z, out, n):
+    for i in range(len(z)):
+        w = z[i]
+        for _ in range(n):
+            w = w - (w * w * w - 1) / (3 * w * w)
+        out[i] = w
+
+
+def test_complex_numbers_are_pairs():
+    z = np.linspace(0.5, 2, 19) + 0.7j
+    before = analysed(cubes, z, z.copy(), 4)
+    out = vectorise_outer_loops(before, PassContext())
+    check(out, "vectorise_outer_loops")
+    assert has_masks(out)
+    results = np.zeros((2, 19), complex)
+    for program, result in zip((before, out), results, strict=True):
+        run_printed(program, z, result, 4)
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-13)
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def divisors(a, b, out):
+    for i in range(len(out)):
+        x = a[i]
+        y = b[i]
+        while y != 0:
+            x, y = y, x % y
+        out[i] = x
+
+
+def halves(table, x, out):
+    for i in range(len(x)):
+        low = 0
+        high = len(table)
+        while low < high:
+            middle = (low + high) // 2
+            if table[middle] < x[i]:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = low
+
+
+def handed_on(c, out, limit):
+    z = 0.0
+    for i in range(len(out)):
+        k = 0
+        while z < 4.0 and k < limit:
+            z = z * z + c[i]
+            k += 1
+        out[i] = k
+
+
+def logarithms(z, out, n):
+    for i in range(len(z)):
+        w = z[i]
+        k = 0
+        while k < n and w.real < 9:
+            w = np.log(w + 3) + w
+            k += 1
+        out[i] = w
+
+
+def waves(x, out, n):
+    for i in range(len(x)):
+        w = x[i]
+        k = 0
+        while k < n and w < 9:
+            w = np.sin(w) + w + 0.1
+            k += 1
+        out[i] = w
+
+
+ONES = np.ones(5, np.int64)
+PLANE = np.ones(5, np.complex128)
+
+
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [
+        (divisors, (ONES, ONES, ONES)),
+        (halves, (NUMBERS, NUMBERS, COUNTS)),
+        (handed_on, (NUMBERS, COUNTS, 5)),
+        (logarithms, (PLANE, PLANE.copy(), 3)),
+        (waves, (NUMBERS, NUMBERS.copy(), 3)),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_is_better_left_alone(fn, args):
+    before = analysed(fn, *args)
+    assert vectorise_outer_loops(before, PassContext()) == before
+
+
+def test_functions_that_have_a_form_for_vectors():
+    assert has_masks(masked(waves, NUMBERS, NUMBERS.copy(), 9, functions=frozenset({"sin"})))
+
+
+# ---------------------------------------------------------------- reads ahead
+
+
+def test_reads_are_not_taken_out_of_conditions():
+    def fn(x, w, out, n):
+        for i in range(len(x)):
+            s = x[i]
+            k = 0
+            while k < n and s < w[0]:
+                s = s + x[i]
+                if s > 1.0:
+                    s = s + w[1]
+                k += 1
+            out[i] = s
+
+    before = analysed(fn, NUMBERS, NUMBERS, NUMBERS.copy(), 5)
+    (loop,) = loops_of(before.body)
+    body = hoist_loads(loop.body, set(), NameSupply.after(before))
+    inner = next(stmt for stmt in body if isinstance(stmt, While))
+    left = [n for n in walk(inner) if isinstance(n, Load)]
+    assert len(left) == 2  # behind `and`, and under the `if`
+    guard = body[body.index(inner) - 1]
+    assert isinstance(guard, If)
+    assert len(guard.then) == 1
+
+
+def test_reads_of_what_is_written_stay():
+    before = analysed(steps, NUMBERS, COUNTS, 5)
+    (loop,) = loops_of(before.body)
+    for written, reads in ((set(), 0), ({before.params[0]}, 1)):
+        body = hoist_loads(loop.body, written, NameSupply.after(before))
+        inner = next(stmt for stmt in body if isinstance(stmt, While))
+        assert sum(isinstance(n, Load) for n in walk(inner)) == reads
+
+
+def test_explained():
+    report = appyc.jit(cache=False)(steps).explain(NUMBERS, COUNTS, 5)
+    assert any("side by side in lanes" in r.text and r.kind == "note" for r in report.remarks)
