@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import FunctionType
 
-import appyc.frontend.expressions.expressions  # noqa: F401  (first: modules of the front end import each other)
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend import dispatch
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import held
@@ -17,14 +17,16 @@ from appyc.frontend.control import returns
 from appyc.frontend.control.joined_returns import with_joined_returns
 from appyc.frontend.control.peeling import refuse_stores_before
 from appyc.frontend.control.phi_storage import arrays_of
-from appyc.frontend.control.statements import lower_block
+from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
+from appyc.frontend.expressions.indexed_tuples import table_of
 from appyc.frontend.expressions.lists import refuse_mixed
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
+from appyc.frontend.library.comparing import array_of
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
-from appyc.frontend.scope import Facts, NoValue, Recursive, Restart, Scope
+from appyc.frontend.scope import Facts, Lowering, NoValue, Recursive, Restart, Scope
 from appyc.frontend.source import Source, parameters_of
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import (
@@ -89,7 +91,12 @@ def lower_function(
         supply, callees = NameSupply(), Callees(known)
         environment = Environment(supply, typeof, fn, callees)
         scope = Scope(
-            _source(source, facts), Names(fn, environment, AccessPath()), supply, facts, (fn.__code__,)
+            LOWERING,
+            _source(source, facts),
+            Names(fn, environment, AccessPath()),
+            supply,
+            facts,
+            (fn.__code__,),
         )
         try:
             lowered = _lower(scope, fn, arguments, environment)
@@ -325,7 +332,7 @@ def _called(
     from others. params: symbols in the arguments that are its parameters."""
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
-        scope = Scope(_source(source, facts), names, caller.supply, facts, calls, memory)
+        scope = Scope(caller.lowering, _source(source, facts), names, caller.supply, facts, calls, memory)
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
         scope.fixed = caller.fixed | params
@@ -356,3 +363,14 @@ def _called(
         statements = (*starts, *scope.first, *returns.without_elements(scope, loc), *scope.block)
         return statements, value, scope
     raise AssertionError("lowering does not settle")
+
+
+LOWERING = Lowering(
+    expression=dispatch.lower,
+    statement=lower_statement,
+    block=lower_block,
+    inline=lower_inline,
+    callee=lower_callee,
+    array_of=array_of,
+    table_of=table_of,
+)

@@ -8,10 +8,11 @@ joins them, and copies into a common symbol are emitted at the ends of the paths
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from appyc.errors import Loc, TypeInferenceError, UnknownNameError, UnsupportedError
 from appyc.frontend.arrays.allocations import Memory
@@ -45,6 +46,7 @@ from appyc.frontend.types.values import (
     ReturnedList,
     ReturnedView,
     Slot,
+    Table,
     Tensor,
     TupleSlots,
     TupleValue,
@@ -149,11 +151,31 @@ class LoopFrame:
     """Which names have one another's arrays in later iterations."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """The functions that lower syntax which may hold syntax of every other kind. What they call gets at them by the
+    scope (`Scope.lower` and so on), as it cannot import them.
+
+    expression: a Masked, too, where a mask chooses. block: statements in a row (`control/statements.py`). inline: the
+    body of a function that is called. callee: the same as a function of its own. array_of: the array that NumPy makes
+    of a tuple. table_of: the array that holds the numbers of a tuple which is indexed at run time.
+    """
+
+    expression: Callable[[Scope, ast.expr], Value]
+    statement: Callable[[Scope, ast.stmt], None]
+    block: Callable[[Scope, list[ast.stmt], Callable[[], None] | None], None]
+    inline: Callable[[Scope, Source, Names, object, Mapping[str, Value], Loc], Value]
+    callee: Callable[[Scope, Source, Names, object, Loc], Callable[..., Any]]
+    array_of: Callable[[Scope, Value, DType | None, Loc], Value]
+    table_of: Callable[[Scope, Sequence[Value], str, Loc], Table | None]
+
+
 class Scope:
     """One function, or one call of a function that is inlined."""
 
     def __init__(
         self,
+        lowering: Lowering,
         source: Source,
         names: Names,
         supply: NameSupply,
@@ -161,6 +183,7 @@ class Scope:
         calls: tuple[object, ...] = (),
         memory: Memory | None = None,
     ) -> None:
+        self.lowering = lowering
         self.locals = assigned_names(source.ast)
         self.indexed = names_indexed(source.ast)
         self.read_lists = read_lists(source.ast, names.is_of_library)
@@ -220,6 +243,17 @@ class Scope:
 
     def loc(self, node: ast.AST) -> Loc:
         return self.source.loc(node)
+
+    def lower(self, node: ast.expr) -> Value:
+        """The value of an expression; a Masked where a mask chooses."""
+        return self.lowering.expression(self, node)
+
+    def lower_statement(self, node: ast.stmt) -> None:
+        self.lowering.statement(self, node)
+
+    def lower_block(self, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
+        """Statements in a row; `finish` is called at the end of each path."""
+        self.lowering.block(self, body, finish)
 
     def emit(self, stmt: Stmt) -> None:
         self.block.append(stmt)
@@ -351,9 +385,8 @@ class Scope:
         self.env[name] = bound = self._store(name, self.env.get(name), value, loc)
         self.set_none_flag(name, value, loc)
         if name in self.indexed and isinstance(bound, TupleSlots) and isinstance(value, TupleValue):
-            from appyc.frontend.expressions.indexed_tuples import table_of  # noqa: PLC0415  (it emits into a scope)
-
-            self.env[name] = replace(bound, table=value.table or table_of(self, value.items, name, loc))
+            table = value.table or self.lowering.table_of(self, value.items, name, loc)
+            self.env[name] = replace(bound, table=table)
         self.bound_at[name] = loc
         self.set_flag(name, loc)
 

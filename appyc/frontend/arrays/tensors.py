@@ -86,9 +86,7 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
         case ListValue(slots=slots):
             return _of_list(scope, slots, loc)
         case TupleValue() if value.items:
-            from appyc.frontend.library.comparing import array_of  # noqa: PLC0415  (it works with tensors)
-
-            return as_tensor(scope, array_of(scope, value, None, loc), loc)
+            return as_tensor(scope, scope.lowering.array_of(scope, value, None, loc), loc)
         case _:
             raise TypeInferenceError(f"{what} is {describe(value)}, where an array is needed", loc)
 

@@ -22,7 +22,8 @@ from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
-from appyc.frontend.control.loops import Range, what_it_runs_over
+from appyc.frontend.control.conditionals import lower_condition
+from appyc.frontend.control.iterables import Range, what_it_runs_over
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope, constant_truth
@@ -104,7 +105,7 @@ def _one_by_one(
                     scope.env[name] = item  # as if it were written out
                 else:
                     scope.bind(name, item, scope.loc(first.target))
-            holds = [constant_truth(expressions.lower_condition(scope, test)) for test in first.ifs]
+            holds = [constant_truth(lower_condition(scope, test)) for test in first.ifs]
             if None in holds:
                 yield None
                 return
@@ -152,8 +153,6 @@ def _rows(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
 
 def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     """The items computed by a loop, in a list (`frontend/expressions/lists.py`)."""
-    from appyc.frontend.control.statements import lower_statement  # noqa: PLC0415  (statements hold expressions)
-
     loc = scope.loc(node)
     name = f"items_in_line_{node.lineno}_{node.col_offset}"  # the same each time that this is lowered
 
@@ -175,8 +174,8 @@ def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
         targets = (n for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
         scope.locals |= {name, *(n.id for n in targets)}
         scope.list_names |= {name}
-        lower_statement(scope, new)
-        lower_statement(scope, stmt)
+        scope.lower_statement(new)
+        scope.lower_statement(stmt)
         return scope.read(name, loc)
 
 
@@ -214,7 +213,7 @@ def _item(
             scope.locals |= {name}
             scope.env[name] = _binding(scope, name, part, places, loc)
         for test in generator.ifs:
-            cond = expressions.lower_condition(scope, test)
+            cond = lower_condition(scope, test)
             holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
     if block or not (isinstance(item, Number) or is_array(item)):

@@ -11,12 +11,13 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.arrays.choices import chosen_array
 from appyc.frontend.expressions import arithmetic, expressions
-from appyc.frontend.expressions.arithmetic import cast, truth_of
+from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.scope import NoValue, Scope, constant_truth
 from appyc.frontend.syntax.none_tests import proven, where_numbers
-from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.frontend.types.values import DictValue, ListValue, MaybeNone, Number, Opaque, TupleValue, Value
 from appyc.ir.nodes import (
     Assign,
+    Compare,
     Expr,
     If,
     Logical,
@@ -85,7 +86,7 @@ def _truth_of_object(scope: Scope, node: ast.expr) -> bool | None:
 
 
 def logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Expr:
-    out = expressions.lower_condition(scope, nodes[0])
+    out = lower_condition(scope, nodes[0])
     told = proven(nodes[0], is_and)
     for node in nodes[1:]:
         known = constant_truth(out)
@@ -93,7 +94,7 @@ def logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
             break  # what follows is never evaluated
         try:
             with where_numbers(scope, told), scope.collect() as block, _binding_nothing(scope):
-                nxt = expressions.lower_condition(scope, node)
+                nxt = lower_condition(scope, node)
         except NoValue:
             break
         told |= proven(node, is_and)
@@ -133,7 +134,7 @@ def _choose(
 
 def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr, loc: Loc) -> Value:
     """`body if test else orelse`."""
-    cond = expressions.lower_condition(scope, test)
+    cond = lower_condition(scope, test)
     known = constant_truth(cond)
     if known is not None:
         return expressions.lower_expression(scope, body if known else orelse)
@@ -169,3 +170,31 @@ def _choose_items(scope: Scope, cond: Expr, then: TupleValue, other: TupleValue,
             for a, b in pairs
         )
     )
+
+
+def lower_condition(scope: Scope, node: ast.expr) -> Expr:
+    """An expression's truth; `and`, `or` and `not` stay short-circuit tests."""
+    loc = scope.loc(node)
+    match node:
+        case ast.BoolOp(op=op, values=values):
+            return logical_chain(scope, isinstance(op, ast.And), values, loc)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = lower_condition(scope, operand)
+            return arithmetic.logical_not(Number(inner, python=True), loc).expr
+    value = expressions.lower_or_none(scope, node)
+    match value:
+        case MaybeNone(value=present, is_none=is_none):
+            there = arithmetic.logical_not(is_none, loc).expr
+            if isinstance(present, TupleValue):
+                return there  # it has items
+            return Logical("and", there, truth_of(present.expr), loc=loc)
+        case DictValue():
+            return arithmetic.const(True, DType.BOOL, loc)
+        case TupleValue():
+            return arithmetic.const(bool(value.items), DType.BOOL, loc)
+        case ListValue(slots=slots):
+            return Compare(">", Var(slots.count, loc=loc), integer(0, loc), loc=loc)
+        case Opaque() if isinstance(value.obj, str | type(None)):
+            return arithmetic.const(bool(value.obj), DType.BOOL, loc)
+        case _:
+            return truth_of(expressions.number(value, loc, "this condition").expr)

@@ -16,6 +16,7 @@ import builtins
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
+from appyc.frontend.control.comprehensions import collected, is_described, own_names
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope
@@ -48,9 +49,6 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 
 def _searched(scope: Scope, node: ast.GeneratorExp, is_any: bool, loc: Loc) -> Value:
-    from appyc.frontend.control.comprehensions import own_names  # noqa: PLC0415  (it asks what loops run over)
-    from appyc.frontend.control.statements import lower_statement  # noqa: PLC0415  (statements hold expressions)
-
     name = unused("found", scope.locals)
     test: ast.expr = node.elt if is_any else ast.copy_location(ast.UnaryOp(ast.Not(), node.elt), node.elt)
     body = [_assigned(name, is_any, node), ast.copy_location(ast.Break(), node)]
@@ -70,16 +68,13 @@ def _searched(scope: Scope, node: ast.GeneratorExp, is_any: bool, loc: Loc) -> V
     with own_names(scope):
         targets = (n for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
         scope.locals |= {name, *(n.id for n in targets)}
-        lower_statement(scope, _assigned(name, not is_any, node))
-        lower_statement(scope, block)
+        scope.lower_statement(_assigned(name, not is_any, node))
+        scope.lower_statement(block)
         return scope.read(name, loc)
 
 
 def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     """Python's `sum` of a generator with several loops: these loops, with a total. None for what has no such."""
-    from appyc.frontend.control.comprehensions import is_described, own_names  # noqa: PLC0415  (as above)
-    from appyc.frontend.control.statements import lower_statement  # noqa: PLC0415  (as above)
-
     match node:
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
             pass
@@ -101,8 +96,8 @@ def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     with own_names(scope):
         targets = (n for g in argument.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
         scope.locals |= {name, *(n.id for n in targets)}
-        lower_statement(scope, first)
-        lower_statement(scope, block)
+        scope.lower_statement(first)
+        scope.lower_statement(block)
         return scope.read(name, scope.loc(node))
 
 
@@ -113,8 +108,6 @@ def _assigned(name: str, value: bool, at: ast.expr) -> ast.stmt:
 
 def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> Value | None:
     """Python's `min` and `max` of a generator or a vector; None for other arguments."""
-    from appyc.frontend.control.comprehensions import collected  # noqa: PLC0415  (it asks what loops run over)
-
     argument = node.args[0]
     if node.keywords:
         return None
@@ -123,7 +116,7 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
     elif isinstance(argument, ast.Tuple | ast.List):
         return None
     else:
-        value = expressions.lower_lazily(scope, argument)
+        value = scope.lower(argument)
     if isinstance(value, ListValue):
         value = as_tensor(scope, value, loc)
     if isinstance(value, TupleValue):

@@ -24,9 +24,12 @@ import numpy as np
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.array_creation import shape_from
 from appyc.frontend.arrays.tensors import as_tensor, as_value, is_array, kept
-from appyc.frontend.control.loop_bodies import LoopBody, end_path, lower_statements
+from appyc.frontend.control.iterables import Range, is_outer, what_it_runs_over
+from appyc.frontend.control.joins import end_path
+from appyc.frontend.control.loop_bodies import LoopBody, lower_statements
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.pragmas.clauses import loop_clauses
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.scope import LoopFrame, Scope
@@ -65,13 +68,6 @@ def places_of(scope: Scope, node: ast.expr) -> Places | None:
     return None
 
 
-def is_outer(scope: Scope, func: ast.expr) -> bool:
-    """Whether a callee is found outside the function: a module's, not an array's method."""
-    while isinstance(func, ast.Attribute):
-        func = func.value
-    return isinstance(func, ast.Name) and func.id not in scope.locals
-
-
 def _indices(scope: Scope, args: list[ast.expr], loc: Loc) -> Places:
     args = expressions.unstarred(scope, args)
     values = [expressions.put_together(scope, v, loc) for v in expressions.lower_operands(scope, args)]
@@ -88,8 +84,6 @@ def _indices(scope: Scope, args: list[ast.expr], loc: Loc) -> Places:
 
 def _pairs(scope: Scope, args: list[ast.expr], loc: Loc) -> Places | None:
     """itertools.product of ranges and arrays."""
-    from appyc.frontend.control.loops import Range, what_it_runs_over  # noqa: PLC0415  (loops hold these)
-
     sources = [what_it_runs_over(scope, arg) for arg in expressions.unstarred(scope, args)]
     ranges = [s for s in sources if isinstance(s, Range) and s.step == 1 and not s.parallel]
     if len(ranges) < len(sources):
@@ -144,8 +138,6 @@ def lower_place_loop(
 def _nest(
     scope: Scope, node: ast.For, places: Places, at: tuple[Var, ...], pragma: LoopPragma | None, loc: Loc
 ) -> None:
-    from appyc.frontend.expressions.assignments import assign_to  # noqa: PLC0415  (statements hold loops)
-
     depth = len(at)
     var = scope.supply.fresh(f"i_{depth}", DType.INT64)
     here = (*at, Var(var, loc=scope.loc(node.target)))

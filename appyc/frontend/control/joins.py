@@ -16,7 +16,7 @@ from appyc.errors import Loc
 from appyc.frontend.arrays.allocations import Bound, Memory
 from appyc.frontend.control.phi_storage import copies, has_other_names, moves_of, new_home, note
 from appyc.frontend.expressions.arithmetic import cast, common_type
-from appyc.frontend.scope import Env, Restart, Scope
+from appyc.frontend.scope import Env, LoopFrame, Restart, Scope
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
@@ -274,3 +274,16 @@ def _value_or_none(a: Binding, b: Binding) -> Slot | TupleSlots | None:
             return items if is_plain and not items.names else None
         case _:
             return None
+
+
+def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True, leaves: bool = False) -> None:
+    """A way back to the top, or out (`leaves`): what names are bound to here goes to their common home."""
+    frame.ends.append(dict(scope.env))
+    if not emit:
+        return
+    exchanged = frame.exchange.names if frame.exchange is not None else ()
+    head = {name: binding for name, binding in frame.head.items() if name not in exchanged}
+    needed = frame.behind if leaves else frame.needed
+    bring_home(scope, head, scope.env, loc, since=frame.stores, first=False, needed=needed)
+    if frame.exchange is not None:
+        scope.emit(frame.exchange.leave(scope.env, loc))

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from appyc.errors import Loc
 from appyc.frontend.control import returns
+from appyc.frontend.control.branches import lower_branches
 from appyc.frontend.control.buffer_rotation import Exchange, exchanged_names
-from appyc.frontend.control.joins import bring_home, join
+from appyc.frontend.control.joins import bring_home, end_path, join
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.scope import Env, LoopFrame, Scope
@@ -29,9 +30,7 @@ _MAX_ROUNDS = 12
 
 
 def lower_statements(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
-    from appyc.frontend.control.statements import lower_block  # noqa: PLC0415  (statements hold loops)
-
-    lower_block(scope, body, finish)
+    scope.lower_block(body, finish)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,27 +164,12 @@ class LoopBody:
             if scope.returned is not None and returns.may_return(self.node):
                 stays = Unary("~", Var(scope.returned, loc=self.loc), loc=self.loc)
                 not_left = Binary("&", not_left, stays, loc=self.loc)
-            from appyc.frontend.control.statements import lower_branches  # noqa: PLC0415  (statements hold loops)
-
             lower_branches(scope, not_left, self.node.orelse, [], self.loc)
         if scope.loops and returns.may_return(self.node):
             leave = returns.leave_if_returned(scope, self.loc)
             if leave is not None:
                 end_path(scope, scope.loops[-1], self.loc, emit=False)
                 scope.emit(leave)
-
-
-def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True, leaves: bool = False) -> None:
-    """A way back to the top, or out (`leaves`): what names are bound to here goes to their common home."""
-    frame.ends.append(dict(scope.env))
-    if not emit:
-        return
-    exchanged = frame.exchange.names if frame.exchange is not None else ()
-    head = {name: binding for name, binding in frame.head.items() if name not in exchanged}
-    needed = frame.behind if leaves else frame.needed
-    bring_home(scope, head, scope.env, loc, since=frame.stores, first=False, needed=needed)
-    if frame.exchange is not None:
-        scope.emit(frame.exchange.leave(scope.env, loc))
 
 
 def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:

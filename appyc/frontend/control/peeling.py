@@ -25,8 +25,9 @@ from dataclasses import dataclass
 
 from appyc.errors import LeftToPython, Loc, UnsupportedError
 from appyc.frontend.control import returns
+from appyc.frontend.control.branches import lower_arms
+from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.joins import merge_branches
-from appyc.frontend.expressions.expressions import lower_condition
 from appyc.frontend.scope import Env, Restart, Scope, constant_truth
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.types.numbers import joined
@@ -102,10 +103,8 @@ def lower_peeled(scope: Scope, loop: Peeled, times: int, number: int = 0) -> Non
 
 def _iteration(scope: Scope, loop: Peeled, body: list[ast.stmt], then: Callable[[], None]) -> None:
     """One iteration, and what follows it unless it breaks."""
-    from appyc.frontend.control.statements import lower_arms, lower_block  # noqa: PLC0415  (statements hold loops)
-
     at = next((k for k, stmt in enumerate(body) if _own_exits(stmt)), len(body))
-    lower_block(scope, body[:at])
+    scope.lower_block(body[:at])
     if not scope.live:
         return
     if at == len(body):
@@ -119,13 +118,13 @@ def _iteration(scope: Scope, loop: Peeled, body: list[ast.stmt], then: Callable[
 
     def leaving() -> None:
         known_as_numbers(scope, proven(exit_.test, True))
-        lower_block(scope, exit_.body[:-1])
+        scope.lower_block(exit_.body[:-1])
         if scope.live:
             _leave(scope, exit_.body[-1], then)
 
     def staying() -> None:
         known_as_numbers(scope, proven(exit_.test, False))
-        lower_block(scope, exit_.orelse)
+        scope.lower_block(exit_.orelse)
         if scope.live:
             _iteration(scope, loop, rest, then)
 
@@ -143,12 +142,10 @@ def _iteration(scope: Scope, loop: Peeled, body: list[ast.stmt], then: Callable[
 
 def _leave(scope: Scope, stmt: ast.stmt, then: Callable[[], None]) -> None:
     """The end of an iteration by a jump."""
-    from appyc.frontend.control.statements import lower_statement  # noqa: PLC0415  (statements hold loops)
-
     if isinstance(stmt, ast.Continue):
         then()
     elif isinstance(stmt, ast.Return):
-        lower_statement(scope, stmt)
+        scope.lower_statement(stmt)
 
 
 def _own_exits(stmt: ast.stmt) -> bool:

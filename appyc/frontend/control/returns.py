@@ -14,8 +14,10 @@ from dataclasses import replace
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.choices import chosen_array
 from appyc.frontend.arrays.tensors import as_tensor, kept, materialise
+from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.phi_storage import root
 from appyc.frontend.control.returned_views import returned_view
+from appyc.frontend.expressions import lists
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const, python_number
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.scope import Restart, Result, Scope
@@ -70,8 +72,6 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     if scope.returned is not None:
         scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
     if scope.loops:
-        from appyc.frontend.control.loop_bodies import end_path  # noqa: PLC0415  (loops hold statements, which return)
-
         end_path(scope, scope.loops[-1], loc)
         scope.emit(Break(loc=loc))
     scope.live = False
@@ -79,8 +79,6 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
 
 def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
     """The value of a return; a list that is made there is one with a name of its own."""
-    from appyc.frontend.expressions import lists  # noqa: PLC0415  (it lowers positions)
-
     if isinstance(node, ast.Tuple) and any(_is_made_here(e) for e in node.elts):
         elts = node.elts
         return TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))

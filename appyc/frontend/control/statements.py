@@ -10,12 +10,13 @@ import numpy as np
 
 from appyc.errors import LibraryCallError, Loc, PragmaError, UnsupportedError
 from appyc.frontend.control import returns
+from appyc.frontend.control.branches import lower_arms, lower_branches, needed_behind
 from appyc.frontend.control.buffer_rotation import Exchange, in_each
-from appyc.frontend.control.joins import merge_branches
+from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.loop_bodies import lower_break, lower_continue
 from appyc.frontend.control.loops import lower_for, lower_while
-from appyc.frontend.expressions import arithmetic, assignments, lists
-from appyc.frontend.expressions.expressions import lower_condition, lower_expression
+from appyc.frontend.expressions import assignments, lists
+from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.expressions.local_functions import defined
 from appyc.frontend.imports import lower_import
 from appyc.frontend.pragmas.axis_pragmas import lower_with_dims
@@ -226,55 +227,7 @@ def _if(
         lower_block(scope, statements, finish)
 
     arms = (lambda: arm(body, True), lambda: arm(orelse, False))
-    lower_arms(scope, cond, arms, _needed(scope, body, orelse), loc)
-
-
-def lower_branches(
-    scope: Scope,
-    cond: Expr,
-    body: list[ast.stmt],
-    orelse: list[ast.stmt],
-    loc: Loc,
-    finish: Callable[[], None] | None = None,
-) -> None:
-    """`if cond: body else: orelse`; finish: as in `lower_block`."""
-    arms = (lambda: lower_block(scope, body, finish), lambda: lower_block(scope, orelse, finish))
-    lower_arms(scope, cond, arms, _needed(scope, body, orelse), loc)
-
-
-def lower_arms(
-    scope: Scope,
-    cond: Expr,
-    arms: tuple[Callable[[], None], Callable[[], None]],
-    needed: frozenset[str],
-    loc: Loc,
-) -> None:
-    """An `if` of what two functions lower. needed: names that are read behind it."""
-    start = dict(scope.env)
-    since = len(scope.memory.stores)
-    ends = []
-    for lower in arms:
-        scope.env = dict(start)
-        scope.live = True
-        with scope.collect() as block:
-            lower()
-        ends.append((scope.env, block, scope.live))
-    scope.live = True
-    merge_branches(scope, ends, start, needed, since, loc)
-    then, other = tuple(ends[0][1]), tuple(ends[1][1])
-    if then or not other:  # an empty one is kept: its condition may raise
-        scope.emit(If(cond, then, other, loc=loc))
-    else:
-        scope.emit(If(arithmetic.logical_not(Number(cond, True), loc).expr, other, loc=loc))
-
-
-def _needed(scope: Scope, body: list[ast.stmt], orelse: list[ast.stmt]) -> frozenset[str]:
-    """Names that are read behind two branches."""
-    out: frozenset[str] = frozenset()
-    for statements in (body, orelse):
-        if statements:
-            out |= scope.names_behind.get(statements[-1], scope.locals)
-    return out
+    lower_arms(scope, cond, arms, needed_behind(scope, body, orelse), loc)
 
 
 def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> None:

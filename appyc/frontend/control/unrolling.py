@@ -20,9 +20,11 @@ from functools import partial
 
 from appyc.errors import UnsupportedError
 from appyc.frontend.control import returns
+from appyc.frontend.control.branches import lower_arms
+from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.loop_bodies import lower_statements, needed_in_loop
 from appyc.frontend.control.unrolled_jumps import Unrolled
-from appyc.frontend.expressions.expressions import lower_condition
+from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.tree import statements_in
 from appyc.frontend.types.values import Number, TupleValue, Value
@@ -69,8 +71,6 @@ def unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
     if len(items.items) > MAX_UNROLLED:
         raise UnsupportedError(f"a loop over a tuple of {len(items.items)} is not compiled", scope.loc(node),
                                hints=("use an array",))  # fmt: skip
-    from appyc.frontend.expressions.assignments import assign_to  # noqa: PLC0415
-
     unrolled = Unrolled.of(scope, node)
     lower_statements(scope, unrolled.before())
     goes_on = unrolled.goes_on()
@@ -93,8 +93,6 @@ def unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
 
 def _unless_left(scope: Scope, node: ast.For, goes_on: ast.expr | None, step: Callable[[], None]) -> None:
     """What follows an iteration, where that has not left the loop."""
-    from appyc.frontend.control.statements import lower_arms  # noqa: PLC0415  (statements hold loops)
-
     loc = scope.loc(node)
     cond = lower_condition(scope, goes_on) if goes_on is not None else None
     # Inside a loop, a return has left that.

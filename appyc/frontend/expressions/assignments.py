@@ -16,21 +16,22 @@ from appyc.frontend.expressions import arithmetic, lists
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.complex_views import with_part, written_part
 from appyc.frontend.expressions.expressions import (
-    array_operation,
     as_index,
-    binary_symbol,
     dict_item,
     kept_before,
     lower_expression,
-    lower_lazily,
     lower_number,
     lower_or_none,
     number,
-    number_operation,
     put_together,
+    wrong_kind,
+)
+from appyc.frontend.expressions.operators import (
+    array_operation,
+    binary_symbol,
+    number_operation,
     refuse_text,
     scalar_operation,
-    wrong_kind,
 )
 from appyc.frontend.expressions.stores import assign, without_leading_ones
 from appyc.frontend.expressions.subscripts import element
@@ -66,7 +67,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
     unpacks = any(isinstance(target, ast.Tuple | ast.List) for target in targets)
     if is_store:
-        out = lower_lazily(scope, value)
+        out = scope.lower(value)
     else:
         out = lower_expression(scope, value) if unpacks else lower_or_none(scope, value)
     if len(targets) > 1 or unpacks:
@@ -311,7 +312,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
                                hints=("return the value, and assign it outside",))  # fmt: skip
     ref = _target(scope, target)
     if isinstance(ref, Tensor | Masked) or ref.ndim:
-        _update_array(scope, ref, symbol, lower_lazily(scope, value), loc)
+        _update_array(scope, ref, symbol, scope.lower(value), loc)
         return
     load: Expr = Load(ref.symbol, ref.index, loc=scope.loc(target))
     with scope.collect() as block:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from types import FunctionType, MethodType
-from typing import TypeGuard
+from types import MethodType
 
 import numpy as np
 
-from appyc.errors import CompileError, LibraryCallError, Loc, Note, TypeInferenceError, UnsupportedError
-from appyc.frontend.access import AccessPath, python_function
+from appyc.errors import LibraryCallError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array
 from appyc.frontend.arrays.where_arguments import given_places, put
+from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.generated import generated_extreme, generated_sum, generated_test
 from appyc.frontend.expressions import arithmetic, attributes, expressions
+from appyc.frontend.expressions.expressions import with_items
+from appyc.frontend.expressions.inlining import inline, inline_local, is_named_tuple, named_tuple
+from appyc.frontend.expressions.lists import list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
-from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.library import generator_calls
 from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.library.composed_functions import ALL_FUNCTIONS
@@ -27,9 +28,7 @@ from appyc.frontend.library.generator_state import kind_of
 from appyc.frontend.library.host_calls import BUILTINS, is_library_function
 from appyc.frontend.library.made_generators import MadeMethod, lower_maker
 from appyc.frontend.library.scalar_functions import as_dtype, number_method
-from appyc.frontend.resolve import Names
-from appyc.frontend.scope import Recursive, Scope
-from appyc.frontend.source import Source, capture, read_source
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.numbers import holds
 from appyc.frontend.types.values import (
@@ -48,16 +47,13 @@ from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
 from appyc.ir.types import DType
 
-MAX_CALL_DEPTH = 40
-"""Calls inside calls."""
-
 
 def lower_call(scope: Scope, node: ast.Call) -> Value:
     """The value of a call."""
     loc = scope.loc(node)
     node = with_items(scope, node)
     if isinstance(node.func, ast.Attribute):
-        owner = expressions.lower_lazily(scope, node.func.value)
+        owner = scope.lower(node.func.value)
         if not isinstance(owner, Opaque):
             return _method(scope, owner, node.func.attr, node, loc)
         if kind_of(owner.obj) is not None:
@@ -95,14 +91,14 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         with _answered_by_library(loc) if is_library_function(callee.obj) else nullcontext():
             return _from_table(scope, node, callee.obj, entry, loc)
     if is_named_tuple(callee.obj):
-        return _named_tuple(scope, node, callee.obj, loc)
+        return named_tuple(scope, node, callee.obj, loc)
     if isinstance(callee.obj, LocalFunction):
-        return _inline_local(scope, node, callee.obj, loc)
+        return inline_local(scope, node, callee.obj, loc)
     fn = python_function(callee.obj)
     if fn is not None:
         bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
         with generator_calls.or_library(node, loc) if generator is not None else nullcontext():
-            return _inline(scope, node, fn, callee.root, bound, loc)
+            return inline(scope, node, fn, callee.root, bound, loc)
     if any(callee.obj is builtin for builtin in BUILTINS):
         raise LibraryCallError(f"{ast.unparse(node.func)} is called in Python only", loc,
                                hints=("call it outside the loop with the pragma",))  # fmt: skip
@@ -115,15 +111,6 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         f"{ast.unparse(node.func)} cannot be compiled", loc,
         hints=("write it as a loop or as a Python function, or call it outside the compiled function",),
     )  # fmt: skip
-
-
-def with_items(scope: Scope, node: ast.Call) -> ast.Call:
-    """The call with the items of tuples in place of starred arguments."""
-    if not any(isinstance(a, ast.Starred) for a in node.args):
-        return node
-    return ast.copy_location(
-        ast.Call(node.func, expressions.unstarred(scope, node.args), node.keywords), node
-    )
 
 
 @contextmanager
@@ -213,8 +200,6 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
         with _answered_by_library(loc):
             return lower_array_method(scope, owner, name, node, loc)
     if isinstance(owner, ListValue):
-        from appyc.frontend.expressions.lists import list_method  # noqa: PLC0415  (it lowers positions)
-
         return list_method(scope, owner, node, loc)
     if isinstance(owner, DictValue):
         return _dict_method(scope, owner, name, node, loc)
@@ -331,8 +316,6 @@ def _type_of(value: Value, loc: Loc) -> type:
 
 def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     """`tuple(...)` of what has as many items as the types tell."""
-    from appyc.frontend.control.comprehensions import collected  # noqa: PLC0415  (it asks what loops run over)
-
     nodes = _positional(scope, node, loc)
     match nodes:
         case []:
@@ -360,124 +343,3 @@ _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     enumerate: _loops_only,
     zip: _loops_only,
 }
-
-
-# ---------------------------------------------------------------- inlining
-
-
-def _inline(
-    scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: Opaque | None, loc: Loc
-) -> Value:
-    """The callee's body in place of the call; its result is the call's value."""
-    _note_recursion(scope, fn.__code__, fn.__name__, loc)
-    signature = inspect.signature(fn, follow_wrapped=False)
-    arguments = bind(scope, node, fn.__name__, signature, bound, loc)
-    for name, parameter in signature.parameters.items():
-        if name not in arguments:
-            arguments[name] = scope.names.constant(parameter.default, None, loc)
-    names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
-    with _called(fn.__name__, loc):
-        return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
-
-
-def inlined(scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc) -> Value:
-    """The same for a function of our own, with values for all its parameters."""
-    names = Names(fn, scope.names.environment, AccessPath((("own", fn.__qualname__),)))
-    return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
-
-
-def is_named_tuple(kind: object) -> TypeGuard[type]:
-    """Whether it is a class that `namedtuple` or `NamedTuple` has made."""
-    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_field_defaults")
-
-
-def _named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
-    """`Point(x, y)`."""
-    signature = inspect.signature(kind)
-    arguments = bind(scope, node, kind.__name__, signature, None, loc)
-    items = [
-        arguments[name] if name in arguments else scope.names.constant(parameter.default, None, loc)
-        for name, parameter in signature.parameters.items()
-    ]
-    return TupleValue(tuple(items), names=tuple(signature.parameters))
-
-
-def _inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:
-    """The same for a function that is defined inside the one that is compiled."""
-    _note_recursion(scope, fn.key, fn.tree.name, loc)
-    arguments = fn.defaults | bind(scope, node, fn.tree.name, fn.signature, None, loc)
-    with _called(fn.tree.name, loc):
-        around = fn.captured(loc)
-        return _body(scope, fn.source, fn.home.names, fn.key, arguments, loc, around, fn.tree.name)
-
-
-def _body(
-    scope: Scope,
-    source: Source,
-    names: Names,
-    key: object,
-    arguments: dict[str, Value],
-    loc: Loc,
-    around: dict[str, Value],
-    name: str,
-) -> Value:
-    """The body in place of the call, or a call where the function calls itself. around: as in `Called`."""
-    from appyc.frontend.lower import (  # noqa: PLC0415  (it lowers statements, which call)
-        lower_callee,
-        lower_inline,
-    )
-
-    if key in scope.callees.known.recursive:
-        called = Called(name, key, around, lower_callee(scope, source, names, key, loc))
-        return lower_recursive(scope, called, arguments, loc)
-    return lower_inline(scope, source, names, key, around | arguments, loc)
-
-
-def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
-    """Raises Recursive where the function is found to call itself."""
-    if key in scope.callees.known.recursive:
-        return
-    if key in scope.calls:
-        scope.callees.known.recursive.add(key)
-        raise Recursive
-    if len(scope.calls) > MAX_CALL_DEPTH:
-        raise UnsupportedError(f"the calls of {name} go too deep to be compiled", loc,
-                               hints=("write it as a loop",))  # fmt: skip
-
-
-@contextmanager
-def _called(name: str, loc: Loc) -> Iterator[None]:
-    """Errors inside the callee tell of the call."""
-    try:
-        yield
-    except CompileError as error:
-        error.related = (*error.related, Note(loc, f"in the call of {name}"))
-        raise
-
-
-def bind(
-    scope: Scope, node: ast.Call, name: str, signature: inspect.Signature, bound: Opaque | None, loc: Loc
-) -> dict[str, Value]:
-    """The values that a call gives to parameters, as Python binds them."""
-    if any(k.arg is None for k in node.keywords):
-        raise UnsupportedError("a **argument cannot be compiled", loc, hints=("write the arguments out",))
-    for p in signature.parameters.values():
-        if p.kind is p.VAR_KEYWORD:
-            raise UnsupportedError(f"{name} takes **kwargs, which cannot be compiled", loc,
-                                   hints=("name the parameters",))  # fmt: skip
-    nodes = [*node.args, *(k.value for k in node.keywords)]
-    operands = expressions.lower_operands(scope, nodes, expressions.lower_or_none)
-    values = [expressions.put_together(scope, value, loc) for value in operands]
-    positional = values[: len(node.args)]
-    if bound is not None:
-        positional = [bound, *positional]
-    named = {str(k.arg): v for k, v in zip(node.keywords, values[len(node.args) :], strict=True)}
-    try:
-        arguments = signature.bind(*positional, **named)
-    except TypeError as error:
-        raise TypeInferenceError(f"{name}{signature}: {error}", loc) from None
-    rest = {p.name: () for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL}
-    return {
-        name: TupleValue(value) if name in rest else value
-        for name, value in (rest | dict(arguments.arguments)).items()
-    }

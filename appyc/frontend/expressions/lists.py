@@ -25,6 +25,8 @@ from dataclasses import dataclass, replace
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slices import subscript, tested_position
 from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
+from appyc.frontend.control.comprehensions import collected
+from appyc.frontend.control.iterables import item_at
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.library.sorting import sort_in_place
@@ -144,8 +146,6 @@ def _an_item(columns: _Columns) -> Value:
 
 def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
     """The items of a new list, and how many there are; in memory of their own."""
-    from appyc.frontend.control.comprehensions import collected  # noqa: PLC0415  (it fills lists)
-
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
             return _part(scope, list_named(scope, name, loc).slots, part, loc)
@@ -378,15 +378,6 @@ def list_named(scope: Scope, name: str, loc: Loc) -> ListValue:
     value = scope.read(name, loc)
     assert isinstance(value, ListValue), "the name is bound to lists alone"
     return value
-
-
-def item_at(slots: ListSlots, at: Expr, loc: Loc) -> Value:
-    """The item at a position that is known to be one."""
-    numbers = tuple(
-        Number(Load(column, (at,), checked=False, loc=loc), kind.python)
-        for column, kind in zip(slots.columns, slots.kinds, strict=True)
-    )
-    return TupleValue(numbers) if slots.of_tuples else numbers[0]
 
 
 def _item(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Value:

@@ -8,9 +8,12 @@ import numpy as np
 
 from appyc.errors import Loc, SubscriptError, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import slices, tensors
+from appyc.frontend.arrays.grids import grid
+from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.expressions import attributes, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
+from appyc.frontend.expressions.lists import list_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (
@@ -59,8 +62,6 @@ def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> 
         case Opaque() if is_generators(owner):
             return one_of(owner, expressions.lower_number(scope, index))
         case ListValue():
-            from appyc.frontend.expressions.lists import list_item  # noqa: PLC0415  (it lowers positions)
-
             return list_item(scope, owner, expressions.lower_number(scope, index), loc)
         case ArrayRef() | Tensor():
             return _array_item(scope, owner, index, loc)
@@ -75,8 +76,6 @@ def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> 
 
 def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
     """`a.flat[k]`: of the elements in C order. Several of them are a copy, even where a slice names them."""
-    from appyc.frontend.arrays.reshaping import ravelled  # noqa: PLC0415  (it works with slices)
-
     tensor = tensors.as_tensor(scope, array, loc)
     out = slices.subscript(
         scope, ravelled(scope, tensor, loc).copied(), slices.lower_items(scope, index), loc
@@ -86,8 +85,6 @@ def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc
 
 def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
     """`np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
-    from appyc.frontend.arrays.grids import grid  # noqa: PLC0415  (its arguments are expressions)
-
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     ranges = []
     for part in parts:

@@ -13,6 +13,7 @@ from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import concatenated, ravelled, repeated, reshaped, rolled, stacked
 from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, with_axis
 from appyc.frontend.arrays.where_arguments import given_mask, reduce_where
+from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.stores import assign
@@ -100,9 +101,7 @@ def lower_array_method(
 def _collected(scope: Scope, node: ast.expr, kinds: tuple[type[ast.expr], ...] = (ast.ListComp,)) -> Value:
     """An argument; a list of items is what NumPy makes an array of."""
     if not isinstance(node, kinds):
-        return expressions.lower_lazily(scope, node)
-    from appyc.frontend.control.comprehensions import collected  # noqa: PLC0415  (it asks what loops run over)
-
+        return scope.lower(node)
     assert isinstance(node, ast.ListComp | ast.GeneratorExp)
     return collected(scope, node)
 

@@ -15,6 +15,7 @@ import numpy as np
 from appyc.errors import CompileError, LibraryCallError, Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath
 from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions.inlining import bind, inlined
 from appyc.frontend.library import bit_generators, distributions
 from appyc.frontend.library.generator_state import (
     GENERATOR,
@@ -116,8 +117,6 @@ def or_library(node: ast.Call, loc: Loc) -> Iterator[None]:
 
 
 def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: str, loc: Loc) -> Value:
-    from appyc.frontend.expressions.calls import bind, inlined  # noqa: PLC0415  (it asks here first)
-
     if name in distributions.BY_LENGTHS:
         dims = expressions.lower_operands(scope, node.args)
         if node.keywords:

@@ -21,6 +21,7 @@ import numpy as np
 from appyc.errors import LibraryCallError, Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions.inlining import bind, inlined
 from appyc.frontend.library import bit_generators, distributions
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
@@ -80,8 +81,6 @@ _MAKERS: dict[object, str] = {
 
 def lower_maker(scope: Scope, node: ast.Call, callee: object, loc: Loc) -> Value | None:
     """A generator, or a bit generator, that is made inside a loop; None for other calls."""
-    from appyc.frontend.expressions.calls import bind  # noqa: PLC0415  (it asks here first)
-
     kind = _MAKERS.get(callee)
     if kind is None or not (scope.loops or scope.is_inlined):
         return None
@@ -226,8 +225,6 @@ def _integer(value: Value, loc: Loc) -> Number:
 
 def of_text(scope: Scope, name: str, values: Sequence[Value], loc: Loc) -> Value:
     """The result of a function of `frontend/library/bit_generators.py`."""
-    from appyc.frontend.expressions.calls import inlined  # noqa: PLC0415  (it asks here first)
-
     fn: FunctionType = getattr(bit_generators, name)
     return inlined(scope, fn, dict(zip(inspect.signature(fn).parameters, values, strict=True)), loc)
 

@@ -6,7 +6,7 @@ import ast
 from difflib import get_close_matches
 
 from appyc.errors import Loc, PragmaError
-from appyc.frontend.expressions.expressions import lower_condition
+from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import Env, Scope
 from appyc.frontend.syntax.liveness import names_assigned

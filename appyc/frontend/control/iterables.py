@@ -1,0 +1,265 @@
+"""What loops run over: ranges, arrays, lists, and `enumerate`, `zip` and `reversed` of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor, as_value, kept, settled
+from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.expressions import (
+    keys_of,
+    lower_expression,
+    lower_operands,
+    number,
+    with_items,
+    wrong_kind,
+)
+from appyc.frontend.pragmas.prange import prange
+from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.types.values import (
+    ArrayRef,
+    DictValue,
+    ListSlots,
+    ListValue,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    describe,
+)
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Fail,
+    If,
+    Load,
+    Select,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The iterations of a `for`: an IR range, and the target's value in each."""
+
+    lo: Expr
+    hi: Expr
+    step: int
+    item: Callable[[Expr], Value]
+    parallel: bool = False
+
+
+def is_outer(scope: Scope, func: ast.expr) -> bool:
+    """Whether a callee is found outside the function: a module's, not an array's method."""
+    while isinstance(func, ast.Attribute):
+        func = func.value
+    return isinstance(func, ast.Name) and func.id not in scope.locals
+
+
+def item_at(slots: ListSlots, at: Expr, loc: Loc) -> Value:
+    """The item at a position that is known to be one."""
+    numbers = tuple(
+        Number(Load(column, (at,), checked=False, loc=loc), kind.python)
+        for column, kind in zip(slots.columns, slots.kinds, strict=True)
+    )
+    return TupleValue(numbers) if slots.of_tuples else numbers[0]
+
+
+def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
+    loc = scope.loc(node)
+    if isinstance(node, ast.Call):
+        callee = lower_expression(scope, node.func) if is_outer(scope, node.func) else None
+        obj = callee.obj if isinstance(callee, Opaque) else None
+        node = with_items(scope, node)
+        if obj is range or obj is prange:
+            return _range(scope, node, loc, parallel=obj is not range)
+        if obj is enumerate:
+            return _enumerate(scope, node, loc)
+        if obj is zip:
+            return _zip(scope, node, loc)
+        if obj is reversed:
+            return _reversed(scope, node, loc)
+    if isinstance(node, ast.List):
+        node = as_tuple(node)
+    value = lower_expression(scope, node)
+    if isinstance(value, DictValue):
+        return keys_of(value, loc)
+    if isinstance(value, TupleValue):
+        items = settled(scope, value)
+        assert isinstance(items, TupleValue)
+        return items
+    if isinstance(value, ListValue):
+        return _over_list(scope, value, loc)
+    if isinstance(value, ArrayRef) and value.ndim > 0:
+        return _over_array(value, loc)
+    if isinstance(value, Tensor) and value.ndim > 0:
+        kept_value = kept(scope, value, "items", loc)
+        assert isinstance(kept_value, ArrayRef | Tensor), "it has axes"
+        return _over_view(as_tensor(scope, kept_value, loc), loc)
+    raise wrong_kind(value)(
+        f"a loop cannot run over {describe(value)}", loc,
+        hints=("loop over range(...), an array, enumerate(...) or zip(...)",),
+    )  # fmt: skip
+
+
+def _over_array(value: ArrayRef, loc: Loc) -> Range:
+    def item(var: Expr) -> Value:
+        index = (*value.index, var)
+        if len(index) == value.symbol.array.ndim:
+            return Number(Load(value.symbol, index, loc=loc), python=False)
+        return ArrayRef(value.symbol, index)
+
+    return Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)
+
+
+def _over_list(scope: Scope, value: ListValue, loc: Loc) -> Range:
+    """The items of a list, which does not change meanwhile."""
+    count = scope.temp("count", Var(value.slots.count, loc=loc))
+    return Range(integer(0, loc), count, 1, lambda var: item_at(value.slots, var, loc))
+
+
+def _over_view(tensor: Tensor, loc: Loc) -> Range:
+    """The items of a view, along its first axis."""
+
+    def item(var: Expr) -> Value:
+        element = substitute(tensor.element, {tensor.axes[0]: var})
+        return as_value(replace(tensor, axes=tensor.axes[1:], extents=tensor.extents[1:], element=element))
+
+    return Range(integer(0, loc), tensor.extents[0], 1, item)
+
+
+def _arguments(scope: Scope, node: ast.Call) -> list[ast.expr]:
+    if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        raise UnsupportedError("keyword and starred arguments cannot be compiled here", scope.loc(node))
+    return node.args
+
+
+def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
+    args = _arguments(scope, node)
+    if not 1 <= len(args) <= 3:
+        name = ast.unparse(node.func)
+        raise TypeInferenceError(f"{name} takes 1 to 3 arguments, not {len(args)}", loc,
+                                 hints=(f"{name}(stop) or {name}(start, stop, step)",))  # fmt: skip
+    values = lower_operands(scope, args)
+    parts = [_bound(v, scope.loc(a)) for v, a in zip(values, args, strict=True)]
+    lo = parts[0] if len(parts) > 1 else integer(0, loc)
+    hi = parts[1] if len(parts) > 1 else parts[0]
+    step = parts[2] if len(parts) > 2 else integer(1, loc)
+
+    def item(var: Expr) -> Value:
+        return Number(var, python=True)
+
+    if isinstance(step, Const):
+        assert isinstance(step.value, int)
+        if step.value == 0:
+            raise TypeInferenceError("range() arg 3 must not be zero", scope.loc(args[2]))
+        return Range(lo, hi, step.value, item, parallel)
+    return _variable_step(scope, lo, hi, step, loc, parallel=parallel)
+
+
+def _bound(value: Value, loc: Loc) -> Expr:
+    bound = number(value, loc, "this bound")
+    if not bound.type.dtype.is_integer and bound.type.dtype is not DType.BOOL:
+        raise TypeInferenceError(
+            f"this bound is {describe(bound)}, where an integer is needed", loc,
+            hints=("use // or int(...)",),
+        )  # fmt: skip
+    return cast(bound.expr, DType.INT64)
+
+
+def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, parallel: bool) -> Range:
+    """A step known at run time only: the loop counts its iterations, and the value follows."""
+    first, stop, stride = scope.temp("first", lo), scope.temp("stop", hi), scope.temp("stride", step)
+    zero = integer(0, loc)
+    fail = Fail("ValueError", "range() arg 3 must not be zero", loc=loc)
+    scope.emit(If(Compare("==", stride, zero, loc=loc), (fail,), loc=loc))
+    up = Compare(">", stride, zero, loc=loc)
+    low, high = (Select(up, a, b, loc=loc) for a, b in ((first, stop), (stop, first)))
+    # Distances of int64 numbers fit into uint64, and so do their quotients' successors into int64.
+    span = Binary("-", cast(high, DType.UINT64), cast(low, DType.UINT64), loc=loc)
+    size = Select(up, stride, Unary("-", stride, loc=loc), loc=loc)
+    unit = Const(1, DType.UINT64, loc=loc)
+    whole = Binary("//", Binary("-", span, unit, loc=loc), cast(size, DType.UINT64), loc=loc)
+    some = cast(Binary("+", whole, unit, loc=loc), DType.INT64)
+    count = scope.temp("count", Select(Compare("<", low, high, loc=loc), some, zero, loc=loc))
+
+    def item(var: Expr) -> Value:
+        return Number(Binary("+", first, Binary("*", var, stride, loc=loc), loc=loc), python=True)
+
+    return Range(zero, count, 1, item, parallel)
+
+
+def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
+    args = _arguments(scope, node)
+    if not 1 <= len(args) <= 2:
+        raise TypeInferenceError("enumerate takes 1 or 2 arguments", loc)
+    start = (
+        number(lower_expression(scope, args[1]), loc) if len(args) > 1 else arithmetic.python_number(0, loc)
+    )
+    inner = what_it_runs_over(scope, args[0])
+    if isinstance(inner, TupleValue):
+        counts = (
+            arithmetic.binary("+", start, arithmetic.python_number(k, loc), loc)
+            for k in range(len(inner.items))
+        )
+        return TupleValue(tuple(TupleValue(pair) for pair in zip(counts, inner.items, strict=True)))
+    if (inner.lo, inner.step) != (integer(0, loc), 1):
+        raise UnsupportedError("enumerate of this is not compiled", loc, hints=("count in a variable",))
+
+    def item(var: Expr) -> Value:
+        count = (
+            arithmetic.binary("+", Number(var, python=True), start, loc)
+            if start.constant != 0
+            else Number(var, True)
+        )
+        return TupleValue((count, inner.item(var)))
+
+    return replace(inner, item=item)
+
+
+def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
+    args = _arguments(scope, node)
+    parts = [what_it_runs_over(scope, a) for a in args]
+    tuples = [p.items for p in parts if isinstance(p, TupleValue)]
+    if tuples and len(tuples) == len(parts):
+        return TupleValue(tuple(TupleValue(items) for items in zip(*tuples, strict=False)))
+    ranges = [p for p in parts if isinstance(p, Range) and p.lo == integer(0, loc) and p.step == 1]
+    if not ranges or len(ranges) != len(parts):
+        raise UnsupportedError(
+            "zip runs over arrays and ranges from 0 only", loc, hints=("loop over an index",)
+        )
+    hi = ranges[0].hi
+    for r in ranges[1:]:
+        if r.hi != hi:
+            hi = Binary("min", hi, r.hi, loc=loc)
+    return Range(integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)))
+
+
+def _reversed(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
+    args = _arguments(scope, node)
+    inner = what_it_runs_over(scope, args[0])
+    if isinstance(inner, TupleValue):
+        return TupleValue(inner.items[::-1])
+    if inner.step != 1:
+        raise UnsupportedError(
+            "reversed of this is not compiled", loc, hints=("use range with a negative step",)
+        )
+    one = integer(1, loc)
+    last = arithmetic.binary("-", Number(inner.hi, True), Number(one, True), loc).expr
+    stop = arithmetic.binary("-", Number(inner.lo, True), Number(one, True), loc).expr
+    return replace(inner, lo=last, hi=stop, step=-1)
+
+
+# ---------------------------------------------------------------- the loop's target

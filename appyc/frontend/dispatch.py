@@ -1,0 +1,99 @@
+"""Which module lowers which syntax."""
+
+from __future__ import annotations
+
+import ast
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays import tensors
+from appyc.frontend.control import conditionals
+from appyc.frontend.expressions import attributes, comparisons, local_functions, operators, subscripts
+from appyc.frontend.expressions.calls import lower_call
+from appyc.frontend.expressions.expressions import (
+    lower_expression,
+    lower_operands,
+    lower_or_none,
+    put_together,
+    unstarred,
+)
+from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.dict_names import displayed
+from appyc.frontend.types.values import DictValue, Key, Opaque, TupleValue, Value
+from appyc.frontend.types.wide_ints import literal
+
+UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
+    ast.ListComp: ("a list comprehension", "write a loop that fills an array"),
+    ast.SetComp: ("a set comprehension", "write a loop"),
+    ast.DictComp: ("a dict comprehension", "write a loop"),
+    ast.GeneratorExp: ("a generator expression", "write a loop"),
+    ast.List: ("a list", "use a tuple or an array"),
+    ast.Set: ("a set", "use an array"),
+    ast.JoinedStr: ("an f-string", "build text outside the compiled function"),
+    ast.Await: ("await", "compiled functions are synchronous"),
+    ast.Yield: ("yield", "compiled functions are no generators; fill an array"),
+    ast.YieldFrom: ("yield from", "compiled functions are no generators; fill an array"),
+    ast.Starred: ("a starred expression", "write the items out"),
+}
+"""What no expression may be, with what to do instead."""
+
+
+def lower(scope: Scope, node: ast.expr) -> Value:
+    """The value of an expression, for those who can do with a `Masked`."""
+    loc = scope.loc(node)
+    match node:
+        case ast.Constant(value=value):
+            if isinstance(value, bool | int | float | complex):
+                return literal(value, loc)
+            return Opaque(value)
+        case ast.Name(id=name):
+            return scope.read(name, loc) if name in scope.locals else scope.names.lookup(name, loc)
+        case ast.BinOp(left=left, op=op, right=right):
+            return operators.lower_binary(scope, left, op, right, loc)
+        case ast.UnaryOp(op=op, operand=operand):
+            return operators.lower_unary(scope, op, operand, loc)
+        case ast.BoolOp(op=op, values=values):
+            return conditionals.lower_bool_op(scope, isinstance(op, ast.And), values, loc)
+        case ast.Compare(left=left, ops=ops, comparators=comparators):
+            return comparisons.lower_comparison(scope, left, ops, comparators, loc)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return conditionals.lower_conditional(scope, test, body, orelse, loc)
+        case ast.Subscript(value=value, slice=index):
+            return subscripts.lower_subscript(scope, value, index, loc)
+        case ast.Attribute(value=value, attr=attr):
+            return attributes.attribute(scope, lower_expression(scope, value), attr, loc)
+        case ast.Tuple(elts=elts):
+            elts = unstarred(scope, elts)
+            items = zip(lower_operands(scope, elts, lower_or_none), elts, strict=True)
+            return TupleValue(tuple(put_together(scope, value, scope.loc(e)) for value, e in items))
+        case ast.Dict(keys=keys, values=values):
+            return _dict(scope, keys, values, loc)
+        case ast.Call(func=ast.Name(id="dict")) if "dict" not in scope.locals and (found := displayed(node)):
+            return _dict(scope, found.keys, found.values, loc)
+        case ast.Call():
+            return lower_call(scope, node)
+        case ast.Lambda():
+            return local_functions.defined(scope, node)
+        case ast.NamedExpr(target=target, value=value):
+            scope.bind(target.id, tensors.held(scope, lower_expression(scope, value), target.id, loc), loc)
+            return scope.read(target.id, loc)
+        case _:
+            what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
+            raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
+
+
+def _dict(scope: Scope, keys: list[ast.expr | None], nodes: list[ast.expr], loc: Loc) -> Value:
+    """`{"a": x, **other}`: keys that are written out, and other such dicts."""
+    values = [put_together(scope, value, loc) for value in lower_operands(scope, nodes, lower_or_none)]
+    items: dict[Key, Value] = {}
+    for key, value in zip(keys, values, strict=True):
+        match key, value:
+            case ast.Constant(value=str() | int() as name), _:
+                items[name] = value
+            case None, DictValue():
+                items |= zip(value.keys, value.values.items, strict=True)
+            case _:
+                raise UnsupportedError(
+                    "a dict cannot be compiled unless its keys are texts or integers written out", loc,
+                    hints=("use arrays, or names",),
+                )  # fmt: skip
+    return DictValue(tuple(items), TupleValue(tuple(items.values())))

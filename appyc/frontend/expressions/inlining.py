@@ -1,0 +1,136 @@
+"""Calls of Python functions: the callee's body stands in place of the call, or it is called where it is recursive."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import TypeGuard
+
+from appyc.errors import CompileError, Loc, Note, TypeInferenceError, UnsupportedError
+from appyc.frontend.access import AccessPath
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.local_functions import LocalFunction
+from appyc.frontend.expressions.recursion import Called, lower_recursive
+from appyc.frontend.resolve import Names
+from appyc.frontend.scope import Recursive, Scope
+from appyc.frontend.source import Source, capture, read_source
+from appyc.frontend.types.values import Opaque, TupleValue, Value
+
+MAX_CALL_DEPTH = 40
+"""Calls inside calls."""
+
+
+def inline(
+    scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: Opaque | None, loc: Loc
+) -> Value:
+    """The callee's body in place of the call; its result is the call's value."""
+    _note_recursion(scope, fn.__code__, fn.__name__, loc)
+    signature = inspect.signature(fn, follow_wrapped=False)
+    arguments = bind(scope, node, fn.__name__, signature, bound, loc)
+    for name, parameter in signature.parameters.items():
+        if name not in arguments:
+            arguments[name] = scope.names.constant(parameter.default, None, loc)
+    names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
+    with _called(fn.__name__, loc):
+        return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
+
+
+def inlined(scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc) -> Value:
+    """The same for a function of our own, with values for all its parameters."""
+    names = Names(fn, scope.names.environment, AccessPath((("callee", fn.__qualname__),)))
+    return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
+
+
+def is_named_tuple(kind: object) -> TypeGuard[type]:
+    """Whether it is a class that `namedtuple` or `NamedTuple` has made."""
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_field_defaults")
+
+
+def named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
+    """`Point(x, y)`."""
+    signature = inspect.signature(kind)
+    arguments = bind(scope, node, kind.__name__, signature, None, loc)
+    items = [
+        arguments[name] if name in arguments else scope.names.constant(parameter.default, None, loc)
+        for name, parameter in signature.parameters.items()
+    ]
+    return TupleValue(tuple(items), names=tuple(signature.parameters))
+
+
+def inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:
+    """The same for a function that is defined inside the one that is compiled."""
+    _note_recursion(scope, fn.key, fn.tree.name, loc)
+    arguments = fn.defaults | bind(scope, node, fn.tree.name, fn.signature, None, loc)
+    with _called(fn.tree.name, loc):
+        around = fn.captured(loc)
+        return _body(scope, fn.source, fn.home.names, fn.key, arguments, loc, around, fn.tree.name)
+
+
+def _body(
+    scope: Scope,
+    source: Source,
+    names: Names,
+    key: object,
+    arguments: dict[str, Value],
+    loc: Loc,
+    around: dict[str, Value],
+    name: str,
+) -> Value:
+    """The body in place of the call, or a call where the function calls itself. around: as in `Called`."""
+    if key in scope.callees.known.recursive:
+        called = Called(name, key, around, scope.lowering.callee(scope, source, names, key, loc))
+        return lower_recursive(scope, called, arguments, loc)
+    return scope.lowering.inline(scope, source, names, key, around | arguments, loc)
+
+
+def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
+    """Raises Recursive where the function is found to call itself."""
+    if key in scope.callees.known.recursive:
+        return
+    if key in scope.calls:
+        scope.callees.known.recursive.add(key)
+        raise Recursive
+    if len(scope.calls) > MAX_CALL_DEPTH:
+        raise UnsupportedError(f"the calls of {name} go too deep to be compiled", loc,
+                               hints=("write it as a loop",))  # fmt: skip
+
+
+@contextmanager
+def _called(name: str, loc: Loc) -> Iterator[None]:
+    """Errors inside the callee tell of the call."""
+    try:
+        yield
+    except CompileError as error:
+        error.related = (*error.related, Note(loc, f"in the call of {name}"))
+        raise
+
+
+def bind(
+    scope: Scope, node: ast.Call, name: str, signature: inspect.Signature, bound: Opaque | None, loc: Loc
+) -> dict[str, Value]:
+    """The values that a call gives to parameters, as Python binds them."""
+    if any(k.arg is None for k in node.keywords):
+        raise UnsupportedError("a **argument cannot be compiled", loc, hints=("write the arguments out",))
+    for p in signature.parameters.values():
+        if p.kind is p.VAR_KEYWORD:
+            raise UnsupportedError(f"{name} takes **kwargs, which cannot be compiled", loc,
+                                   hints=("name the parameters",))  # fmt: skip
+    nodes = [*node.args, *(k.value for k in node.keywords)]
+    operands = expressions.lower_operands(scope, nodes, expressions.lower_or_none)
+    values = [expressions.put_together(scope, value, loc) for value in operands]
+    positional = values[: len(node.args)]
+    if bound is not None:
+        positional = [bound, *positional]
+    named = {str(k.arg): v for k, v in zip(node.keywords, values[len(node.args) :], strict=True)}
+    try:
+        arguments = signature.bind(*positional, **named)
+    except TypeError as error:
+        raise TypeInferenceError(f"{name}{signature}: {error}", loc) from None
+    rest = {p.name: () for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL}
+    return {
+        name: TupleValue(value) if name in rest else value
+        for name, value in (rest | dict(arguments.arguments)).items()
+    }

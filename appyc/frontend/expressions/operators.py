@@ -1,0 +1,117 @@
+"""Operators on values: numbers, arrays, tuples and text."""
+
+from __future__ import annotations
+
+import ast
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays import tensors
+from appyc.frontend.control.conditionals import lower_condition
+from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions.expressions import lower_operands, number
+from appyc.frontend.expressions.powers import refuse_negative_powers
+from appyc.frontend.library.linear_algebra import matmul
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import PY_BOOL, PY_INT
+from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.frontend.types.weak_ints import refuse_unfit
+from appyc.frontend.types.wide_ints import wide_operation, wide_sign
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|",
+    ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+}  # fmt: skip
+
+
+def binary_symbol(op: ast.operator) -> str:
+    """The IR's name of an operator."""
+    return _BINARY[type(op)]
+
+
+def lower_binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr, loc: Loc) -> Value:
+    symbol = binary_symbol(op)
+    a, b = lower_operands(scope, [left, right])
+    if symbol == "+" and isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        return TupleValue(a.items + b.items)
+    if symbol == "*" and (repeated := _repeated(a, b) or _repeated(b, a)) is not None:
+        return repeated
+    if tensors.is_array(a) or tensors.is_array(b):
+        return array_operation(scope, symbol, a, b, loc)
+    refuse_text(symbol, a, b, loc)
+    return scalar_operation(scope, symbol, (a, scope.loc(left)), (b, scope.loc(right)), loc)
+
+
+def scalar_operation(
+    scope: Scope, symbol: str, one: tuple[Value, Loc], other: tuple[Value, Loc], loc: Loc
+) -> Value:
+    """`one op other` of what is no array, each with its place."""
+    if (wide := wide_operation(symbol, one[0], other[0], loc)) is not None:
+        return wide
+    return number_operation(scope, symbol, number(*one), number(*other), loc)
+
+
+def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) -> Number:
+    """`a op b` of numbers; what NumPy refuses for its value raises."""
+    if symbol != "/":
+        refuse_unfit(scope, (a, b), loc)
+    if symbol == "**":
+        refuse_negative_powers(scope, a, b, loc)
+    return arithmetic.binary(symbol, a, b, loc)
+
+
+def _repeated(items: Value, times: Value) -> TupleValue | None:
+    """`(x, y) * 3`."""
+    if (
+        not isinstance(items, TupleValue)
+        or not isinstance(times, Number)
+        or not isinstance(times.constant, int)
+    ):
+        return None
+    return TupleValue(items.items * times.constant)
+
+
+def refuse_text(symbol: str, a: Value, b: Value, loc: Loc) -> None:
+    """Raises UnsupportedError for what Python makes text of; what it refuses is an error elsewhere."""
+    texts = [isinstance(v, Opaque) and isinstance(v.obj, str) for v in (a, b)]
+    if (symbol == "+" and all(texts)) or (symbol == "*" and any(texts)) or (symbol == "%" and texts[0]):
+        raise UnsupportedError("text cannot be put together in compiled code", loc,
+                               hints=("work with text outside the compiled function",))  # fmt: skip
+
+
+def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value:
+    """`a op b` where a side is an array."""
+    if symbol == "@":
+        return matmul(scope, a, b, loc)
+
+    if symbol != "/":
+        refuse_unfit(scope, (a, b), loc)
+    if symbol == "**":
+        refuse_negative_powers(scope, a, b, loc)
+
+    def make(numbers: list[Number]) -> Number:
+        return arithmetic.binary(symbol, numbers[0], numbers[1], loc)
+
+    return tensors.elementwise(scope, [a, b], make, loc)
+
+
+def lower_unary(scope: Scope, op: ast.unaryop, operand: ast.expr, loc: Loc) -> Value:
+    if isinstance(op, ast.Not):
+        return arithmetic.logical_not(Number(lower_condition(scope, operand), python=True), loc)
+    value = scope.lower(operand)
+    if tensors.is_array(value):
+        return tensors.elementwise(scope, [value], lambda numbers: _signed(op, numbers[0], loc), loc)
+    symbol = {ast.USub: "-", ast.Invert: "~"}.get(type(op))
+    if symbol is not None and (wide := wide_sign(symbol, value, loc)) is not None:
+        return wide
+    return _signed(op, number(value, scope.loc(operand)), loc)
+
+
+def _signed(op: ast.unaryop, value: Number, loc: Loc) -> Number:
+    match op:
+        case ast.USub():
+            return arithmetic.negative(value, loc)
+        case ast.Invert():
+            return arithmetic.invert(value, loc)
+        case _:
+            return arithmetic.to_type(value, PY_INT) if value.type == PY_BOOL else value
