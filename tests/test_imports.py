@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,3 +103,28 @@ def test_table_has_no_circle():
 
     for part in MAY_IMPORT:
         below(part, ())
+
+
+CIRCLES = ("lazy", "runtime")
+"""Parts in which modules still import one another."""
+
+
+def modules_imported(file: Path) -> Iterator[str]:
+    """The modules of appyc that a module imports when it runs, by their full names."""
+    names = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)]
+    for node in names:
+        for alias in node.names:
+            inside = f"{node.module}.{alias.name}"
+            yield inside if inside in MODULES else str(node.module)
+
+
+MODULES = {".".join(f.relative_to(PACKAGE.parent).with_suffix("").parts): f for f in PACKAGE.rglob("*.py")}
+
+
+def test_modules_of_one_part_do_not_import_one_another():
+    graph = {
+        name: {other for other in modules_imported(file) if other in MODULES and other != name}
+        for name, file in MODULES.items()
+        if part_of(file) not in CIRCLES
+    }
+    graphlib.TopologicalSorter(graph).prepare()

@@ -40,7 +40,7 @@ def inline(
 
 def inlined(scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc) -> Value:
     """The same for a function of our own, with values for all its parameters."""
-    names = Names(fn, scope.names.environment, AccessPath((("callee", fn.__qualname__),)))
+    names = Names(fn, scope.names.environment, AccessPath((("own", fn.__qualname__),)))
     return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
 
 
