@@ -26,10 +26,11 @@ from appyc.frontend.library.composed_functions import ALL_FUNCTIONS
 from appyc.frontend.library.distributions import Primitive, Stored
 from appyc.frontend.library.generator_state import kind_of
 from appyc.frontend.library.host_calls import BUILTINS, is_library_function
-from appyc.frontend.library.made_generators import MadeMethod, lower_maker
+from appyc.frontend.library.made_generators import lower_maker
 from appyc.frontend.library.scalar_functions import as_dtype, number_method
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.types.generators import MadeMethod
 from appyc.frontend.types.numbers import holds
 from appyc.frontend.types.values import (
     ArrayRef,

@@ -27,16 +27,14 @@ from appyc.frontend.library.generator_state import (
     part_of,
 )
 from appyc.frontend.library.made_generators import (
-    MadeGenerator,
-    MadeMethod,
     located,
     lower_bits_method,
-    made,
     next_of,
     of_text,
 )
 from appyc.frontend.library.scalar_functions import as_dtype
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.generators import MadeGenerator, MadeMethod, made
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, dtype_of
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load

@@ -13,7 +13,7 @@ import ast
 import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 
 import numpy as np
@@ -25,36 +25,13 @@ from appyc.frontend.expressions.inlining import bind, inlined
 from appyc.frontend.library import bit_generators, distributions
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.types.generators import MadeGenerator, made
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value, describe
 from appyc.ir.nodes import Assign, Expr, Node, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite
 
 _U64 = DType.UINT64
-
-
-@dataclass(frozen=True, slots=True)
-class MadeGenerator:
-    """A bit generator, or a Generator of one (`draws`): `fixed` and `changing` are the variables of its state, `half`
-    those of 32 bits that wait."""
-
-    name: str
-    fixed: tuple[Symbol, ...]
-    changing: tuple[Symbol, ...]
-    half: tuple[Symbol, ...]
-    draws: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class MadeMethod:
-    """A method of one, before it is called."""
-
-    owner: MadeGenerator
-    name: str
-
-
-def made(value: Value) -> MadeGenerator | None:
-    return value.obj if isinstance(value, Opaque) and isinstance(value.obj, MadeGenerator) else None
 
 
 @contextmanager
