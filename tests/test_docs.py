@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
@@ -9,9 +10,11 @@ import numpy as np
 import pytest
 
 import appyc
+from appyc import pipeline
 from appyc.frontend.pragmas.pragma_grammar import DIRECTIVES, PRAGMA_REDUCTION_OPS, SCHEDULES
 from appyc.ir.types import DType
 from appyc.options import Options
+from appyc.passes.gpu.lower_to_gpu import GPU_PASSES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -75,3 +78,46 @@ def test_example_of_the_readme_runs(tmp_path):
     softmax = space["softmax"]
     assert isinstance(softmax, appyc.JitFunction)
     np.testing.assert_allclose(softmax(np.eye(3)).sum(axis=1), 1.0)
+
+
+STAGES = {
+    "SIMPLIFY: for all arguments": pipeline.SIMPLIFY,
+    "ANALYSE: the usual version": pipeline.ANALYSE,
+    "WITH_CALLS: functions that hand arrays to functions": pipeline.WITH_CALLS,
+    "GPU_PASSES: before Triton": GPU_PASSES,
+}
+
+
+def catalogue() -> str:
+    """docs/passes.md: the passes in order, with the first sentence of each one's file, or of the function."""
+    lines = [
+        "# The passes, in order",
+        "",
+        "Made from their docstrings by `pytest tests/test_docs.py --update-golden`.",
+    ]
+    for stage, passes in STAGES.items():
+        lines += ["", f"## {stage}", "", "| pass | folder | what it does |", "|---|---|---|"]
+        for one in passes:
+            module = inspect.getmodule(one)
+            folder, _, name = module.__name__.removeprefix("appyc.passes.").rpartition(".")
+            text = module.__doc__ if name == one.__name__ else one.__doc__
+            first = " ".join(text.split("\n\n")[0].split())
+            lines.append(f"| `{one.__name__}` | `{folder}` | {first} |")
+    return "\n".join([*lines, ""])
+
+
+def test_the_catalogue_of_passes_is_up_to_date(request):
+    page = DOCS / "passes.md"
+    if request.config.getoption("--update-golden"):
+        page.write_text(catalogue())
+    assert page.read_text() == catalogue()
+
+
+def test_the_design_names_what_there_is():
+    text = (DOCS / "design.md").read_text()
+    assert len(text.split()) <= 2500
+    for path in re.findall(r"`((?:\w+/)+\w+\.\w+)`", text):
+        assert any((base / path).exists() for base in (ROOT, ROOT / "appyc")), path
+    code = "\n".join(f"{f.stem}\n{f.read_text()}" for f in (ROOT / "appyc").rglob("*.py"))
+    for name in re.findall(r"`([a-z]+(?:_[a-z]+)+)`", text):
+        assert name in code, name
