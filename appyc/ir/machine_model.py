@@ -7,7 +7,7 @@ which it finds in a table in the order of the fields.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MARGIN = 1 / 3
 """The part of a loop's time that threads must bring beyond what starting them costs. Being wrong is
@@ -28,6 +28,10 @@ computed one after the other. (128 rows: below that, a BLAS leaves a part of its
 OWN_WORTH = 0.9
 """Of the library's time for a product, what code of our own may take to be used in its place: a measurement of equals
 comes out either way, and a library gains on it with the size."""
+
+
+WAITED = 200_000.0
+"""Nanoseconds to start threads that are awake, from which on one of them has waited for a processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,23 @@ class Machine:
     past_bytes: float = 1 << 25
     library_product: float = 0.02
     own_product: float = 0.03
+
+    @property
+    def has_cores(self) -> bool:
+        """Whether the threads of a measurement ran at the same time."""
+        return self.fork < WAITED
+
+    def bounded(self) -> Machine:
+        """The measurements of a busy machine, with what takes several threads no worse than on an ordinary one: a
+        thread that waits for a processor says nothing about the loops of a quiet machine."""
+        ordinary = Machine()
+        return replace(
+            self,
+            byte_shared=min(self.byte_shared, self.byte_far * ordinary.byte_shared / ordinary.byte_far),
+            fork=min(self.fork, ordinary.fork),
+            wake=min(self.wake, ordinary.wake),
+            awake=max(self.awake, ordinary.awake),
+        )
 
     def alone(self, work: Work) -> float:
         """The time on one thread."""

@@ -43,11 +43,6 @@ _WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OMP_PROC_BIND", "OMP_PLACES")
 FASTEST, SLOWEST = 1e-5, 1e9
 """Numbers outside of this are no measurements."""
 
-
-WAITED = 200_000.0
-"""Nanoseconds to start threads that are awake, from which on one of them has waited for a core, if the loss of cores
-was noticed or not."""
-
 MAX_RUNS = 3
 """Measurements of a busy machine, one in each process that compiles, until the best of them is believed for a while."""
 
@@ -77,26 +72,8 @@ class Record:
         best = replace(best, awake=max(self.machine.awake, other.machine.awake))
         quiet = self.quiet or other.quiet
         return Record(
-            best if quiet else believable(best), self.runs + other.runs, quiet, max(self.at, other.at)
+            best if quiet else best.bounded(), self.runs + other.runs, quiet, max(self.at, other.at)
         )
-
-
-def has_cores(found: Machine) -> bool:
-    """Whether the threads of a measurement ran at once."""
-    return found.fork < WAITED
-
-
-def believable(found: Machine) -> Machine:
-    """Measurements of a busy machine. A thread that waits for a core says nothing about the loops of a
-    quiet one: what takes several threads is no worse than on an ordinary machine."""
-    ordinary = Machine()
-    return replace(
-        found,
-        byte_shared=min(found.byte_shared, found.byte_far * ordinary.byte_shared / ordinary.byte_far),
-        fork=min(found.fork, ordinary.fork),
-        wake=min(found.wake, ordinary.wake),
-        awake=max(found.awake, ordinary.awake),
-    )
 
 
 class _Known:
@@ -212,4 +189,4 @@ def _read(cache_: Cache) -> Record | None:
     if not all(FASTEST <= number <= SLOWEST for number in numbers.values()):
         return None
     found = Machine(**numbers)
-    return Record(found if has_cores(found) else believable(found), runs, quiet and has_cores(found), at)
+    return Record(found if found.has_cores else found.bounded(), runs, quiet and found.has_cores, at)

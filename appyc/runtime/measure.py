@@ -16,7 +16,6 @@ from appyc.ir.machine_model import Machine
 from appyc.ir.types import DType
 from appyc.options import Options
 from appyc.runtime import blas, team, toolchain
-from appyc.runtime.machine_rates import believable, has_cores
 from appyc.runtime.trusted import workspace
 
 FAR_BYTES = 48 << 20
@@ -44,10 +43,10 @@ def measure(threads: int) -> tuple[Machine, bool] | None:
         by_library, own = _products(library)
     if lost < 0:
         return None
-    quiet = lost < DISTURBED and has_cores(Machine(*out))
+    quiet = lost < DISTURBED and Machine(*out).has_cores
     found = replace(Machine(*out), library_product=by_library, own_product=own)
     found = replace(found, fork=found.fork * STARTING, wake=max(found.wake, found.fork * STARTING))
-    return (found if quiet else believable(found), quiet)
+    return (found if quiet else found.bounded(), quiet)
 
 
 STARTING = 2.0
