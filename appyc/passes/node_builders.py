@@ -1,4 +1,4 @@
-"""Short makers for the nodes that passes add. Each takes the place of the node it stands for."""
+"""Short constructors for the nodes that passes add, located at the nodes that they replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pass is given beside the function: the options, and where to say what it found."""
+"""What a pass gets beside the function: options, cached facts, and where it reports what it did."""
 
 from __future__ import annotations
 

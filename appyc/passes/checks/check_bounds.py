@@ -1,4 +1,4 @@
-"""Hoists index checks out of loops, to one condition on the parameters."""
+"""Bounds-check hoisting: index checks leave the loops and become conditions on the parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds loops with pragmas to their promise in a function that hands arrays to functions which it calls.
+"""Legality of marked loops in functions that pass arrays to compiled callees.
 
 Nothing is known of what those do with an array but whether they store into it, so such a function has no loop that
 runs in parallel; what it calls may be a loop of its own, with a pragma.

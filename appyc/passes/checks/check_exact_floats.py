@@ -1,4 +1,4 @@
-"""With `exact`, refuses tensor statements whose last digits NumPy makes in ways of its own.
+"""With `exact`, refuses tensor statements whose rounding in NumPy cannot be reproduced.
 
     np.sum(a)        NumPy adds in pairs of pairs, and a product of matrices in the order of its
     a @ b            library; compiled loops add from left to right

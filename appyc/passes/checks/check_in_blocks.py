@@ -1,4 +1,4 @@
-"""Lanes of which an iteration may raise: a block is computed first, and its tests are looked at then."""
+"""Vectorises loops whose iterations may raise: a block of lanes runs first, and its checks are tested after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refuses integer arithmetic that may leave 64 bits, where Python's integers would go on."""
+"""Refuses Python-integer arithmetic that may exceed 64 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Holds every loop that was asked to run in parallel to its promise, and finds lanes elsewhere."""
+"""Legality of marked loops: each is proven parallel, or refused with the conflicting accesses; finds SIMD loops
+among the others."""
 
 from __future__ import annotations
 

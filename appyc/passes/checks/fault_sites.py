@@ -1,4 +1,4 @@
-"""The table of places in a program that can raise."""
+"""The table of statements in a program that can raise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nearly every call fulfils is tested once, before the function begins.
+"""Moves conditions that nearly every call fulfils (`Likely`) into the function's guards.
 
     stop = n - 1 if likely(n >= 1) else 0           guard a.shape[0] >= 1
     count = max(stop, 0)                      ->    stop = n - 1

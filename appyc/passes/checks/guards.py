@@ -1,4 +1,4 @@
-"""Conditions that a function tests before it begins: how a pass states them, and how many."""
+"""Guards, the conditions that a function tests before it begins: how a pass states them, and how many there may be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lengths of arrays that surely are none below 0, and the test of others that an allocation makes."""
+"""Lengths of arrays that are provably not negative, and the test of others before an allocation."""
 
 from __future__ import annotations
 

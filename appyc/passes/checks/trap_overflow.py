@@ -1,4 +1,4 @@
-"""Lets no integer of a callee wrap that Python would let grow.
+"""Makes Python-integer arithmetic of callees trap on overflow.
 
     return n * factorial(n - 1)          ->      the product is tested: where it takes more than 64 bits,
                                                  Python runs the whole call, or OverflowError is raised

@@ -1,4 +1,4 @@
-"""Tests at run time what decides whether a loop may run in parallel.
+"""Loop versioning: a run-time test of the condition under which a loop is parallel, and both versions behind it.
 
     for i in range(0, n - k):           if k == 0 or (k > 0 and 2 * k >= n):
         a[i] = a[i + k]          ->         for i in range(0, n - k):       # free

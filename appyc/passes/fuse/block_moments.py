@@ -1,4 +1,4 @@
-"""Loops in blocks, and what is left of each block's deviations from its own mean: for `fuse_variance`."""
+"""Sums of deviations per block, and their combination into those of the whole range: for `fuse_variance`."""
 
 from __future__ import annotations
 

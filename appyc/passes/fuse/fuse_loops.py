@@ -1,4 +1,4 @@
-"""Joins loops where one reads what another one wrote, or where both walk the same memory.
+"""Loop fusion of producers with consumers, and of loops that walk the same memory.
 
     new = empty((n,))                               new = empty((n,))
     for i in range(0, n):                           for i in range(0, n):

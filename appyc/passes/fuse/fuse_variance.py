@@ -1,4 +1,4 @@
-"""Takes sums of products of deviations in the pass over memory that finds what they deviate from.
+"""One-pass variance and covariance: sums of products of deviations in the loop that computes the means.
 
     s = 0.0                                     for b in range(blocks):
     for i in range(0, n):                           c = 0.0; r = 0.0; t = 0.0

@@ -1,4 +1,4 @@
-"""Combines once what a loop combines into two scalars.
+"""Merges two reductions whose results are only combined with each other into one.
 
     total = 0.0                                     total = 0.0
     total_2 = 0.0                                   total_2 = 0.0

@@ -1,4 +1,4 @@
-"""Runs loops that read each other's neighbours block by block, so that what lies between them stays in the cache.
+"""Overlapped tiling: chains of stencil loops run block by block with a halo, and temporaries stay in the cache.
 
     t = empty((n, m))                               for b in range(blocks):
     for i in range(0, n):                               t = empty((32 + 2, m))

@@ -1,4 +1,4 @@
-"""Computes an element again wherever it is read, where that takes less time than memory does.
+"""Rematerialisation: an element is recomputed at each read where that costs less than its memory traffic.
 
     t = empty((n,))                                 for j in range(0, n - 2):
     for i in range(0, n):                               b[1 + j] = a[j] * 2.0 + a[2 + j] * 2.0

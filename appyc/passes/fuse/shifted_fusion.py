@@ -1,4 +1,4 @@
-"""Runs two loops block by block where an iteration of the second needs its neighbours in the first.
+"""Shifted fusion: two loops run block by block where the second reads neighbours of what the first writes.
 
     for i in range(0, n):                           for b in range(blocks):
         y[i] = x[i] * 2.0                               for i in range(32 b, min(32 b + 32, n)):

@@ -1,4 +1,4 @@
-"""Loops that combine into elements of an array, for a GPU.
+"""Reductions into array elements as atomic updates, or as reductions of scalars, on a GPU.
 
     for i in range(n):                # parallel, reduction(+: hist)
         hist[key[i]] += 1             # integers: atomic updates, whose order does not show

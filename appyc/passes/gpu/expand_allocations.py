@@ -1,4 +1,4 @@
-"""Gives every iteration of a loop on the GPU its slice of one array, where each allocates its own."""
+"""Array expansion of what iterations allocate on a GPU: each gets its slice of one array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parallel nest as a kernel, with what the host does before and after it.
+"""A parallel nest as a kernel, with the host's statements before and after it.
 
 For the nest
 

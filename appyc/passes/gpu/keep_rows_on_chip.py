@@ -1,4 +1,4 @@
-"""Gives a program of a GPU a lane for each place of a row, where rows are short enough.
+"""Keeps short rows in the lanes of one program of a GPU, an element a lane.
 
     e = empty((n, m))                               if m <= 1024:
     for i in range(0, n):      # parallel               for i in range(0, n):      # parallel, 1024 lanes

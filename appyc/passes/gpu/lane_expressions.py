@@ -1,4 +1,4 @@
-"""Expressions of a kernel: every check, and every part that only some lanes evaluate, as masks.
+"""Expressions of a kernel under masks: checks, and subexpressions that only some lanes evaluate.
 
     x = a[idx[i]] if c else 0.0
 

@@ -1,4 +1,4 @@
-"""Which loops of a nest become the grid, and which one becomes lanes.
+"""Chooses which loops of a nest become the grid, and which one becomes lanes.
 
 Threads of a warp read memory together, so lanes go to the loop whose iterations touch
 neighbouring elements. For

@@ -1,4 +1,4 @@
-"""Barriers where one thread of a program meets what another one stored.
+"""Barriers between stores and loads of different threads of a program.
 
     tmp[j] = …                          tmp[j] = …
     out[j] = tmp[j] + tmp[j + 1]   ->   barrier

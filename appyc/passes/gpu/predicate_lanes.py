@@ -1,4 +1,4 @@
-"""The body of a kernel: loops as lanes, and what lanes do differently as masks.
+"""Predication: the body of a kernel with loops as lanes, and divergent control flow as masks.
 
 In the lanes of a loop an `If` on a lane's value
 

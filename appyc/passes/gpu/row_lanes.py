@@ -1,4 +1,4 @@
-"""A program of a GPU that has a row in its lanes: each loop over the row is its lanes, once.
+"""A program of a GPU with a row in its lanes: each loop over the row is executed once, by all lanes.
 
     t = -inf                                    lane = 0, 1, ...
     for j in range(0, m):                       inside = lane < m

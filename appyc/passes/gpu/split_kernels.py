@@ -1,4 +1,4 @@
-"""A function as a host program that launches kernels.
+"""Splits a function into a host program and the kernels that it launches.
 
     s = 0.0
     for t in range(steps):                the host runs the loop over t,

@@ -1,4 +1,4 @@
-"""The loops of a band in another order, with the bounds that they have there.
+"""Permutes the loops of a band and computes their new bounds.
 
     for i in range(n):                        for j in range(n - 1):
         for j in range(i):           ->           for i in range(j + 1, n):

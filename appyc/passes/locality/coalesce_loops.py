@@ -1,4 +1,4 @@
-"""Loop coalescing: the innermost loops of a nest over adjacent elements, as one loop.
+"""Loop coalescing: the innermost loops of a nest over adjacent elements become one loop.
 
     for i in range(0, m):                            for i_k in range(0, m * n):
         for k in range(0, n):                 ->         total += abs(a[i_k // n + 1, i_k % n] - b[i_k // n, i_k % n])

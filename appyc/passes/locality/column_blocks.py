@@ -1,4 +1,4 @@
-"""Loops over columns in blocks of rows, and the loops that put the blocks together: for `tile_column_reductions`."""
+"""Column loops in blocks of rows, and the loops that combine the blocks: for `tile_column_reductions`."""
 
 from __future__ import annotations
 

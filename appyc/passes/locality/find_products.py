@@ -1,4 +1,4 @@
-"""Finds the products of matrices that a library may compute, and makes nests of their own of them.
+"""Recognises matrix products that a library may compute, and makes each a nest of its own.
 
 A nest that is nothing but a product is marked (`For.product`): the C generator writes a call of the
 library that is made where the product is large, and the loops for where it is small, where the library

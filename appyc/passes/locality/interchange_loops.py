@@ -1,4 +1,4 @@
-"""Puts the loops of a nest into the order that memory, threads and lanes like best.
+"""Loop interchange by a cost model of memory, threads and lanes.
 
     for j in range(m):                        for i in range(n):          # free: threads
         for i in range(n):           ->           for j in range(m):      # stride one: lanes

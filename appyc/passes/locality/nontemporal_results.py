@@ -1,4 +1,4 @@
-"""Marks what loops write for nobody in the function to read: it may go past the caches.
+"""Marks stores of live-out results that no loop of the function reads: they may bypass the caches.
 
     for i in range(0, n):   # lanes             for i in range(0, n):   # lanes, streams r
         r[i] = a * x[i] + y[i]          ->          r[i] = a * x[i] + y[i]

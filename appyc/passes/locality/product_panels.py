@@ -1,4 +1,4 @@
-"""The second version of a nest with products in triangles: panel by panel, each panel's product marked.
+"""The version of a nest with triangular products in which each panel of rows is one product.
 
 for i in range(n):                      for first in range(0, n, PANEL):
     for j in range(m):                      T = np.empty((PANEL or what is left, m))

@@ -1,4 +1,4 @@
-"""The second version of a loop that adds products to a matrix step by step: most of that once for many steps.
+"""The version of a loop that adds rank-one products to a matrix in which many steps are one product.
 
 for k in range(n):                      for first in range(0, n, STEPS):
     ...                                     end = min(first + STEPS, n)

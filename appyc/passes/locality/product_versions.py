@@ -1,4 +1,4 @@
-"""The second version of a nest with products in it: each product in a nest of its own, marked."""
+"""The version of a nest in which each matrix product is a marked nest of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums down the columns of an array are made in blocks of rows, with what else comes to the same rows.
+"""Tiles reductions down the columns of an array by rows, with other loops over the same rows.
 
     for k in range(0, n):                           for b in range(blocks):
         r[k] = exp(x[k, 0])                             for i in range(0, m): s of block[b, i] = 0.0

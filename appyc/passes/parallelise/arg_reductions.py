@@ -1,4 +1,4 @@
-"""Which iteration was the last to set something, or the first with the largest value, as a reduction."""
+"""Recognises arg-reductions: the last iteration that sets a scalar, or the first with an extreme value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `privatise_arrays` and `rename_arrays` share: which loops they try, and how accesses change."""
+"""Candidates and rewritten accesses for array expansion: shared by `privatise_arrays` and `rename_arrays`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs loops that nobody marked on threads, where their iterations may run in any order.
+"""Runs unmarked loops on threads where their iterations are independent.
 
     for t in range(steps):                  for t in range(steps):          # carried
         for i in range(1, n - 1):               for i in ...:               # parallel

@@ -1,4 +1,4 @@
-"""Takes loops apart whose statements could run in parallel, were it not for others in the body."""
+"""Loop distribution: separates statements that could run in parallel from those that could not."""
 
 from __future__ import annotations
 

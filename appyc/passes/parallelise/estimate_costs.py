@@ -1,4 +1,4 @@
-"""Notes at every loop that threads may share what it costs, for the choice when it runs.
+"""Attaches cost estimates to loops that threads may share, for the decision at run time.
 
     for i in range(n):   # parallel        for i in range(n):   # parallel, costs 4 vector operations
         b[i] = a[i] * c[i] + d      ->         b[i] = a[i] * c[i] + d        and 32 bytes an iteration

@@ -1,4 +1,4 @@
-"""Cuts a loop's range where the one iteration is that the others conflict with, or at its middle."""
+"""Index-set splitting: cuts a range at the one iteration that conflicts with the others, or at its middle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs scans and linear recurrences on threads: every chunk's steps first, then the chunks themselves.
+"""Parallel scans and linear recurrences: the chunks' totals first, then the chunks.
 
 The range is cut into chunks, and so many of them as the machine has workers make a round:
 

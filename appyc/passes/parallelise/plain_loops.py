@@ -1,4 +1,4 @@
-"""Which loops are plain enough to be taken apart or put into lanes: no loop inside, no way out, nothing raises."""
+"""Predicate for loops that may be distributed or vectorised: innermost, without exits, raising nothing."""
 
 from __future__ import annotations
 

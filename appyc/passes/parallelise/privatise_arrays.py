@@ -1,4 +1,4 @@
-"""Gives iterations arrays of their own where they write before they read."""
+"""Array privatisation: iterations that write before they read get arrays of their own."""
 
 from __future__ import annotations
 

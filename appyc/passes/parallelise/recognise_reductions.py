@@ -1,4 +1,4 @@
-"""Writes `s = s + e` as what it is, an update."""
+"""Recognises reductions: `s = s + e` becomes an `Update`."""
 
 from __future__ import annotations
 

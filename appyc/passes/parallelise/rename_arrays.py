@@ -1,5 +1,4 @@
-"""Removes conflicts that are only about a place being used twice: reads go to a copy, and of
-several writes only the last is done."""
+"""Renaming: removes anti and output dependences by a copy for reads and by dropping overwritten stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the steps of a chunk of iterations come to, put together: code for `parallel_scan`.
+"""Composition of the steps of a chunk of a scan: code for `parallel_scan`.
 
 A scan by an operator has one total for each chunk, a linear recurrence two: the product of the
 factors, and what a start of 0 leads to. From these and from what the scalar holds before the

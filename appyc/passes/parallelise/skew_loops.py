@@ -1,4 +1,4 @@
-"""Runs a nest of two loops that both hand values on as a wave, of which a front is free.
+"""Loop skewing: a nest of two loops that both carry dependences runs as a wavefront.
 
     for i in range(1, n):
         for j in range(1, m):

@@ -1,4 +1,4 @@
-"""Loops that end early look for the iteration that ends them in blocks, whose iterations may run in any order."""
+"""Speculative search: loops with an early exit look for the exiting iteration in parallel blocks."""
 
 from __future__ import annotations
 

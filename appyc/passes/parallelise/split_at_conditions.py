@@ -1,4 +1,4 @@
-"""Cuts a loop's range where a choice between elements turns, so that neither part has the choice.
+"""Index-set splitting at the iteration where a choice between elements changes.
 
     for i in range(0, n + m):                                       cut = min(max(n, 0), n + m)
         c[i] = x[i] if i < n else y[i - n]            ->            for i in range(0, cut):

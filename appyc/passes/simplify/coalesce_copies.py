@@ -1,4 +1,4 @@
-"""Copy coalescing: a scalar that is copied into another in the end is that one.
+"""Copy coalescing: a scalar that is only copied into another becomes that one.
 
     t = x + a[i]              x = x + a[i]
     b[i] = t           ->     b[i] = x

@@ -1,4 +1,4 @@
-"""One name for integers that are computed twice from the same values.
+"""Value numbering of integers: equal expressions get one name.
 
     count = min(r ** i, n)                      count = min(r ** i, n)
     more = min(r ** i, n)                ->     more = count

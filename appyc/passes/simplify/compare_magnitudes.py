@@ -1,4 +1,4 @@
-"""The size of a complex number is compared with a constant by its square, which needs no root.
+"""Compares the magnitude of a complex number with a constant by squares, without a root.
 
     while abs(z) < 2.0:       ->       while real(z) * real(z) + imag(z) * imag(z) < 4.0:
 

@@ -1,4 +1,4 @@
-"""Arithmetic on complex numbers as arithmetic on their parts.
+"""Complex arithmetic in terms of real and imaginary parts.
 
 Every function takes parts that are cheap to write twice (variables, constants) and returns
 the parts of the result. Formulas are NumPy's: division is Smith's, which does not overflow

@@ -1,4 +1,4 @@
-"""Puts what a scalar stands for in its place, where that is known from parameters and loops' variables alone.
+"""Copy and constant propagation of scalars that are functions of parameters and loop variables.
 
     n = C.shape[0]
     last = n - 1

@@ -1,4 +1,4 @@
-"""Drops scalars that nobody reads, and loops and branches that are left empty.
+"""Removes dead scalars, and loops and branches that are empty.
 
     n = C.shape[0]                   for i in range(0, C.shape[0]):
     for i in range(0, C.shape[0]):       C[i] = 1.0

@@ -1,4 +1,4 @@
-"""A loop over places in C order goes row by row, instead of dividing in every iteration.
+"""Delinearisation: a loop over positions in C order becomes a nest over rows, without divisions.
 
     for i in range(0, n * m):                              for row in range(0, n):
         b[i] = a[i // m, i % m]                    ->          for i in range(0, m):

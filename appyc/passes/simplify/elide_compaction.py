@@ -1,4 +1,4 @@
-"""What a mask chooses is not put in a row for sums alone.
+"""Reductions over masked elements run under the mask, without compacting the elements first.
 
     chosen = empty(count)
     for all (i) below n where m[i]:

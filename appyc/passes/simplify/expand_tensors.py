@@ -1,4 +1,4 @@
-"""Tensor statements become loops.
+"""Expands tensor statements to loops.
 
     for all (i) below n:                        for i in range(0, n):
         b[i] = a[i] * 2.0              ->           b[i] = a[i] * 2.0        # b: made in the function

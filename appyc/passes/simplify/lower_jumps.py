@@ -1,4 +1,4 @@
-"""`break` and `continue` as flags.
+"""Lowers `break` and `continue` to flags.
 
     for i in range(n):                      i_next = 0
         if a[i] < 0.0:                      running = i_next < n

@@ -1,4 +1,4 @@
-"""Makes one array of parameters that are views of one.
+"""Merges parameters that are views of one array into one parameter.
 
     f(a, a):                                    both parameters are the first
         for i in range(n):                          for i in range(n):

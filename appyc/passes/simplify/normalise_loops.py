@@ -1,4 +1,4 @@
-"""Loops over moving slices run over the places themselves, where they add up products.
+"""Loop normalisation: loops over moving slices run over the elements' indices, where they add products.
 
     for i in range(0, max(n - (k + 1), 0)):         for i in range(k + 1, n):
         s = 0.0                                         s = 0.0

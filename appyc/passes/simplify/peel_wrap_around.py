@@ -1,4 +1,4 @@
-"""Runs the first iteration apart where a scalar holds what the iteration before computed."""
+"""Peels the first iteration where a scalar holds a value of the iteration before (wrap-around variables)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A position in C order is taken apart by the lengths that it was put together from.
+"""Simplifies quotients and remainders of positions in C order by the lengths that composed them.
 
     for i in range(0, a.shape[0]):                          for i in range(0, a.shape[0]):
         for j in range(0, a.shape[1]):                          for j in range(0, a.shape[1]):

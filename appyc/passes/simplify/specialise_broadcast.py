@@ -1,4 +1,4 @@
-"""The function for arguments of which some axes have length 1.
+"""Specialises a function for arguments with axes of length 1.
 
     n = a.shape[1] if likely(a.shape[1] == b.shape[1])       guard a.shape[1] == 1, b.shape[1] != 1
         else b.shape[1] if a.shape[1] == 1 else a.shape[1]

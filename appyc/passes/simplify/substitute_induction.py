@@ -1,4 +1,4 @@
-"""Says what a counter is in each iteration, so that iterations no longer wait for one another."""
+"""Induction-variable substitution: closed forms for counters."""
 
 from __future__ import annotations
 

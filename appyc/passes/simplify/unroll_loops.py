@@ -1,4 +1,4 @@
-"""Short loops of a constant number of iterations, inside another loop, are written out.
+"""Full unrolling of short loops with constant trip counts inside other loops.
 
     for j in range(1, m - 1):                   for j in range(1, m - 1):
         s = 0.0                                     s = 0.0

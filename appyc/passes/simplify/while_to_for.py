@@ -1,4 +1,4 @@
-"""`while` loops that count become `for` loops, which can be seen into."""
+"""Counting `while` loops become `for` loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of its own for a part of an array: where it is made, and how accesses get to it.
+"""Memory for a part of an array: its allocation, and the rewritten accesses.
 
     first = max(lo, 0)                            a[k]  ->  part[k - first]
     count = max(min(size, a.shape[0]), 0)

@@ -1,4 +1,4 @@
-"""Lets results take the memory of arguments that the caller has donated.
+"""Buffer donation: results take the memory of arguments that the caller gave away.
 
     # x is donated                              # x is donated
     t = empty((x.shape[0],))

@@ -1,4 +1,4 @@
-"""A temporary array of which an iteration uses one element only becomes a scalar.
+"""Array contraction: a temporary of which an iteration uses one element becomes a scalar.
 
     new = empty((n,))
     for i in range(0, n):                   for i in range(0, n):

@@ -1,4 +1,4 @@
-"""A temporary array of which an iteration uses one row only becomes that row.
+"""Array contraction to rows: a temporary of which an iteration uses one row becomes that row.
 
     e = empty((n, m))                               for i in range(0, n):
     for i in range(0, n):                               e = empty((m,))

@@ -1,4 +1,4 @@
-"""Drops what is stored into arrays that nobody reads, and the arrays.
+"""Removes stores into arrays that are never read, and the arrays.
 
     t = zeros((n,))                             for i in range(0, n):
     for i in range(0, n):                           b[i] = a[i] + 1.0

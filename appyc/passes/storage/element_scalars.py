@@ -1,5 +1,4 @@
-"""What loops look like once array elements are held in scalars: `scalar_replacement` and
-`promote_accumulators` choose the elements."""
+"""Rewrites loops for elements held in scalars, which `scalar_replacement` and `promote_accumulators` choose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes arrays without clearing them where a loop fills them before anybody looks.
+"""Elides the zero fill of arrays that a loop overwrites before any read.
 
     out = zeros((n,))                               out = empty((n,))
     for i in range(0, n):                 ->        for i in range(0, n):

@@ -1,4 +1,4 @@
-"""What is read from a copy of an array is read from the array itself.
+"""Copy forwarding: reads of a copy of an array become reads of the array.
 
     holds = empty((n,))
     for i in range(0, n):                       for i_2 in range(0, n):

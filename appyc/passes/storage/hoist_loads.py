@@ -1,4 +1,4 @@
-"""What every iteration of a sequential loop reads from the same place is read once, before the loop.
+"""Hoists loop-invariant loads out of sequential loops.
 
     while size < 4.0 and k < limit:         if size < 4.0 and k < limit:
         z = z * z + c[i, j]                     c_ahead = c[i, j]

@@ -1,4 +1,4 @@
-"""Array elements that a loop only accumulates into, in scalars for the time of the loop.
+"""Holds array elements that a loop only accumulates into in scalars for the loop.
 
     for k in range(n):                      if 0 < n:
         C[i, j] += A[i, k] * x[p[k]]   ->       c = C[i, j]

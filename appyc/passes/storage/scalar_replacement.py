@@ -1,4 +1,4 @@
-"""Array elements that stay the same while a loop runs, in scalars for that time."""
+"""Scalar replacement: an array element with a loop-invariant index is held in a scalar for the loop."""
 
 from __future__ import annotations
 

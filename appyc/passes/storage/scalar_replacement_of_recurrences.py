@@ -1,4 +1,5 @@
-"""Hands on in a scalar what an iteration stores and the next one reads back, where that makes a scan."""
+"""Scalar replacement of recurrences: an element that one iteration stores and the next reads, where that makes a
+scan."""
 
 from __future__ import annotations
 

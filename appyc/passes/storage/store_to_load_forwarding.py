@@ -1,4 +1,4 @@
-"""What a joined loop stores and then reads is not read from memory.
+"""Store-to-load forwarding inside fused loops.
 
     for i in range(0, n):                       for i in range(0, n):
         y[i] = a * x[i]                             y_2 = a * x[i]

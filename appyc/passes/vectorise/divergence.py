@@ -1,4 +1,4 @@
-"""Which scalars have one value a lane, in the body of a loop that runs in lanes."""
+"""Divergence analysis: which scalars have one value a lane in a vectorised loop."""
 
 from __future__ import annotations
 

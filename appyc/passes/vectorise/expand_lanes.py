@@ -1,4 +1,4 @@
-"""Statements with one value a lane, as loops over the lanes.
+"""Scalar expansion over lanes: statements with one value a lane become loops over the lanes.
 
 `predicate_lanes` lowers a loop's body to statements that all lanes do in step, under masks. Here each run of such
 statements becomes one loop, which a C compiler makes vectors of; scalars that more than one run needs, or that a

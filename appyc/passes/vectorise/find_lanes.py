@@ -1,4 +1,4 @@
-"""Finds lanes in loops whose iterations depend on each other, but not in the way of lanes."""
+"""Finds SIMD loops among those with dependences: by distance, or by reductions."""
 
 from __future__ import annotations
 

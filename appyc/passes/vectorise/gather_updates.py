@@ -1,4 +1,4 @@
-"""Conditional updates of one reduction in an iteration go into a scalar of the iteration's own, and that into it once.
+"""Gathers conditional updates of one reduction in an iteration into a private scalar, added once.
 
     for i in range(n):                      for i in range(n):
         if a[i] < k:                            mine = 0

@@ -1,4 +1,4 @@
-"""Iterations side by side in lanes, around loops that each of them leaves at its own time.
+"""Outer-loop vectorisation under masks, of iterations whose inner loops differ in length.
 
     for i in range(0, n):                 for i in range(0, n, 16):
         k = 0                                 k = 0 in 16 lanes                    # as loops of 16 iterations
