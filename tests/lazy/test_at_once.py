@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 import pytest
-from tests.lazy.test_known import CALLS, arguments
+from tests.lazy.test_call_cache import CALLS, arguments
 
 import appyc.numpy as np
 from appyc.lazy import recorded_nodes, running

@@ -27,11 +27,11 @@ if EXTENSION is not None:
 
 
 def test_recording_works_without_the_extension() -> None:
-    tests = [str(Path(__file__).parent / name) for name in ("test_recording.py", "test_kernels.py")]
+    tests = [str(Path(__file__).parent / name) for name in ("test_recording.py", "test_deferred_calls.py")]
     text = (
         "import sys; sys.modules['appyc.lazy._nodes'] = None\n"
         "import pytest\n"
-        "from appyc.lazy import nodes\n"
+        "from appyc.lazy import recorded_nodes\n"
         "assert recorded_nodes.Buffer is recorded_nodes.PythonBuffer\n"
         f"sys.exit(pytest.main(['-q', '-x', '-p', 'no:cacheprovider', '-k', 'cpu or not target', *{tests}]))"
     )

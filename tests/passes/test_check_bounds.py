@@ -260,12 +260,14 @@ def test_local_array():
     assert c.check(alloc(tmp, c.n), c.over(store(tmp, [c.i], 0.0))) == ([], [])
 
 
-def test_while_loop_stays_checked_unless_its_condition_helps():
+def test_while_loop_stays_checked_unless_its_condition_bounds_the_index():
     c = Case()
     x = c.p.local("x", DType.INT64)
     step = assign(x, add(x, 1))
     loop = while_(compare("<", x, extent(c.a)), [store(c.a, [x], 0.0), step])
-    assert c.check(assign(x, 0), loop)[0] == ["a"]
+    assert c.check(assign(x, 0), loop) == ([], [])
+    endless = while_(compare("!=", x, extent(c.a)), [store(c.a, [x], 0.0), step])
+    assert c.check(assign(x, 2), endless)[0] == ["a"]
     cond = both(compare(">=", x, 0), compare("<", x, extent(c.a)))
     assert c.check(assign(x, 0), while_(cond, [store(c.a, [x], 0.0), step])) == ([], [])
 
