@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy
 import pytest
-from tests.lazy.test_call_cache import CALLS, arguments
 
 import appyc.numpy as np
 from appyc.lazy import recorded_nodes, running
@@ -18,6 +17,7 @@ from appyc.lazy.extension import EXTENSION
 from appyc.lazy.recording import LONE, SMALL_STATEMENTS, TINY, TINY_STATEMENTS, Recording
 from appyc.lazy.running import STATE, flush
 from appyc.options import computed_at_once
+from tests.lazy.test_call_cache import CALLS, arguments
 
 pytestmark = pytest.mark.at_once
 
