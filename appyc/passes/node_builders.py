@@ -129,7 +129,7 @@ def iteration(lo: Expr, step: int, number: Expr) -> Expr:
 
 
 def shifted(value: Expr, distance: int) -> Expr:
-    """`value + distance`, with constants put together."""
+    """`value + distance`, with constants folded."""
     loc = value.loc
     match value:
         case Const(value=int(number)):

@@ -32,10 +32,10 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class FusionGroup:
-    """Loops that became one.
+    """Loops that were fused into one.
 
-    var: of the loop that they are now. parts, places: their own variables, and where they stand, in
-    order. before: the bytes that they would have moved, each on its own, in float64.
+    var: the variable of the fused loop. parts, places: the variables and source locations of the original loops, in
+    order. before: the memory traffic in bytes of the original loops, with float64 elements.
     """
 
     var: Symbol
@@ -64,7 +64,7 @@ class Facts:
         return self.legality
 
     def forget(self) -> None:
-        """Lets go of the sets, which no one needs once the passes are done."""
+        """Frees the sets, which are not read after the last pass."""
         self.fn = self.bare = self.legality = None
 
 

@@ -54,23 +54,24 @@ from appyc.passes.node_builders import apart, integer, less, most_trips, shifted
 from appyc.passes.pass_context import PassContext
 
 BLOCK = 2048
-"""Iterations: lanes come to their stride, and what they overwrite stays in the cache next to a core."""
+"""Iterations of a block: enough to amortise the start of the lanes, and few enough that the saved elements stay in
+the cache next to a core."""
 
 LONG_BLOCK = 64
-"""The same of iterations with loops of their own."""
+"""The same for iterations with inner loops."""
 
 FEW = 32
-"""Iterations that are done before lanes with a test behind them would be."""
+"""Up to this trip count, a sequential loop is faster than lanes with a test behind them."""
 
 MAX_LINEAR = 1 << 32
-"""Of limits between which a value that grows by as much in each iteration of a block cannot wrap around unseen."""
+"""The limit for values that are linear in the iteration: within it, a wrap-around in a block cannot go unnoticed."""
 
 MAX_BYTES = 1 << 16
-"""Of all elements that are kept for one block."""
+"""The most bytes of overwritten elements that are saved for one block."""
 
 
 def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
-    """In loops of lanes a test that raises is noted, and read once for each block of iterations.
+    """In SIMD loops, failed tests are accumulated in a flag, which is read once for each block of iterations.
 
     Before:                              After:
         for i in range(n):  # simd           for at in range(0, n, 2048):
@@ -85,12 +86,11 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
                                                      for i in range(at, end): o[i] = kept[i - at]
                                                      for i in range(at, end): ...        # as before
 
-    A block in which a test fails is done again in order, from the elements that it had overwritten: when it raises,
-    arrays hold what they do in Python. What follows a test and relies on it (an index, a loop) is done only where it
-    holds.
+    A block in which a test fails is rolled back and re-executed sequentially: when it raises, the arrays have
+    the same contents as in Python. Statements behind a test that rely on it (an index, a loop) are guarded by it.
 
-    Requires: modes are chosen. Does not handle: stores at other places than the loop's variable and something fixed
-    in one axis; loops that raise for another reason, too; loops in the iterations of a loop that threads share.
+    Requires: modes are chosen. Does not handle: stores whose index is not the loop variable plus a loop
+    invariant on one axis; loops that may raise for other reasons, too; loops inside a loop that threads share.
     """
     names = NameSupply.after(fn)
     made: list[Symbol] = []
@@ -112,14 +112,14 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
 
 
 def _is_candidate(loop: For, ctx: PassContext) -> bool:
-    """Whether the iterations are free, and raise for nothing but a condition."""
+    """Whether the iterations may run in any order, and explicit `Fail` statements are all that may raise."""
     nodes = list(walk(loop.body))
     if not any(isinstance(n, Fail) for n in nodes) or loop.mode is LoopMode.SEQUENTIAL or loop.step != 1:
         return False
     if loop.safelen is not None or loop.in_step or loop.scans or loop.row_lanes is not None:
         return False
     if any(r.symbol.is_array for r in loop.reductions) or (loop.reductions and ctx.options.fastmath):
-        return False  # a block that is done again must come to the same
+        return False  # re-execution of a block must give the same result
     if loop.mode is LoopMode.PARALLEL and (loop.last or (loop.clauses is not None and loop.clauses.chunk)):
         return False
     if any(isinstance(n, For | Break | Continue | Alloc) or _raises_else(n) for n in nodes):
@@ -133,7 +133,7 @@ def _raises_else(node: Node) -> bool:
 
 
 class _Blocks:
-    """Builds what takes the loop's place. unfit: not 0 where a test has failed."""
+    """Builds the loop over blocks that replaces the loop. unfit: not 0 where a test has failed."""
 
     def __init__(self, loop: For, names: NameSupply) -> None:
         self.loop, self.names, self.loc = loop, names, loop.loc

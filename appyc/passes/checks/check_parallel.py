@@ -43,19 +43,19 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
             b[i] = t * t                          ... t ...
         ... t ...
 
-    A loop with a request (`parallel`, `simd`, or within a `collapse`) whose iterations depend
-    on each other, or may do so for all that the source tells, raises DependenceError; one that
-    swears `independent` is believed as to arrays. A loop without a request that may run in any
-    order becomes SIMD if it is innermost; what else was found is in `ctx.verdicts`.
+    A loop with a request (`parallel`, `simd`, or within a `collapse`) raises DependenceError unless its
+    iterations are proven independent. The clause `independent` asserts that there are no dependences
+    through arrays. A loop without a request whose iterations may run in any order becomes SIMD if it is
+    innermost. The verdicts of all loops are in `ctx.verdicts`.
 
-    Expects reductions as `Update`s (`recognise_reductions`), and is sharper where accesses are
+    Expects reductions as `Update`s (`recognise_reductions`). The analysis is more precise where accesses are
     known to be in range (`check_bounds`).
 
-    A loop that is independent for some arguments, or for some values of an index array, passes
-    where that can be tested at the call: `version_loops` makes the test.
+    A loop that is independent for some arguments, or for some values of an index array, is accepted
+    if that can be tested at the call: `version_loops` generates the test.
 
-    A loop that combines into elements of an array may become threads, each with a copy of the
-    array; it names the array among its `reductions`.
+    A loop that reduces into elements of an array may run on threads, each with a copy of the
+    array; the array is then among the `reductions` of the loop.
 
     Does not handle: copying an array to break a false dependence.
     """
@@ -176,11 +176,11 @@ def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
 
 
 def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bool) -> LoopVerdict:
-    """The verdict with an inspector's condition, where a look at an index array can decide.
+    """The verdict with an inspector's condition, where an inspection of an index array can decide.
 
-    For a loop that nobody asked for, and that does little in an iteration, the look is
-    optional. Updates through an index array are no question of the data: they are meant to
-    meet, and need `atomic`.
+    For a loop without a request that does little work in an iteration, the inspection is
+    optional. Updates through an index array do not depend on an inspection: they may access the same element
+    by design, and need `atomic`.
     """
     if verdict.verdict not in (Verdict.UNKNOWN, Verdict.REDUCTION):
         return verdict

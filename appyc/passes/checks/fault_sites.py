@@ -8,7 +8,7 @@ from appyc.ir.nodes import Symbol
 
 
 class FaultSites:
-    """Collects places; one that is already there keeps its number."""
+    """Numbers the fault sites; equal sites share one number."""
 
     def __init__(self) -> None:
         self._numbers: dict[FaultSite, int] = {}

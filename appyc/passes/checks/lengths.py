@@ -23,7 +23,7 @@ def is_length(expr: Expr) -> bool:
 
 
 def tested(alloc: Alloc) -> tuple[Stmt, ...]:
-    """What is left of an allocation whose array is not needed: it raises where a length is negative."""
+    """The residual of an allocation whose array is dead: the test that raises where a length is negative."""
     fail = Fail("ValueError", "negative dimensions are not allowed", loc=alloc.loc)
     return tuple(
         If(less(size, integer(0, alloc.loc)), (fail,), loc=alloc.loc)

@@ -30,8 +30,8 @@ from appyc.ir.visit import rewrite, substitute
 from appyc.passes.node_builders import integer, shifted, zero
 
 BLOCK = 4096
-"""Elements of a block: little enough for the cache next to a core, and enough that what is done once for
-each block does not count."""
+"""Elements of a block: few enough for the cache next to a core, and enough that the overhead of each block is
+negligible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class _Axis:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """How a nest is cut. before: what computes the numbers of its axes. moments: an array that has, for each
-    block, the centre and the rest of each of the values, and then each sum."""
+    """A nest cut into blocks. before: the statements that compute the sizes of its axes. moments: an array that has,
+    for each block, the centre and the rest (the sum of the deviations) of each value, and then each sum of products."""
 
     axes: tuple[_Axis, ...]
     before: tuple[Stmt, ...]
@@ -126,7 +126,7 @@ class Blocks:
         return self._over_blocks(blocks, out, first.loc)
 
     def together(self) -> For:
-        """What stands in the second loop's place."""
+        """The loop over blocks that replaces the second loop: it combines the moments of the blocks."""
         blocks, loc = self._variables(), self.sums[0].update.loc
         out: list[Stmt] = []
         for number, one in enumerate(self.sums):
@@ -177,7 +177,7 @@ class Blocks:
         return _only(inner)
 
     def _count(self, blocks: Sequence[Symbol]) -> Expr:
-        """How many places a block has."""
+        """The number of elements in a block."""
         lengths: list[Expr] = []
         for axis, block in zip(self.axes, blocks, strict=True):
             lo, hi = axis.bounds(block)
@@ -186,7 +186,7 @@ class Blocks:
 
 
 def _as_computed(value: Expr, first: Nest, second: Nest) -> Expr:
-    """What the second loop reads as the first one has it: what that stores of it has just been computed."""
+    """A value of the second loop in terms of the first loop, with scalars for elements that the first loop stores."""
     here: dict[Symbol, Expr] = {
         b.var: Var(a.var, loc=value.loc) for a, b in zip(first.loops, second.loops, strict=True)
     }
@@ -201,7 +201,7 @@ def _as_computed(value: Expr, first: Nest, second: Nest) -> Expr:
 
 
 def _adds(stmt: Stmt, value: Expr, total: Symbol) -> bool:
-    """Whether a block has the sum that the statement adds up in a scalar of the same type."""
+    """Whether the statement adds up the same value as a block does, in a scalar of the same type."""
     if not isinstance(stmt, Update) or stmt.op != "+" or stmt.target.is_array or stmt.mask is not None:
         return False
     return stmt.value == value and stmt.target.dtype is total.dtype

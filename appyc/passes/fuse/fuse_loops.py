@@ -11,17 +11,18 @@
     for j in range(0, n):                     ->        q = q + x[i] * x[i]
         q = q + x[j] * x[j]
 
-Two loops become one where they run equally often, and where the iterations of the joined loop
-may run in any order: then no iteration of the second loop needs more of the first than the same
-iteration, and nothing is lost for threads and lanes. Loops inside the joined loop are tried in
-turn. `contract_arrays` then keeps `new` in a register, and `store_to_load_forwarding` what the joined loop
-stores and reads again.
+Two loops are fused if they have the same trip count, and if the iterations of the fused loop may run in
+any order. Then each iteration of the second loop depends on the same iteration of the first only, and the
+parallelism for threads and lanes is preserved. Inner loops of the fused loop are fused recursively.
+`contract_arrays` then keeps `new` in a register, and `store_to_load_forwarding` forwards the elements that
+the fused loop stores and reads again.
 
-Loops that share a temporary array are joined wherever they may be. Others only where counted bytes
-say so (`analysis/cost/fusion_benefit.py`), and where loops that were nested with nothing between them
-still are: those change places, and become grids.
+Loops that share a temporary array are fused wherever that is legal. Other loops are fused only if that reduces
+the memory traffic (`analysis/cost/fusion_benefit.py`), and if perfect nests stay perfect: those can be
+interchanged, and become grids.
 
-A nest whose rows the next loop comes to inside its columns is turned round for that, where bytes are saved:
+A nest over rows and columns is interchanged if the next nest has the rows inside the columns, and if fusion then
+reduces the memory traffic:
 
     for i in range(n):                              for j in range(m):
         for j in range(m):                              s = 0.0
@@ -32,14 +33,14 @@ A nest whose rows the next loop comes to inside its columns is turned round for 
             s += a[i, j] * y[i]
         x[j] = s
 
-What stands between the two goes before both, if the first loop does not need to come before
-it, or else stays behind both.
+A statement between the two loops is moved before both if it does not depend on the first loop, or else
+behind both.
 
 Requires: `check_bounds` has run; accesses that may still raise keep their order, and their
-loops apart.
+loops are not fused.
 
-Does not handle: loops of different lengths, or that match only when one of them is shifted;
-loops that run in order.
+Does not handle: loops with different trip counts, or that match only when one of them is shifted
+(`shifted_fusion`); sequential loops.
 """
 
 from __future__ import annotations
@@ -82,14 +83,14 @@ HINTS = {
     PRAGMAS: "give both loops the same pragma",
     ENDS: "take what may raise, `break` or `return` out of the loops",
 }
-"""What the user could change so that loops are joined, for the reasons that have such an answer."""
+"""What the user could change so that loops are fused, for the reasons that have such an answer."""
 
 REACH = 8
-"""How many loops back one looks for another to be joined with."""
+"""How many loops back the search for a loop to fuse with extends."""
 
 MAX_TOGETHER = 8
-"""How many loops become one for what they share alone: the analysis of the joined loop takes time that
-grows with its square, and the processor has a limited number of registers."""
+"""The most loops that are fused without a producer among them: the analysis of the fused loop takes quadratic
+time, and the processor has a limited number of registers."""
 
 
 def fuse_loops(fn: Function, ctx: PassContext) -> Function:
@@ -108,10 +109,10 @@ def fuse_loops(fn: Function, ctx: PassContext) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Two loops that were not joined at that time; another way may have been found.
+    """Two loops that were not fused; a later attempt may have fused them.
 
-    loops: those that the two were made of by then, by their variables. filled: what the one fills and the other
-    reads.
+    loops: the original loops that the two consisted of at that point, by their variables. filled: the arrays that
+    the first fills and the second reads.
     """
 
     loops: tuple[Symbol, ...]
@@ -123,9 +124,9 @@ class _Refusal:
 
 @dataclass(slots=True)
 class _Fusion:
-    """own: arrays made in the function. loops: as they were. parts: the loops that one was made of, by
-    its variable. refusals: each one once, in order. texts: what is known of
-    statements. updates: what `recognise_reductions` makes of them, by their identity."""
+    """own: arrays made in the function. loops: the original loops. parts: the original loops of a fused loop, by
+    its variable. refusals: an ordered set. texts: the effects of statements. updates: the results of
+    `recognise_reductions` for statements, by their identity."""
 
     own: frozenset[Symbol]
     equal: EqualExtents
@@ -164,8 +165,9 @@ class _Fusion:
                 return stmt
 
     def _with_inner(self, loop: For) -> For:
-        """The loop with those inside it joined. Two that become the only one inside would change places
-        with a loop that has to run in order; as they stand, `privatise_arrays` may free that one."""
+        """The loop with its inner loops fused. Fusion into a single inner loop makes a perfect nest, which would be
+        interchanged if the outer loop is sequential. Such a loop is not changed: `privatise_arrays` may make the
+        outer loop parallel."""
         trial = replace(self, refusals={}, parts={})
         new = replace(loop, body=trial.block(loop.body))
         is_nest = len(new.body) == 1 and isinstance(new.body[0], For) and len(loop.body) > 1
@@ -176,7 +178,7 @@ class _Fusion:
         return new
 
     def _append(self, out: list[Stmt], stmt: Stmt) -> None:
-        """Adds the statement, joined with the nearest loop before it that it goes with."""
+        """Appends the statement, fused with the nearest preceding loop that it can be fused with."""
         if isinstance(stmt, For):
             loops = [at for at in range(len(out) - 1, -1, -1) if isinstance(out[at], For)]
             for at in loops[:REACH]:
@@ -192,7 +194,7 @@ class _Fusion:
         out.append(stmt)
 
     def _joined(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
-        """What takes the place of both loops and the statements between them; None with a remark."""
+        """The replacement for both loops and the statements between them; None, with a remark, without fusion."""
         is_full = len(self._parts(first)) + len(self._parts(second)) > MAX_TOGETHER
         if is_full and not self.own:
             return None
@@ -225,7 +227,7 @@ class _Fusion:
         return None
 
     def _combining(self, loop: For) -> For:
-        """The loop with updates for what they are; what it was joined from has been rewritten before."""
+        """The loop with its reductions as updates; statements that were rewritten before are looked up."""
         body: list[Stmt] = []
         for stmt in loop.body:
             known = self.updates.get(id(stmt))
@@ -239,7 +241,7 @@ class _Fusion:
         return self.parts.get(loop.var, (loop.var,))
 
     def _turned(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
-        """The joined loop, where a nest goes with one that comes to the same rows inside its columns."""
+        """Fusion with the first nest interchanged, if the second nest has the same rows inside its columns."""
         turned = self._columns_first(first, second)
         if turned is None or why_not_joined(turned, second, self.equal, self.texts) is not None:
             return None
@@ -252,7 +254,7 @@ class _Fusion:
         return found if len(rows) == 1 else None
 
     def _columns_first(self, first: For, second: For) -> For | None:
-        """A nest of two loops the other way round, if nothing is against that and the second has such loops."""
+        """The first nest interchanged, if that is legal and the second loop has an inner loop over the same rows."""
         inside = [stmt for stmt in second.body if isinstance(stmt, For)]
         if len(inside) != 1 or len(second.body) == 1 or len(first.body) != 1:
             return None
@@ -274,7 +276,7 @@ class _Fusion:
         return replace(columns, body=(replace(rows, body=columns.body),))
 
     def _attempt(self, first: For, second: For, between: list[Stmt], is_producer: bool) -> _Joined | str:
-        """The joined loop with what goes before and behind it, or why there is none."""
+        """The fused loop with the statements before and behind it, or the reason why there is none."""
         places = placed(first, second, between, self.texts)
         if places is None:
             return BETWEEN

@@ -16,22 +16,22 @@
                                                     q += spread of b + 2 * d * rest of b
                                                                      + (length of block b) * d * d
 
-The second loop cannot start before the first one ends, so `fuse_loops` leaves both, and what is larger
-than the cache comes from memory twice. But whatever m is, the deviations from it follow from those
-from anything else, and the mean of a block is known while the block is still in the cache. Means are
-near enough to what they are taken from that no digits are lost; the rest, by which the mean was
-rounded, is small, and counts. Products of two deviations, as in a covariance, go the same way.
+The second loop depends on the result of the first, so `fuse_loops` leaves both, and an array larger than
+the cache is read from memory twice. But deviations from any m can be computed from deviations from another
+centre, and the mean of a block is known while the block is still in the cache. The mean of a block is close
+enough to its elements that the deviations have no cancellation error. The rest, the sum of the deviations
+from the rounded mean, is small but not 0, and is included. Products of two deviations, as in a covariance,
+are computed in the same way.
 
-A centre that is no number (a sum that is too large, or an infinity in the block) has its say in the
-block's spread alone, as the difference of two infinities would say something else.
+A non-finite centre (the sum overflows, or the block has an infinity) contributes through the block's spread
+alone, as the difference of two infinities would add a NaN.
 
-Two nests over the same ranges are taken, the first one of scalars that are combined (along a line it may
-fill arrays, too), the second one of nothing but such sums. Of nests, blocks are some rows, or parts of one.
+Two nests over the same ranges qualify. The first has only reductions to scalars; a single loop may also fill
+arrays. The second has only sums of products of deviations. A block of a nest is several rows, or a part of one.
 
-Requires: `check_bounds`, `fuse_loops` and `recognise_reductions` have run. Sums of floats may be put
-together in any order.
+Requires: `check_bounds`, `fuse_loops` and `recognise_reductions` have run. Sums of floats may be reassociated.
 
-Does not handle: loops inside other loops, as of rows that are in the cache both times; ranges that do not
+Does not handle: loops inside other loops, whose rows are usually in the cache both times; ranges that do not
 start at 0; complex numbers; sums of several types.
 """
 

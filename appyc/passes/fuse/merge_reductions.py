@@ -6,8 +6,8 @@
         total += x[i]                       ->          total += x[i]
         total_2 += x[i]                             total_2 = total
 
-A mean and a deviation of one array both start with its sum, and `fuse_loops` brings the two sums
-into one loop. C compilers do not put them together: to them, sums of floats are two chains.
+The mean and the standard deviation of one array both start with its sum, and `fuse_loops` brings the two sums
+into one loop. C compilers do not merge them: they keep the sums of floats as two dependence chains.
 
 Requires: `recognise_reductions` has run.
 
@@ -26,7 +26,7 @@ from appyc.passes.pass_context import PassContext
 
 
 def merge_reductions(fn: Function, ctx: PassContext) -> Function:
-    """The function with one scalar in loops that combine the same into two."""
+    """The function with one scalar in loops that have two equal reductions."""
     if sum(isinstance(n, Update) for n in walk(fn)) < 2:
         return fn
     body = _block(fn.body, ctx)
@@ -54,7 +54,7 @@ def _block(body: tuple[Stmt, ...], ctx: PassContext) -> tuple[Stmt, ...]:
 
 
 def _with_shared(loop: For, before: Sequence[Stmt]) -> tuple[For, list[Assign]]:
-    """The loop, and the scalars that are set behind it to what others hold."""
+    """The loop without duplicate reductions, and the copies behind it that set their scalars."""
     kept: list[Stmt] = []
     copies: list[Assign] = []
     for number, stmt in enumerate(loop.body):
@@ -67,7 +67,7 @@ def _with_shared(loop: For, before: Sequence[Stmt]) -> tuple[For, list[Assign]]:
 
 
 def _twin(update: Update, loop: For, number: int, before: Sequence[Stmt]) -> Symbol | None:
-    """A scalar further up in the body that goes through the same values as the update's target."""
+    """A scalar that an earlier update in the body gives the same sequence of values as the update's target."""
     if update.target.is_array or update.mask is not None or not _is_alone(update.target, loop):
         return None
     start = _start(update.target, before)
@@ -96,7 +96,7 @@ def _are_same(one: Expr, other: Expr) -> bool:
 
 
 def _is_alone(symbol: Symbol, loop: For) -> bool:
-    """Whether the loop does nothing with the scalar but one update, and nobody has said what it is."""
+    """Whether the only access of the loop to the scalar is one update, and no clause names the scalar."""
     if loop.clauses is not None and symbol in symbols_of(loop.clauses):
         return False
     writes = [n for n in walk(loop.body) if isinstance(n, Assign | Update) and n.target == symbol]

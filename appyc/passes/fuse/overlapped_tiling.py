@@ -10,21 +10,20 @@
                                                             for j in range(0, m):
                                                                 y[i, j] = t[i - first, j] + t[i + 2 - first, j]
 
-The loops cannot be joined, since an iteration of the second needs several of the first; and to compute
-an element at each of its reads may take longer than memory does (`rematerialise`). A block of rows
-is still in the cache when it is read. Blocks compute the rows that two of them need twice; this is
-counted, with what they are computed from, against the arrays' way to memory and back. No block waits
-for another one.
+The loops cannot be fused, since an iteration of the second depends on several of the first. Recomputing an element
+at each of its reads (`rematerialise`) may cost more than the memory traffic. With tiles, a block of rows is still in
+the cache when it is read. The rows of a halo are computed redundantly by two blocks. This cost, with that of the
+operands, is weighed against the memory traffic of the arrays. Blocks are independent of each other.
 
-There may be any number of loops, over ranges that differ (`patterns/block_chains.py`): of each, a block has the
-rows that the later ones need. Of an array that somebody else reads, too, a block stores its own rows; those of its
-neighbours, which it needs for itself, are in an array of its own beside these.
+A chain may have any number of loops, with different ranges (`patterns/block_chains.py`). A block runs the iterations
+of each loop that the later loops need. Of an array that is also read outside the chain, a block stores its own rows;
+the rows of its halo are in a private array.
 
-Runs after `contract_arrays` and its like, whose arrays need no blocks. Requires: `check_bounds` has run.
+Runs after `contract_arrays` and `contract_rows`, whose arrays need no blocks. Requires: `check_bounds` has run.
 
-Does not handle: arrays that were there before and of which neighbours are read, or that are changed by several loops;
-GPUs, where the loops stay kernels of their own; operands of a product of matrices, whose tiles would be cut by blocks:
-the other matrix would come from memory for each of them.
+Does not handle: arrays that exist before the chain and whose neighbouring elements are read, or that several loops
+write; GPUs, where the loops stay separate kernels; operands of a product of matrices, whose tiles would be cut by blocks:
+each block would read the other matrix from memory.
 """
 
 from __future__ import annotations
@@ -82,11 +81,11 @@ from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import FusionGroup, PassContext
 
 ROWS = {1: 4096, 2: 32, 3: 8}
-"""Places along the first axis in a block, for arrays of so many axes: some hundred KiB of ordinary ones.
-Numbers and no variables, for the dependences of blocks to be exact."""
+"""Elements of a block along the first axis, by the number of axes of the arrays: usually some hundred KiB.
+Constants and not variables, so that the dependence analysis of blocks is exact."""
 
 MOST_MEMBERS = 12
-"""Loops in one chain: the analysis of what they are together takes time that grows with their square."""
+"""The most loops in one chain: the analysis of the tiled loop takes quadratic time."""
 
 
 def overlapped_tiling(fn: Function, ctx: PassContext) -> Function:
@@ -138,8 +137,8 @@ class _Chain:
 
 @dataclass(frozen=True, slots=True)
 class _Rewriting:
-    """accesses: how many there are to each array. once: arrays that are made in one place. private: those that
-    nobody gets, and of whose lengths nothing is asked. members: what loops are, by their identity."""
+    """accesses: the number of accesses to each array. once: arrays with a single allocation. private: those of `once`
+    that are not returned and whose shapes are not read. members: the loops as members of chains, by identity."""
 
     accesses: Counter[Symbol]
     once: frozenset[Symbol]
@@ -170,7 +169,7 @@ class _Rewriting:
     # ------------------------------------------------------------ which loops
 
     def _chain(self, body: tuple[Stmt, ...], at: int) -> _Chain | None:
-        """The loops from a place on that are to run in blocks; None where there are no two."""
+        """The chain of loops to tile that starts at statement `at`; None where none pays."""
         text = self.texts.by(body[:at])
         touched = text.loaded | text.stored
         allocs = frozenset(s.array for s in body if isinstance(s, Alloc)) & self.once - touched
@@ -249,8 +248,8 @@ class _Rewriting:
     def _in_blocks(
         self, chain: _Chain, around: Sequence[Stmt]
     ) -> tuple[list[Stmt], frozenset[Symbol]] | None:
-        """What takes the chain's place, and the arrays that it clears; None where its blocks would wait for each
-        other."""
+        """The replacement for the chain, and the arrays that it clears; None where its blocks would depend on each
+        other, or its bounds are not fixed."""
         members, loc = chain.members, chain.members[-1].loop.loc
         allocs = {s.array: s for s in around if isinstance(s, Alloc)}
         held = {
@@ -344,7 +343,7 @@ class _Rewriting:
         return out
 
     def _end(self, op: str, ends: Sequence[Expr]) -> Expr:
-        """The smallest ("min") or largest of some expressions; of those that are a constant apart, one is left."""
+        """The smallest ("min") or largest of some expressions; constant differences are compared statically."""
         left: list[tuple[Expr | None, int, Expr]] = []
         for end in ends:
             base, offset = apart(end)
@@ -381,13 +380,13 @@ class _Rewriting:
             self.ctx.remark(chain.members[-1].loop.loc, text)
 
     def _group(self, loop: For) -> FusionGroup:
-        """The loops that a loop has been made of."""
+        """The original loops of a fused loop, or the loop itself."""
         before = reduce(total, traffic_of(loop).values(), NONE)  # type: ignore[arg-type]
         return self.ctx.fusions.get(loop.var) or FusionGroup(loop.var, (loop.var,), (loop.loc,), before)
 
 
 def _storing(loop: For) -> For:
-    """The loop with stores in place of updates of elements: rows that are computed twice start anew."""
+    """The loop with stores in place of updates of elements, so that rows which are computed twice stay correct."""
 
     def rule(node: Node) -> Node:
         match node:
@@ -456,7 +455,8 @@ def _moved(loop: For, homes: dict[Symbol, _Home], writes: frozenset[Symbol]) -> 
 
 
 def _made(stmt: Stmt, gone: frozenset[Symbol], cleared: frozenset[Symbol]) -> tuple[Stmt, ...]:
-    """A statement, or what is left of it where it makes an array that blocks have, or clear."""
+    """The replacement for a statement. The allocation of a temporary is reduced to the test of its shape; that of an
+    array which blocks clear is not filled with zeros."""
     if isinstance(stmt, Alloc) and stmt.array in gone:
         return tested(stmt)
     return (replace(stmt, zero=False),) if isinstance(stmt, Alloc) and stmt.array in cleared else (stmt,)

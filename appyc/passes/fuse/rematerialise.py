@@ -6,18 +6,17 @@
     for j in range(0, n - 2):
         b[1 + j] = t[j] + t[2 + j]
 
-A stencil over a temporary is a loop of another length, and needs elements of several iterations
-of the loop that fills it: the two cannot be joined. Without the array they need not be. Whether
-that pays is counted, in operations and bytes, each at the speed of an ordinary machine
-(`ir/machine_model.py`): all that is computed once more for each place that reads, against the array's way
-to memory and back, and that of what it is computed from.
+A stencil over a temporary has another trip count than the loop that fills it, and needs elements of several
+iterations of that loop: the two cannot be fused. Without the array, fusion is not needed. A cost model in
+operations and bytes (`ir/machine_model.py`) decides whether that pays. It weighs the recomputation at each
+additional read against the memory traffic of the array and of the operands of its elements.
 
-An array is taken that one nest fills with one expression and that is read behind it in the same
-block, at a constant distance from the variables of the loops around, each element by few iterations.
-What the expression needs must not change before the last of them has run.
+An array qualifies if one nest fills it with one expression, and if all reads are behind the nest in the same
+block, with subscripts at a constant distance from the variables of the enclosing loops. The operands of the
+expression must not change before the last read.
 
 Requires: `check_bounds` has run; nothing in the expression can raise. Runs before `fuse_loops`,
-which is left with the arrays that every loop reads at the place where it stands.
+which handles the arrays that every loop reads at the index of its own iteration.
 
 Does not handle: arrays that are filled by several statements, or returned; reads in loops with
 further loops around that would compute an element over and over.
@@ -86,8 +85,8 @@ def rematerialise(fn: Function, ctx: PassContext) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A read of the array. nest: the number of the loop nest that it is in. is_elsewhere: it is not in
-    the iteration that would store the element, were the loops joined."""
+    """A read of the array. nest: the number of the loop nest that it is in. is_elsewhere: after fusion of the
+    loops, another iteration than that of the read would store the element."""
 
     load: Load
     nest: int
@@ -96,7 +95,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Producer:
-    """The nest that fills an array: `value` at the place that `axes` name, one for each of its axes."""
+    """The nest that fills an array: it stores `value` at the index `axes`, one loop variable for each axis."""
 
     alloc: Alloc
     nest: For
@@ -134,7 +133,7 @@ class _Known:
 
 
 def _producer(fn: Function, alloc: Alloc, equal: EqualExtents, known: _Known) -> _Producer | None:
-    """What fills the array, if an element may be computed anew wherever it is read."""
+    """The nest that fills the array, if its elements may be recomputed at every read."""
     array = alloc.array
     if array in known.sized:
         return None
@@ -172,7 +171,7 @@ def _blocks(body: tuple[Stmt, ...]) -> Iterator[tuple[Stmt, ...]]:
 def _reads(
     later: tuple[Stmt, ...], alloc: Alloc, axes: tuple[Symbol, ...], equal: EqualExtents, texts: Texts
 ) -> tuple[_Read, ...] | None:
-    """The reads behind the nest; None where one comes to an element over and over."""
+    """The reads behind the nest; None where one would recompute an element repeatedly, or has other subscripts."""
     out: list[_Read] = []
     for number, stmt in enumerate(later):
         if alloc.array not in texts.of(stmt).loaded:
@@ -189,7 +188,7 @@ def _reads(
 
 
 def _variable(place: Expr) -> Symbol | None:
-    """The loop variable that an index is but for constants that are added to it."""
+    """The loop variable of an index of the form variable plus constant; None for other indices."""
     match place:
         case Var():
             return place.symbol
@@ -209,7 +208,7 @@ def _loads(node: Node, array: Symbol, around: tuple[For, ...]) -> Iterator[tuple
 
 
 def _without(fn: Function, producer: _Producer) -> Function:
-    """The function with the value in place of every read."""
+    """The function without the array: every read is replaced by the value."""
     array = producer.alloc.array
 
     def rule(node: Node) -> Node | tuple[Node, ...]:

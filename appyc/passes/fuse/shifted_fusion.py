@@ -9,19 +9,21 @@
                                                         for i in range(32 b + 31, min(32 b + 32, n - 1)):
                                                             z[i] = y[i + 1] - y[i]
 
-The loops cannot be joined: what one iteration needs is not the same iteration's. In a block all of it is
-there, but for the iterations at its ends, which are peeled off, and run when all blocks are done. What the
-first loop has touched, the second one then finds in the cache, also where their ranges differ.
+The loops cannot be fused directly: an iteration of the second depends on other iterations of the first. Within a
+block, these dependences are satisfied, except those of the iterations at its ends. The iterations at the ends are
+peeled off, and run after all blocks. In a block, the data of the first loop is still in the cache for the second loop,
+also where their ranges differ.
 
-How many iterations are peeled follows from the distances between accesses to one place, of which one is a
-store: to have `y[i + 1]` there, the first loop is one ahead. All must be constants along one axis.
+The number of peeled iterations is derived from the dependence distances between accesses to the same element, of
+which one is a store. In the example, `y[i + 1]` requires that the first loop is one iteration ahead. All distances must
+be constants along one axis.
 
-For arrays that have to be stored; `overlapped_tiling` has taken the others. Requires: `check_bounds` has run.
-Runs after `interchange_loops`, which would take a loop over blocks for one that had better be inside.
+For arrays that must be stored; `overlapped_tiling` handles the others first. Requires: `check_bounds` has run.
+Runs after `interchange_loops`, whose cost model would move a loop over blocks inwards.
 
-Does not handle: more than two loops, which `overlapped_tiling` takes; nests that come to a place more than once;
-loops that wait for their own iterations, or were one loop before it was distributed; GPUs, where a launch is the
-cheaper wall.
+Does not handle: more than two loops, which `overlapped_tiling` does; nests that write an element more than once;
+loops with loop-carried dependences, or that were distributed from one loop; GPUs, where a second launch is the cheaper
+barrier.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ ROWS = {1: 4096, 2: 32, 3: 8}
 """Iterations of a block, for nests of so many loops."""
 
 MOST_PEELED = 1 / 4
-"""The part of a block that may be peeled: those iterations find nothing in the cache."""
+"""The largest fraction of a block that may be peeled: peeled iterations miss the cache."""
 
 
 def shifted_fusion(fn: Function, ctx: PassContext) -> Function:
@@ -93,7 +95,7 @@ class _Rewriting:
         return tuple(out)
 
     def _append(self, out: list[Stmt], second: For) -> None:
-        """Adds a loop, in blocks with the last loop before it where that may be, and pays."""
+        """Appends a loop, in blocks with the preceding loop where that is legal and pays."""
         at = next((k for k in range(len(out) - 1, -1, -1) if isinstance(out[k], For)), None)
         first = None if at is None else out[at]
         if (
@@ -134,7 +136,7 @@ class _Rewriting:
         return Touched.by(first.body).is_free_of(bounds) and self._is_free(first) and self._is_free(second)
 
     def _in_blocks(self, first: For, second: For, reach: tuple[int, int]) -> list[For]:
-        """The loop over blocks, and the one over what is peeled from them."""
+        """The loop over blocks, and the loop over the iterations that are peeled from them."""
         rows, loc = _rows(first), second.loc
         if self.equal.same(first.hi, second.hi):
             second = replace(second, hi=first.hi)  # one name for one length: fewer cases to tell apart
@@ -189,7 +191,7 @@ def _rows(loop: For) -> int:
 
 
 def _share_scalars(first: For, second: For) -> bool:
-    """Whether one of the loops needs what the other one leaves in a scalar."""
+    """Whether one of the loops has a dependence on the other through a scalar."""
     found = scalars_of(alone(first, second))
     own = set(found[first.var].private) & set(found[second.var].private)
     one, two = scalars_written(first), scalars_written(second)
@@ -198,8 +200,8 @@ def _share_scalars(first: For, second: For) -> bool:
 
 
 def _reach(first: For, second: For) -> tuple[int, int] | None:
-    """How far the first loop is behind, and ahead, where both come to one place and one of them writes it:
-    no more than 0 and no less. None where that is no constant, or the loops are not such as can be cut."""
+    """The least and the greatest dependence distance from the first loop to the second, at most and at least 0.
+    None where a distance is not constant, no accesses conflict, or the loops cannot be cut into blocks."""
     for loop in (first, second):
         if loop.step != 1 or loop.clauses is not None or has_effects(loop.body):
             return None
@@ -220,7 +222,7 @@ def _reach(first: For, second: For) -> tuple[int, int] | None:
 
 
 def _pays(first: For, second: For) -> bool:
-    """Whether much of what the loops move is of arrays that both walk at one pace."""
+    """Whether arrays that both loops access with the same stride make up much of the memory traffic."""
     one, two = traffic_of(first), traffic_of(second)
     places = [(array, index) for array, index, _ in _accesses(second)]
     alike = {
@@ -233,7 +235,7 @@ def _pays(first: For, second: For) -> bool:
 
 
 def _is_flat(loop: For) -> bool:
-    """Whether a nest comes to each place that it writes once: others, as products of matrices, have better
+    """Whether a nest writes each element at most once. Other nests, such as products of matrices, have better
     ways to use the cache."""
     variables = {loop.var}
     body = loop.body
@@ -248,7 +250,7 @@ def _is_flat(loop: For) -> bool:
 
 
 def _apart(first: For, index: tuple[Expr, ...], second: For, place: tuple[Expr, ...]) -> int | None:
-    """The variable of the first loop less that of the second, where both are at one element."""
+    """The dependence distance: the first loop's variable minus the second's, where both access one element."""
     for mine, other in zip(index, place, strict=True):
         here, there = distance(mine, first.var), distance(other, second.var)
         if here is not None and there is not None:

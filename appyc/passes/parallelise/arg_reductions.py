@@ -32,11 +32,11 @@ MIRRORED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
 MAX_SIZE = 24
-"""Nodes of a scalar's value that is put in its place; a larger one is not had again."""
+"""Nodes of a value that replaces a scalar; a larger value is not recomputed."""
 
 
 def arg_reductions(fn: Function, ctx: PassContext) -> Function:
-    """Conditional assignments whose value counts after the loop become reductions of a position.
+    """Conditional assignments whose target is live after the loop become reductions of an iteration index.
 
     Before:                                   After:
         for i in range(n):                        last = -1
@@ -53,13 +53,13 @@ def arg_reductions(fn: Function, ctx: PassContext) -> Function:
                                                           if a[i_2] == best: first = min(first, i_2)
                                                       if first < n: where = first
 
-    With `>=` the last of the largest is looked for, and a change of `best` is not asked for.
-    The second loop reads everything again, which is little beside a loop that waits for every
-    comparison. Values must be such as can be had again after the loop: of its variable, of
-    scalars that it does not set or that are set in the same iteration from such, and of
-    elements of arrays that it does not write.
+    With `>=`, the last maximal element is searched for, and the test for a change of `best` is omitted.
+    The second loop reads the elements again, which costs little compared with a loop-carried comparison.
+    Values must be recomputable after the loop: their operands are the loop variable, scalars that the loop
+    does not set or sets earlier in the same iteration from such operands, and elements of arrays that the
+    loop does not write.
 
-    Runs before `recognise_reductions`, which would see a maximum with something beside it.
+    Runs before `recognise_reductions`, which rejects a maximum whose branch has other statements.
 
     Does not handle: what is assigned under an inner condition, or in the `else`; loops with
     `break` or `continue`; assigned scalars that the loop reads elsewhere.
@@ -104,7 +104,7 @@ def _rewritten(loop: For, names: NameSupply, ctx: PassContext) -> tuple[Stmt, ..
 
 @dataclass(frozen=True, slots=True)
 class _New:
-    """What stands before the loop, in the condition's place, and after the loop."""
+    """The replacement for the conditional statement, and the new statements before and after the loop."""
 
     before: list[Stmt]
     stmt: Stmt
@@ -112,7 +112,7 @@ class _New:
 
 
 class _Again:
-    """Which values in a loop's body can be had again after the loop, and how."""
+    """The values in a loop body that are recomputable after the loop, and their expressions."""
 
     def __init__(self, loop: For) -> None:
         self.arrays = arrays_written(loop.body)
@@ -128,7 +128,7 @@ class _Again:
                     self.values[stmt.target] = value
 
     def of(self, expr: Expr) -> Expr | None:
-        """The value in terms of the loop's variable and of what stays; None where it cannot be had."""
+        """The value in terms of the loop variable and of loop invariants; None where it is not recomputable."""
         value = substitute(expr, self.values)
         loads = {n.array for n in walk(value) if isinstance(n, Load)}
         return None if loads & self.arrays or scalars_read(value) & self.written else value
@@ -170,7 +170,7 @@ def _relation(cond: Expr, assign: Assign) -> str | None:
 
 
 def _moved(loop: For, stmt: If, again: _Again, best: _Best | None) -> dict[Symbol, Expr]:
-    """The scalars that the branch sets and nobody in the loop reads, with their values."""
+    """The scalars that the branch sets and that no statement of the loop reads, with their values."""
     out: dict[Symbol, Expr] = {}
     taken = set()
     if loop.clauses is not None:

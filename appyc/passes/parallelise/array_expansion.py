@@ -28,10 +28,10 @@ from appyc.ir.visit import loops_of, rewrite_all, walk
 from appyc.passes.pass_context import PassContext
 
 MAX_CONFLICTS = 48
-"""An array with more is left as it is."""
+"""An array with more conflicts is not expanded."""
 
 MAX_NODES = 600
-"""A larger body is not looked at."""
+"""A larger body is not analysed."""
 
 Change = Callable[[Function, For, PassContext], Function | None]
 
@@ -39,8 +39,8 @@ Change = Callable[[Function, For, PassContext], Function | None]
 def each_candidate(fn: Function, ctx: PassContext, change: Change) -> Function:
     """The function with `change` tried on every loop that may gain by it, outer ones first.
 
-    A loop in or around one that was asked to run in parallel is tried only if it was asked itself;
-    one inside a loop that may run in any order only if it was asked.
+    A loop inside or around a loop with a `parallel` or `simd` clause is tried only if it has such a clause itself.
+    The same holds for a loop inside one whose iterations may run in any order.
     """
     tried: set[Symbol] = set()
     before: Function | None = None
@@ -96,8 +96,8 @@ def _is_stuck(verdict: LoopVerdict) -> bool:
 
 
 def conflicts_by_array(legality: Legality, loop: For) -> dict[Symbol, list[Conflict]] | None:
-    """The conflicts that the loop carries; None where there are too many, isl had no time, or one is about
-    an array that the loop allocates: its lengths are not known before the loop."""
+    """The conflicts that the loop carries; None where there are too many, or isl timed out, or one is on
+    an array that the loop allocates: its shape is not known before the loop."""
     made = {node.array for node in walk(loop.body) if isinstance(node, Alloc)}
     found: dict[Symbol, list[Conflict]] = {}
     for conflict in legality.dependences.conflicts(loop):
@@ -109,7 +109,7 @@ def conflicts_by_array(legality: Legality, loop: For) -> dict[Symbol, list[Confl
 
 
 def hands_on(flow: IterationFlow, conflicts: list[Conflict]) -> bool:
-    """Whether a read may find what an earlier iteration wrote."""
+    """Whether a read may find the value that an earlier iteration wrote: a loop-carried flow dependence."""
     return any(
         c.source.writes and c.sink.op != "write" and flow.sees(c.sink) is not Sees.OWN for c in conflicts
     )
@@ -118,7 +118,8 @@ def hands_on(flow: IterationFlow, conflicts: list[Conflict]) -> bool:
 def lasting_writes(
     flow: IterationFlow, conflicts: list[Conflict], loop: For
 ) -> dict[int, Expr | bool] | None:
-    """For each write, by its place among the loop's accesses, where no later iteration overwrites it."""
+    """For each write, by its number among the accesses of the loop, the condition under which no later iteration
+    overwrites the element; None where isl cannot derive one."""
     out: dict[int, Expr | bool] = {}
     for write in flow.writes:
         lasts = flow.lasting(write, conflicts, loop.loc)
@@ -129,7 +130,7 @@ def lasting_writes(
 
 
 def place_of(flow: IterationFlow, access: object) -> int:
-    """The number of an access among all of the loop's body."""
+    """The number of an access among the accesses of the loop body."""
     accesses = flow.dependences.found.within(flow.loop)
     return next(number for number, other in enumerate(accesses) if other is access)
 
@@ -154,7 +155,7 @@ def where(lasts: Expr | bool, stmt: Stmt) -> tuple[Stmt, ...]:
 
 
 def with_loop(fn: Function, var: Symbol, new: tuple[Stmt, ...]) -> Function:
-    """The function with statements in place of one loop."""
+    """The function with one loop replaced by statements."""
 
     def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []

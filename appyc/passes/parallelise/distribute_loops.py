@@ -15,13 +15,13 @@ from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 from appyc.passes.pass_context import PassContext
 
 MAX_STATEMENTS = 12
-"""A body with more statements is left as it is: the graph takes time that grows with their square."""
+"""A body with more statements is not distributed: building the dependence graph takes quadratic time."""
 
 FREE, IN_STEP, SERIAL = "free", "in step", "serial"
 
 
 def distribute_loops(fn: Function, ctx: PassContext) -> Function:
-    """Innermost loops with a recurrence beside other work become several, in an order that is legal.
+    """Innermost loops with a recurrence and other statements become several loops, in a legal order.
 
     Before:                                   After:
         for i in range(1, n):                     for i in range(1, n):
@@ -30,18 +30,18 @@ def distribute_loops(fn: Function, ctx: PassContext) -> Function:
             d[i] = a[i] * a[i]                    for i_2 in range(1, n):
                                                       b[i_2] = b[i_2 - 1] + a[i_2]
 
-    Statements that depend on each other in a circle stay together. The circles are put into
-    an order in which everything is written before it is read, and neighbours of one kind share
-    a loop. Where there is no circle at all, and each statement on its own may run in any order,
-    the loops may as well; where some may only run in lanes that keep step, the statements are
-    put in order in one loop (`find_lanes` does the rest). Scalars that are set from what does
-    not change are set again in each loop that reads them.
+    Statements in one strongly connected component of the dependence graph stay in one loop. The components
+    are sorted topologically, and adjacent components of one kind share a loop. Where every component is a
+    single statement without a carried dependence, the iterations of the loops may run in any order. Where
+    some statements may run only in SIMD lanes in lockstep, the statements are reordered within one loop,
+    which `find_lanes` vectorises. Assignments of loop-invariant values to scalars are replicated in each
+    loop that reads the scalars.
 
     Runs after `check_bounds` and `recognise_reductions`; only where nothing in the body can
-    raise, since what was written before an exception would show.
+    raise, since the writes before an exception would be visible.
 
-    Does not handle: loops with a pragma, with loops inside, with `break` or `continue`; arrays
-    in place of scalars that connect statements; loops that are free for some arguments.
+    Does not handle: loops with a pragma, with loops inside, with `break` or `continue`; scalar expansion
+    for scalars that connect statements; loops that may run in any order for some arguments only.
     """
     candidates = [loop for loop in loops_of(fn.body) if _is_candidate(loop)]
     if not candidates or not ctx.options.auto:
@@ -86,12 +86,12 @@ def _loops(loop: For, groups: list[tuple[int, ...]], names: NameSupply) -> tuple
 
 @dataclass
 class _Plan:
-    """How one body is taken apart."""
+    """How one loop body is distributed."""
 
     graph: StatementGraph
 
     def groups(self) -> list[tuple[int, ...]] | None:
-        """The statements of each new loop, in order; None where nothing would be won."""
+        """The statements of each new loop, in order; None where distribution has no benefit."""
         kinds = {self.kind(component) for component in self.components}
         if kinds == {SERIAL} or not kinds:
             return None
@@ -112,13 +112,13 @@ class _Plan:
         return IN_STEP if inside else FREE
 
     def _family(self, component: tuple[int, ...], kinds: set[str]) -> str:
-        """What a component shares a loop with: all that lanes can do, or all that is serial."""
+        """The class of components that this one may share a loop with: those that lanes can run, or the serial ones."""
         kind = self.kind(component)
         return kind if kinds == {FREE} or kind == SERIAL else IN_STEP
 
     def _order(self, kinds: set[str]) -> list[tuple[int, ...]]:
-        """The components so that all edges lead on; of those that may come next, the first in
-        the text that is of the last one's family."""
+        """The components in topological order. Of the components that are ready, the textually first one of
+        the previous component's family is preferred."""
         left = list(self.components)
         out: list[tuple[int, ...]] = []
         while left:
@@ -132,7 +132,7 @@ class _Plan:
         return any(self.graph.successors(node) & set(other) for node in one)
 
     def _merged(self, order: list[tuple[int, ...]], kinds: set[str]) -> list[tuple[int, ...]]:
-        """Neighbours of one family in one loop. Free ones only where no iteration then waits."""
+        """Adjacent components of one family in one loop; free ones only where that creates no carried dependence."""
         groups: list[tuple[int, ...]] = []
         family = ""
         for component in order:
@@ -148,7 +148,7 @@ class _Plan:
         return [tuple(sorted(g)) if f else g for g, f in zip(groups, self._sortable(groups), strict=True)]
 
     def _sortable(self, groups: list[tuple[int, ...]]) -> list[bool]:
-        """Whether the order of the text will do in a group: no carried edge leads up in it."""
+        """For each group, whether textual order is legal: no carried dependence points backwards in the text."""
         return [
             all(e.source <= e.sink for e in self.graph.carried if e.source in g and e.sink in g)
             or any(self.kind(c) == SERIAL for c in self.components if set(c) <= set(g))
@@ -156,8 +156,8 @@ class _Plan:
         ]
 
     def _with_copies(self, group: tuple[int, ...]) -> tuple[int, ...]:
-        """The group with the statements before it that set the scalars it reads; what no group
-        reads goes to the one with the last node."""
+        """The group with copies of the statements that set the scalars it reads. A statement whose
+        scalar no statement of the body reads is added to the group with the last node."""
         body = self.graph.body
         needed = set().union(*(scalars_read(body[number]) for number in group))
         copies: list[int] = []
@@ -173,7 +173,7 @@ class _Plan:
         return self._placed(tuple(reversed(copies)), group)
 
     def _placed(self, copies: tuple[int, ...], group: tuple[int, ...]) -> tuple[int, ...]:
-        """The copies in their place in the text where the group is in that order, else first."""
+        """The copies and the group in textual order if the group is in that order; otherwise the copies come first."""
         if list(group) == sorted(group):
             return tuple(sorted((*copies, *group)))
         return (*copies, *group)

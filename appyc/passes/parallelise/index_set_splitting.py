@@ -24,7 +24,7 @@ MAX_CONFLICTS = 24
 
 
 def index_set_splitting(fn: Function, ctx: PassContext) -> Function:
-    """A loop that is free but for its conflicts with one iteration, or between its halves, is cut there.
+    """A loop whose only conflicts are with one iteration, or between its halves, is cut there.
 
     Before:                                   After:
         for i in range(n):                        cut = min(max(k, 0), n)
@@ -37,14 +37,14 @@ def index_set_splitting(fn: Function, ctx: PassContext) -> Function:
             a[i] = a[n - 1 - i]                   for i in range(0, cut): ...        # free
                                                   for i_2 in range(cut, n): ...      # free
 
-    Of all conflicts between two iterations, the least later one and the greatest earlier one
-    are functions of the parameters and of the loops around. What comes before the first of
-    them, and after the second, has no conflict; it is worth it where no more than one
-    iteration is left between.
+    A conflict relates an earlier iteration to a later one. The least later iteration and the greatest
+    earlier one of all conflicts are functions of the parameters and of the enclosing loops. The ranges
+    before the first and after the second have no conflicts. The loop is split only if at most one
+    iteration lies between the two ranges.
 
-    Runs before `check_parallel`, which finds the parts free, and a pragma on the loop kept.
+    Runs before `check_parallel`, which finds that the parts may run in any order. A pragma on the loop is kept.
 
-    Does not handle: steps other than 1; scalars that iterations hand on; several such places.
+    Does not handle: steps other than 1; loop-carried scalars; conflicts with several iterations.
     """
     for height in range(max(_heights(fn.body).values(), default=-1) + 1):
         heights = _heights(fn.body)

@@ -15,9 +15,9 @@ The range is cut into chunks, and so many of them as the machine has workers mak
                                         t += x[i]
                                         s[i] = t
 
-Chunks are short enough that what the first pass has read is still in the cache for the second,
-so a round moves no more memory than the loop itself. For a linear recurrence the first pass
-works out two numbers, the product of the factors and what a start of 0 leads to.
+Chunks are short enough that the data of the first pass is still in the cache for the second,
+so a round moves no more memory than the loop itself. For a linear recurrence, the first pass
+computes two numbers: the product of the factors, and the result from a start of 0.
 """
 
 from __future__ import annotations
@@ -54,26 +54,26 @@ from appyc.passes.parallelise.scan_composition import Totals, ordered, rounds_in
 from appyc.passes.pass_context import PassContext
 
 MIN_WORK = 1 << 17
-"""Operations of a loop below which threads cost more than they bring: two rounds of waking them."""
+"""Operations of a loop below which threads cost more than they gain: a scan wakes them twice."""
 
 MIN_CHUNK = 1024
 MAX_CHUNK = 250_000
 """Iterations. Short enough for a cache to hold much of a round until the second pass, long enough
-that threads seldom wait for each other: where others use the cores too, a wait is long. No power
-of two: chunks that run side by side would want the same places of a cache."""
+that threads seldom wait for each other: where other processes use the cores too, a wait is long. Not a
+power of two: chunks that run in parallel would map to the same cache sets."""
 
 INNER_TRIPS = 64
-"""How often a loop inside is taken to run."""
+"""The assumed trip count of an inner loop."""
 
 MARGIN = 1.25
-"""How much more the workers have to bring than the first pass costs, where nobody asked for it."""
+"""The least ratio of the workers' speedup to the overhead of the first pass, for a loop without a pragma."""
 
 MAX_NODES = 400
 """A larger body is not written three times."""
 
 
 def parallel_scan(fn: Function, ctx: PassContext) -> Function:
-    """The function with scans in chunks, where they are long enough when they run.
+    """The function with scans in chunks; a test at run time selects them for loops that are long enough.
 
     Before:                                   After:
         for i in range(n):   # scan(+: t)         if n >= 32768 and workers >= 2:
@@ -81,15 +81,15 @@ def parallel_scan(fn: Function, ctx: PassContext) -> Function:
             s[i] = t                              else:
                                                       for i in range(n): ...
 
-    A loop with a pragma is cut wherever the machine has two workers; without one the first pass
-    must cost little enough for the workers to win. Sums of floats are put together in
-    another order, as in reductions. That is sound for a linear recurrence only if no factor is
-    larger than 1 and no chunk starts from a huge number: else errors would grow, or 0 would meet
-    infinity. A round for which that does not hold runs in order.
+    A loop with a pragma is cut into chunks wherever the machine has two workers. Without a pragma, the
+    speedup of the workers must exceed the cost of the first pass. Sums of floats are reassociated, as in
+    reductions. Reassociation is sound for a linear recurrence only if no factor is larger than 1 and no
+    chunk starts from a huge number: otherwise rounding errors would grow, or 0 would be multiplied by
+    infinity. A round that fails this test runs sequentially.
 
     Requires: `check_parallel` has found the scans, `choose_threads` the loops that threads share.
 
-    Loops that stay as they are keep only those scans that are sound whatever the data is.
+    Loops that are not cut into chunks keep only the scans that are sound for all data.
 
     Does not handle: scans inside loops that run in parallel themselves; steps that depend on
     another scan's value; maps other than linear ones; packed arrays with a counter below zero.
@@ -131,7 +131,7 @@ def _is_wanted(loop: For, ctx: PassContext) -> bool:
 
 
 class _Chunked:
-    """One loop, and what stands in its place."""
+    """Builds the chunked replacement of one loop."""
 
     def __init__(self, loop: For, ctx: PassContext, names: NameSupply) -> None:
         self.loop, self.ctx, self.names, self.loc = loop, ctx, names, loop.loc
@@ -162,7 +162,7 @@ class _Chunked:
     # ------------------------------------------------------------ whether
 
     def _pays(self, count: Expr) -> Expr:
-        """Whether to run in chunks: the loop is long enough, and what must hold for it does."""
+        """The run-time condition for chunks: the loop is long enough, and the conditions for soundness hold."""
         loop, loc = self.loop, self.loc
         cost = self.totals.cost()
         trips = max(2 * CHAINS * self.least, MIN_WORK // (cost.in_order * self.weight))
@@ -171,7 +171,7 @@ class _Chunked:
         out: Expr = Compare(">=", count, integer(trips, loc), loc=loc)
         needed: list[Expr] = [Compare(">=", Workers(loc=loc), integer(CHAINS * workers, loc), loc=loc)]
         for packed in packed_arrays(loop, loop.scans):
-            if packed.checked:  # a negative place would count from the end, where a later one is too
+            if packed.checked:  # a negative index counts from the end and may alias a later one
                 start = Var(packed.counter, loc=loc)
                 needed.append(Compare(">=", start, integer(-packed.offset, loc), loc=loc))
         needed += self.totals.conditions()

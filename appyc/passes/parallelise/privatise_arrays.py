@@ -31,7 +31,7 @@ from appyc.passes.storage.array_parts import Part, part_of
 
 
 def privatise_arrays(fn: Function, ctx: PassContext) -> Function:
-    """A scratch array becomes one array for each iteration; what the last ones leave is kept.
+    """A scratch array is privatised: each iteration gets its own array, and live-out elements are copied back.
 
     Before:                                   After:
         for i in range(n):                        for i in range(n):            # free
@@ -43,27 +43,27 @@ def privatise_arrays(fn: Function, ctx: PassContext) -> Function:
                                                       for j in range(m):
                                                           y[i, j] = own[j] + 1
 
-    An array is taken where every read that is in the way of other iterations finds what its own
-    iteration wrote, whatever the iteration. The iteration's array has the elements that one
-    iteration touches; on an axis where that is a single one it has no axis, so that an element
-    becomes a scalar. A write goes to the array too where no later iteration overwrites it: exactly
-    there, and nowhere if the array is the function's own and not read outside the loop.
+    An array is privatised if every conflicting read finds the value that its own iteration wrote, in all
+    iterations. The private array holds the elements that one iteration accesses. An axis on which one
+    iteration accesses a single element is dropped, so that a single element becomes a scalar. A write is
+    copied out to the shared array exactly where no later iteration overwrites it. Nothing is copied out if
+    the array is local to the function and dead outside the loop.
 
-    Requires: `check_bounds` has run, for a body that may raise is left alone: what it had written
-    would show. Runs before `check_parallel`, which finds the loop free. `rename_arrays` follows,
-    for loops with a pragma that need both. An array that a `private` clause names and that cannot
-    be private raises DependenceError.
+    Requires: `check_bounds` has run. A body that may raise is not changed, as the writes before an exception
+    would be visible. Runs before `check_parallel`, which finds that the iterations may run in any order.
+    `rename_arrays` follows, for loops with a pragma that need both. An array that a `private` clause names
+    and that cannot be private raises DependenceError.
 
-    Does not handle: loops with `break`, with `collapse`; plain loops without loops inside that need
-    more than scalars, which would cost them their lanes; arrays whose lasting elements isl cannot tell.
+    Does not handle: loops with `break`, with `collapse`; innermost loops without a pragma that need private
+    arrays and not only scalars, as these prevent vectorisation; arrays for which isl cannot derive the last writes.
     """
     return each_candidate(fn, ctx, _privatised)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """own: the places of reads and writes that go to the part. lasts: where a write goes to the
-    array, by its place; empty where the array is not written any more."""
+    """own: the numbers of the accesses that use the private part. lasts: the condition under which a write is
+    copied out to the shared array, by the number of the access; empty where nothing is copied out."""
 
     part: Part
     own: frozenset[int]
@@ -82,7 +82,7 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why an array cannot belong to each iteration, and the place that shows it."""
+    """The reason why an array cannot be privatised, and the source location of the access that prevents it."""
 
     reason: str
     loc: Loc
@@ -131,7 +131,7 @@ def _not_private(array: Symbol, clauses: Clauses, refusal: _Refusal) -> Dependen
 def _plan(
     fn: Function, flow: IterationFlow, conflicts: list[Conflict], names: NameSupply
 ) -> _Plan | _Refusal:
-    """How one array is taken apart, or why not."""
+    """How one array is privatised, or why it cannot be."""
     for access in {id(a): a for c in conflicts for a in (c.source, c.sink) if a.op != "write"}.values():
         if flow.sees(access) is Sees.EITHER:
             return _Refusal("an iteration may read an element that it has not written", access.loc)
@@ -163,7 +163,7 @@ def _is_scalar(plan: _Plan) -> bool:
 
 
 def _is_dead(fn: Function, flow: IterationFlow, own: list[Access]) -> bool:
-    """Whether nobody reads the array but those reads."""
+    """Whether the array is dead apart from these reads: no other access reads it, and it is not live-out."""
     found = flow.dependences.found
     if flow.array in fn.params or flow.array in found.returned:
         return False

@@ -32,7 +32,7 @@ from appyc.passes.storage.array_parts import Part, part_of
 
 
 def rename_arrays(fn: Function, ctx: PassContext) -> Function:
-    """Loops become free whose iterations overwrite what earlier ones read, or wrote.
+    """Loops whose only carried dependences are anti and output dependences become parallel.
 
     Before:                                   After:
         #pragma parallel for                      for at in range(n - 1):       # free
@@ -50,19 +50,18 @@ def rename_arrays(fn: Function, ctx: PassContext) -> Function:
                                                       a[i] = b[i]
                                                       a[i + 1] = c[i]
 
-    A read whose element a later iteration overwrites, and no earlier one nor its own, reads a copy
-    made before the loop, of the part that such reads touch. A write whose element a later
-    iteration writes again is left out there, if nobody reads it in between.
+    Anti dependences: a read whose element only later iterations overwrite reads a copy. The copy is made
+    before the loop, and has the part of the array that such reads access. Output dependences: a write whose
+    element a later iteration overwrites is omitted, if no read needs the value.
 
-    The copy takes memory for the part, and the time of reading and writing it once. A pragma pays
-    it, and hears of it in a warning. A loop without one is given a copy only where it has loops
-    inside, none of which is free, and does more for an element than the copy costs.
+    The copy takes memory for the part, and the time of reading and writing it once. A loop with a pragma is
+    always given the copy, with a warning. A loop without a pragma is given a copy only if it has inner loops,
+    none of which is parallel, and if it does more work for each element than the copy.
 
     Requires: `check_bounds` has run. Runs after `privatise_arrays`, before `check_parallel`.
 
     Does not handle: loops with `break`, with `collapse`; reads that find the old value in some
-    iterations and that of their own iteration in others; bodies that may raise, where writes
-    would be left out.
+    iterations and that of their own iteration in others; omitted writes in bodies that may raise.
     """
     return each_candidate(fn, ctx, _renamed)
 
@@ -115,7 +114,7 @@ def _are_free(fn: Function, loop: For, before: Function, ctx: PassContext) -> bo
 def _with_last_writes(
     fn: Function, loop: For, legality: Legality, found: dict[Symbol, list[Conflict]]
 ) -> Function:
-    """The function with writes only where they last; as it is where nothing is won."""
+    """The function without overwritten stores in the loop; the same function where that has no benefit."""
     if may_raise(loop.body):
         return fn
     conditions: dict[int, Expr | bool] = {}
@@ -140,7 +139,7 @@ def _with_last_writes(
 
 
 def _under(loop: For, conditions: dict[int, Expr | bool]) -> For:
-    """The loop with writes, by their place, under conditions."""
+    """The loop with writes under conditions, which are keyed by the number of the access."""
 
     def rule(number: int, node: Node) -> Node | tuple[Node, ...]:
         if number not in conditions:
@@ -169,9 +168,9 @@ def _needs_own(flow: IterationFlow, conflicts: list[Conflict]) -> bool:
 
 
 def _copies(loop: For, legality: Legality, names: NameSupply) -> dict[int, Part]:
-    """For the place of each read that has to see an old value, the copy that it reads.
+    """The copy to read, by the number of each read that needs the old value.
 
-    Empty where that would not free the loop.
+    Empty where copies would not remove all conflicts of the loop.
     """
     found = conflicts_by_array(legality, loop)
     parts: dict[int, Part] = {}
@@ -206,7 +205,7 @@ def _with_copies(fn: Function, loop: For, parts: dict[int, Part], names: NameSup
 
 
 def _pays(loop: For, parts: dict[int, Part], legality: Legality) -> bool:
-    """Whether a loop that nobody asked for does more than the copies, and no inner one is free."""
+    """Whether a loop without a pragma does more work than the copies, and has inner loops, none of them parallel."""
     inner = loops_of(loop.body)
     if not inner or any(legality.judge(x).may_run_in_any_order for x in inner):
         return False

@@ -1,8 +1,8 @@
 """Composition of the steps of a chunk of a scan: code for `parallel_scan`.
 
-A scan by an operator has one total for each chunk, a linear recurrence two: the product of the
-factors, and what a start of 0 leads to. From these and from what the scalar holds before the
-first chunk follows what it holds where each chunk starts.
+A scan by an operator has one total for each chunk. A linear recurrence has two: the product of the
+factors, and the result from a start of 0. The start value of each chunk is composed of these totals
+and of the value of the scalar before the first chunk.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from appyc.passes.node_builders import identity, integer, truth
 from appyc.passes.parallelise.plain_loops import is_plain
 
 CALL_COST = 10
-"""Of an intrinsic, in operations."""
+"""The cost of an intrinsic, in operations."""
 
 WAITS = {"+": 4, "*": 4, "min": 4, "max": 4, "minimum": 4, "maximum": 4, LINEAR: 8}
-"""What an iteration in order waits for the one before it, of floats: in operations that it could do."""
+"""The latency of a loop-carried step on floats, by operator, in operations that could run meanwhile."""
 
 LARGEST_START = {DType.FLOAT64: 1e150, DType.FLOAT32: 1e18}
-"""What a chunk of a linear recurrence may start from: the product of its factors, which may have been
-taken for 0 below the least normal number, is nothing beside that."""
+"""The largest start value of a chunk of a linear recurrence. The product of the factors may have been flushed to 0
+below the least normal number; up to this start value, that error is negligible."""
 
 LANES = 4
 """How many iterations of a first pass run at the same time where they may do so."""
@@ -263,8 +263,8 @@ class Totals:
 
 
 def rounds_in_products(scan: Scan) -> bool:
-    """Whether the steps of a scan may be put together only if no factor is larger than 1: errors,
-    and infinities that meet a product of 0, would grow."""
+    """Whether composition of the steps of a scan is sound only if no factor is larger than 1. Larger factors
+    would amplify rounding errors, and could multiply an infinity by a product of 0."""
     return scan.op == LINEAR and not scan.symbol.dtype.is_integer
 
 

@@ -4,30 +4,30 @@
         for j in range(1, m):
             a[i, j] = (a[i - 1, j] + a[i, j - 1]) * 0.5
 
-Before, every iteration waits for the one before it. On a CPU a strip of rows goes together,
-each row one column behind the one above it; the rows are lanes, or at least do not wait for
-each other:
+Before, every iteration depends on the previous one. On a CPU, the rows of a strip run in parallel,
+each row one column behind the one above it. The rows are SIMD lanes, or at least independent
+of each other:
 
     for strip in range(1, n, 8):
         for front in range(1, m + 7):
             for i in range(max(strip, ...), min(strip + 8, ...)):       # free
                 a[i, front - (i - strip)] = ...
 
-On a GPU the front runs through all rows:
+On a GPU the front spans all rows:
 
     for front in range(2, n + m - 1):
         for i in range(max(1, front - m + 1), min(n, front)):
             a[i, front - i] = ...                       # free
 
-Each row is behind by as many columns as the dependences ask for, up to four (`skew_factor`); all
-of them are exact relations, and results are the same to the last bit. Fronts of all rows would
-leave a CPU's caches: strips of a few rows stay in them.
+The dependences determine how many columns each row is behind, up to four (`skew_factor`). All
+dependences are exact relations, and results are bitwise identical. Fronts of all rows would
+exceed the caches of a CPU: strips of a few rows fit.
 
 Requires: `check_bounds`; only where nothing in the nest can raise. Runs after
 `interchange_loops` and before `check_parallel`, which finds the fronts free.
 
 Does not handle: loops with a pragma; inner bounds that depend on the outer loop; steps other than 1;
-scalars that are handed on, or read after the nest; more than two loops at once.
+loop-carried scalars, and scalars that are read after the nest; more than two loops at once.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 from appyc.passes.pass_context import PassContext
 
 ROWS = 8
-"""Rows in a strip: enough that none waits, as many as a vector of doubles has lanes."""
+"""Rows in a strip: enough to hide the latency of a step, and as many as a vector of doubles has lanes."""
 
 
 def skew_loops(fn: Function, ctx: PassContext) -> Function:
-    """The function with fronts in place of nests that wait in both directions."""
+    """The function with wavefront loops in place of nests that carry dependences in both loops."""
     if not ctx.options.auto:
         return fn
     names = NameSupply.after(fn)

@@ -39,8 +39,8 @@ from appyc.passes.pass_context import PassContext
 S = TypeVar("S", bound=Stmt)
 
 FIRST_BLOCK = 256
-"""Iterations that are tested together at first: lanes are through with them before a loop that
-waits for each has done fifty."""
+"""Iterations that are tested together at first: in lanes they take less time than fifty iterations of a sequential
+loop."""
 
 FIRST_INNER_BLOCK = 64
 """The same for a loop inside another one, which may well end soon each time."""
@@ -49,15 +49,15 @@ FIRST_LONG_BLOCK = 8
 """The same where an iteration has loops of its own."""
 
 LAST_BLOCK = 1 << 20
-"""Blocks double up to this: no more is tested in vain than was tested before, and threads and
-kernels have enough to do."""
+"""Blocks double up to this length. Doubling bounds the speculative tests by the number of tests before, and gives
+threads and kernels enough work."""
 
 LAST_WORKING_BLOCK = 1 << 18
-"""The same where the iterations have work to do: it finds in a cache what the test has read."""
+"""The same where the iterations have work besides the test: its operands are still in a cache after the test."""
 
 
 def speculative_search(fn: Function, ctx: PassContext) -> Function:
-    """Loops that end early become a search by blocks, and ordinary loops up to what was found.
+    """Loops with an early exit become a search by blocks, and a loop that does the work up to the exit.
 
     Before:                                   After:
         for i in range(n):                        end, first, reach = 0, 0, 256
@@ -76,14 +76,13 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
                                                       else:
                                                           b[first] = a[first]
 
-    Nothing that the program does not do is done, but for tests whose iterations lie behind the
-    end, in the same block: they read, change nothing and cannot raise. The loop that does the
-    work is left out where it has none to do, and does the last iteration alone where only the
-    last values of scalars count. What raises ends the loop as `break` does, and raises when its
-    iteration is done in its turn.
+    Only tests are speculative: those of iterations behind the exit, in the same block. Tests have no side
+    effects and cannot raise. The work loop is omitted if there is no work besides the test. It is reduced
+    to the last iteration if only the last values of scalars are live-out. An exception ends the loop like a
+    `break`, and is raised when its iteration is executed in order.
 
-    Runs after `check_bounds`, since a test must not raise, and before the passes that change loops
-    so that they may run in parallel: those made here are meant for them.
+    Runs after `check_bounds`, since a test must not raise, and before the passes that make loops
+    parallel, which the new loops are meant for.
 
     Does not handle: conditions that depend on what earlier iterations did, or may raise; a loop in
     another one whose accesses have a stride (lanes would read as much as they save).
@@ -161,7 +160,7 @@ def _is_candidate(loop: For, ctx: PassContext, *, inside: bool) -> bool:
 
 
 class _Search:
-    """Builds what takes the loop's place."""
+    """Builds the search that replaces the loop."""
 
     def __init__(self, place: _Place, parts: EarlyExit, scalars: LoopScalars, names: NameSupply) -> None:
         self.loop, self.inside, self.parts = place.loop, place.inside, parts

@@ -6,11 +6,11 @@
                                                                     for i_2 in range(cut, n + m):
                                                                         c[i_2] = y[i_2 - n]
 
-Arrays that are joined, rolled, padded or cut to a triangle are such loops. The C compiler makes no vectors of a choice
-between elements of which one is outside of its array.
+Such loops come from `concatenate`, `roll`, `pad`, `triu` and `tril`. The C compiler does not vectorise a select between
+elements if one of them may be out of bounds.
 
-The iterations keep their order, so that any loop may be cut. Runs after the passes that join and move loops, and
-before verdicts; a pragma on the loop is kept.
+The iterations keep their order, so the transformation is legal for any loop. Runs after loop fusion and the other
+passes that move loops, and before the verdicts of the dependence analysis. A pragma on the loop is kept.
 
 Does not handle: steps other than 1; conditions of `if` statements; loops around or inside a product of matrices, which
 is marked as a whole; GPUs, whose lanes have masks for it.
@@ -49,7 +49,7 @@ MAX_NODES = 200
 """A larger body is not written twice."""
 
 MAX_CUTS = 3
-"""In one loop: of four arrays that are joined, say."""
+"""The most cuts of one loop: enough for four concatenated arrays."""
 
 _SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -78,7 +78,7 @@ def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
 
 
 def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, ...]:
-    """The loop in parts, with the declarations of where they begin."""
+    """The loop in parts, with the assignments of their bounds."""
     found = _turning_point(loop) if cuts > 0 else None
     if found is None or sum(1 for _ in walk(loop.body)) > MAX_NODES:
         return (loop,)
@@ -91,7 +91,7 @@ def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, .
 
 
 def _turning_point(loop: For) -> tuple[Compare, Expr, bool] | None:
-    """A condition of a choice between elements that turns once in the range: where, and whether it holds before."""
+    """A monotonic condition of a select between elements, the iteration at which it changes, and its value before."""
     moving = scalars_written(loop.body) | {n.var for n in loops_of(loop)}
     for choice in _choices(loop.body):
         for cond in walk(choice.cond):
@@ -101,7 +101,7 @@ def _turning_point(loop: For) -> tuple[Compare, Expr, bool] | None:
 
 
 def _choices(body: tuple[Stmt, ...]) -> Iterator[Select]:
-    """Choices between elements, and between places of elements."""
+    """Selects between elements, and selects between subscripts of elements."""
     for node in walk(body):
         if isinstance(node, Load):
             yield from (n for n in walk(node.index) if isinstance(n, Select))

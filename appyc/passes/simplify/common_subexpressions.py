@@ -58,8 +58,9 @@ def common_subexpressions(fn: Function, ctx: PassContext) -> Function:
 
 @dataclass(slots=True)
 class _Known:
-    """values: which scalar has a value. names: which one to read in the place of another. asked: the conditions of
-    the whole function. held: the value that a scalar of `values` has. users: what is known by what it is made of."""
+    """The table of value numbers. values: the scalar that holds a value. names: the replacement for a scalar. asked:
+    the conditions of the whole function. held: the value of a scalar in `values`. users: the scalars in `values` whose
+    value has a given scalar as an operand."""
 
     values: dict[Expr, Symbol] = field(default_factory=dict)
     names: dict[Symbol, Expr] = field(default_factory=dict)

@@ -83,9 +83,10 @@ def divisor(b: Parts, temp: Callable[[Expr, str], Expr]) -> Divisor:
 
 
 def quotient(a: Parts, d: Divisor, temp: Callable[[Expr, str], Expr]) -> Parts:
-    """Where the imaginary part of the divisor is the larger one, the parts of `a` have exchanged their places.
+    """The quotient by Smith's algorithm, which divides by the larger part of the divisor.
 
-    What is chosen between are operands: chosen results would become branches, which lanes cannot take.
+    The real and imaginary parts of `a` are swapped where the imaginary part of the divisor is the larger one. The
+    selects are on operands: selects on results would become branches, which SIMD lanes cannot take.
     """
     first, second = (
         temp(_either(d.larger, a.re, a.im), "first"),

@@ -70,7 +70,7 @@ def copy_propagation(fn: Function, ctx: PassContext) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _InLoops:
-    """The walk that replaces scalars in terms of loops' variables. once: what is assigned in one place."""
+    """The walk that replaces scalars in terms of loop variables. once: scalars that a single statement assigns."""
 
     changing: frozenset[Symbol]
     once: frozenset[Symbol]
@@ -141,7 +141,7 @@ def known_values(fn: Function) -> dict[Symbol, Expr]:
 
 
 def _made_anew(fn: Function) -> set[Symbol]:
-    """Arrays that do not have one length all the time: those made in several places, or in a loop."""
+    """Arrays whose shape may change: those that several statements allocate, or one in a loop."""
     made = Counter(n.array for n in statements(fn) if isinstance(n, Alloc))
     return {array for array, times in made.items() if times > 1} | {
         n.array for loop in loops_of(fn) for n in statements(loop) if isinstance(n, Alloc)

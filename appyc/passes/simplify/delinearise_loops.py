@@ -9,18 +9,18 @@
                                                                for j in range(max(0, p_2), min(k, p_2 + m)):
                                                                    c[i, j] = a[row, j - p_2]
 
-Arrays that are flattened or get another shape beside others are such loops, and so are `np.repeat` and `np.tile`, and
-programs that number the pixels of an image. A division takes as long as ten additions, and no compiler makes vectors
-of elements whose places come from one.
+Such loops come from `ravel` and `reshape` beside other arrays, from `np.repeat` and `np.tile`, and from programs that
+number the pixels of an image. A division takes as long as ten additions, and no C compiler vectorises a loop whose
+indices are quotients or remainders.
 
-The iterations keep their order, so that any loop may go so; of several lengths each is taken in its turn, as of the
-places of a stack of matrices. Runs after the passes that join and move loops, and before verdicts.
+The iterations keep their order, so the transformation is legal for any loop. Positions that several lengths divide,
+such as those in a stack of matrices, are delinearised once for each length. Runs after loop fusion and the other passes
+that move loops, and before the verdicts of the dependence analysis.
 
 Requires: divisors that are lengths, at least 1.
 
-Does not handle: places that go up by more than one from iteration to iteration; short rows and loops, where they are
-known to be short; loops with a pragma, or with a `break`; loops around a product of matrices; GPUs, whose lanes
-divide while they wait for memory.
+Does not handle: positions with a stride other than 1; rows and loops that are known to be short; loops with a pragma,
+or with a `break`; loops around a product of matrices; GPUs, whose lanes divide while they wait for memory.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ SHORT = 16
 """Rows, and loops, that are known to be no longer than this are not worth another loop."""
 
 MAX_LENGTHS = 4
-"""By which the places of one loop are divided, one after the other."""
+"""The most lengths by which one loop is delinearised: each adds a loop to the nest."""
 
 
 def delinearise_loops(fn: Function, ctx: PassContext) -> Function:
@@ -94,7 +94,7 @@ class _Places:
 
 
 def _in_rows(loop: For, names: NameSupply, lengths: int) -> For | If:
-    """The loop inside one over rows, and so on for other lengths; or as it was."""
+    """The loop delinearised by its first length and then by the others; the original loop where it has none."""
     found = _places(loop) if lengths > 0 else []
     if not found:
         return loop
@@ -118,7 +118,7 @@ def _nested(rows: For, inner: For, names: NameSupply, lengths: int) -> For | If:
 
 
 def _from_the_start(loop: For, found: _Places, names: NameSupply) -> tuple[For, For]:
-    """The loops over rows and over places in one, where the first iteration is the first place of a row."""
+    """The loop over rows and the loop over the columns of a row, where the first iteration is at column 0."""
     loc = loop.loc
     row, column = (
         Var(names.fresh("row", DType.INT64), loc=loc),
@@ -144,7 +144,7 @@ def _from_the_start(loop: For, found: _Places, names: NameSupply) -> tuple[For, 
 
 
 def _from_anywhere(loop: For, found: _Places, names: NameSupply) -> tuple[For, For]:
-    """The loops over rows and, with the variable as it is, over places in one."""
+    """The loop over rows and the loop over the columns of a row, which keeps the variable of the original loop."""
     loc = loop.loc
     row, length, here = Var(names.fresh("row", DType.INT64), loc=loc), found.length, Var(loop.var, loc=loc)
 
@@ -164,7 +164,7 @@ def _from_anywhere(loop: For, found: _Places, names: NameSupply) -> tuple[For, F
 
 
 def _divided(loop: For, found: _Places, row: Expr, column: Expr) -> tuple[Stmt, ...]:
-    """The loop's body with the row and the place in it where the places are divided."""
+    """The loop's body with the row in place of quotients of the position, and the column in place of remainders."""
 
     def rule(node: Node) -> Node:
         match node:
@@ -178,7 +178,7 @@ def _divided(loop: For, found: _Places, row: Expr, column: Expr) -> tuple[Stmt, 
 
 
 def _places(loop: For) -> list[_Places]:
-    """Places that the loop divides by lengths; none where rows are not worth it."""
+    """The positions that the loop divides by lengths; none where delinearisation does not pay, or is not handled."""
     trips = most_trips(loop)
     is_short = trips is not None and trips <= SHORT
     if loop.step != 1 or loop.clauses is not None or is_short:
@@ -222,7 +222,7 @@ class _Start:
 
 
 def _start(place: Expr, var: Symbol) -> _Start | None:
-    """What is added to the variable to get the place; None where it is no such sum."""
+    """The offset of a position from the loop variable; None where the position is not the variable plus an offset."""
     match place:
         case Var(symbol=symbol) if symbol == var:
             return _Start(None)

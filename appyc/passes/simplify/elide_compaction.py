@@ -5,19 +5,19 @@
         chosen[position] = a[i]                ->
     total = sum(k below count) chosen[k]           total = sum(i below n) a[i] if m[i] else 0.0
 
-A program that says `a[m].sum()` gets this from the front end, which only describes `a[m]`; one that
-gives `a[m]` a name has it packed. Packing waits for its own counter, element after element; a
-reduction under a condition runs in lanes and on threads, and in one loop with what counts the places.
+For `a[m].sum()`, the front end builds the masked reduction itself. A program that gives `a[m]` a name has it
+compacted first. Compaction is sequential, as its counter is loop-carried. A masked reduction runs in lanes and
+on threads, and may be fused with the loop that counts the elements.
 
-Only for arrays that nothing but reductions read, each place once; others must be packed anyhow. Arrays
-that one mask packs may be read together. With more than MAX_READERS reductions, going through all places
-so often costs more than packing.
+Only arrays whose every use is a reduction over all elements qualify; the others must be compacted anyhow. Arrays
+that are compacted under the same mask may be read in one reduction. With more than MAX_READERS reductions, reading all
+elements of the original array that often costs more than compaction.
 
 Requires: nothing between the packing and the reduction writes what the mask and the elements are
 computed from; arguments may share memory here. Runs before `expand_tensors`.
 
-Does not handle: reductions inside of loops that the packing is not in, which would ask for the mask each
-time; the places themselves, where they are packed.
+Does not handle: reductions in loops that the compaction is outside of, which would evaluate the mask in each
+iteration; values that depend on the index into the compacted array.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _packed_for_reductions(fn: Function) -> set[Symbol]:
 
 
 def _packs(stmt: ForAll) -> bool:
-    """Whether a statement stores what its mask chooses one after the other."""
+    """Whether a statement is a compaction: it stores the elements under its mask at consecutive indices, in order."""
     at = stmt.position
     return (
         at is not None and stmt.where is not None and stmt.op is None and not stmt.clauses
@@ -108,7 +108,7 @@ class _Packed:
     length: Expr
 
     def depends_on(self, scalars: set[Symbol], arrays: set[Symbol], own: set[Symbol]) -> bool:
-        """Whether it would be another after writes to these; arrays that are not `own` may share memory."""
+        """Whether writes to these would change the packed elements; arrays that are not in `own` may share memory."""
         computed = [e for e in (self.stmt.value, self.stmt.where, *self.stmt.extents) if e is not None]
         read = arrays_read(computed)
         foreign = bool(arrays - own) and bool(read - own)
@@ -150,7 +150,7 @@ class _Rewriting:
                 return stmt
 
     def reduction(self, old: Reduce, packed: Mapping[Symbol, _Packed]) -> Reduce:
-        """The reduction over all places, or the same as it was."""
+        """The masked reduction over all elements of the original array, or the reduction unchanged."""
         if len(old.axes) != 1 or old.clauses:
             return old
         (axis,), (length,) = old.axes, old.extents

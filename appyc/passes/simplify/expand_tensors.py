@@ -21,13 +21,12 @@
                                                         new[k] = a[i]
                                                         k = k + 1
 
-Every value is read before any is stored. Where the statement reads the array that it writes
-at another element than the one it writes there, or reads another array that may share memory
-with it, the values go into a new array first, and so does the condition. `fuse_loops` takes
-that array out again where the dependences allow it: this pass serves arguments that overlap as
-well.
+Every value is read before any is stored. The statement may read the array that it writes at another element than
+the one that the iteration writes, or read another array that may share memory with it. The values, and the condition,
+are then stored in a temporary array first. Arguments that overlap are handled the same way. `fuse_loops` removes the
+temporary where the dependences allow it.
 
-What a pragma asked of an axis is asked of every loop over it.
+The clauses of a pragma for an axis apply to every loop over that axis.
 
 Requires: a `Reduce` stands in what an assignment or a tensor statement assigns, nowhere else.
 Runs first, and leaves neither node.
@@ -122,7 +121,7 @@ class _Expansion:
         total = self.names.fresh("total", expr.dtype)
         out.append(Assign(total, self.expr(expr.start, out), loc=loc))
         extents = [self.expr(n, out) for n in expr.extents]
-        # The same expression may stand in several places, and a loop's variable belongs to one.
+        # The same expression may occur several times, and a loop variable belongs to one loop.
         axes = [self.names.fresh(axis.name, axis.type) for axis in expr.axes]
         fresh: dict[Symbol, Expr] = {
             axis: Var(new, loc=loc) for axis, new in zip(expr.axes, axes, strict=True)
@@ -136,7 +135,7 @@ class _Expansion:
     # ------------------------------------------------------------ statements
 
     def _for_all(self, stmt: ForAll, out: list[Stmt]) -> None:
-        """The statement's loops: its condition into memory, then its values, where a store may meet them."""
+        """The statement's loops. Its condition and values are stored in temporaries where a store may change them."""
         extents = tuple(self.expr(n, out) for n in stmt.extents)
         stmt = replace(stmt, extents=extents)
         if stmt.where is not None and self._may_change(stmt.where, stmt):
@@ -162,7 +161,7 @@ class _Expansion:
         return Load(at, _places(stmt), checked=False, loc=stmt.loc)
 
     def _array(self, name: str, value: Expr, stmt: ForAll, out: list[Stmt]) -> Symbol:
-        """A new array with a place for each of the statement's."""
+        """A new array with one element for each iteration of the statement."""
         array = self.names.fresh(name, ArrayType(value.dtype, len(stmt.extents)))
         self.own.add(array)
         out.append(Alloc(array, stmt.extents, zero=False, loc=stmt.loc))
@@ -191,8 +190,8 @@ class _Expansion:
         out += _nest(list(stmt.axes), list(stmt.extents), tuple(body), stmt)
 
     def _may_change(self, expr: Expr, stmt: ForAll) -> bool:
-        """Whether what is read may be an element that an earlier place of the statement wrote."""
-        is_gathered = any(isinstance(n, Load) for n in walk(stmt.index))  # two places may be one
+        """Whether the expression may read an element that an earlier iteration of the statement wrote."""
+        is_gathered = any(isinstance(n, Load) for n in walk(stmt.index))  # indices may coincide
         for node in walk(expr):
             if isinstance(node, Load):
                 is_same = node.array == stmt.array

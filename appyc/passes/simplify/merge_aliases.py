@@ -8,14 +8,14 @@
         for i in range(n):                          for i in range(n):
             a[i] = b[i] * 2.0         ->                base[i + 1] = base[i] * 2.0
 
-What may run in parallel is then a question about the elements of one array, and its answer
-exact: a distance that is known or, where it is a hidden parameter as well, a condition on it.
-Nobody's pragma is held to this: overlapping arguments are no fault, so clauses that ask are
-dropped, and loops run in parallel where they may.
+The dependence test then compares subscripts of one array and is exact: the distance is known or, where it is a
+hidden parameter, the test becomes a condition on that parameter.
+Pragmas are not enforced in such a version, as overlapping arguments are no fault: clauses that ask for a parallel
+loop are dropped, and loops run in parallel where that is legal.
 
 Requires: for a base, that every index of its views is in range without a check of its own
-(`check_bounds`), as an index of one view may be one of another. The views keep their places
-among the parameters, and their extents.
+(`check_bounds`), as an index of one view may be one of another. The views stay in the
+list of parameters, in the same order and with their extents.
 
 Does not handle: views of which an index is read from an array; `why_not_shared` says so.
 """

@@ -5,13 +5,14 @@
         for j in range(0, max(k, 0)):         ->        for j in range(0, k):
             s += A[k + 1 + i, j] * x[j]                     s += A[i, j] * x[j]
 
-An index that counts from where a slice begins goes along two loops, and a matrix is an array each of whose
-indices goes along one. A range that is cut off at its own start is as well not cut off.
+A subscript relative to the start of a slice depends on two loop variables, while an operand of a matrix product must
+have subscripts that depend on one variable each. An upper bound of the form `max(hi, lo)` is simplified to `hi`, as a
+range with `hi <= lo` is empty either way.
 
 Requires: nothing. Runs before `find_products`, and looks at the nests that this one does.
 
-Does not handle: steps other than 1; loops whose variable counts from different moving places in different
-indices, or backwards.
+Does not handle: steps other than 1; loops whose subscripts have different loop-variant offsets, or a negative
+coefficient of the loop variable.
 """
 
 from __future__ import annotations
@@ -87,8 +88,9 @@ def _not_cut_off(loop: For) -> Expr:
 
 
 def _start(loop: For, around: frozenset[Symbol]) -> Sum | None:
-    """What the variable counts from in the loop's indices, if that moves with a loop around; it may differ from one
-    index to the next by what does not move."""
+    """The offset of the loop's subscripts from its variable, if the offset varies in an enclosing loop.
+
+    The offsets of two subscripts may differ by loop-invariant terms."""
     if loop.step != 1:
         return None
     var = Var(loop.var, loc=loop.loc)
@@ -111,7 +113,7 @@ def _start(loop: For, around: frozenset[Symbol]) -> Sum | None:
 
 
 def _from(loop: For, start: Sum) -> For:
-    """The loop from `start` on."""
+    """The loop with its range shifted by `start`, and `var - start` for its variable in the body."""
     var, loc = Var(loop.var, loc=loop.loc), loop.loc
     before = Sum({var: 1}).plus(start, -1).written(loc)
 
@@ -131,5 +133,5 @@ def _from(loop: For, start: Sum) -> For:
 
 
 def _together(index: Expr) -> Expr:
-    """An index with equal terms put together."""
+    """An index with like terms combined."""
     return sum_of(index).written(index.loc)

@@ -39,7 +39,7 @@ ROUNDS = 3
 
 
 def peel_wrap_around(fn: Function, ctx: PassContext) -> Function:
-    """A scalar that is read before it is set gets the value that the iteration before set it to.
+    """A wrap-around scalar, which is read before it is set, is replaced by the value that the previous iteration set.
 
     Before:                                   After:
         before = n - 1                            before = n - 1
@@ -50,14 +50,13 @@ def peel_wrap_around(fn: Function, ctx: PassContext) -> Function:
                                                       a[i] = b[i] + b[i - 1]
                                                       before = i
 
-    The value must be one that can be had again: of the loop's variable, of scalars that the
-    loop does not set or that were set in the same iteration from such, and of elements of
-    arrays that the loop does not write.
+    The value must be recomputable: its operands are the loop variable, scalars that the loop does not set
+    or sets earlier in the same iteration from such operands, and elements of arrays that the loop does not write.
 
-    Runs after `substitute_induction`, and before `check_bounds`, which can tell where `b[i - 1]`
-    is and not where `b[before]` is.
+    Runs after `substitute_induction`, and before `check_bounds`, which can bound the index of `b[i - 1]`
+    but not that of `b[before]`.
 
-    A loop in which another scalar is handed on stays as it is.
+    A loop with another loop-carried scalar is left unchanged.
 
     Does not handle: scalars that are set under a condition; loops with loops in them, or with
     `break` or `continue`; loops that a pragma's clause says more about than to run in parallel.

@@ -5,18 +5,18 @@
             p = i * a.shape[1] + j                     ->           b[i, j] = a[i, j]
             b[i, j] = a[p // max(a.shape[1], 1), p % max(a.shape[1], 1)]
 
-Changes of shape are such positions: between shapes that differ by axes of length 1, or that end alike,
-as `x.reshape(n, 1, m)` and `(x.ravel() * 2).reshape(x.shape)` are, nothing of them is left. What is left
-could not be seen into by the dependence analysis, and divides in every iteration.
+A `reshape` produces such positions. All its divisions are removed where the shapes differ only by axes of length 1 or
+have the same trailing axes, as in `x.reshape(n, 1, m)` and `(x.ravel() * 2).reshape(x.shape)`. Residual divisions are
+opaque to the dependence analysis, and are executed in every iteration.
 
-A loop variable that counts from 0 below a length is a digit to that base. Lengths are compared as they are
-written: `guard_assumptions` has given those that are guarded to be equal one name. Where
+A loop variable that counts from 0 below a length is a digit to that base. Lengths are compared structurally:
+`guard_assumptions` has replaced lengths that are guarded to be equal by one of them. Where
 `a.reshape(n // 2, 2, m // 2, 2)` of a matrix with n rows and m columns is guarded to have as many elements as that,
 `m // 2 * 2` is m: neither product is larger than its length, and together they are no smaller.
 
 Requires: `copy_propagation` has run; a position does not outgrow 64 bits, as no array has so many elements.
 
-Does not handle: digits of loops that begin elsewhere; positions that run through several axes in one loop.
+Does not handle: loop variables with a lower bound other than 0; a loop variable that counts through several axes.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _divided(node: Binary, digits: Mapping[Symbol, Expr], multiples: Mapping[Exp
 
 
 def _length(divisor: Expr) -> Expr | None:
-    """The length that positions are divided by: nothing is divided by one of 0, where no place is."""
+    """The length that positions are divided by: `m` in `max(m, 1)`, as an axis of length 0 has no positions."""
     match divisor:
         case Const(value=int(value)) if value > 0:
             return divisor

@@ -44,7 +44,7 @@ Units = frozenset[tuple[int, int]]
 """The axes of length 1: numbers of a parameter and of an axis."""
 
 _MAX_ROUNDS = 8
-"""A length may be put together from others, in as many statements."""
+"""Rounds of folding and propagation: a length may be computed from others in a chain of this many statements."""
 
 
 def specialise_broadcast(fn: Function, ctx: PassContext, units: Units) -> Function:

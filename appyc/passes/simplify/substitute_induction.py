@@ -43,11 +43,11 @@ def substitute_induction(fn: Function, ctx: PassContext) -> Function:
             k += 2                                    a[k_start + i * 2 + 2] = b[i]
             a[k] = b[i]                           k = k_start + max(n, 0) * 2
 
-    A counter is a 64-bit integer that the body only moves by constants, at places that every
-    iteration passes (both branches of an `if` may do it, by the same amount), and inner loops
-    do not move. The loop's bounds must be fixed before it starts.
+    A counter is a basic induction variable: a 64-bit integer that the body changes only by constant steps, in
+    statements that every iteration executes. Both branches of an `if` may change it, by the same amount. Inner loops
+    must not change it. The loop bounds must be loop-invariant.
 
-    Runs before `check_bounds`, to which `a[k]` would be an index it cannot see into.
+    Runs before `check_bounds`, which could not bound the index of `a[k]`.
 
     Does not handle: steps that are not constant (a counter moved by an inner loop keeps its
     own assignment in the outer one), products, counters moved under a condition, loops with

@@ -58,9 +58,9 @@ def while_to_for(fn: Function, ctx: PassContext) -> Function:
     The counter is an int64 that is assigned once in the body, not under a condition; its bound
     comes first in the loop's condition and is the same in every iteration.
 
-    Runs first: what the counter and its bound stand for is put in their place later. A loop that
-    may end early becomes a `for` only if that makes a search of it: an end that iterations hand
-    on to each other is better asked for at the top.
+    Runs first: `copy_propagation` replaces the counter and its bound by their values later. A loop with
+    an early exit becomes a `for` only if the result is a search loop, whose exit condition is not loop-carried.
+    A loop-carried exit condition is better tested at the head of the `while`.
 
     Does not handle: bounds that move; `!=`; counters that start over; a bound that stands behind
     another condition, which might raise where the counter has reached it.
@@ -70,7 +70,7 @@ def while_to_for(fn: Function, ctx: PassContext) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _Counter:
-    """`while symbol <relation> bound and rest`, with the place of the step in the body."""
+    """The counter in `while symbol <relation> bound and rest`. place: the index of its step in the body."""
 
     symbol: Symbol
     step: int

@@ -1,8 +1,8 @@
 """Scalar expansion over lanes: statements with one value a lane become loops over the lanes.
 
-`predicate_lanes` lowers a loop's body to statements that all lanes do in step, under masks. Here each run of such
-statements becomes one loop, which a C compiler makes vectors of; scalars that more than one run needs, or that a
-`while` carries on, become arrays with an element for each lane:
+`predicate_lanes` lowers a loop's body to statements that all lanes execute in lockstep, under masks. Here each run of
+such statements becomes one loop, which a C compiler vectorises. Scalars that are live across runs, or carried by a
+`while`, become arrays with an element for each lane:
 
     z = 0.0                                          z_lanes = zeros(16);  live_lanes = zeros(16)
     live = inside & (z < 4.0)                        any = 0
@@ -16,7 +16,7 @@ statements becomes one loop, which a C compiler makes vectors of; scalars that m
                                                              z = z * z + c if live else z
                                                              ...
 
-Flags are kept in integers as wide as the numbers beside them: of flags of a byte C compilers make no vectors.
+Flags are stored in integers as wide as the other operands: C compilers do not vectorise loops with flags of one byte.
 
 Needs: statements that cannot raise.
 """
@@ -67,8 +67,8 @@ from appyc.ir.visit import (
 from appyc.passes.node_builders import identity, integer, less, negated, zero
 
 FEW = 2
-"""Lanes that are still in a loop and are left to themselves, one after the other: a step of all lanes takes the time
-of two or three of one of them."""
+"""At most this many active lanes finish a loop sequentially, in order: a step of all lanes takes the time of two or
+three steps of a single lane."""
 
 
 def expand_lanes(

@@ -29,11 +29,11 @@ from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.pass_context import PassContext
 
 MIN_DISTANCE = 4
-"""A dependence that is nearer leaves too few lanes to be worth having."""
+"""A smaller dependence distance leaves too few lanes to pay."""
 
 
 def find_lanes(fn: Function, ctx: PassContext) -> Function:
-    """Innermost loops become SIMD up to a distance, or with all lanes in step.
+    """Innermost loops become SIMD loops with a safe length, or with all lanes in lockstep.
 
     Before:                                   After:
         for i in range(16, n):                    for i in range(16, n):    # simd, safelen 16
@@ -44,14 +44,14 @@ def find_lanes(fn: Function, ctx: PassContext) -> Function:
             b[i] = a[i + 1] * d[i]                    a[i] = b[i] * c[i]
                                                       b[i] = t * d[i]
 
-    Where every conflict between iterations is from an access to one that comes after it in
-    the body, lanes may do each statement together. A read that comes after the write which a
-    later iteration overwrites the element with is moved to the top of the body, if nothing
-    before it in the body writes the element.
+    Where every loop-carried dependence is lexically forward, lanes may execute each statement in lockstep.
+    An anti dependence from a read to an earlier statement, which writes the element in a later iteration,
+    is lexically backward. Such a read is hoisted to the top of the body, if nothing before it in the body
+    writes the element.
 
-    Runs after `check_parallel`, for the loops that it could not free, and after
-    `distribute_loops`, which puts statements in order. A loop with `#pragma simd` gets two lanes
-    too, and where it can have none raises the DependenceError that `check_parallel` left to this pass.
+    Runs after `check_parallel`, for the loops that it did not prove parallel, and after
+    `distribute_loops`, which reorders statements. A loop with `#pragma simd` may have as few as two lanes.
+    Where it can have none, this pass raises the DependenceError that `check_parallel` deferred.
 
     Does not handle: reads under a condition (they are not moved); loops with another pragma.
     """
@@ -135,7 +135,7 @@ def _has_conditions(stmt: Stmt) -> bool:
 
 
 def _read_early(loop: For, positions: set[int], names: NameSupply) -> For:
-    """The loop with some of its reads, by their place in the order of accesses, at its top."""
+    """The loop with some of its reads hoisted to the top of its body; `positions` numbers them in order of access."""
     numbers = count()
     reads: list[Assign] = []
 
@@ -153,7 +153,7 @@ def _read_early(loop: For, positions: set[int], names: NameSupply) -> For:
 
 
 def _distance(legality: Legality, graph: StatementGraph, enough: int) -> int | None:
-    """How many iterations in a row have nothing to do with each other, where that is enough."""
+    """The least dependence distance, where it is at least `enough`: so many consecutive iterations are independent."""
     least = [legality.dependences.distances(edge.conflict)[0] for edge in graph.carried]
     known = [distance for distance in least if distance is not None]
     return min(known) if len(known) == len(least) and min(known) >= enough else None

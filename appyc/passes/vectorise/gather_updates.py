@@ -47,7 +47,7 @@ def gather_updates(fn: Function) -> Function:
             own = scalars_written(loop.body) & set(made)
             loop = replace(loop, private=(*loop.private, *sorted(own, key=lambda s: s.uid)))
         if loops_of(loop.body) or any(isinstance(n, While | Break | Continue) for n in statements(loop.body)):
-            return loop  # no lanes, or an iteration that does not come to its end
+            return loop  # no lanes, or an iteration that may end early
         for reduction in loop.reductions:
             symbol = reduction.symbol
             if not symbol.is_array and reduction.op in _OPS and _conditional_updates(loop, symbol) > 1:

@@ -9,17 +9,16 @@
         steps[i] = k                              live = live & (z < 4.0) & (k < limit)
                                               steps[i + lane] = k                  # where i + lane < n
 
-A step of a sequential loop waits for the one before it; those of other iterations do not, and fill the vectors
-besides. Lanes that are done wait for the others. How statements become masked ones is what kernels of a GPU have
-(`predicate_lanes`), and so are jumps as flags and complex numbers as pairs.
+Steps of a sequential inner loop depend on each other; steps of different outer iterations do not, and fill the vectors.
+Inactive lanes wait for the active ones. The lowering is shared with GPU kernels: statements under masks
+(`predicate_lanes`), jumps as flags, and complex numbers as pairs.
 
-Requires: modes of loops, and bounds that are proven. Of the C back end alone.
+Requires: modes of loops, and bounds that are proven. For the C back end only.
 
-Does not handle: iterations that may raise, allocate, or update atomically; loops inside that are lanes themselves;
-reads and writes in the inner loops that are neither the same for all lanes nor beside each other; divisions of
-integers, but by powers of two; functions that have no form for vectors; powers, logarithms and sines of complex
-numbers, whose digits suffer when they come apart; reductions of complex numbers and flags; scalars that are read
-after the loop.
+Does not handle: iterations that may raise, allocate, or update atomically; inner loops that are SIMD loops themselves;
+accesses in the inner loops with a stride other than 0 or 1 across lanes; divisions of integers, except by powers of
+two; functions without a vector version; powers, logarithms and sines of complex numbers, which lose accuracy when
+they are split into parts; reductions of complex numbers and flags; scalars that are read after the loop.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ from appyc.passes.vectorise.divergence import divergence
 from appyc.passes.vectorise.expand_lanes import expand_lanes
 
 LANES = 16
-"""Enough that their vectors do not wait for each other, and few enough that not many wait for the last of them."""
+"""Enough to hide the latency of vector operations, and few enough that few lanes idle until the last one is done."""
 
 _INLINE = frozenset({"abs", "sqrt", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite", "sign", "copysign",
                      "real", "imag", "complex", "conj"})  # fmt: skip
@@ -239,7 +238,7 @@ class _Masking:
         return Var(symbol, loc=loc)
 
     def _has_near_accesses(self, body: tuple[Stmt, ...]) -> bool:
-        """Whether the loops inside come to one place for all lanes, or to neighbours."""
+        """Whether lanes access the same element, or adjacent ones, in every access of the inner loops."""
         strides = Strides.of(replace(self.loop, body=body))
         for inner in walk(body):
             if not isinstance(inner, For | While):
