@@ -22,8 +22,8 @@ the rows of its halo are in a private array.
 Runs after `contract_arrays` and `contract_rows`, whose arrays need no blocks. Requires: `check_bounds` has run.
 
 Does not handle: arrays that exist before the chain and whose neighbouring elements are read, or that several loops
-write; GPUs, where the loops stay separate kernels; operands of a product of matrices, whose tiles would be cut by blocks:
-each block would read the other matrix from memory.
+write; GPUs, where the loops stay separate kernels; operands of a product of matrices, whose tiles would be cut by
+blocks: each block would read the other matrix from memory.
 """
 
 from __future__ import annotations

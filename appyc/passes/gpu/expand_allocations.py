@@ -161,7 +161,7 @@ class _Expander:
     # ------------------------------------------------------------ one allocation
 
     def _with_slices(self, loop: For, alloc: Alloc, axes: list[_Axis]) -> tuple[For, Alloc]:
-        """The loop with slices in place of an array, and the allocation of all of them."""
+        """The loop with the array replaced by slices of one expanded array, and the allocation of that array."""
         old = alloc.array
         kind = ArrayType(old.dtype, old.array.ndim + len(axes))
         new = self.names.fresh(old.name, kind)

@@ -6,9 +6,9 @@ For the nest
         for j in range(m):    # parallel
             s += a[i, j]
 
-the host computes `count` and `blocks` of each axis and launches n * blocks programs; each
-leaves its share of `s` in its place of an array. A second kernel adds these up, in the same
-order on every run.
+the host computes `count` and `blocks` of each axis and launches n * blocks programs. Each program
+stores its partial sum of `s` in its own element of an array. A second kernel adds the partial sums up,
+in the same order on every run.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Axis:
 
 
 class GridKernel:
-    """Builds the kernel of one nest; `host` is what the host runs in the nest's place."""
+    """Builds the kernel of one nest; `host` has the statements that replace the nest on the host."""
 
     def __init__(self, nest: For, names: NameSupply, sites: FaultSites, name: str) -> None:
         self.names, self.sites, self.name, self.loc = names, sites, name, nest.loc

@@ -9,18 +9,18 @@
         for j in range(0, m):                           else:
             y[i, j] = e[i, j] * 2.0                         as before, and its `e`
 
-A program that runs its loops in strips of lanes reads the row again in each of them, and passes `e`
-through memory. With all of the row in its lanes, x is read once, y written once, and `e` is a register.
-The length of rows is known when the host launches: there is a kernel for short rows, one for longer ones, and
-the one with strips. `row_lanes` writes the first two.
+A program that runs its loops in strips of lanes reads the row again in each loop, and passes `e`
+through memory. With the whole row in its lanes, x is read once, y is written once, and `e` is in registers.
+The length of rows is known when the host launches: there is a kernel for short rows, one for longer rows, and
+the kernel with strips. `row_lanes` lowers the first two.
 
-Taken are nests whose body is scalars and loops over one range, without loops in them, if one of these
-loops reads what another one has read, or written into a temporary that nobody else sees.
+A nest qualifies if its body has only scalars and innermost loops over one range. One of these loops must read
+elements that another one has read, or has written into a temporary that is dead outside the nest.
 
 Requires: loops have their modes.
 
-Does not handle: rows whose length the iteration decides; temporaries of complex numbers; rows in which
-loops leave a last value, or hand something on.
+Does not handle: rows whose length depends on the iteration; temporaries of complex numbers; loops with
+live-out scalars, or with loop-carried ones.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class _Rewriting:
         return out
 
     def _with_lanes(self, row: _Row, lanes: int) -> For:
-        """The nest with a lane for each place, and loops and arrays of its own."""
+        """The nest with a lane for each element of a row, and with fresh loop variables and arrays."""
         fresh = {
             n.var: self.names.fresh(n.var.name, n.var.type) for n in (row.nest, *loops_of(row.nest.body))
         }
@@ -173,7 +173,7 @@ class _Rewriting:
 
 
 def _is_seen_by(nest: For, array: Symbol, fn: Function) -> bool:
-    """Whether nobody but the nest uses the array, or its lengths."""
+    """Whether the array is local to the nest: no other statement uses it or its shape, and it is not returned."""
     if any(r.value == array for r in fn.results):
         return False
     if any(isinstance(n, Extent) and n.array == array for n in walk(fn)):
@@ -228,8 +228,8 @@ def _is_lanes(loop: For, inside: set[Symbol]) -> bool:
 
 
 def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: For) -> int | None:
-    """The axis of a temporary along the row, if each iteration of the chain has a row of it, each lane its
-    own element, and nobody else in the nest any; None else."""
+    """The axis of a temporary along the row; None for other arrays. Each iteration of the chain must access its own
+    row, each lane its own element, and no other statement of the nest may access the array."""
     found: set[int] = set()
     seen = 0
     for loop in loops:

@@ -52,10 +52,10 @@ from appyc.passes.node_builders import both, integer, is_simple, less, negated, 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Who acts at a place in a kernel. mask: None for everybody.
+    """The active lanes at a statement of a kernel. mask: None if all lanes are active.
 
-    lanes: whether the place lies in a loop that runs in lanes. narrow: whether the mask says
-    more than that a lane lies within its loop's range, so that no lane at all may act.
+    lanes: whether the statement is in a loop that runs in lanes. narrow: whether the mask is stricter
+    than the bounds of that loop, so that there may be no active lane at all.
     """
 
     mask: Expr | None = None

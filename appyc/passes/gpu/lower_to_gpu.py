@@ -19,7 +19,7 @@ from appyc.passes.simplify.lower_jumps import lower_jumps
 from appyc.passes.storage.promote_accumulators import promote_accumulators
 
 PROGRAMS = 1024
-"""What a GPU is taken to run at one time: some for each of its hundred multiprocessors."""
+"""The assumed number of programs that a GPU runs in parallel: several on each of its hundred multiprocessors."""
 
 
 def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:

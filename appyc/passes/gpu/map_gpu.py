@@ -1,16 +1,16 @@
 """Chooses which loops of a nest become the grid, and which one becomes lanes.
 
-Threads of a warp read memory together, so lanes go to the loop whose iterations touch
-neighbouring elements. For
+Accesses of the threads of a warp are coalesced, so the loop whose iterations access adjacent elements
+becomes lanes. For
 
     for i (parallel):
         for j (parallel):
             for k:
                 C[i, j] += A[i, k] * B[k, j]
 
-that is `j` (C and B advance by one, A stands still): the grid takes (i, blocks of j), and k
-runs one after the other in every lane. For `s += A[i, j]` in rows i it is j, inside the
-program of its row.
+that is `j` (stride 1 in C and B, stride 0 in A): the axes of the grid are i and blocks of j, and k
+runs sequentially in every lane. For `s += A[i, j]` in rows i, the lanes are iterations of j inside the
+program of the row.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from appyc.ir.visit import children, loops_of, walk
 ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the CPU"
 
 REPEATS = 8
-"""How often a loop is taken to run where its extent is not known; only ratios matter."""
+"""The assumed trip count of a loop whose extent is not known; only ratios matter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,10 @@ class KernelLowering(ExpressionLowering):
         self.accumulators: set[Symbol] = set()
         """Scalars that lanes behind the end of their loop must not change."""
         self.counts_alone = False
-        """Whether a lane counts its own iterations of a loop with an end of its own, unless places depend on them."""
+        """Whether each lane counts its own iterations of a loop with divergent bounds, unless the loop variable is in a
+        subscript."""
         self.unmasked: set[Symbol] = set()
-        """Scalars that lanes may set which do not act: nobody sees what they had before."""
+        """Scalars that inactive lanes may overwrite, as their previous values are dead."""
 
     def block(self, body: tuple[Stmt, ...], where: Where) -> list[ScheduledStmt]:
         out: list[ScheduledStmt] = []
@@ -299,7 +300,7 @@ class KernelLowering(ExpressionLowering):
 
 
 def _has_places(loop: For) -> bool:
-    """Whether the loop comes to places of arrays by its variable: it should be the same one for all lanes then."""
+    """Whether the loop variable is in a subscript; it should then have the same value in all lanes."""
     return any(
         isinstance(n, Load | Store | Update)
         and any(isinstance(v, Var) and v.symbol == loop.var for v in walk(n.index))

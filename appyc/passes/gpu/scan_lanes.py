@@ -1,7 +1,7 @@
 """Scans in the lanes of a program on a GPU.
 
-A strip of iterations becomes lanes. What the steps of the lanes before it come to is handed to each
-lane by a scan over lanes, and its own iteration starts from there:
+A strip of iterations becomes lanes. An exclusive scan over lanes composes the steps of all previous lanes. Its
+result is the start value of the lane's own iteration:
 
     for i in range(n):          for strip in range(0, n, lanes):
         t += x[i]                   i = strip + lane

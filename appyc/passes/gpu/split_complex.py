@@ -4,10 +4,10 @@
                        ->    z_im = (…)
     a[i] = z                 a[i] = complex(z_re, z_im)
 
-Afterwards a complex type is left in four places: elements of arrays, read as `real(a[i])` and
+Afterwards four kinds of nodes have a complex type: elements of arrays, read as `real(a[i])` and
 `imag(a[i])` and written as `a[i] = complex(re, im)`; parameters, read once at the start; results;
-and atomic additions. An expression that may not be evaluated (under `and`, a conditional) and
-works on complex numbers becomes an `If`. A product over iterations does not split into two
+and atomic additions. A complex expression that is evaluated conditionally (under `and` or in a
+conditional expression) becomes an `If`. A product over iterations does not split into two
 reductions; its loop becomes sequential. New scalars are not listed as private.
 """
 
@@ -374,7 +374,7 @@ class _Splitter:
                 assert_never(s)
 
     def whole(self, value: Expr, out: list[Stmt]) -> Expr:
-        """A complex value put together, for a store."""
+        """A complex value composed of its parts, for a store."""
         a = self.complex(value, out)
         return Intrinsic("complex", (a.re, a.im), value.dtype, loc=value.loc)
 

@@ -6,9 +6,9 @@
             b[i] = a[i] + s
         s = s + b[0]                      and a kernel of one program for what reads arrays
 
-Scalar code stays on the host. Statements that touch arrays outside of parallel nests run in
-kernels of one program, neighbours together; their simd loops run in lanes. A scalar that
-such a kernel sets and somebody else reads comes back to the host.
+Scalar code stays on the host. Statements that access arrays outside of parallel nests run in
+kernels of one program, adjacent ones in one kernel; their simd loops run in lanes. A scalar that
+such a kernel sets and that is live-out is copied back to the host.
 
 Preconditions: `lower_jumps` and `split_complex` have run.
 """

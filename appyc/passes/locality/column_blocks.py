@@ -29,20 +29,20 @@ from appyc.passes.fuse.block_moments import are_numbers
 from appyc.passes.node_builders import integer, iteration, start_of_sum, trip_count
 
 ROWS = 128
-"""Rows of a block: enough that putting the blocks together is little work. A number and no variable, for the
-dependences of blocks to be exact."""
+"""Rows of a block: enough that combining the blocks is little work. A constant and not a variable, so that the
+dependence analysis of blocks is exact."""
 
 STEP = 32
-"""Rows of a step, in which several loops come to the rows of a block: of a thousand or two numbers each, they are
-still in the cache next to a core when the next loop comes to them. (Measured with a matrix and its transpose times a
-vector: from 8 to 32 rows there is no difference, with 128 it takes a third more; narrow matrices lose a fifth with 16
-rows, and nothing to speak of with 32.)"""
+"""Rows of a step. Several loops access the rows of a step in order: rows of one or two thousand elements are then
+still in the cache next to a core for the next loop. (Measured with a matrix and its transpose times a vector: from 8 to
+32 rows there is no difference, with 128 rows it takes a third longer; narrow matrices lose a fifth with 16 rows, and
+almost nothing with 32.)"""
 
 
 @dataclass(slots=True)
 class ColumnBlocks:
-    """Makes the parts. partial: for each scalar that is summed down the columns, an array that has what each block of
-    rows gives for each column; of deviations, a sum, a rest and a spread."""
+    """Builds the tiled loops. partial: for each scalar that is reduced down the columns, an array of partial results,
+    one for each block of rows and each column; for deviations, three arrays: a sum, a rest and a spread."""
 
     columns: For
     sums: Sequence[ColumnSum]
@@ -71,7 +71,7 @@ class ColumnBlocks:
 
     @property
     def may_go_in_steps(self) -> bool:
-        """Whether each row adds to what those before it have come to; deviations need the block's mean."""
+        """Whether all sums can be accumulated row by row; deviations cannot, as they need the mean of the block."""
         return not any(one.products for one in self.sums)
 
     # ------------------------------------------------------------ in blocks
@@ -91,7 +91,7 @@ class ColumnBlocks:
         return [*clear, For(step, first, end, STEP, tuple(body), loc=self.loc)]
 
     def in_block(self, block: Symbol) -> list[For]:
-        """What a block of rows gives for each column. A block's mean tells its sum."""
+        """The loops that compute the partial results of a block of rows. Its deviations also give its sum."""
         out = [self._deviations(one, block) for one in self.sums if one.products]
         for one in self.sums:
             if not one.products and not self._is_known(one):
@@ -99,7 +99,7 @@ class ColumnBlocks:
         return out
 
     def _is_known(self, one: ColumnSum) -> bool:
-        """Whether a loop adds up what another one takes the deviations of."""
+        """Whether the sum of these values is already computed for the deviations of another loop."""
         for other in self.sums:
             for found in other.products:
                 value = substitute(found.parts[0].value, {other.loop.var: Var(one.loop.var, loc=self.loc)})
@@ -123,7 +123,7 @@ class ColumnBlocks:
         return [self._in_registers(one, block, (lo, hi), start)]
 
     def _added(self, one: ColumnSum, block: Symbol, lo: Expr, hi: Expr) -> tuple[For, For]:
-        """What clears a block's sums, and what adds some rows to them."""
+        """The loop that clears a block's sums, and the loop that adds some rows to them."""
         arrays = self._arrays(one)
         column = self.names.fresh(self.columns.var.name, DType.INT64)
         clear = tuple(
@@ -133,7 +133,7 @@ class ColumnBlocks:
         always = replace(self._bare, var=column, body=clear)
         if one.is_arithmetic:
             return always, self._in_registers(one, block, (lo, hi), None)
-        # Along the rows, what is added to is found in the cache, and anything may be computed in lanes.
+        # Along the rows, the accumulators are in the cache, and all operations may run in lanes.
         column, row, body = self._again(one)
         place = self._place(block, column)
         added = tuple(
@@ -146,7 +146,7 @@ class ColumnBlocks:
     def _in_registers(
         self, one: ColumnSum, block: Symbol, bounds: tuple[Expr, Expr], start: Mapping[Symbol, Expr] | None
     ) -> For:
-        """Column by column, some rows added up in scalars. start: what from; None for what is in the block."""
+        """Some rows, reduced in scalars column by column. start: the start values; None for the partial results."""
         arrays = self._arrays(one)
         column, row, body = self._again(one)
         totals = {target: self.names.fresh(target.name, target.dtype) for target in arrays}
@@ -178,7 +178,7 @@ class ColumnBlocks:
 
     @property
     def _bare(self) -> For:
-        """The loop over columns as it stands in a block, where no pragma is about it."""
+        """The loop over columns for use inside a block, without its pragma."""
         return replace(self.columns, clauses=None)
 
     def _deviations(self, one: ColumnSum, block: Symbol) -> For:
@@ -216,10 +216,10 @@ class ColumnBlocks:
         ]
         return replace(self._bare, var=column, body=tuple(body))
 
-    # ------------------------------------------------------------ put together
+    # ------------------------------------------------------------ combination
 
     def together(self) -> For:
-        """The loop over columns, with loops over blocks in the place of those over rows."""
+        """The loop over columns, whose loops over rows become loops over blocks that combine partial results."""
         fresh = self.names.fresh(self.columns.var.name, DType.INT64)
         body: list[Stmt] = list(self.columns.body)
         for one in self.sums:
@@ -258,7 +258,7 @@ class ColumnBlocks:
             replace(found.update, value=value),
         ]  # fmt: skip
 
-    # ------------------------------------------------------------ places
+    # ------------------------------------------------------------ partial results
 
     def _made(self, target: Symbol, count: int) -> tuple[Symbol, ...]:
         if target not in self.partial:

@@ -8,22 +8,21 @@
         for j in range(i):           ->           for i in range(j + 1, n):
             B[j, i] = A[j, i]                         B[j, i] = A[j, i]
 
-A band is loops with nothing between them, at most `MAX_LOOPS` of them. An order is legal if
-every conflict between two iterations of the band keeps its direction (`analysis/dependences/bands.py`);
-scalars that the body writes have to belong to one iteration, or be combined into. Which
-order is better is a rule, no measurement: see `analysis/cost/loop_order.py`. Where bounds depend on
-a loop around, the band's iterations are one set of integers, and the new bounds are those of
-its shadows.
+A band is a perfect nest of at most `MAX_LOOPS` loops. An order is legal if
+it preserves the direction of every conflict between two iterations (`analysis/dependences/bands.py`).
+Scalars that the body writes must be private to an iteration, or reductions. A static cost model
+compares the orders (`analysis/cost/loop_order.py`). Where bounds depend on an outer loop, the iterations
+of the band are one set of integers, and the new bounds are those of its projections.
 
-A loop with a pragma stays where it is, and so do the loops around it: what was asked for is
-kept to the letter. The loops inside it may change places.
+A loop with a pragma keeps its position, and so do the loops around it, so that the request is met
+literally. The loops inside it may be interchanged.
 
 Requires: `check_bounds` and `recognise_reductions`; only where nothing in the band can raise,
-since what was written before an exception would show. Runs before `check_parallel`, whose
+since the writes before an exception would be visible. Runs before `check_parallel`, whose
 verdicts are about the new order.
 
 Does not handle: statements between the loops; steps other than 1 and -1 where bounds depend
-on a loop that goes inside; bounds that are no single polyhedron, as `range(max(i, j))`.
+on a loop that is moved inwards; bounds that are not a single polyhedron, such as `range(max(i, j))`.
 """
 
 from __future__ import annotations
@@ -69,8 +68,7 @@ def interchange_loops(fn: Function, ctx: PassContext) -> Function:
 
 
 def _bands(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[tuple[For, ...], tuple[For, ...]]]:
-    """The bands whose loops may change places as far as pragmas and exceptions go, each with the
-    loops around it."""
+    """The bands for which pragmas and exceptions permit interchange, each with its enclosing loops."""
     out: list[tuple[tuple[For, ...], tuple[For, ...]]] = []
     for stmt in body:
         if isinstance(stmt, For):

@@ -3,19 +3,19 @@
     for i in range(0, n):   # lanes             for i in range(0, n):   # lanes, streams r
         r[i] = a * x[i] + y[i]          ->          r[i] = a * x[i] + y[i]
 
-A store to memory first reads the line that it changes, and keeps it in the cache. For a result that is
-larger than the caches, the one is a third of what it costs, and the other is in vain: by the time that
-somebody reads it, it is not there. How large is known at the call (`c_gen/lanes/nontemporal_stores.py`).
+An ordinary store first reads the cache line (write-allocate), and keeps it in the cache. For a result larger
+than the caches, the read is a third of the memory traffic, and caching has no benefit: the line is evicted
+before it is read. The size is known at the call (`c_gen/lanes/nontemporal_stores.py`).
 
-An array is marked that the function writes with one store and does not read, in an innermost loop of
-lanes whose every iteration stores the next element. A temporary that a later loop reads is not: the
-cache still has a part of it.
+An array is marked if its only access is one store, in an innermost SIMD loop whose iterations store
+consecutive elements. A temporary that a later loop reads is not marked: a part of it is still in the
+cache.
 
 Requires: loops have their modes. Runs after all passes that make or cut loops.
 
 Does not handle: stores under a condition; two stores to one array (the ends of a range that was cut);
-strided arrays. On a GPU nothing is marked: its stores
-of whole lines read nothing.
+strided arrays. On a GPU nothing is marked, as its stores
+of whole lines do not read them first.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _streams(loop: For, unread: frozenset[Symbol]) -> tuple[Symbol, ...]:
 
 
 def _is_next(store: Store, loop: For, strides: Strides) -> bool:
-    """Whether each iteration stores the element behind that of the one before."""
+    """Whether consecutive iterations store adjacent elements, with stride 1."""
     if store.mask is not None or store.checked or not store.index:
         return False
     if store.array.array.layout is Layout.STRIDED or scalars_read(store.index) & scalars_written(loop.body):

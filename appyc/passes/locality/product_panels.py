@@ -1,7 +1,7 @@
 """The version of a nest with triangular products in which each panel of rows is one product.
 
 for i in range(n):                      for first in range(0, n, PANEL):
-    for j in range(m):                      T = np.empty((PANEL or what is left, m))
+    for j in range(m):                      T = np.empty((PANEL or remainder, m))
         s = 0.0                             # a product of matrices: T = A B, k from 0 to first
         for k in range(i):                  ...
             s += A[i, k] * B[k, j]  ->      for i in range(first, min(first + PANEL, n)):
@@ -27,16 +27,16 @@ from appyc.passes.locality.product_versions import ProductVersions, conjunction
 from appyc.passes.node_builders import integer, trip_count
 
 PANEL = 128
-"""Rows of a panel: with fewer a library packs the other matrix too often, with more there is too much beside the
-rectangle. (At 1000 rows each costs about an eighth.)"""
+"""Rows of a panel: with fewer rows, the library packs the other matrix too often; with more, the residual triangles
+are too large. (At 1000 rows each costs about an eighth.)"""
 
 WIDE_PANEL = 2048
-"""The same where a panel's products are triangles and nothing is left beside them: a bound on the memory, since each
+"""The same where a panel's products are triangles, without a residual: a bound on the memory, since each
 edge between panels costs. (Measured on a Xeon: of 1200 rows, panels of 512 cost an eighth, and their elements did not
 stay in a core's cache either.)"""
 
 WORTH = 2 * PANEL
-"""Rows from which on there is more in rectangles than beside them."""
+"""The least number of rows for which the rectangles are larger than the residual triangles."""
 
 
 @dataclass(frozen=True, slots=True)

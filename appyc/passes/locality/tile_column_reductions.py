@@ -16,20 +16,20 @@
                                                             s += s of block[b, i]
                                                         out[i] = s / n
 
-As written, threads share the columns, which may be few, and each goes through all of the memory. Blocks of rows are
-as many as there are rows, and read memory as it lies. Deviations from a mean (`x.var(axis=0)`) take one pass, as in
-`fuse_variance`. Sums that are not arithmetic on floats, minima and maxima are made along the rows, in lanes.
-Loops over the same rows go into the blocks where they fill an array that is read there, or where that saves traffic,
-those behind the columns too, if they may as well come first; arrays that nobody else reads are as long as a block.
-So that a product with a matrix and one with its transpose read the matrix once.
+As written, threads share the columns, which may be few, and each thread strides through the whole array. The number of
+blocks grows with the number of rows, and a block is read contiguously. Deviations from a mean (`x.var(axis=0)`) take
+one pass, as in `fuse_variance`. Reductions other than arithmetic on floats, such as minima and maxima, run along the
+rows, in lanes. Loops over the same rows are fused into the blocks if they fill an array that is read there, or if that
+reduces the memory traffic. This includes loops behind the columns that do not depend on them. Arrays that are dead
+outside the blocks are contracted to the length of a block. A product with a matrix and one with its transpose thus
+read the matrix once.
 
-Fewer than `LEAST_ROWS` rows are summed as before: whether there are so few is tested at the call.
+Fewer than `LEAST_ROWS` rows are reduced by the original loops: the number of rows is tested at the call.
 
-Requires: `check_bounds`, `recognise_reductions`. Sums of floats may be put together in any order.
+Requires: `check_bounds`, `recognise_reductions`. Sums of floats may be reassociated.
 
-Does not handle: loops over columns inside others; loops behind the columns that need their sums; pragmas that ask for
-more than threads; GPUs, where programs have lanes
-of columns already.
+Does not handle: loops over columns inside others; loops behind the columns that depend on their sums; pragmas that
+request more than threads; GPUs, where programs have lanes of columns already.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ LEAST_ROWS = 8 * ROWS
 """Fewer blocks do not keep all threads busy, where there are many columns."""
 
 REACH = 8
-"""How many statements back one looks for loops over the same rows."""
+"""How many statements back the search for loops over the same rows extends."""
 
 
 def tile_column_reductions(fn: Function, ctx: PassContext) -> Function:
-    """The function with such loops twice: in blocks for many rows, and as they were."""
+    """The function with two versions of such loops: in blocks for many rows, and the original loops."""
     if ctx.options.exact or not ctx.options.auto or ctx.options.on_gpu:
         return fn
     allocs = [n.array for n in walk(fn) if isinstance(n, Alloc)]
@@ -96,7 +96,7 @@ def tile_column_reductions(fn: Function, ctx: PassContext) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _Rewriting:
-    """own: arrays that are made in one place, and of whose lengths nothing is asked."""
+    """own: arrays with a single allocation that are not returned, and whose shapes are not read."""
 
     fn: Function
     own: frozenset[Symbol]
@@ -125,7 +125,7 @@ class _Rewriting:
         return Legality.of(alone(loop), self.ctx.trials).judge(loop).may_run_in_any_order
 
     def _in_blocks(self, out: list[Stmt], columns: For, left: list[Stmt]) -> bool:
-        """Whether the loop has been replaced, with loops around it; what takes their place is in `out`.
+        """Whether the loop was replaced, together with loops before and behind it; the replacement is in `out`.
 
         left: the statements that follow.
         """
@@ -147,7 +147,7 @@ class _Rewriting:
         return False
 
     def _before(self, out: list[Stmt], columns: For, rows: For) -> list[For]:
-        """Loops over the same rows that may run just before the columns, and had better."""
+        """Loops over the same rows for which a move to just before the columns is legal and pays."""
         found: list[For] = []
         passed: list[Touched] = []
         for stmt in reversed(out[-REACH:]):
@@ -158,7 +158,7 @@ class _Rewriting:
         return found
 
     def _behind(self, left: list[Stmt], columns: For, rows: For) -> tuple[list[For], list[Alloc]]:
-        """Those that come later and may as well run before the columns, and the arrays that are made for them."""
+        """The loops behind the columns that may legally run before them, and the allocations of their arrays."""
         found: list[For] = []
         ready: list[Alloc] = []
         passed = [Touched.by(columns)]
@@ -173,7 +173,7 @@ class _Rewriting:
         return found, [alloc for alloc in ready if alloc.array in needed]
 
     def _may_pass(self, stmt: Stmt, rows: For, passed: Sequence[Touched]) -> TypeGuard[For]:
-        """Whether a statement is a loop over the same rows, and may change places with others."""
+        """Whether a statement is a loop over the same rows that may be moved past the statements in `passed`."""
         if not isinstance(stmt, For) or not self._walks(stmt, rows):
             return False
         mine = Touched.by(stmt)

@@ -60,7 +60,7 @@ class Part:
         return Load(self.memory, self.index(index), checked=False, loc=loc)
 
     def written(self, stmt: Store | Update) -> Stmt:
-        """The statement with the part in place of the array."""
+        """The statement with the array replaced by the part."""
         index, loc = self.index(stmt.index), stmt.loc
         if not self.memory.is_array:
             if isinstance(stmt, Store):

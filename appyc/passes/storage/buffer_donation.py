@@ -6,20 +6,20 @@
         t[i] = x[i] * 2.0                           x[i] = x[i] * 2.0
     return t                                    return x
 
-An array less is alive while the function runs, and a loop touches one where it touched two. Whoever donates an array
-promises not to look at it again; of what is left in it, nothing is said.
+One array less is live while the function runs, and a loop accesses one array instead of two. The caller that donates
+an array must not read it again; its contents after the call are unspecified.
 
-A result may take the memory of an array with its type and its lengths, if no element is read after the result's has
-been stored in its place. That is told by the text: statements before the first one that stores are free to read;
-that one may be a loop, if both arrays' first index is its variable in all that it does, and so on for what it holds;
-what comes after it must not read the argument.
+A result may take the memory of an array with the same type and shape if no element is read after the result's element
+has been stored at the same address. The test is syntactic. Statements before the first store may read the argument.
+The first statement that stores may be a loop, if the loop variable is the first index of every access to both arrays;
+its body is tested recursively. Statements behind it must not read the argument.
 
-Runs after all that moves loops, and joins them in blocks: these read an array again after they have stored beside it.
-Requires: `check_bounds` has run, and arguments that are written share no memory with others (so there is nothing for
-this in a version for arguments that do).
+Runs after all passes that move loops or tile them into blocks: blocks read an array again after stores to neighbouring
+elements. Requires: `check_bounds` has run, and arguments that are written share no memory with others. The version for
+arguments that do has no donation.
 
-Does not handle: results of another type or shape than any donated array; arrays read at neighbouring elements in the
-loop that stores; temporaries, whose memory goes back after the last statement that looks at them.
+Does not handle: results whose type or shape no donated array has; arrays read at neighbouring elements in the loop that
+stores; temporaries, whose memory is freed after their last use.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _is_plain(param: Symbol) -> bool:
 
 
 def _is_alike(alloc: Alloc, param: Symbol, equal: EqualExtents) -> bool:
-    """Whether an array of the kind and the size that is made is there."""
+    """Whether the parameter has the type and the shape of the allocated array."""
     one, other = alloc.array.type, param.type
     assert isinstance(one, ArrayType)
     assert isinstance(other, ArrayType)
@@ -74,13 +74,13 @@ def _is_alike(alloc: Alloc, param: Symbol, equal: EqualExtents) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Reuse:
-    """Whether `result` can be stored where `donated` is."""
+    """Whether `result` can take the memory of `donated`."""
 
     donated: Symbol
     result: Symbol
 
     def is_legal(self, block: Sequence[Stmt], prefix: tuple[Symbol, ...] = ()) -> bool:
-        """prefix: variables that the first indices of all accesses in the block are, one value for all of it."""
+        """prefix: the variables of the enclosing loops, which are the first indices of all accesses in the block."""
         first = next((at for at, stmt in enumerate(block) if self.result in arrays_written(stmt)), None)
         if first is None:
             return True
@@ -101,7 +101,7 @@ class _Reuse:
                 return False
 
     def _stays_in(self, loop: For, prefix: tuple[Symbol, ...]) -> bool:
-        """Whether no iteration comes to an element of either array that is another one's. Indices that are checked may
+        """Whether no two iterations access the same element of the arrays. Checked indices are rejected, as they may
         count from the end."""
         accesses = (n for n in walk(loop) if touches(n, self.donated) or touches(n, self.result))
         return all(

@@ -5,9 +5,9 @@
         new[i] = a[i] * x[i]          ->        new = a[i] * x[i]
         y[i] = new[i] + y[i]                    y[i] = new + y[i]
 
-The array is made in the function, is not returned, and is named at one and the same place in
-all of its uses, by variables of loops around all of them: then no iteration reads what
-another one wrote. An array of zeros starts as 0 in every iteration.
+The array is local to the function and is not returned. All its accesses have the same index, which consists of
+variables of loops that enclose all accesses. Then no iteration reads an element that another one wrote. For an
+array of zeros, the scalar is set to 0 at the start of every iteration.
 
 Requires: accesses of the array cannot raise any more (`check_bounds` has run).
 

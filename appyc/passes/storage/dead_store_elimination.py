@@ -6,13 +6,13 @@
     for i in range(0, n):
         b[i] = a[i] + 1.0
 
-An array made in the function is read where an element of it is loaded, where its length is asked
-for, and where it is returned. What is left empty goes with it (`dead_code_elimination`).
+An array that the function allocates is live if an element is loaded, if its shape is read, or if it is returned.
+Loops and branches that become empty are removed, too (`dead_code_elimination`).
 
 Requires: `check_bounds` has run; a store that can still raise is kept, and so is the test of a length
 that could be negative: the program raises where Python would.
 
-Does not handle: elements that are stored and stored again before they are read.
+Does not handle: elements that are overwritten before they are read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
 
 
 def dead_store_elimination(fn: Function, ctx: PassContext) -> Function:
-    """The function without arrays that nobody reads."""
+    """The function without dead arrays: those that are neither read nor returned."""
     while dead := _unread(fn):
         out = _without(fn, dead, _held(fn))
         if out is fn:
@@ -75,7 +75,7 @@ def _unread(fn: Function) -> frozenset[Symbol]:
 
 
 def _held(fn: Function) -> frozenset[Symbol]:
-    """Arrays that something is stored into which has to stay."""
+    """Arrays with stores that must be kept, as they may raise."""
     return frozenset(
         n.array if isinstance(n, Store) else n.target
         for n in walk(fn)

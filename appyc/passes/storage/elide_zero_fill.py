@@ -4,16 +4,16 @@
     for i in range(0, n):                 ->        for i in range(0, n):
         out[i] = a * x[i]                               out[i] = a * x[i]
 
-Kernels that write to an argument are given an array of zeros, mostly. Clearing it takes a third of the time of a loop
-such as this one, where memory is the limit.
+Programs usually allocate output arrays with zeros. The zero fill takes a third of the time of a memory-bound loop such
+as this one.
 
-The first statement that comes to the array must be a nest in which each element is stored once, under no condition,
-and, in the same iteration, before it is read.
+The first statement that accesses the array must be a nest that stores each element once, unconditionally, and before
+the same iteration reads it.
 
-Runs after fusion, which needs no such loop but makes more of them; before `overlapped_tiling`, whose blocks have arrays
-that start as the whole one did. Requires: `check_bounds` has run.
+Runs after fusion, which creates more such loops, and before `overlapped_tiling`, whose private arrays inherit the zero
+fill of the original array. Requires: `check_bounds` has run.
 
-Does not handle: arrays that several loops fill together, or a loop but for its edges.
+Does not handle: arrays that several loops fill together, or that a loop fills except for its edges.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from appyc.passes.pass_context import PassContext
 
 
 def elide_zero_fill(fn: Function, ctx: PassContext) -> Function:
-    """The function with such arrays empty at first."""
+    """The function with such arrays allocated without the zero fill."""
     if not any(isinstance(n, Alloc) and n.zero for n in walk(fn)):
         return fn
     equal = EqualExtents.of(fn.guards)
@@ -47,7 +47,7 @@ def elide_zero_fill(fn: Function, ctx: PassContext) -> Function:
 
 
 def _fills(nest: For, alloc: Alloc, equal: EqualExtents) -> bool:
-    """Whether the nest stores every element, each before the same iteration reads it, and comes to no other."""
+    """Whether each iteration stores one element before reading it, reads no other, and all elements are stored."""
     array = alloc.array
     if has_effects(nest.body):
         return False

@@ -7,14 +7,14 @@
         if holds[i_2]:
             a[i_2] = 0.0
 
-A tensor statement reads everything before it stores anything, and so copies what its stores might
-change where arguments may share memory. Where they do not, nothing does.
+A tensor statement reads all elements before any store. `expand_tensors` therefore makes copies of arrays that its
+stores may change if arguments share memory. Where they do not, the copies are redundant.
 
 Requires: `check_bounds` has run; written arrays share no memory with others.
 
-Does not handle: a copy in another order or of a part; of an array that is not C-contiguous, which
-somebody may have copied to have it so; a copy that is written, returned, or asked for its lengths;
-reads that are tested; copies that are made and read in different blocks.
+Does not handle: a copy in another order or of a part; a copy of an array that is not C-contiguous, which the
+program may make for contiguous access; a copy that is written or returned, or whose shape is read; checked
+reads; copies that are made and read in different blocks.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from appyc.passes.pass_context import PassContext
 
 
 def forward_copies(fn: Function, ctx: PassContext) -> Function:
-    """The function without arrays that hold what another one holds all the time."""
+    """The function without arrays that are copies of other arrays."""
     if not any(isinstance(n, Alloc) for n in walk(fn)):
         return fn
     return replace(fn, body=_Copies(fn).block(fn.body))

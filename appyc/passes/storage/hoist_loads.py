@@ -5,12 +5,12 @@
                                     ->      while size < 4.0 and k < limit:
                                                 z = z * z + c_ahead
 
-A C compiler does this by itself, but for lanes: there a read is done by those that are still in the loop, and has a
-mask that changes.
+A C compiler does this itself for scalar code, but not for lanes: there only the active lanes execute a read, under a
+mask that varies.
 
-Handles reads in the loop's condition, and in the statements of its body itself, which its first iteration comes to in
-any case.
-Does not handle: reads under conditions, whose places need not be there where the condition does not hold; arrays that
+Handles reads in the loop's condition, and in the top-level statements of its body, which the first iteration always
+executes.
+Does not handle: reads under conditions, whose index may be out of range where the condition does not hold; arrays that
 `written` names.
 """
 
@@ -53,7 +53,7 @@ def _ahead(loop: For | While, written: set[Symbol], names: NameSupply) -> list[S
     changing = {*scalars_written(loop.body), *(inner.var for inner in loops_of(loop))}
 
     def fixed(values: Iterable[Expr]) -> list[Load]:
-        """What is read in these wherever they are evaluated, and is the same each time."""
+        """The loop-invariant reads that evaluation of these values always executes."""
         reads = (load for value in values for load in _reads(value))
         return [
             r for r in reads if r.array not in written and r.index and not scalars_read(r.index) & changing
@@ -101,7 +101,7 @@ def _always_evaluated(stmt: Stmt) -> Iterable[Expr]:
 
 
 def _reads(expr: Node) -> Iterable[Load]:
-    """The reads in an expression that its evaluation comes to in any case."""
+    """The reads in an expression that are evaluated unconditionally."""
     match expr:
         case Select():
             yield from _reads(expr.cond)

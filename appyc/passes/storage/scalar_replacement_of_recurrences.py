@@ -45,7 +45,7 @@ from appyc.passes.pass_context import PassContext
 
 
 def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Function:
-    """An element that the iteration before has just written is kept in a scalar, in loops that become scans.
+    """An element that the previous iteration wrote is kept in a loop-carried scalar, in loops that become scans.
 
     Before:                                   After:
                                               if 1 < n:
@@ -54,17 +54,17 @@ def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Functio
                                                       before += x[i]
                                                       s[i] = before
 
-    Every iteration must store the element, and read the one that the iteration before stored.
-    What the loop does stays the same to the bit; that the steps may be put together is what
-    `check_parallel` sees in it now. Loops that do not become scans are left alone, so that
-    what is said of them speaks of the program's own names.
+    Every iteration must store the element, and read the one that the previous iteration stored.
+    Results stay bitwise identical. `check_parallel` can now recognise that the steps may be composed as a
+    scan. Loops that do not become scans are not changed, so that remarks about them use the names of the
+    program.
 
-    Runs after `check_bounds`, since the read before the loop must not fail, and after
-    `distribute_loops`, which leaves a recurrence in a loop of its own. A loop inside one that may
-    run in any order is left to it.
+    Runs after `check_bounds`, since the read before the loop must not raise, and after
+    `distribute_loops`, which leaves a recurrence in a loop of its own. A loop inside a loop whose
+    iterations may run in any order is not changed.
 
-    Does not handle: elements handed on over two iterations or more; reads under a condition, or
-    after the store; values that come back to the store by way of other scalars.
+    Does not handle: dependence distances of two iterations or more; reads under a condition, or
+    after the store; values that reach the store through other scalars.
     """
     candidates = [loop for loop in loops_of(fn.body) if _is_candidate(loop, ctx)]
     if not candidates:
@@ -127,7 +127,7 @@ class _Handed:
 
 
 def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
-    """The loop with what can be handed on in scalars, and where they start from; None without any."""
+    """The loop with loop-carried scalars in place of elements, and their start values; None without any."""
     starts: list[Stmt] = []
     handed: dict[int, Symbol] = {}
     scalars: dict[int, Symbol] = {}
@@ -152,7 +152,7 @@ def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
 
 
 def _stored(stmt: Stmt, before: Symbol) -> list[Stmt]:
-    """The new value goes to the scalar, and from there to the array."""
+    """The store replaced by an assignment of the new value to the scalar and a store of the scalar."""
     assert isinstance(stmt, Store | Update)
     array, value = (stmt.array, stmt.value) if isinstance(stmt, Store) else (stmt.target, stmt.value)
     if isinstance(stmt, Update):
@@ -163,7 +163,7 @@ def _stored(stmt: Stmt, before: Symbol) -> list[Stmt]:
 
 
 def _handed_on(loop: For, legality: Legality) -> Iterator[_Handed]:
-    """The stores of the body that the iteration after reads back, on its way to its own such store."""
+    """The stores of the body whose element the next iteration reads to compute its own such store."""
     nodes = [node for node in in_order(loop.body) if touches_array(node)]
     accesses = legality.dependences.found.within(loop)
     assert len(nodes) == len(accesses), "accesses are numbered in the order of execution"
