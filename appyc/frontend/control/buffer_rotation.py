@@ -1,4 +1,4 @@
-"""A loop whose names exchange arrays has its body once for each arrangement of them.
+"""Buffer rotation: a loop whose names exchange arrays has one copy of its body per rotation of the buffers.
 
     for t in range(n):                  arrangement = 0
         step(a, b)                      for t in range(n):
@@ -6,14 +6,15 @@
     return a                                    step(A, B); arrangement = 1
                                             else:
                                                 step(B, A); arrangement = 0
-                                        # what follows: the same, once for each arrangement
+                                        # the code behind the loop: versioned in the same way
 
-Nothing is copied, and no array has two names, so that what is known of arrays (who may share memory
-with whom, and what depends on what) stays known. An arrangement is what the names are bound to at the
-top of an iteration; each end of a path notes the one that it leads to.
+No array is copied, and no array has two names, so alias and dependence information stays exact. A rotation is
+the permutation of buffers that the names are bound to at the top of an iteration. Each end of a path stores the
+number of the rotation that the next iteration starts with.
 
-Only arrays that exist before the loop are exchanged. A name that is bound to an array which the loop
-makes has a home (`control/phi_storage.py`), and so have all names where there would be more than MAX_ARRANGEMENTS.
+Only arrays that exist before the loop are rotated. A name that is bound to an array which the loop allocates has
+phi storage (`control/phi_storage.py`). All of the names have phi storage where there would be more than
+MAX_ARRANGEMENTS rotations.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ from appyc.frontend.types.values import ArrayRef, Binding, Tensor
 from appyc.ir.nodes import Assign, Compare, Expr, Stmt, Symbol, Var
 
 MAX_ARRANGEMENTS = 6
-"""Three arrays in all orders."""
+"""The most rotations of one loop: the permutations of three arrays."""
 
 
 @dataclass
 class Exchange:
-    """The names of a loop that exchange arrays, and the arrangements found so far, the first one's first."""
+    """The names of a loop that exchange arrays, and the rotations found so far; the initial one is first."""
 
     names: tuple[str, ...]
     state: Symbol
-    """Which arrangement it is, in the program."""
+    """The program's variable that holds the number of the current rotation."""
     arrangements: list[tuple[Binding, ...]]
     fits: bool = field(default=True)
-    """Whether each end of a path has led to one of at most MAX_ARRANGEMENTS."""
+    """Whether each end of a path has one of at most MAX_ARRANGEMENTS rotations."""
 
     def leave(self, env: Mapping[str, Binding], loc: Loc) -> Stmt:
-        """The statement that notes, at the end of a path, the arrangement that it leads to."""
+        """The statement at the end of a path that stores the number of its rotation."""
         found = tuple(env.get(name, self.arrangements[0][k]) for k, name in enumerate(self.names))
         if found not in self.arrangements:
             known = [binding for arrangement in self.arrangements for binding in arrangement]
@@ -57,17 +58,17 @@ class Exchange:
         return dict(zip(self.names, self.arrangements[number], strict=True))
 
     def is_at(self, number: int, loc: Loc) -> Expr:
-        """Whether this is the arrangement that the program is at."""
+        """The test of whether the rotation of this number is the current one."""
         return Compare("==", Var(self.state, loc=loc), integer(number, loc), loc=loc)
 
 
 def exchanged_names(
     start: Mapping[str, Binding], ends: Iterable[Mapping[str, Binding]], needed: frozenset[str]
 ) -> frozenset[str]:
-    """The names that some path of a loop's body ends with another array of those that names had before it.
+    """The names that exchange arrays in a loop: some path of the body rebinds one to another name's initial array.
 
-    All names that have one of these arrays at first are among them: which of them are arranged
-    together is settled by their arrays. needed: names that are read at the top, or behind the loop.
+    All names that are initially bound to an exchanged array are included. needed: names that are live at the top
+    of an iteration or behind the loop.
     """
     own = {name: start[name] for name in needed & start.keys() if isinstance(start[name], ArrayRef | Tensor)}
     arrays = {binding for binding in start.values() if isinstance(binding, ArrayRef | Tensor)}
@@ -89,9 +90,9 @@ def in_each(
     lower: Callable[[int], None],
     loc: Loc,
 ) -> None:
-    """Lowers something for each arrangement, behind tests of which one the program is at.
+    """Code versioning: `lower` for each rotation, behind a chain of tests for the current one.
 
-    branch: makes the two arms of a condition.
+    branch: emits the two arms of a condition.
     """
     first, rest = numbers[0], numbers[1:]
     if not rest:

@@ -1,4 +1,4 @@
-"""`any`, `all` and `sum` of a generator, and the least or greatest of what a generator or a vector has.
+"""`any`, `all` and `sum` of a generator, and `min` and `max` of a generator or a vector.
 
     any(x > 2 for x in a)        found = False
                          ->      for x in a:
@@ -6,7 +6,7 @@
                                          found = True
                                          break
 
-No item behind the one that decides is computed, as in Python.
+`any` and `all` short-circuit, as in Python: no item behind the deciding one is computed.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _searched(scope: Scope, node: ast.GeneratorExp, is_any: bool, loc: Loc) -> V
 
 
 def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
-    """Python's `sum` of a generator with several loops: these loops, with a total. None for what has no such."""
+    """Python's `sum` of a generator with several loops, as a loop nest with an accumulator; None for others."""
     match node:
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
             pass

@@ -1,15 +1,15 @@
-"""Loops over the places of several axes: `np.ndindex`, `np.ndenumerate`, `a.flat`, `itertools.product`.
+"""Loops over multi-dimensional indices: `np.ndindex`, `np.ndenumerate`, `a.flat`, `itertools.product`.
 
     for i, j in np.ndindex(n, m):           for k in range(n):
         out[i, j] = a[i, j]          ->         for l in range(m):
                                                     i, j = k, l
                                                     out[i, j] = a[i, j]
 
-The places come in C order, so that one loop inside another is the same, and all that is known of nests
-holds. A pragma is the outermost loop's.
+The indices are in C order (row-major), so the loop is equivalent to a loop nest, and all loop-nest
+transformations apply. A pragma applies to the outermost loop.
 
-Does not handle: `break` and `else`, which speak of all places at once; `np.nditer`, whose order is that of
-the memory; products of ranges that go by another step than 1.
+Does not handle: `break` and `else`, which concern the whole nest; `np.nditer`, which iterates in memory order;
+products of ranges with a step other than 1.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from appyc.ir.visit import substitute
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What such a loop runs over: lengths of axes, and what the target is at a place."""
+    """The iteration space of such a loop: the lengths of its axes, and the target's value at an index."""
 
     extents: tuple[Expr, ...]
     item: Callable[[tuple[Var, ...]], Value]
 
 
 def places_of(scope: Scope, node: ast.expr) -> Places | None:
-    """The places that a loop over this runs over; None for what is no such thing."""
+    """The multi-dimensional iteration space of a loop over this expression; None if it has none."""
     loc = scope.loc(node)
     match node:
         case ast.Attribute(value=owner, attr="flat"):
@@ -126,7 +126,7 @@ def _numbered(elements: Places) -> Places:
 def lower_place_loop(
     scope: Scope, node: ast.For, places: Places, pragma: LoopPragma | None, loc: Loc
 ) -> None:
-    """The loop as a nest."""
+    """Lowers a loop over multi-dimensional indices as a loop nest."""
     if node.orelse or leaves_loop(node):
         raise UnsupportedError("a loop over the places of several axes cannot be left by break", loc,
                                hints=("write one loop for each axis",))  # fmt: skip

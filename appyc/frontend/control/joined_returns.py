@@ -1,4 +1,4 @@
-"""Returns of different arrays become one return of a name.
+"""Exit unification: returns of different arrays become one return of a name.
 
     if n > 0:                    if n > 0:
         return a * n     ->          result = a * n
@@ -16,9 +16,8 @@
                                      result = a
                                  return result
 
-What a name that paths bind to different arrays stands for is known (`frontend/control/phi_storage.py`). Where every
-return is of a tuple that is written out, each item gets a name. Only asked for where the returns do not agree
-on one array.
+A name that paths bind to different arrays has phi storage (`frontend/control/phi_storage.py`). Where every return
+is of a tuple display, each item gets a name. Used only where the returns do not agree on one array.
 
 Does not handle: paths that end without a return.
 """
@@ -39,7 +38,7 @@ from appyc.ir.names import unused
 
 
 def with_joined_returns(source: Source) -> Source | None:
-    """The function with one return at its end; None where its returns do not stand at ends of paths."""
+    """The function with one return at its end; None where a return is not the last statement of its path."""
     function = source.ast
     taken = assigned_names(function)
     pragmas = read_pragmas(source)
@@ -58,7 +57,7 @@ def with_joined_returns(source: Source) -> Source | None:
 
 
 def _items(function: ast.FunctionDef) -> int | None:
-    """The number of items in the tuple that every return writes out; None where they do not agree on one."""
+    """The length of the tuple display in every return; None where the returns differ in it."""
     counts = {
         len(stmt.value.elts) if isinstance(stmt.value, ast.Tuple) else None
         for stmt in statements_in(*function.body)
@@ -69,14 +68,17 @@ def _items(function: ast.FunctionDef) -> int | None:
 
 @dataclass
 class _Joiner:
-    """name, flag: what is assigned instead of returning. items: as many names as that for one."""
+    """Rewrites returns as assignments. name: the result's name. flag: the has-returned flag's name.
+
+    items: the number of result names for a tuple; None for a single name.
+    """
 
     name: str
     flag: str
     items: int | None
     pragmas: dict[ast.stmt, Pragma]
     of_copies: dict[ast.stmt, Pragma] = field(default_factory=dict)
-    """The pragmas of statements that are written anew."""
+    """The pragmas of rewritten statements."""
 
     def result(self, at: ast.stmt, ctx: ast.expr_context) -> ast.expr:
         if self.items is None:
@@ -97,7 +99,7 @@ class _Joiner:
         return kept
 
     def joined(self, body: list[ast.stmt]) -> list[ast.stmt] | None:
-        """The statements with each return as an assignment; None where that is not the same."""
+        """The statements with each return as an assignment; None where that is not equivalent."""
         for k, stmt in enumerate(body):
             if isinstance(stmt, ast.Return):
                 kept = self._kept(stmt)
@@ -125,7 +127,7 @@ class _Joiner:
         return body if body and isinstance(body[-1], ast.Raise) else None
 
     def _loop(self, loop: ast.For | ast.While) -> ast.stmt | None:
-        """The loop, left by break where it returned."""
+        """The loop with a break in place of each return; None where it cannot be rewritten."""
         if any(may_return(s) for s in loop.orelse):
             return None
         body = self._in_loop(loop.body)
@@ -167,7 +169,7 @@ class _Joiner:
 
 
 def _ends(body: list[ast.stmt]) -> bool:
-    """Whether nothing behind these statements runs."""
+    """Whether control never reaches the code behind these statements."""
     if not body:
         return False
     match body[-1]:

@@ -1,15 +1,15 @@
-"""`match` on numbers, text and tuples that are written out: a chain of `if`s.
+"""`match` on numbers, text and tuple displays, desugared to a chain of `if`s.
 
     match k % 3:                        matched = k % 3
         case 0: s += 1          ->      if matched == 0: s += 1
         case 1 | 2: s += 10             elif matched == 1 or matched == 2: s += 10
         case n: s -= n                  else: n = matched; s -= n
 
-The chain does in Python, too, what the `match` does, so everything behind the reading of the text knows
-only `if`.
+The chain is equivalent to the `match` in Python, too. Every later stage of the front end sees only `if`.
 
-Does not handle: patterns of classes and mappings, `True` and `False` (which are compared with `is`), sequences
-of what is not a tuple written out, and a guard beside a name in a tuple; such a statement stays a `match`.
+Does not handle: class and mapping patterns, `True` and `False` (which are compared with `is`), sequence patterns
+for a subject that is no tuple display, and a guard on a case that both tests and binds. Such a statement stays
+a `match`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from appyc.ir.names import unused
 
 
 def without_matches(function: ast.FunctionDef) -> ast.FunctionDef:
-    """The function with chains of `if`s in place of its `match` statements, as far as they can be."""
+    """The function with its `match` statements replaced by chains of `if`s, where their patterns allow it."""
     if any(isinstance(s, ast.Match) for s in statements_in(function)):
         names = {n.id if isinstance(n, ast.Name) else n.arg for n in ast.walk(function)
                  if isinstance(n, ast.Name | ast.arg)}  # fmt: skip
@@ -31,7 +31,7 @@ def without_matches(function: ast.FunctionDef) -> ast.FunctionDef:
 
 
 class _Refused(Exception):  # noqa: N818  (no error: the statement stays as it is)
-    """Raised for a pattern that is no comparison."""
+    """Raised for a pattern that cannot be written as a comparison."""
 
 
 class _Chains(ast.NodeTransformer):
@@ -53,7 +53,7 @@ class _Chains(ast.NodeTransformer):
 
 
 def _chain(cases: list[ast.match_case], name: str, node: ast.Match) -> list[ast.stmt]:
-    """The cases behind one another."""
+    """The cases of a `match` as a chain of `if`s, in source order."""
     if not cases:
         return []
     first, *others = cases
@@ -79,7 +79,7 @@ def _chain(cases: list[ast.match_case], name: str, node: ast.Match) -> list[ast.
 
 
 def _tests(pattern: ast.pattern, subject: ast.expr, width: int | None) -> Iterator[ast.expr]:
-    """What holds where a pattern matches; nothing where it always does. width: of a subject that is a tuple."""
+    """The tests that hold where a pattern matches; none for an irrefutable pattern. width: a tuple subject's length."""
     match pattern:
         case ast.MatchValue(value=value):
             yield ast.copy_location(ast.Compare(subject, [ast.Eq()], [value]), pattern)
@@ -135,7 +135,7 @@ def _item(subject: ast.expr, number: int, pattern: ast.pattern) -> ast.expr:
 def _if(
     test: ast.expr, body: list[ast.stmt], rest: list[ast.stmt], start: ast.pattern | ast.expr, node: ast.Match
 ) -> ast.stmt:
-    """It reaches to the end of the `match`, as an `if` reaches to the end of its `elif`s."""
+    """An `if` whose source range extends to the end of the `match`, as that of an `if` includes its `elif`s."""
     out = ast.copy_location(ast.If(test, body, rest), start)
     out.end_lineno, out.end_col_offset = node.end_lineno, node.end_col_offset
     return out

@@ -1,4 +1,4 @@
-"""Iterations that stand before their loop, where a name has another type in the first than in the others.
+"""Loop peeling: the first iterations are emitted before the loop where a name has another type in them.
 
     total = 0                               total = 0
     for i in range(n):                      if not likely(0 < n): leave the call to Python
@@ -7,14 +7,14 @@
                                                 total = total + rows[i]
                                             return total
 
-What a name is bound to at the top of an iteration must have one type in all that are compiled
-together. A loop of which that cannot be said (`LoopBody` finds it) has its first iteration put before
-it, and up to `scope.MAX_PEELED` of them. Where the loop does not run at all, what follows it would meet the
-old type: then Python runs the whole call (`LeftToPython`), which is as good as any other version while
-nothing has been stored that others can see. If what follows reads no such name, there is a branch instead.
+A loop-carried name must have one type at the top of every iteration of a compiled loop. `LoopBody` finds the
+loops that violate this; their first iteration is peeled, and up to `scope.MAX_PEELED` iterations. For a trip
+count of zero the code behind the loop would see the type from before the loop. The whole call is then left to
+Python (`LeftToPython`), which is correct as long as no visible store has been made. If no name of changed type
+is live behind the loop, a branch is emitted instead.
 
-Not peeled: loops that somebody has asked to run in parallel, loops with an else clause, and such as have
-a break, continue or return that does not end an `if` at the body's own level.
+Not peeled: loops that a pragma makes parallel, loops with an else clause, and loops with a break, continue or
+return that does not end an `if` at the body's own level.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ _JUMPS = (ast.Break, ast.Continue, ast.Return)
 
 @dataclass(frozen=True, slots=True)
 class Peeled:
-    """A loop with iterations before it. runs: whether the iteration with this number takes place. start: what
-    comes before its body. rest: lowers the loop over the others. hidden: as in `LoopBody`."""
+    """A loop to be peeled. runs: the condition under which the iteration of this number is executed. start: lowers
+    the code ahead of its body. rest: lowers the residual loop over the other iterations. hidden: as in `LoopBody`."""
 
     node: ast.For | ast.While
     loc: Loc
@@ -68,12 +68,12 @@ class Peeled:
 
 
 def can_peel(node: ast.For | ast.While) -> bool:
-    """Whether iterations of the loop may stand before it."""
+    """Whether iterations of the loop may be peeled."""
     return not node.orelse and _exits_fit(node.body)
 
 
 def lower_peeled(scope: Scope, loop: Peeled, times: int, number: int = 0) -> None:
-    """The iterations from this number on, and the loop behind them."""
+    """Lowers the peeled iterations from this number on, and the residual loop behind them."""
     if number == times:
         loop.rest()
         return
@@ -102,7 +102,7 @@ def lower_peeled(scope: Scope, loop: Peeled, times: int, number: int = 0) -> Non
 
 
 def _iteration(scope: Scope, loop: Peeled, body: list[ast.stmt], then: Callable[[], None]) -> None:
-    """One iteration, and what follows it unless it breaks."""
+    """Lowers one peeled iteration, and the continuation `then` on each path that does not leave the loop."""
     at = next((k for k, stmt in enumerate(body) if _own_exits(stmt)), len(body))
     scope.lower_block(body[:at])
     if not scope.live:
@@ -135,13 +135,13 @@ def _iteration(scope: Scope, loop: Peeled, body: list[ast.stmt], then: Callable[
     needed = scope.names_behind.get(loop.node, scope.locals)
     lower_arms(scope, cond, (leaving, staying), needed, scope.loc(exit_))
     if scope.exchanged is not None:
-        # Only one of the two ways leaves the names in an arrangement.
+        # Only one of the two arms ends with a rotation of the buffers, so the join cannot represent it.
         scope.facts.copies_exchanged = True
         raise Restart
 
 
 def _leave(scope: Scope, stmt: ast.stmt, then: Callable[[], None]) -> None:
-    """The end of an iteration by a jump."""
+    """The end of a peeled iteration by a jump: continue, break or return."""
     if isinstance(stmt, ast.Continue):
         then()
     elif isinstance(stmt, ast.Return):
@@ -149,7 +149,7 @@ def _leave(scope: Scope, stmt: ast.stmt, then: Callable[[], None]) -> None:
 
 
 def _own_exits(stmt: ast.stmt) -> bool:
-    """Whether a return stands in the statement, or a break or continue of the loop around it."""
+    """Whether the statement contains a return, or a break or continue of the enclosing loop."""
     if isinstance(stmt, _JUMPS) or returns.may_return(stmt):
         return True
     blocks = ("orelse",) if isinstance(stmt, ast.For | ast.While) else ("body", "orelse")
@@ -157,7 +157,7 @@ def _own_exits(stmt: ast.stmt) -> bool:
 
 
 def _exits_fit(body: list[ast.stmt]) -> bool:
-    """Whether each exit ends an `if` among these statements, or is one of them."""
+    """Whether each jump out of an iteration is one of these statements, or the last in the body of such an `if`."""
     for stmt in body:
         if not _own_exits(stmt) or isinstance(stmt, _JUMPS):
             continue
@@ -168,11 +168,11 @@ def _exits_fit(body: list[ast.stmt]) -> bool:
     return True
 
 
-# ---------------------------------------------------------------- loops that do not run
+# ---------------------------------------------------------------- loops with a trip count of zero
 
 
 def _agree(before: Env, after: Env, behind: frozenset[str]) -> bool:
-    """Whether the names that are read behind the loop have the types that they had before it."""
+    """Whether the names that are live behind the loop have the types that they had before it."""
     return all(name in before and _alike(before[name], after[name]) for name in behind & after.keys())
 
 
@@ -190,15 +190,15 @@ def _alike(a: Binding, b: Binding) -> bool:
 
 
 def _leave_unless(scope: Scope, cond: Expr, loc: Loc) -> None:
-    """Python runs the call where the condition does not hold."""
+    """Emits a guard: where the condition does not hold, the call is left to Python."""
     fail = Fail(LeftToPython.__name__, "a loop that gives a name another type does not run", loc=loc)
     test = If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc)
-    # Asked at once, it is asked before anything is stored.
+    # In the function's prologue, the test precedes every store.
     (scope.first if _is_of_call(scope, cond) else scope.block).append(test)
 
 
 def _is_of_call(scope: Scope, cond: Expr) -> bool:
-    """Whether the arguments alone tell, by arithmetic that cannot raise."""
+    """Whether the condition depends only on the arguments, through arithmetic that cannot raise."""
     if scope.is_inlined:
         return False
     for node in walk(cond):
@@ -217,14 +217,14 @@ def _is_of_call(scope: Scope, cond: Expr) -> bool:
 
 
 def refuse_stores_before(body: tuple[Stmt, ...], given: frozenset[Symbol]) -> None:
-    """Raises where a call is left to Python after it has stored into one of the given arrays."""
+    """Raises UnsupportedError where a call is left to Python after a store into one of the given arrays."""
     _stored_behind(body, given, frozenset())
 
 
 def _stored_behind(
     body: tuple[Stmt, ...], given: frozenset[Symbol], stored: frozenset[Symbol]
 ) -> frozenset[Symbol]:
-    """The arrays that have been stored into behind these statements. stored: before them."""
+    """The arrays that may have been stored into behind these statements. stored: those before them."""
     for stmt in body:
         match stmt:
             case Fail(error=LeftToPython.__name__) if stored:
@@ -236,7 +236,7 @@ def _stored_behind(
             case If(then=then, orelse=orelse):
                 stored = _stored_behind(then, given, stored) | _stored_behind(orelse, given, stored)
             case For(body=inner) | While(body=inner):
-                stored |= arrays_written(inner) & given  # an earlier iteration may have come by there
+                stored |= arrays_written(inner) & given  # an earlier iteration may have stored
                 _stored_behind(inner, given, stored)
             case _:
                 stored |= arrays_written(stmt) & given

@@ -1,8 +1,8 @@
-"""Returns: one exit for functions that have several.
+"""Returns: several exits of a function are lowered to a single exit.
 
-The IR has one exit. `if c: return x` becomes an arm of an `if` (see `lower_block`); a
-return inside a loop stores its values, sets a flag and leaves the loop, and what follows
-runs only where the flag is not set.
+The IR has one exit. `if c: return x` becomes an arm of an `if` (see `lower_block`). A return
+inside a loop stores its values, sets a flag and leaves the loop. The code behind the loop
+is predicated on that flag.
 """
 
 from __future__ import annotations
@@ -49,24 +49,24 @@ from appyc.ir.types import DType
 from appyc.ir.visit import statements
 
 _NONE = -1
-"""The number of None among the arrays that returns have."""
+"""The number that stands for None among the arrays that a function's returns choose from."""
 
 
 def may_return(node: ast.stmt) -> bool:
-    """Whether a return stands somewhere in the statement."""
+    """Whether the statement contains a return."""
     return not isinstance(node, ast.FunctionDef) and any(
         isinstance(s, ast.Return) for s in statements_in(node)
     )
 
 
 def returns_early(function: ast.FunctionDef) -> bool:
-    """Whether a return stands anywhere but at the end, so that a flag may be needed."""
+    """Whether a return precedes the function's end, so that a has-returned flag may be needed."""
     *front, last = function.body
     return any(may_return(s) for s in front) or (may_return(last) and not isinstance(last, ast.Return))
 
 
 def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
-    """`return value`: keeps the values, and ends this path."""
+    """`return value`: stores the values in the function's result variables, and ends this path."""
     out = _stored(scope, _lowered(scope, value), loc) if value is not None else Opaque(None)
     keep(scope, out, loc)
     if scope.returned is not None:
@@ -78,7 +78,7 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
 
 
 def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
-    """The value of a return; a list that is made there is one with a name of its own."""
+    """The value of a return; a list that the expression makes is bound to a generated name."""
     if isinstance(node, ast.Tuple) and any(_is_made_here(e) for e in node.elts):
         elts = node.elts
         return TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
@@ -99,7 +99,7 @@ def _is_made_here(node: ast.expr) -> bool:
 
 
 def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
-    """The value with new arrays in memory, and views in numbers."""
+    """The value with new arrays materialised, and each view as numbers: offset, shape and strides."""
     match value:
         case ArrayRef(index=(_, *_)) if not scope.is_inlined:
             return _stored(scope, as_tensor(scope, value, loc), loc)
@@ -137,7 +137,7 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
 
 
 def leave_if_returned(scope: Scope, loc: Loc) -> Stmt | None:
-    """Behind an inner loop that may have returned: the enclosing loop is left too."""
+    """The statement behind an inner loop that leaves the enclosing loop, too, if the function has returned."""
     if scope.returned is None:
         return None
     return If(Var(scope.returned, loc=loc), (Break(loc=loc),), loc=loc)
@@ -164,7 +164,7 @@ def scalars_of(value: Value) -> list[Number]:
 
 
 def keep(scope: Scope, value: Value, loc: Loc) -> None:
-    """Stores the values of a return where all returns of the function store theirs."""
+    """Stores the values of a return in the result variables, which all returns of the function share."""
     value = _with_choices(scope, _with_nones(scope, value, (), loc), (), loc)
     numbers = scalars_of(value)
     types = tuple(n.known_type for n in numbers)
@@ -187,7 +187,7 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         if not scope.facts.joins_returns and _are_arrays(value, scope.result.value):
             scope.facts.joins_returns = True
             raise Restart
-        if not scope.facts.copies_exchanged:  # the paths may be arrangements of one path's arrays
+        if not scope.facts.copies_exchanged:  # the paths may be buffer rotations of one path
             scope.facts.copies_exchanged = True
             raise Restart
         raise UnsupportedError(
@@ -197,7 +197,7 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
     joined = tuple(_join(a, s.type, loc) for a, s in zip(types, scope.result.slots, strict=True))
     mixed = next((t.either for t in joined if t.either is not None and t.either.dtypes - {DType.INT64}), None)
     if mixed is not None and isinstance(scope.source, Part) and not scope.is_inlined:
-        raise PartedTypesError(mixed, loc)  # Python goes on with it, and would see the type
+        raise PartedTypesError(mixed, loc)  # the interpreter continues with the value, and would see its type
     if joined != tuple(s.type for s in scope.result.slots):
         scope.facts.results = joined
         raise Restart
@@ -206,7 +206,10 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
 
 
 def _with_nones(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
-    """The value with a flag beside each number that is None on another path. Raises Restart for a new one."""
+    """The value with an is-None flag for each number that is None on another path.
+
+    Raises Restart for a number that has no flag yet.
+    """
     match value:
         case MaybeNone(value=present) if leaf not in scope.facts.none_results:
             scope.facts.none_results[leaf] = _length(present)
@@ -226,13 +229,15 @@ def _with_nones(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> 
 
 
 def _length(value: Number | TupleValue) -> int | None:
-    """How many items there are; None for a number."""
+    """The number of a tuple's items; None for a number."""
     return len(value.items) if isinstance(value, TupleValue) else None
 
 
 def _nones(a: Value, b: Value, leaf: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int | None]]:
-    """The items of two returned values of which one is None and the other a number or a tuple of numbers, with
-    how many numbers."""
+    """The items that are None in one of two returned values, and a number or a tuple of numbers in the other.
+
+    Each comes with the tuple's length, or None for a number.
+    """
     match a, b:
         case TupleValue(), TupleValue() if len(a.items) == len(b.items):
             for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
@@ -247,7 +252,7 @@ def _nones(a: Value, b: Value, leaf: tuple[int, ...]) -> Iterator[tuple[tuple[in
 
 
 def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
-    """The body of a function, with the `return None` that Python adds where other returns give a number or an array."""
+    """The function's body, with its implicit `return None` written out where another return gives a value."""
     if () not in scope.facts.none_results.keys() | scope.facts.choices or _always_jumps(body):
         return body
     none = ast.copy_location(ast.Constant(None), body[-1])
@@ -255,7 +260,7 @@ def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _with_choices(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
-    """The value with the number of an array where returns have different ones."""
+    """The value with an array's number instead of the array where the returns choose among arrays."""
     match value:
         case TupleValue(items=items):
             found = tuple(_with_choices(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
@@ -273,7 +278,7 @@ def _with_choices(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -
 
 
 def _may_be_chosen(scope: Scope, value: Value) -> bool:
-    """Whether the value is a whole array that a caller may be given, or another one instead; or None."""
+    """Whether the value may be an option of a `ReturnedChoice`: a whole array, not phi storage, or None."""
     if isinstance(value, Opaque) and value.obj is None:
         return True
     if not isinstance(value, ArrayRef) or value.index:
@@ -282,7 +287,7 @@ def _may_be_chosen(scope: Scope, value: Value) -> bool:
 
 
 def _different_arrays(scope: Scope, a: Value, b: Value, leaf: tuple[int, ...]) -> set[tuple[int, ...]] | None:
-    """The items that two returned values differ in, where all of these may be chosen among; else None."""
+    """The items in which two returned values differ; None unless each may be an option of a `ReturnedChoice`."""
     if isinstance(a, TupleValue) and isinstance(b, TupleValue):
         if len(a.items) != len(b.items):
             return None
@@ -298,7 +303,7 @@ def _different_arrays(scope: Scope, a: Value, b: Value, leaf: tuple[int, ...]) -
 
 
 def _are_arrays(a: Value, b: Value) -> bool:
-    """Whether two values are arrays of one kind, or tuples with such."""
+    """Whether two values are arrays of the same number of axes, both numbers, or tuples or dicts of such."""
     if isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
     if isinstance(a, DictValue) and isinstance(b, DictValue):
@@ -332,7 +337,7 @@ def _check_returnable(value: Value, loc: Loc) -> None:
 
 
 def _shape(value: Value) -> object:
-    """What the returns of a function must agree on."""
+    """The structure of a returned value, in which all returns of a function must agree."""
     match value:
         case Number():
             return "number"
@@ -357,7 +362,7 @@ def _shape(value: Value) -> object:
 
 
 def final_value(scope: Scope, loc: Loc) -> Value:
-    """The function's value, after its body: what its returns kept, or None."""
+    """The function's value, read from the result variables behind its body; None without a return of a value."""
     if scope.result is None:
         return Opaque(None)
     if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):
@@ -370,7 +375,7 @@ def final_value(scope: Scope, loc: Loc) -> Value:
             scope.facts.choices |= {()}
             raise Restart
         if isinstance(scope.result.value, MaybeNone | ReturnedChoice):
-            return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # `with_end` has seen to it
+            return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # `with_end` has added the return
         raise UnsupportedError("not every path returns a value", loc,
                                hints=("end the function with a return",))  # fmt: skip
     homes = iter(scope.result.slots)
@@ -378,7 +383,7 @@ def final_value(scope: Scope, loc: Loc) -> Value:
 
 
 def _always_jumps(body: list[ast.stmt]) -> bool:
-    """Whether the end of these statements is never reached, as far as their shape tells."""
+    """Whether control provably never reaches the end of these statements, by their syntax alone."""
     match body[-1]:
         case ast.Return() | ast.Raise():
             return True
@@ -393,10 +398,10 @@ def _always_jumps(body: list[ast.stmt]) -> bool:
 
 
 def options_of(scope: Scope, choice: ReturnedChoice) -> list[Symbol]:
-    """The arrays that a returned value may be, by their numbers.
+    """The arrays that a returned value may be, indexed by their numbers.
 
-    Loops are lowered until their types settle; an array of an earlier attempt is no option any more, and
-    its number says nothing.
+    Loops are lowered repeatedly until their types reach a fixed point. An array of an earlier round is no
+    option any more; a valid one stands at its index.
     """
     numbers = _numbers_of(scope, choice) - {_NONE}
     options = scope.options[choice.leaf]
@@ -404,7 +409,7 @@ def options_of(scope: Scope, choice: ReturnedChoice) -> list[Symbol]:
 
 
 def may_choose_none(scope: Scope, choice: ReturnedChoice) -> bool:
-    """Whether None is one of them."""
+    """Whether None is one of the options of a returned value."""
     return _NONE in _numbers_of(scope, choice)
 
 
@@ -419,7 +424,7 @@ def _numbers_of(scope: Scope, choice: ReturnedChoice) -> set[int]:
 
 
 def without_elements(scope: Scope, loc: Loc) -> list[Stmt]:
-    """Memory for arrays that some paths make and return, for the others, which return another one."""
+    """Empty allocations of the arrays that only some paths allocate and return, for the other paths."""
     if not scope.options:
         return []
     always = {stmt.array for stmt in scope.block if isinstance(stmt, Alloc)}
@@ -431,7 +436,7 @@ def without_elements(scope: Scope, loc: Loc) -> list[Stmt]:
 
 
 def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> Value:
-    """What an inlined function returns, for the caller to work with."""
+    """The value of an inlined function in its caller; a choice among arrays becomes one array."""
     match value:
         case ReturnedChoice():
             if may_choose_none(callee, value):

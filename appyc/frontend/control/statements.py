@@ -41,14 +41,15 @@ _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
 }
 
 MAX_TWICE = 60
-"""Statements that stand in both ways of a branch whose ends do not go together."""
+"""The most statements that are duplicated into both arms of a branch whose bindings have no common type (tail
+duplication)."""
 
 
 def lower_block(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
-    """Statements in a row; what stands behind a jump is dropped.
+    """Lowers a sequence of statements; unreachable statements behind a jump are dropped.
 
-    finish: called at the end of each path to the end of the block, as where a path goes back to the top
-    of a loop. Behind the block nothing is lowered then.
+    finish: called at the end of each path that reaches the block's end, as for the back edge of a loop. Nothing
+    behind the block is lowered then.
     """
     for k, node in enumerate(body):
         if not scope.live:
@@ -78,7 +79,7 @@ def lower_block(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] |
 
 
 def _behind(scope: Scope, node: ast.stmt, rest: list[ast.stmt], finish: Callable[[], None] | None) -> None:
-    """What follows a statement, which may have returned from the function."""
+    """Lowers the statements behind `node`, predicated on the has-returned flag if `node` may return."""
     if not rest or scope.returned is None or not returns.may_return(node):
         lower_block(scope, rest, finish)
         return
@@ -89,7 +90,7 @@ def _behind(scope: Scope, node: ast.stmt, rest: list[ast.stmt], finish: Callable
 def _in_each_arrangement(
     scope: Scope, exchange: Exchange, node: ast.stmt, rest: list[ast.stmt], finish: Callable[[], None] | None
 ) -> None:
-    """What follows a loop whose names exchange arrays."""
+    """Lowers the statements behind a loop whose names exchange arrays, once for each rotation of the buffers."""
     loc = scope.loc(node)
     needed = scope.names_behind.get(rest[-1] if rest else node, scope.locals)
 
@@ -104,13 +105,13 @@ def _in_each_arrangement(
 
 
 def _binds_arrays(scope: Scope, node: ast.If) -> bool:
-    """Whether names that have arrays are bound anew in it."""
+    """Whether the `if` rebinds names that are bound to arrays."""
     names = names_assigned(node.body) | names_assigned(node.orelse)
     return any(isinstance(scope.env.get(name), ArrayRef | Tensor) for name in names)
 
 
 def _is_short(body: list[ast.stmt]) -> bool:
-    """Whether statements may be lowered twice."""
+    """Whether statements are few enough for tail duplication."""
     return sum(1 for _ in statements_in(*body)) <= MAX_TWICE
 
 
@@ -119,12 +120,12 @@ def _ends_in_jump(body: list[ast.stmt]) -> bool:
 
 
 def _holds_loop_exit(body: list[ast.stmt]) -> bool:
-    """Whether there are further jumps in front of the last statement."""
+    """Whether the statements contain a break."""
     return any(isinstance(s, ast.Break) for s in statements_in(*body))
 
 
 def lower_statement(scope: Scope, node: ast.stmt) -> None:
-    """One statement."""
+    """Lowers one statement; a name without a value in this round ends the path."""
     loops = len(scope.loops)
     try:
         _lower_any(scope, node)
@@ -241,14 +242,14 @@ def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> Non
     known = constant_truth(cond)
     if (
         known is None
-    ):  # it nearly always holds: where it can be asked before the function begins, all may know it
+    ):  # likely true: where it can be hoisted to the function's entry, all passes may assume it
         scope.emit(If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc))
     elif not known:
         scope.emit(fail)
 
 
 def _with(scope: Scope, items: list[ast.withitem], body: list[ast.stmt], loc: Loc) -> None:
-    """`with np.errstate(...)` about what is not said of floats anyway."""
+    """`with np.errstate(...)` of "ignore" and "warn": the body alone, since compiled code gives no such warnings."""
     for item in items:
         call = item.context_expr
         callee = lower_expression(scope, call.func) if isinstance(call, ast.Call) else None
@@ -264,7 +265,7 @@ def _with(scope: Scope, items: list[ast.withitem], body: list[ast.stmt], loc: Lo
 
 
 def _delete(scope: Scope, node: ast.stmt, targets: list[ast.expr]) -> None:
-    """`del x` of names that nobody reads any more says nothing that matters here."""
+    """`del x` of a dead name is dropped; for a live name it raises UnsupportedError."""
     later = scope.names_behind.get(node, scope.locals)
     for target in targets:
         if not isinstance(target, ast.Name):

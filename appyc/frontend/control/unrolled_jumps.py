@@ -1,13 +1,13 @@
-"""`break` and `continue` in a loop that is unrolled: what they skip goes into branches.
+"""`break` and `continue` in an unrolled loop, converted to predicated branches (if-conversion of jumps).
 
     for d in (-1, 1):                   if i - 1 >= 0:
         if i + d < 0:                       s += a[i - 1]
             continue             ->     if i + 1 >= 0:
         s += a[i + d]                       s += a[i + 1]
 
-Where every way through an `if` ends in a jump, or none does, what follows the `if` goes into the arm that
-does not jump. Elsewhere a flag is set at the jump, and what follows asks for it. A `break` sets a flag that the
-other iterations and the else clause ask for.
+Where every path through one arm of an `if` ends in a jump, the statements behind the `if` move into the other
+arm. Elsewhere the jump sets a flag, and a test of the flag guards the statements behind the `if`. A `break` sets
+a second flag, which guards the later iterations and the else clause.
 
 Does not handle: jumps inside `with`, `match` and `try`.
 """
@@ -26,8 +26,8 @@ _JUMPS = (ast.Break, ast.Continue)
 
 @dataclass
 class Unrolled:
-    """One loop that is unrolled. left, skipped: flags that a break has left it, and that a jump has skipped the
-    rest of an iteration. marks: whether somebody asks for the second."""
+    """One unrolled loop. left: the flag that a break has left it. skipped: the flag that a jump has skipped the
+    remainder of an iteration. marks: whether `skipped` is read."""
 
     scope: Scope
     node: ast.For
@@ -43,18 +43,18 @@ class Unrolled:
         return out
 
     def before(self) -> list[ast.stmt]:
-        """What comes before the first iteration."""
+        """The statements before the first iteration: the initialisation of the `left` flag."""
         return [self._set(self.left, False, self.node)] if leaves_loop(self.node) else []
 
     def iteration(self) -> list[ast.stmt]:
-        """The body without jumps."""
+        """The loop's body with its jumps converted to branches and flags."""
         body = self._block(self.node.body)
         if not self.marks:
             return body
         return [self._set(self.skipped, False, self.node), *self._block(self.node.body)]
 
     def goes_on(self) -> ast.expr | None:
-        """What holds where another iteration may follow, or the else clause; None if it always does."""
+        """The condition for the next iteration, or the else clause; None if it is always true."""
         return _not(self.left, self.node) if leaves_loop(self.node) else None
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -89,7 +89,7 @@ class Unrolled:
         return self._placed(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), place)
 
     def _placed(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
-        """The statement at the place of another, in whose stead it is."""
+        """The statement with the source location and the live-out names of the one that it replaces."""
         behind = self.scope.names_behind.get(old, self.scope.locals)
         self.scope.names_behind[new] = behind | {self.left, self.skipped}
         return ast.fix_missing_locations(ast.copy_location(new, old))
@@ -101,7 +101,7 @@ def _not(flag: str, place: ast.stmt) -> ast.expr:
 
 
 def _always_jumps(body: list[ast.stmt]) -> bool:
-    """Whether each way through these statements ends in a jump."""
+    """Whether each path through these statements ends in a jump."""
     if not body:
         return False
     match body[-1]:
