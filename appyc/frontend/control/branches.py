@@ -1,4 +1,4 @@
-"""Branches: both arms lowered from the same bindings, and their ends joined."""
+"""Branches: both arms are lowered from the same bindings, and joined at their ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def lower_arms(
     needed: frozenset[str],
     loc: Loc,
 ) -> None:
-    """An `if` of what two functions lower. needed: names that are read behind it."""
+    """An `if` whose arms are emitted by two functions. needed: names that are live behind it."""
     start = dict(scope.env)
     since = len(scope.memory.stores)
     ends = []
@@ -53,7 +53,7 @@ def lower_arms(
 
 
 def needed_behind(scope: Scope, body: list[ast.stmt], orelse: list[ast.stmt]) -> frozenset[str]:
-    """Names that are read behind two branches."""
+    """Names that are live behind the two arms of a branch."""
     out: frozenset[str] = frozenset()
     for statements in (body, orelse):
         if statements:

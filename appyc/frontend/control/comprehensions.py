@@ -1,16 +1,16 @@
 """Comprehensions as arguments: `np.array([x * x for x in a])`, `sum(a[i] * b[i] for i in range(n))`.
 
-What is collected is described like any array expression: an axis for the iterations, and the item at a
-place of it. Nothing is stored for a sum.
+The items are a tensor expression: an axis for the iterations, and the item as a function of its index. A sum
+materialises no items.
 
-A condition is a mask over the iterations; where it does not hold, the item is not computed.
+A condition is a mask over the iterations; where it is false, the item is not computed.
 
-Several `for`, and items that need statements (calls of functions with branches, say), are written out as a
-loop that fills a list; but for those over tuples, whose items are taken one by one.
+Several `for` clauses, and items that need statements (as calls of functions with branches do), are lowered to a
+loop nest that appends to a list. Comprehensions over tuples are unrolled instead.
 
-Lists of lists of one length are rows.
+Lists of lists of one length become the rows of a two-dimensional tensor.
 
-Does not handle: items of those loops that are arrays; they run in Python.
+Does not handle: array items in a loop that appends to a list; such a comprehension runs in Python.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from appyc.ir.visit import scalars_read, substitute
 
 
 def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
-    """The items in a row; a tuple of them where what is run over is one."""
+    """The items of a comprehension along one axis; a tuple of them where the iterable is a tuple."""
     with scope.collect() as block:
         found = _described(scope, node)
     if found is None:
@@ -55,7 +55,7 @@ def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
 
 
 def _described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
-    """The items, without a loop that computes them; None where they need one."""
+    """The items as a tensor expression, or as a tuple; None where they need a loop."""
     loc = scope.loc(node)
     first, *others = node.generators
     source = what_it_runs_over(scope, first.iter)
@@ -92,7 +92,7 @@ def _one_by_one(
     generators: list[ast.comprehension],
     source: Value | Range,
 ) -> Iterator[Value | None]:
-    """The items where each loop is over a tuple: as if they were written out. None for one over another thing."""
+    """The items of a comprehension whose loops are over tuples, unrolled; None for a loop over another iterable."""
     if not isinstance(source, TupleValue):
         yield None
         return
@@ -118,13 +118,13 @@ def _one_by_one(
 
 
 def is_described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> bool:
-    """Whether no loop is needed to say what the items are."""
+    """Whether the items are a tensor expression or a tuple, so that no loop is needed."""
     with scope.collect(), own_names(scope):
         return _described(scope, node) is not None
 
 
 def _rows(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
-    """Lists of one length each, as rows: `[[f(i, j) for j in range(m)] for i in range(n)]`; None for others."""
+    """Inner lists of equal length as rows: `[[f(i, j) for j in range(m)] for i in range(n)]`; None for others."""
     inner = node.elt
     if not isinstance(inner, ast.ListComp) or isinstance(inner.elt, ast.ListComp | ast.List):
         return None
@@ -133,7 +133,7 @@ def _rows(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
     loc = scope.loc(node)
     own = {n.id for n in ast.walk(node.generators[0].target) if isinstance(n, ast.Name)}
     if own & {n.id for n in ast.walk(inner.generators[0].iter) if isinstance(n, ast.Name)}:
-        return None  # rows of different lengths, as far as can be seen
+        return None  # the rows may have different lengths
     source = what_it_runs_over(scope, inner.generators[0].iter)
     if isinstance(source, TupleValue):
         width: Expr = integer(len(source.items), loc)
@@ -154,7 +154,7 @@ def _rows(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
 def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     """The items computed by a loop, in a list (`frontend/expressions/lists.py`)."""
     loc = scope.loc(node)
-    name = f"items_in_line_{node.lineno}_{node.col_offset}"  # the same each time that this is lowered
+    name = f"items_in_line_{node.lineno}_{node.col_offset}"  # the same in every round of lowering
 
     def placed(part: ast.AST) -> None:
         for inner in ast.walk(part):
@@ -181,7 +181,7 @@ def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
 
 @contextmanager
 def own_names(scope: Scope) -> Iterator[None]:
-    """A comprehension's names are its own."""
+    """A scope for a comprehension's names: restores the bindings and locals behind it."""
     env, names = dict(scope.env), scope.locals
     try:
         yield
@@ -204,8 +204,10 @@ def _item(
     value: Value,
     loc: Loc,
 ) -> tuple[Value, Expr | None] | None:
-    """The comprehension's item where its target is this value, and when there is one; its names are its own.
-    None where it needs statements."""
+    """The comprehension's item for this value of its target, and the condition under which it exists.
+
+    None where the item needs statements.
+    """
     places: dict[Symbol, Expr] = {}
     holds: Expr | None = None
     with own_names(scope), scope.collect() as block:
@@ -226,7 +228,7 @@ def _item(
 
 
 def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, Value]]:
-    """The names of a target, with what each of them stands for."""
+    """The names of a target, each with the value that it is bound to."""
     match target, value:
         case ast.Name(id=name), _:
             yield name, value
@@ -239,7 +241,7 @@ def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, 
 
 
 def _binding(scope: Scope, name: str, value: Value, places: dict[Symbol, Expr], loc: Loc) -> Binding:
-    """What the name is bound to; places: what stands for the numbers among it."""
+    """The binding of a comprehension's name. places: filled with the numbers' symbols and their expressions."""
     match value:
         case Number():
             symbol = scope.supply.fresh(name, value.type.dtype)
@@ -256,7 +258,7 @@ def _binding(scope: Scope, name: str, value: Value, places: dict[Symbol, Expr], 
 
 
 def _count(scope: Scope, source: Range, loc: Loc) -> Expr:
-    """How many iterations there are."""
+    """The trip count of a range."""
     if isinstance(source.lo, Const) and isinstance(source.hi, Const):
         return integer(len(range(int(source.lo.value.real), int(source.hi.value.real), source.step)), loc)
     low, high = (source.lo, source.hi) if source.step > 0 else (source.hi, source.lo)

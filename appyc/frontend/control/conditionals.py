@@ -1,4 +1,4 @@
-"""Expressions of which a part is evaluated on one path only: `and`, `or`, and `x if c else y`."""
+"""Conditional expressions: short-circuit `and` and `or`, and `x if c else y`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from appyc.ir.types import DType
 
 
 def _branch(scope: Scope, node: ast.expr) -> tuple[Value, list[Stmt]]:
-    """An expression that is evaluated on one path only, and the statements it needs there."""
+    """The value of a conditionally evaluated expression, and the statements to emit on its path."""
     with scope.collect() as block, _binding_nothing(scope):
         value = expressions.lower_expression(scope, node)
     return value, block
@@ -36,7 +36,7 @@ def _branch(scope: Scope, node: ast.expr) -> tuple[Value, list[Stmt]]:
 
 @contextmanager
 def _binding_nothing(scope: Scope) -> Iterator[None]:
-    """What is evaluated on some paths only. Raises UnsupportedError for a `:=` in it."""
+    """Raises UnsupportedError for a `:=` in an expression that is evaluated on some paths only."""
     before = dict(scope.env)
     yield
     for name, binding in scope.env.items():
@@ -46,7 +46,7 @@ def _binding_nothing(scope: Scope) -> Iterator[None]:
 
 
 def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Value:
-    """`a and b` gives one of its operands; on bools that is the logical operation."""
+    """`a and b`, `a or b` as values: one of the operands; for bools, the logical operation."""
     while len(nodes) > 1 and (known := _truth_of_object(scope, nodes[0])) is not None:
         if known != is_and:
             return expressions.lower_expression(scope, nodes[0])
@@ -58,7 +58,7 @@ def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
         try:
             value, block = _branch(scope, node)
         except NoValue:
-            break  # what is known so far has a type, and the next attempt knows more
+            break  # the operands so far give a type, and the next round has the result's type
         second = expressions.number(value, scope.loc(node))
         op = "and" if is_and else "or"
         if first.type.dtype is DType.BOOL and second.type.dtype is DType.BOOL and not block:
@@ -77,7 +77,7 @@ def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
 
 
 def _truth_of_object(scope: Scope, node: ast.expr) -> bool | None:
-    """Whether a name stands for None or a text, and which of the two truths that has: `n or 100`."""
+    """The truth of a name or constant that is None or text, as in `n or 100`; None for other expressions."""
     if not isinstance(node, ast.Name | ast.Constant):
         return None
     value = expressions.lower_or_none(scope, node)
@@ -115,7 +115,7 @@ def logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
 def _choose(
     scope: Scope, cond: Expr, pair: tuple[Number, Number], blocks: tuple[list[Stmt], list[Stmt]], loc: Loc
 ) -> Number:
-    """A select, or an `if` where a side needs statements of its own."""
+    """A select instruction, or an `if` where a side needs statements of its own."""
     chosen = arithmetic.select(cond, pair[0], pair[1], loc)
     known = constant_truth(cond)
     if known is not None:

@@ -52,7 +52,7 @@ from appyc.ir.visit import substitute
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The iterations of a `for`: an IR range, and the target's value in each."""
+    """The iteration space of a `for` as an IR range, and the target's value in each iteration."""
 
     lo: Expr
     hi: Expr
@@ -62,14 +62,14 @@ class Range:
 
 
 def is_outer(scope: Scope, func: ast.expr) -> bool:
-    """Whether a callee is found outside the function: a module's, not an array's method."""
+    """Whether a callee is looked up outside the function, as a module's function, and is no method of a local."""
     while isinstance(func, ast.Attribute):
         func = func.value
     return isinstance(func, ast.Name) and func.id not in scope.locals
 
 
 def item_at(slots: ListSlots, at: Expr, loc: Loc) -> Value:
-    """The item at a position that is known to be one."""
+    """The list's item at a position that is known to be in bounds; the access is not checked."""
     numbers = tuple(
         Number(Load(column, (at,), checked=False, loc=loc), kind.python)
         for column, kind in zip(slots.columns, slots.kinds, strict=True)
@@ -125,7 +125,7 @@ def _over_array(value: ArrayRef, loc: Loc) -> Range:
 
 
 def _over_list(scope: Scope, value: ListValue, loc: Loc) -> Range:
-    """The items of a list, which does not change meanwhile."""
+    """The items of a list, whose length is read once, before the loop."""
     count = scope.temp("count", Var(value.slots.count, loc=loc))
     return Range(integer(0, loc), count, 1, lambda var: item_at(value.slots, var, loc))
 
@@ -180,7 +180,8 @@ def _bound(value: Value, loc: Loc) -> Expr:
 
 
 def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, parallel: bool) -> Range:
-    """A step known at run time only: the loop counts its iterations, and the value follows."""
+    """A range of a step known at run time only: a counted loop over the trip count, and the value as an induction
+    expression of the counter."""
     first, stop, stride = scope.temp("first", lo), scope.temp("stop", hi), scope.temp("stride", step)
     zero = integer(0, loc)
     fail = Fail("ValueError", "range() arg 3 must not be zero", loc=loc)

@@ -1,11 +1,11 @@
-"""What names are bound to where paths meet: behind a branch, and at the start of a loop's body.
+"""Joins (phi nodes): the bindings of names behind a branch, and at the top of a loop's body.
 
-    if cold:                          x has one home, a variable of the type that holds both; at the end
-        x = 1                  ->     of each path its value goes there
+    if cold:                          x has one phi variable of the joined type; the end of each path
+        x = 1                  ->     copies its value into that
     else:
         x = 2.5
 
-Arrays get a home, or keep one. What does not go together is a conflict, which raises where it is read.
+Arrays have phi storage. Bindings without a common type become a conflict, which raises where it is read.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def bring_home(
     first: bool,
     needed: frozenset[str] | None = None,
 ) -> None:
-    """Copies, at the end of a path, from what names are bound to there into their common homes.
+    """Emits the phi copies at the end of a path: from the path's bindings into the joined ones.
 
-    since: the number of the first store that may see what becomes of arrays. first: homes of
-    arrays are new on this path. needed: names that are read afterwards, where that is known.
+    since: the number of the first store that may follow the copies. first: the phi storage of arrays is
+    not allocated on this path yet. needed: names that are live afterwards, where that is known.
     """
     for name, target in targets.items():
         if name in sources:
@@ -63,7 +63,7 @@ def bring_home(
 
 
 def keep_equal(scope: Scope, array: Symbol, copy: Symbol, name: str, loc: Loc) -> None:
-    """Notes a copy that may not come to differ from its array: in Python it may be that array."""
+    """Freezes an array and its copy, which must stay equal: in Python the two may be one array."""
     since = min([len(scope.memory.stores), *(frame.stores for frame in scope.loops)])
     bound = Bound(name, loc, shares=True)
     scope.memory.freeze(array, bound, since)
@@ -71,7 +71,7 @@ def keep_equal(scope: Scope, array: Symbol, copy: Symbol, name: str, loc: Loc) -
 
 
 def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
-    """The same for one name that holds no array."""
+    """Emits the phi copy of one binding that is not an array."""
     match target, source:
         case Slot(), Slot():
             if target.symbol != source.symbol:
@@ -97,9 +97,9 @@ def join(
     start: Env,
     loc: Loc,
 ) -> Binding:
-    """The common home of two bindings; the first's symbol where its type will do.
+    """The join of two bindings: a phi variable or phi storage; one's own symbol is kept where its type fits.
 
-    needed: names that are read afterwards. start: bindings before the paths parted.
+    needed: names that are live afterwards. start: bindings before the branch.
     """
     if a == b and a is not None:
         return a
@@ -158,7 +158,7 @@ def join(
 
 
 def _joined_bits(scope: Scope, name: str, a: Slot, b: Slot) -> Binding:
-    """The home of a Python int of which one path may make more than 64 bits."""
+    """The phi variable of a Python int that may exceed 64 bits on one path."""
     if not all(slot.python and slot.symbol.dtype.kind in "biu" for slot in (a, b)):
         return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
     homes = (slot.symbol for slot in (a, b) if slot.symbol.dtype is DType.UINT64)
@@ -169,7 +169,7 @@ def _joined_bits(scope: Scope, name: str, a: Slot, b: Slot) -> Binding:
 def _join_arrays(
     scope: Scope, name: str, a: ArrayRef | Tensor, b: ArrayRef | Tensor, needed: bool, start: Env, loc: Loc
 ) -> Binding:
-    """A home for what is one array here and another one there."""
+    """The phi storage of a name that two paths bind to different arrays; a conflict if their types differ."""
     if not needed:
         return Conflict("another array on another path", unsupported=True)
     if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim):
@@ -180,7 +180,7 @@ def _join_arrays(
 
 
 def _as_variable(scope: Scope, name: str, binding: Binding) -> Binding:
-    """An immutable number (a loop's own variable) needs a home of its own where paths meet."""
+    """The binding as a variable: an immutable number (a loop's own variable) needs a phi variable at a join."""
     if isinstance(binding, Number):
         return Slot(scope.supply.fresh(name, binding.expr.dtype), binding.python)
     return binding
@@ -221,10 +221,10 @@ def merge_branches(
     since: int,
     loc: Loc,
 ) -> None:
-    """Continue with the bindings that two branches (env, statements, reaches its end) leave.
+    """Joins two branches, each given as (env, statements, whether its end is reachable).
 
-    start: bindings before them. needed: names that are read behind them. since: how many stores
-    the program had made before them.
+    start: bindings before them. needed: names that are live behind them. since: the number of stores
+    emitted before them.
     """
     open_ends = [(env, block) for env, block, live in branches if live]
     if not open_ends:
@@ -247,7 +247,7 @@ def merge_branches(
 
 
 def _parted(joined: Binding, loc: Loc) -> Binding:
-    """A name that two ways bind to what does not go together, with the branch that they come from."""
+    """The joined binding, marked with the branch at `loc` if its types conflict or depend on the path."""
     if isinstance(joined, Slot) and joined.either is not None and loc not in joined.either.branches:
         branches = (*joined.either.branches, loc)
         return replace(joined, either=replace(joined.either, branches=branches))
@@ -257,17 +257,17 @@ def _parted(joined: Binding, loc: Loc) -> Binding:
 
 
 def _is_free_home(a: ArrayRef, name: str, memory: Memory, start: Env) -> bool:
-    """Whether the name has a home already, and nobody else looks at it."""
+    """Whether the binding is phi storage already, and no other name is bound to it."""
     return a.symbol in memory.homes and not a.index and not has_other_names(start, a.symbol, name)
 
 
 def _value_or_none(a: Binding, b: Binding) -> Slot | TupleSlots | None:
-    """The number or the tuple of numbers, where one is that and the other is None."""
+    """The number or the tuple of numbers among two bindings whose other one is None; else None."""
     match a, b:
         case (Slot() as number, Opaque(obj=None)) | (Opaque(obj=None), Slot() as number):
             return number
         case (TupleSlots() as items, Opaque(obj=None)) | (Opaque(obj=None), TupleSlots() as items):
-            # An item that is no variable would need one here: the numbers of a parameter are.
+            # Only items that are variables can be joined; the numbers of a parameter are.
             is_plain = items.items and all(
                 isinstance(item, Slot) and not item.optional for item in items.items
             )
@@ -277,7 +277,7 @@ def _value_or_none(a: Binding, b: Binding) -> Slot | TupleSlots | None:
 
 
 def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True, leaves: bool = False) -> None:
-    """A way back to the top, or out (`leaves`): what names are bound to here goes to their common home."""
+    """The end of a path in a loop: a back edge, or an exit (`leaves`). Emits the path's phi copies."""
     frame.ends.append(dict(scope.env))
     if not emit:
         return

@@ -1,8 +1,8 @@
-"""The body of a loop: what names are bound to at its top, and at the ways back to it and out.
+"""The body of a loop: loop-carried bindings at its top, its back edges and its exits.
 
-The bindings at the top of an iteration must be one and the same whether it is the first or
-a later one. The body is lowered with a guess (what the names are bound to before the
-loop); where it ends with wider types, it is lowered again with those.
+The bindings at the top must be the same for the first and every later iteration. They are a fixed point: the
+body is lowered with the bindings from before the loop; if a back edge has wider types, it is lowered again with
+the joined types.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, If, Stmt,
 from appyc.ir.types import DType
 
 _MAX_ROUNDS = 12
-"""Types only widen, bool to int to float to complex, so rounds end long before this."""
+"""The most rounds of the fixed-point iteration. Types only widen, bool to int to float to complex, so it ends
+long before."""
 
 
 def lower_statements(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
@@ -35,21 +36,24 @@ def lower_statements(scope: Scope, body: list[ast.stmt], finish: Callable[[], No
 
 @dataclass(frozen=True, slots=True)
 class LoopBody:
-    """What `for` and `while` share: bindings at the top, the else clause, the code behind."""
+    """The lowering that `for` and `while` share: loop-carried bindings, the else clause, and exits by return."""
 
     node: ast.For | ast.While
     loc: Loc
     hidden: frozenset[str]
-    """Names that the loop binds for its body alone."""
+    """Names that are local to the loop's body: dead behind the loop."""
     in_order: bool = True
-    """Whether its names may exchange arrays from one iteration to the next."""
+    """Whether its iterations run in order, so that its names may exchange arrays between iterations."""
     asked: bool = False
-    """Whether somebody has asked for its iterations to run in any order."""
+    """Whether a pragma or `prange` makes its iterations run in any order."""
     may_peel: bool = False
-    """Whether iterations may stand before it."""
+    """Whether iterations may be peeled."""
 
     def lower(self, scope: Scope, body: Callable[[LoopFrame], None]) -> tuple[LoopFrame, tuple[Stmt, ...]]:
-        """The loop's frame, with the bindings at the top, and its body. Conversions to the former are emitted."""
+        """The loop's frame, with the bindings at the top, and the lowered body.
+
+        The phi copies into the bindings at the top are emitted before the loop.
+        """
         start = dict(scope.env)
         head: Env = dict(start)
         since = len(scope.memory.stores)
@@ -62,7 +66,7 @@ class LoopBody:
             head[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
         result, options = scope.result, {leaf: list(arrays) for leaf, arrays in scope.options.items()}
         for _ in range(_MAX_ROUNDS):
-            # What a round that comes to nothing has returned says nothing.
+            # Returns of a discarded round do not count.
             scope.result, scope.options = result, {leaf: list(arrays) for leaf, arrays in options.items()}
             frame = LoopFrame(dict(head), since, needed=needed, behind=behind, asked=self.asked)
             if self.node.orelse:
@@ -93,12 +97,12 @@ class LoopBody:
         return frame, tuple(without_tail_continue(block))
 
     def _body(self, scope: Scope, frame: LoopFrame, body: Callable[[LoopFrame], None]) -> list[Stmt]:
-        """The statements of one iteration; of a loop whose names exchange arrays, for each arrangement."""
+        """The statements of one iteration; versioned by rotation for a loop whose names exchange arrays."""
         exchange = frame.exchange
         if exchange is None:
             return self._once(scope, frame, body, frame.head)
         parts: list[list[Stmt]] = []
-        while len(parts) < len(exchange.arrangements):  # each may lead to ones that were not known
+        while len(parts) < len(exchange.arrangements):  # lowering one version may find further rotations
             parts.append(self._once(scope, frame, body, frame.head | exchange.bindings(len(parts))))
         block = parts[-1]
         for k, part in reversed(list(enumerate(parts[:-1]))):
@@ -119,9 +123,9 @@ class LoopBody:
         return block
 
     def _set_by_earlier_iterations(self, scope: Scope) -> set[str]:
-        """Variables without a value before the loop that the body may read before it assigns them.
+        """Loop-carried variables without a value before the loop, which the body may read before it assigns them.
 
-        One that is only ever updated (`s += x`) is not among them: that cannot go well.
+        A variable that is only updated (`s += x`) is not among them: its first update would raise.
         """
         if not scope.facts.early:
             return set()
@@ -157,7 +161,7 @@ class LoopBody:
         return out
 
     def finish(self, scope: Scope, frame: LoopFrame, loop: For | While) -> None:
-        """Emit the loop, its else clause, and the way on where the function has returned inside."""
+        """Emits the loop, its else clause, and the exit of the enclosing loop if the function has returned inside."""
         scope.emit(loop)
         if frame.broke is not None:
             not_left: Expr = Unary("~", Var(frame.broke, loc=self.loc), loc=self.loc)
@@ -173,7 +177,7 @@ class LoopBody:
 
 
 def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:
-    """A name, or what is in its tuple, of which a loop's iterations have different ideas: that loop noted."""
+    """The joined binding, marked with the loop where its iterations give the name, or a tuple's item, another type."""
     match joined, before:
         case Conflict(), _ if joined != before:
             return replace(joined, loop=joined.loop or loop)
@@ -191,14 +195,14 @@ def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:
 
 
 def _exchange(scope: Scope, start: Env, names: frozenset[str]) -> Exchange:
-    """The exchange of these names' arrays, before anything is known but how they are at first."""
+    """The exchange of these names' arrays with the initial rotation alone."""
     ordered = tuple(sorted(names))
     state = scope.supply.fresh("arrangement", DType.INT64)
     return Exchange(ordered, state, [tuple(start[name] for name in ordered)])
 
 
 def needed_in_loop(scope: Scope, loop: ast.For | ast.While) -> frozenset[str]:
-    """Names whose value at the top of an iteration, or behind the loop, is read."""
+    """Names that are live at the top of an iteration, or behind the loop."""
     return live_before([loop], frozenset()) | scope.names_behind.get(loop, scope.locals)
 
 
@@ -218,7 +222,7 @@ def lower_continue(scope: Scope, loc: Loc) -> None:
 
 
 def without_tail_continue(block: list[Stmt]) -> list[Stmt]:
-    """A `continue` that ends the body says nothing."""
+    """The body without a `continue` at its end, which is redundant."""
     if not block:
         return block
     last = block[-1]

@@ -95,7 +95,7 @@ def lower_for(scope: Scope, node: ast.For) -> None:
 
 
 def _loop(scope: Scope, node: ast.For, source: Range, pragma: LoopPragma | None, shape: LoopBody) -> None:
-    """The loop over a range."""
+    """Lowers a `for` over a range to an IR loop."""
     loc, hidden = shape.loc, shape.hidden
     var = scope.supply.fresh(_variable_name(node.target), DType.INT64)
 
@@ -171,10 +171,10 @@ def _variable_name(target: ast.expr) -> str:
 
 
 def _local_target(scope: Scope, node: ast.For) -> frozenset[str]:
-    """The target's name, where it is read inside loops that bind it and nowhere else.
+    """The target's name, where it is read only inside loops that bind it; else the empty set.
 
-    Then it can be the loop's own variable. Elsewhere it is a variable like any other, which
-    every iteration assigns and which keeps its last value.
+    Such a target is the loop's own induction variable. Any other target is an ordinary variable, which every
+    iteration assigns and which keeps its last value behind the loop.
     """
     is_own = isinstance(node.target, ast.Name) and node in scope.own_names
     return frozenset({_variable_name(node.target)}) if is_own else frozenset()
@@ -198,8 +198,10 @@ def _range_of(progression: range, loc: Loc) -> Range:
 
 
 def _check_jumps(scope: Scope, node: ast.For) -> None:
-    """A parallel loop may be left by a break or a return of its own: it is a search then. From a
-    loop inside it, it may not."""
+    """Raises UnsupportedError for a parallel loop that a return in an inner loop leaves.
+
+    A break or return at its own level is allowed: the loop is a search.
+    """
     inner = [s for s in statements_in(*node.body) if isinstance(s, ast.For | ast.While)]
     for n in statements_in(*inner):
         if isinstance(n, ast.Return):

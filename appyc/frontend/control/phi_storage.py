@@ -1,4 +1,4 @@
-"""A name that is bound to another array on another path gets an array of its own: its home.
+"""Phi storage: the common array of a name that different paths bind to different arrays.
 
     x = b                               x_n = b.shape[0]; x = empty(x_n); x[:] = b
     for t in range(n):                  for t in range(n):
@@ -7,13 +7,14 @@
                                                 x_n = A.shape[0]; x = empty(x_n)
                                             x[:] = product
 
-At the end of each path the array that the name is bound to there is copied into the home. That
-is what Python's rebinding does as long as nobody can tell the copy from the array: nothing is
-stored into either of them while another name, or the caller, has the array too. A store that
-would tell is refused (`Memory.freeze`), and the statement stays in Python.
+At the end of each path the array that the name is bound to is copied into the phi storage, as SSA
+destruction copies scalars. The copy is equivalent to Python's rebinding as long as it cannot be
+distinguished from the array: neither is stored into while another name, or the caller, refers to the
+array. A store that would make the difference visible is refused (`Memory.freeze`), and the statement
+stays in Python.
 
-Where copies of one path read the homes that others of it overwrite (`a, b = b, a`), what they
-read is put aside first.
+The copies of one path are parallel copies. Where one of them reads phi storage that another
+overwrites (`a, b = b, a`), its source is copied into a temporary first.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ from appyc.ir.visit import substitute
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """At the end of a path: what a name is bound to there goes into its home."""
+    """A copy at the end of a path: from the array that a name is bound to, into the name's phi storage."""
 
     name: str
     home: ArrayRef
@@ -65,7 +66,7 @@ class Move:
 
 
 def root(binding: Binding | Value) -> Symbol | None:
-    """The array whose memory a name stands for."""
+    """The array that backs a binding: the array itself, or the base of a view; None for a new value."""
     match binding:
         case ArrayRef():
             return binding.symbol
@@ -76,7 +77,7 @@ def root(binding: Binding | Value) -> Symbol | None:
 
 
 def arrays_of(values: Iterable[Value]) -> frozenset[Symbol]:
-    """The arrays whose memory values stand for."""
+    """The arrays that back values, items of tuples and dicts included."""
     out: set[Symbol] = set()
     for value in values:
         if isinstance(value, DictValue):
@@ -89,7 +90,7 @@ def arrays_of(values: Iterable[Value]) -> frozenset[Symbol]:
 
 
 def leaves(name: str, binding: Binding) -> Iterator[tuple[str, Binding]]:
-    """The name with its binding, or the items of its tuple with theirs."""
+    """The name with its binding; for a tuple or dict, the same for each of its items."""
     if isinstance(binding, DictSlots):
         binding = binding.values
     if isinstance(binding, TupleSlots):
@@ -105,12 +106,12 @@ def all_leaves(env: Mapping[str, Binding]) -> Iterator[tuple[str, Binding]]:
 
 
 def has_other_names(env: Mapping[str, Binding], array: Symbol, name: str) -> bool:
-    """Whether a name besides this one has (a view of) the array."""
+    """Whether another name is bound to the array or to a view of it."""
     return any(root(binding) == array and other != name for other, binding in all_leaves(env))
 
 
 def new_home(supply: NameSupply, memory: Memory, name: str, dtype: DType, ndim: int, loc: Loc) -> ArrayRef:
-    """An array for a name, of lengths that its copies set."""
+    """New phi storage for a name, whose lengths are variables that the copies into it assign."""
     symbol = supply.fresh(name, ArrayType(dtype, ndim))
     memory.made.add(symbol)
     memory.homes[symbol] = supply.fresh(f"{name}_is", DType.INT64)
@@ -119,7 +120,7 @@ def new_home(supply: NameSupply, memory: Memory, name: str, dtype: DType, ndim: 
 
 
 def without_elements(memory: Memory, home: ArrayRef, loc: Loc) -> list[Stmt]:
-    """A home that nothing has been copied into."""
+    """Initialises phi storage as an array without elements."""
     assert home.shape is not None
     lengths = [n.symbol for n in home.shape if isinstance(n, Var)]
     empty: list[Stmt] = [Assign(n, integer(0, loc), loc=loc) for n in lengths]
@@ -129,15 +130,15 @@ def without_elements(memory: Memory, home: ArrayRef, loc: Loc) -> list[Stmt]:
 
 
 def moves_of(memory: Memory, targets: Mapping[str, Binding], sources: Mapping[str, Binding]) -> list[Move]:
-    """The copies that bring the bindings of a path into their homes."""
+    """The copies from the bindings at the end of a path into their phi storage."""
     there = dict(all_leaves(targets))
     out = []
     for name, source in all_leaves(sources):
         home = there.get(name)
-        # A path may end with a number in the name too, while it is not settled what there is at the top.
+        # Before the types at the loop's top reach their fixed point, a path may end with a number in the name.
         if not isinstance(home, ArrayRef) or not isinstance(source, ArrayRef | Tensor):
             continue
-        if home.symbol in memory.homes and not home.index and home != source:  # a row of a home is none
+        if home.symbol in memory.homes and not home.index and home != source:  # a row of phi storage is not phi storage
             out.append(Move(name, home, source))
     return out
 
@@ -152,10 +153,10 @@ def note(
     since: int,
     needed: frozenset[str] | None = None,
 ) -> None:
-    """Notes who else may look at, or store into, the array that a name's home becomes a copy of.
+    """Records the aliases of the array that is copied into phi storage: live names, callers, and their stores.
 
-    Names that mean nothing any more do not count. given: arrays that a caller has names for. needed: the
-    names that are read afterwards, where that is known.
+    Dead names do not count. given: arrays that a caller has names for. needed: the names that are live
+    afterwards, where that is known.
     """
     array = root(move.source)
     if array is None:
@@ -185,7 +186,7 @@ _GONE = Conflict("not bound")
 
 
 def copies(supply: NameSupply, memory: Memory, moves: list[Move], loc: Loc, *, first: bool) -> list[Stmt]:
-    """The statements of the moves. first: the homes have no memory on this path yet."""
+    """The statements of parallel copies. first: the phi storage has no memory on this path yet."""
     out: list[Stmt] = []
     overwritten: set[Symbol] = set()
     settled = []
@@ -204,7 +205,7 @@ def copies(supply: NameSupply, memory: Memory, moves: list[Move], loc: Loc, *, f
 
 
 def _origin(memory: Memory, move: Move, loc: Loc) -> Expr:
-    """What the home's name stands for after the move: an array of the caller's, by its number, or none."""
+    """The number of the caller's array that the phi storage is a copy of after the move; 0 for no such array."""
     array = root(move.source)
     if array is not None and _is_whole(move.source):
         if array in memory.homes:
@@ -241,7 +242,7 @@ def _copy(
     if first:
         out += _sized(supply, home, tensor.extents, loc)
     elif different := [(n, extent) for n, extent in pairs if n != extent]:
-        # Lengths that stay what they are need no other memory; nearly all programs are such.
+        # Memory is reallocated only where a length changes, which is unlikely.
         tests: list[Expr] = [Compare("==", extent, n, loc=loc) for n, extent in different]
         same = tests[0]
         for test in tests[1:]:
@@ -253,7 +254,7 @@ def _copy(
 
 
 def _sized(supply: NameSupply, home: ArrayRef, extents: tuple[Expr, ...], loc: Loc) -> list[Stmt]:
-    """Memory of these lengths for the home."""
+    """Allocates phi storage of these lengths."""
     out: list[Stmt] = []
     kept = [_pinned(supply, extent, loc, out) for extent in extents] if len(extents) > 1 else extents
     assert home.shape is not None
@@ -270,7 +271,7 @@ def _pinned(supply: NameSupply, expr: Expr, loc: Loc, out: list[Stmt]) -> Expr:
 
 
 def _tensor(supply: NameSupply, value: ArrayRef | Tensor, loc: Loc) -> Tensor:
-    """The value over axes of its own: one statement's."""
+    """The value as a tensor over fresh axes, for use in one statement."""
     if isinstance(value, Tensor):
         axes = tuple(supply.fresh(axis.name, axis.type) for axis in value.axes)
         places: dict[Symbol, Expr] = {

@@ -1,8 +1,8 @@
-"""Views that a function returns: where their elements are in the array, in numbers.
+"""Views that a function returns, described by numbers: offset, shape and strides.
 
     return a[1:-1, k]         ->      first (1, k), shape (a.shape[0] - 2,), steps (1, 0)
 
-The caller makes the view out of the array and these.
+The caller constructs the view from the array and these numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from appyc.ir.visit import scalars_read, substitute
 
 
 def returned_view(scope: Scope, tensor: Tensor, loc: Loc) -> ReturnedView | None:
-    """The view in numbers; None where its elements are not at equal steps (a reshaped array)."""
+    """The view's offset, shape and strides; None where its elements have no constant strides (a reshaped array)."""
     element = tensor.element
     assert isinstance(element, Load), "a view loads what it shows"
     if not all(_is_linear(place, frozenset(tensor.axes)) for place in element.index):
@@ -46,7 +46,7 @@ def returned_view(scope: Scope, tensor: Tensor, loc: Loc) -> ReturnedView | None
 
 
 def _inside(scope: Scope, element: Load, axes: frozenset[Symbol], loc: Loc) -> Load:
-    """The element with single positions counted from the start; one outside raises IndexError."""
+    """The element with its single indices normalised (negative ones too); one out of bounds raises IndexError."""
     if not element.checked:
         return element
     index = tuple(
@@ -59,7 +59,7 @@ def _inside(scope: Scope, element: Load, axes: frozenset[Symbol], loc: Loc) -> L
 
 
 def _is_linear(expr: Expr, axes: frozenset[Symbol]) -> bool:
-    """Whether the places along the axes are sums of multiples of them."""
+    """Whether the index expression is linear in the axes."""
     if not scalars_read(expr) & axes:
         return True
     match expr:
@@ -75,7 +75,7 @@ def _is_linear(expr: Expr, axes: frozenset[Symbol]) -> bool:
 
 
 def _simple(expr: Expr) -> Expr:
-    """Sums and products with constants in them, computed as far as they are known."""
+    """The expression after constant folding of sums, differences and products."""
     if not isinstance(expr, Binary) or expr.op not in ("+", "-", "*"):
         return expr
     lhs, rhs = _simple(expr.lhs), _simple(expr.rhs)
@@ -95,7 +95,7 @@ def _simple(expr: Expr) -> Expr:
 
 
 def _difference(moved: Expr, start: Expr) -> Expr:
-    """How far a place moves: most are a constant beside the same expression."""
+    """The simplified difference of two index expressions, in which equal terms cancel: a stride."""
     if moved == start:
         return Const(0, DType.INT64, loc=moved.loc)
     terms = {+1: list(_terms(moved, 1)), -1: list(_terms(start, 1))}

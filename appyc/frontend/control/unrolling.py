@@ -1,12 +1,12 @@
-"""Loops over tuples: a copy of the body for each item, which may have types and constants of its own.
+"""Full unrolling of loops over tuples: a copy of the body for each item, whose type and constant value it may use.
 
     for d in (-1, 1):                   if 0 <= i - 1:
         if i + d < 0:                       s += a[i - 1]
             continue             ->     if 0 <= i + 1:
         s += a[i + d]                       s += a[i + 1]
 
-What a `break` or `continue` skips goes into branches (`control/unrolled_jumps.py`); after a return too there is
-no further iteration.
+Statements that a `break` or `continue` skips are predicated (`control/unrolled_jumps.py`), and so are the
+iterations after a return.
 
 Does not handle: more than MAX_UNROLLED items.
 """
@@ -31,12 +31,15 @@ from appyc.frontend.types.values import Number, TupleValue, Value
 from appyc.ir.nodes import Binary, Expr, Unary, Var
 
 MAX_UNROLLED = 64
-"""A loop over a tuple is unrolled; a longer tuple is refused."""
+"""The most items of a tuple that a loop is unrolled over; a longer tuple is refused."""
 
 
 def progression_of(node: ast.For, items: TupleValue) -> range | None:
-    """The range that a tuple of integers is the same as, where a `while` stands in the loop and the program only
-    computes with the items: copies of that loop would take long to compile, and gain nothing."""
+    """The range that equals a tuple of integers, for a loop that is better rolled; None for other loops.
+
+    Such a loop contains a `while`, and uses its items in arithmetic only. Copies of its body would be slow to
+    compile without running faster.
+    """
     values = [item.constant if isinstance(item, Number) and item.python else None for item in items.items]
     places = [value for value in values if type(value) is int]
     if len(places) < max(2, len(values)) or not any(
@@ -67,7 +70,7 @@ def _only_computed_with(node: ast.For) -> bool:
 
 
 def unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
-    """The body once for each item."""
+    """Lowers the loop's body once for each item, and its else clause."""
     if len(items.items) > MAX_UNROLLED:
         raise UnsupportedError(f"a loop over a tuple of {len(items.items)} is not compiled", scope.loc(node),
                                hints=("use an array",))  # fmt: skip
@@ -92,10 +95,10 @@ def unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
 
 
 def _unless_left(scope: Scope, node: ast.For, goes_on: ast.expr | None, step: Callable[[], None]) -> None:
-    """What follows an iteration, where that has not left the loop."""
+    """Lowers the next iteration, predicated on the earlier ones not having left the loop."""
     loc = scope.loc(node)
     cond = lower_condition(scope, goes_on) if goes_on is not None else None
-    # Inside a loop, a return has left that.
+    # A return inside an enclosing loop has left that loop already.
     if scope.returned is not None and returns.may_return(node) and not scope.loops:
         stays: Expr = Unary("~", Var(scope.returned, loc=loc), loc=loc)
         cond = Binary("&", cond, stays, loc=loc) if cond is not None else stays
