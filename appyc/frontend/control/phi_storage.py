@@ -138,7 +138,7 @@ def moves_of(memory: Memory, targets: Mapping[str, Binding], sources: Mapping[st
         # Before the types at the loop's top reach their fixed point, a path may end with a number in the name.
         if not isinstance(home, ArrayRef) or not isinstance(source, ArrayRef | Tensor):
             continue
-        if home.symbol in memory.homes and not home.index and home != source:  # a row of phi storage is not phi storage
+        if home.symbol in memory.homes and not home.index and home != source:  # no row of it
             out.append(Move(name, home, source))
     return out
 

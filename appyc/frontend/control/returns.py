@@ -375,7 +375,7 @@ def final_value(scope: Scope, loc: Loc) -> Value:
             scope.facts.choices |= {()}
             raise Restart
         if isinstance(scope.result.value, MaybeNone | ReturnedChoice):
-            return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # `with_end` has added the return
+            return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # see `with_end`
         raise UnsupportedError("not every path returns a value", loc,
                                hints=("end the function with a return",))  # fmt: skip
     homes = iter(scope.result.slots)
