@@ -1,6 +1,6 @@
-"""Paths to values outside a function, and how to follow them at a call.
+"""Access paths: how a call finds the values that compiled code captures from outside the function.
 
-Apart from name resolution, so that a call of compiled code needs nothing of the compiler.
+Separate from name resolution, so that a call of compiled code imports nothing of the compiler.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from appyc.frontend.library.generator_state import part_of
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
-    """How to find a value at a call, from the function on: (kind, name) steps.
+    """The path from a function to a captured value, as (kind, name) steps that a call follows.
 
-    Kinds: "param" an argument; "global" and "closure" of the function reached so far;
-    "attr" an attribute; "item" of a tuple; "key" of a dict, a text; "module" one that is imported; last,
-    one of `generators.STEPS`, with the kind of generator.
+    Kinds: "param" an argument; "global" and "closure" a variable of the function reached so far;
+    "attr" an attribute; "item" an item of a tuple; "key" the item of a dict at a text key; "module" an imported
+    module; as the last step, one of `generators.STEPS`, with the kind of generator.
     """
 
     steps: tuple[tuple[str, str], ...] = ()
@@ -37,7 +37,7 @@ def closure_cells(fn: FunctionType) -> dict[str, CellType]:
 
 
 def closure_of(fn: FunctionType) -> Mapping[str, object]:
-    """The values of a function's free variables that are set by now."""
+    """The values of a function's free variables whose cells are set."""
     out: dict[str, object] = {}
     for name, cell in closure_cells(fn).items():
         try:
@@ -48,7 +48,7 @@ def closure_of(fn: FunctionType) -> Mapping[str, object]:
 
 
 def fetch(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> object:
-    """The value at a path, now, as compiled code takes it. Raises LookupError or AttributeError where it is gone."""
+    """The current value at an access path, in NumPy's form. Raises LookupError or AttributeError if it is gone."""
     return plain_form(find(fn, path, args))
 
 
@@ -61,7 +61,7 @@ def plain_form(value: object) -> object:
 
 
 def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> object:
-    """What stands at a path, now. Raises as `fetch` does."""
+    """The current object at an access path, not converted to NumPy's form. Raises as `fetch` does."""
     value: object = fn
     for kind, name in path.steps:
         match kind:

@@ -1,4 +1,4 @@
-"""Which module lowers which syntax."""
+"""Dispatch of expressions: which module lowers which kind of syntax."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
     ast.YieldFrom: ("yield from", "compiled functions are no generators; fill an array"),
     ast.Starred: ("a starred expression", "write the items out"),
 }
-"""What no expression may be, with what to do instead."""
+"""Expressions that cannot be compiled: their names in errors, and the alternatives to suggest."""
 
 
 def lower(scope: Scope, node: ast.expr) -> Value:
-    """The value of an expression, for those who can do with a `Masked`."""
+    """The value of an expression; a `Masked` for a selection by a mask."""
     loc = scope.loc(node)
     match node:
         case ast.Constant(value=value):
@@ -82,7 +82,7 @@ def lower(scope: Scope, node: ast.expr) -> Value:
 
 
 def _dict(scope: Scope, keys: list[ast.expr | None], nodes: list[ast.expr], loc: Loc) -> Value:
-    """`{"a": x, **other}`: keys that are written out, and other such dicts."""
+    """`{"a": x, **other}`: a dict display with constant keys and other such dicts."""
     values = [put_together(scope, value, loc) for value in lower_operands(scope, nodes, lower_or_none)]
     items: dict[Key, Value] = {}
     for key, value in zip(keys, values, strict=True):

@@ -1,4 +1,4 @@
-"""Imports inside functions: names for modules and for what is in them, known when the function is compiled."""
+"""Imports inside functions: names bound to modules and their members at compile time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from appyc.frontend.scope import Scope
 
 
 def lower_import(scope: Scope, node: ast.Import | ast.ImportFrom, loc: Loc) -> None:
-    """Binds the names. Raises UnsupportedError for modules of others, which stay in Python."""
+    """Binds the imported names. Raises UnsupportedError for modules outside `LIBRARIES`, which stay in Python."""
     for alias in node.names:
         name = alias.asname or alias.name.partition(".")[0]
         scope.bind(name, scope.names.constant(_imported(node, alias, loc), None, loc), loc)

@@ -1,4 +1,4 @@
-"""The front end's door: a Python function and the types of its arguments to an ir.Function."""
+"""Entry point of the front end: lowers a Python function, for given argument types, to an ir.Function."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _MAX_ATTEMPTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A function in IR, with what it took from outside.
+    """A function in IR, with its captured values and compile-time dependencies.
 
     captures: hidden parameters, which follow the others in `function.params`.
     """
@@ -70,7 +70,7 @@ class Lowered:
 
 @dataclass(frozen=True, slots=True)
 class ObjectArg:
-    """An argument that is no number or array: its attributes are captured where they are read."""
+    """An argument that is neither number nor array; its attributes are captured where they are read."""
 
     value: object
 
@@ -161,12 +161,12 @@ def _lower(
 def _lower_call_of_itself(
     scope: Scope, fn: FunctionType, arguments: Mapping[str, ArgType | ObjectArg], loc: Loc
 ) -> None:
-    """A recursive function, which calls the callee that it is, too."""
+    """The entry of a recursive function: a call of the callee that the function is compiled to."""
     given = {name: scope.read(name, loc) for name in arguments}
     called = Called(
         fn.__name__, fn.__code__, {}, lower_callee(scope, scope.source, scope.names, fn.__code__, loc)
     )
-    with suppress(NoValue):  # the next attempt knows more
+    with suppress(NoValue):  # the next round has the result's type
         returns.keep(scope, lower_recursive(scope, called, given, loc), loc)
     scope.live = False
 
@@ -264,8 +264,8 @@ class _Results:
         return len(self.results) - 1
 
     def _array(self, symbol: Symbol) -> int | Chosen:
-        """The array's result. A name that a loop may have bound to another array stands for the caller's
-        own array where it has not."""
+        """The result of a returned array. Phi storage that may be a copy of the caller's array is returned as a
+        choice at run time between itself and that array."""
         memory = self.scope.memory
         origins = memory.origins(symbol)
         if origins & memory.seen:
@@ -299,8 +299,10 @@ class _Results:
 def lower_inline(
     caller: Scope, source: Source, names: Names, key: object, arguments: Mapping[str, Value], loc: Loc
 ) -> Value:
-    """The body of a function in the caller's block, its parameters (and for one that is defined inside
-    another, the names around it) bound to these values. key: what tells the function from others."""
+    """Inlines a function's body into the caller's block, with its parameters bound to these values.
+
+    For a nested function, the captured names are among the parameters. key: the function's identity.
+    """
     calls = (*caller.calls, key)
     statements, value, scope = _called(
         caller, source, names, calls, caller.memory, arguments, frozenset(), loc
@@ -312,7 +314,7 @@ def lower_inline(
 def lower_callee(
     caller: Scope, source: Source, names: Names, key: object, loc: Loc
 ) -> Callable[[Mapping[str, Value], frozenset[Symbol]], LoweredCallee]:
-    """What lowers the same function as a callee, which has memory of its own."""
+    """A callback that lowers the function as a separate callee, whose memory analysis is its own."""
     return lambda arguments, params: _called(
         caller, source, names, (None, key), Memory(), arguments, params, loc
     )
@@ -328,8 +330,11 @@ def _called(
     params: frozenset[Symbol],
     loc: Loc,
 ) -> LoweredCallee:
-    """The body of a function that is called, and its value. calls: the functions around it, and what tells itself
-    from others. params: symbols in the arguments that are its parameters."""
+    """The lowered body of a called function, and its value.
+
+    calls: the identities of its callers, and of the function itself. params: the symbols in the arguments that
+    are its parameters.
+    """
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
         scope = Scope(caller.lowering, _source(source, facts), names, caller.supply, facts, calls, memory)
@@ -356,7 +361,7 @@ def _called(
             continue
         starts: list[Stmt] = []
         if scope.returned is not None and scope.result is not None:
-            # Every way through the callee sets them, but only its flag would tell.
+            # Every path through the callee assigns them, but that is provable only through its flag.
             for slot in scope.result.slots:
                 start = cast(const(0, DType.INT64, loc), slot.symbol.dtype)
                 starts.append(Assign(slot.symbol, start, loc=loc))

@@ -1,4 +1,4 @@
-"""A function of which a part cannot be compiled: the rest becomes functions of their own.
+"""Outlining: the compilable regions of a function that cannot be compiled as a whole become functions.
 
     def f(A, path):                         def f(A, path):                     # runs in Python
         n = A.shape[0]                          n = A.shape[0]
@@ -7,17 +7,17 @@
             total += A[i]                       log.write(str(total))
         log.write(str(total))
 
-The statement that cannot be compiled stays in Python; where it is a loop or a branch, its
-body is taken in turn. Of a statement that calls a library only the call does (`frontend/library/host_calls.py`).
-What is left of it and right of it, if it holds a loop or computes with arrays, is outlined:
-parameters are the names live before it, results the names that it assigns and that are
-live after it. Lines and columns stay those of the file. A region that cannot be compiled
-either is split again when it is called.
+The statement that cannot be compiled stays in Python. For a loop or a branch, its body is split
+recursively. Of a statement with a library call, only the call stays (`frontend/library/host_calls.py`).
+The statements before and behind it are outlined if they contain a loop or compute with arrays.
+A region's parameters are its live-in names. Its results are the names that it assigns and that are
+live-out. Lines and columns stay those of the file. A region that cannot be compiled either is split
+again when it is called.
 
-A result that the region may leave unassigned (a loop's variable after the loop, say) comes
-back with a flag. Not outlined, and so run in Python: statements that jump out of the region
-(return, break), regions whose parameters may be unassigned, and regions that assign what a
-nested function reads. Loops that stay in Python are reported.
+A result that the region may leave unassigned (as a loop's variable after the loop) is returned
+with a flag. Not outlined, and so run in Python: statements that jump out of the region
+(return, break), regions whose parameters may be unassigned, and regions that assign a variable
+that a nested function reads. Loops that stay in Python are reported.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from appyc.ir.names import unused
 
 @dataclass(frozen=True, slots=True)
 class PythonPart:
-    """A statement that runs in Python, and why."""
+    """A statement that runs in Python, and the reason for it."""
 
     line: int
     reason: str
@@ -51,7 +51,7 @@ class PythonPart:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Statements that became a function: `function` in Python, and its source with its pragmas."""
+    """An outlined region: its Python function, and its source with its pragmas."""
 
     name: str
     function: FunctionType
@@ -60,25 +60,25 @@ class Region:
 
 @dataclass
 class _Work:
-    """One function being split."""
+    """The state of splitting one function into outlined regions and Python statements."""
 
     source: Source
     fault: ast.stmt
     bound: frozenset[str]
-    """Names of the function's parameters."""
+    """The function's parameters."""
     captured: frozenset[str]
-    """Names that nested functions read: what they see must be the function's own variables."""
+    """Names that nested functions read, which must remain variables of this function."""
     worth: Callable[[ast.stmt, bool], bool]
-    """Whether it pays to compile a statement. The second: once for each iteration of a loop in Python."""
+    """Whether compiling a statement is profitable. The second argument: whether it is inside a loop in Python."""
     names: frozenset[str]
-    """All names of the function's own."""
+    """All local names of the function."""
     definitions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     copies: dict[ast.stmt, ast.stmt] = field(default_factory=dict)
-    """Statements that were copied to hold flags, with the originals, which have the pragmas."""
+    """Copies of statements, mapped to the originals, which carry the pragmas."""
     reasons: dict[int, str] = field(default_factory=dict)
-    """Why loops stay in Python, by line."""
+    """The reason why a loop stays in Python, by line."""
     loops: int = 0
-    """How many loops in Python are around the statements that are looked at."""
+    """The nesting depth of loops in Python around the current statement."""
 
     def pays(self, stmt: ast.stmt) -> bool:
         return self.worth(stmt, self.loops > 0)
@@ -96,13 +96,13 @@ def split(
     everything: bool = False,
     called: Callable[[FunctionType], object] | None = None,
 ) -> FunctionType | None:
-    """`fn` with its compilable regions replaced by calls of what `compiled` makes of them.
+    """`fn` with its compilable regions replaced by calls of the functions that `compiled` gives for them.
 
-    None where the fault is in an annotated loop (it is an error then), or nothing that is
-    worth compiling is left. Loops that stay in Python are added to `left`.
+    None where the fault is in an annotated loop (which is then an error), or where no remaining region is
+    profitable. Loops that stay in Python are added to `left`.
 
-    arrays: parameters that are arrays. everything: each statement is worth compiling. called: what to
-    call in place of a Python function that calls a library; None to call it as it is.
+    arrays: parameters that are arrays. everything: every statement counts as profitable. called: gives the
+    replacement of a Python function that calls a library; None to call that function itself.
     """
     place = _place_of(error, source)
     path = _path_to(source.ast, place.line if place is not None else 0)
@@ -155,7 +155,7 @@ def _taken_apart(
     *,
     is_librarys: bool,
 ) -> tuple[ast.FunctionDef, list[ast.stmt], dict[ast.stmt, ast.stmt]]:
-    """The function with the call in a statement of its own, the way to that, and what was copied for it."""
+    """The function with the library call in a separate statement, the path to that, and the copied statements."""
     parts = taken_apart(source, path[-1], place, is_librarys=is_librarys)
     statements, number = parts if parts is not None else ([path[-1]], 0)
     fault = compiled_callee(fn, source, statements[number], place, called, callees)
@@ -179,7 +179,8 @@ def _spliced(body: list[ast.stmt], old: ast.stmt, new: list[ast.stmt]) -> list[a
 
 
 def annotation_around(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
-    """The pragma of the loop that the fault is in, or the loop where `prange` stands for one, if any."""
+    """The location of the pragma of the annotated loop around the fault, or of its `prange` loop; None if there is none.
+    """
     place = _place_of(error, source)
     path = _path_to(source.ast, place.line if place is not None else 0) or []
     loop = next((s for s in path if _is_annotated(s, pragmas)), None)
@@ -187,7 +188,7 @@ def annotation_around(source: Source, pragmas: dict[ast.stmt, Pragma], error: Co
 
 
 def has_annotation(source: Source) -> bool:
-    """Whether the function has a pragma or a `prange`. Parses it only where a word says so."""
+    """Whether the function has a pragma or a `prange`. Its text is parsed only if it contains one of these words."""
     if not any(word in line for line in source.lines for word in ("pragma", "prange")):
         return False
     pragmas = read_pragmas(source)
@@ -197,7 +198,7 @@ def has_annotation(source: Source) -> bool:
 
 
 def slices_pragma_of(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
-    """The pragma about slices of the statement that the fault is in, if any."""
+    """The location of the slice pragma of a statement around the fault; None if there is none."""
     place = _place_of(error, source)
     path = _path_to(source.ast, place.line if place is not None else 0) or []
     return next((pragmas[s].loc for s in path if isinstance(pragmas.get(s), DimsPragma)), None)
@@ -212,14 +213,14 @@ def _is_annotated(stmt: ast.stmt, pragmas: dict[ast.stmt, Pragma]) -> bool:
 
 
 def _place_of(error: CompileError, source: Source) -> Loc | None:
-    """The place in this function that the error is about: its own, or that of the call."""
+    """The error's location in this function: its own, or that of the call into the function that it is in."""
     places = (error.loc, *(note.loc for note in reversed(error.related)))
     first, last = source.first_line, source.first_line + len(source.lines)
     return next((p for p in places if p.file == source.file and first <= p.line < last), None)
 
 
 def _path_to(function: ast.FunctionDef, line: int) -> list[ast.stmt] | None:
-    """The statements around a line, outermost first."""
+    """The statements that enclose a line, outermost first; None if there are none."""
     path: list[ast.stmt] = []
     body: list[ast.stmt] = function.body
     while True:
@@ -248,8 +249,8 @@ def _split_block(
 ) -> list[ast.stmt]:
     """The block with its regions outlined.
 
-    before: names surely assigned when it starts. after, at_jump: names live behind it, and
-    where a break or continue in it leads.
+    before: names definitely assigned at its start. after: names live behind it. at_jump: names live
+    at the target of a break or continue in it.
     """
     at = next(k for k, s in enumerate(body) if s is path[0])
     left, fault, right = body[:at], body[at], body[at + 1 :]
@@ -273,7 +274,7 @@ def _python_statement(
     before: frozenset[str],
     at_jump: frozenset[str],
 ) -> ast.stmt:
-    """A statement that runs in Python, with what is in it outlined."""
+    """A statement that runs in Python, with the regions in its blocks outlined."""
     if not isinstance(stmt, ast.For | ast.While | ast.If):
         return stmt
     out = copy.copy(stmt)
@@ -306,7 +307,7 @@ def _why_in_python(work: _Work, stmt: ast.stmt) -> str:
 def _outlined(
     work: _Work, body: list[ast.stmt], after: frozenset[str], before: frozenset[str], at_jump: frozenset[str]
 ) -> list[ast.stmt]:
-    """Calls in place of the statements, as far as that can be and pays."""
+    """The statements with calls in place of regions, where outlining is possible and profitable."""
     at = next((k for k, s in enumerate(body) if jumps_out(s)), None)
     if at is not None:
         left, stmt, right = body[:at], body[at], body[at + 1 :]
@@ -335,7 +336,7 @@ def _outlined(
 def _region(
     work: _Work, body: list[ast.stmt], after: frozenset[str], before: frozenset[str]
 ) -> list[ast.stmt]:
-    """A call of the statements as a function; the statements where that cannot be."""
+    """Outlines the statements as one region, and gives its call; the statements themselves if that is impossible."""
     inputs = sorted(live_before(body, frozenset()) & work.names)
     outputs = sorted(names_assigned(body) & after)
     uncertain = sorted(set(outputs) - surely_assigned(body) - set(inputs))
@@ -351,7 +352,7 @@ def _region(
             if isinstance(stmt, ast.For | ast.While):
                 work.reasons[stmt.lineno] = f"a loop, since {why}"
         return body
-    # A statement that was taken apart gives several regions of the same lines.
+    # A split statement gives several regions of the same lines.
     lines = f"{work.source.name}_lines_{body[0].lineno}_{body[-1].end_lineno}"
     name = unused(lines, work.definitions)
     if isinstance(work.source, Part) and any(n is work.fault for s in body for n in ast.walk(s)):
@@ -360,8 +361,8 @@ def _region(
     if not uncertain:
         work.definitions[name] = region_definition(name, inputs, outputs, body)
         return [region_call(callee, inputs, outputs, body[0])]
-    # A variable that the region may leave unassigned comes back beside a flag that tells.
-    # A region that is split again has flags among its variables: each level's names are its own.
+    # A variable that the region may leave unassigned is returned with an is-assigned flag.
+    # A region that is split again has flags among its variables, so each level uses fresh names.
     flags = {n: unused(f"{n}_is_assigned", work.names) for n in uncertain}
     given = {n: unused(f"{n}_received", work.names) for n in uncertain}
     place = body[0]
@@ -374,7 +375,7 @@ def _region(
 
 
 def _flagged(work: _Work, body: list[ast.stmt], flags: dict[str, str]) -> list[ast.stmt]:
-    """The statements, with a flag set wherever one of the names is assigned."""
+    """The statements, with an is-assigned flag set behind each assignment of one of the names."""
     out: list[ast.stmt] = []
     for stmt in body:
         if isinstance(stmt, ast.For | ast.While | ast.If):
@@ -402,7 +403,7 @@ def _taken(work: _Work, name: str, received: str, flag: str) -> ast.stmt:
 
 
 def _placed(stmt: ast.stmt, work: _Work) -> ast.stmt:
-    """The statement at the function's first line: it stands for no line of the body, and cannot fail."""
+    """The generated statement with the location of the function's first line; it corresponds to no source line."""
     for node in ast.walk(stmt):
         if isinstance(node, ast.stmt | ast.expr):
             node.lineno = node.end_lineno = work.source.first_line
@@ -422,11 +423,11 @@ def _has_loop(stmt: ast.stmt) -> bool:
 
 
 _FEW = 16
-"""Iterations of which Python does as many in the time that it takes to call a region."""
+"""The trip count below which a loop in Python is no slower than the call of an outlined region."""
 
 
 def jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:
-    """Whether control may leave the statement other than by its end."""
+    """Whether control may leave the statement by a jump, or the statement cannot be part of a region."""
     match stmt:
         case ast.Return() | ast.Global() | ast.Nonlocal():
             return True
@@ -440,13 +441,13 @@ def jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:
             return any(jumps_out(s, in_loop) for block in _blocks(stmt) for s in block)
 
 
-# ---------------------------------------------------------------- making functions
+# ---------------------------------------------------------------- construction of functions
 
 
 def region_definition(
     name: str, inputs: list[str], outputs: list[str], body: list[ast.stmt]
 ) -> ast.FunctionDef:
-    """Statements as a function of the names they need, which returns those that are needed after them."""
+    """The definition of a region's function: parameters are its live-in names, results its live-out names."""
     arguments = ast.arguments([], [ast.arg(n) for n in inputs], None, [], [], None, [])
     value = ast.Tuple([ast.Name(n, ast.Load()) for n in outputs], ast.Load())
     last = body[-1]
@@ -456,7 +457,7 @@ def region_definition(
 
 
 def region_call(callee: ast.expr, inputs: list[str], outputs: list[str], place: ast.stmt) -> ast.stmt:
-    """`outputs = callee(inputs)` at the place of the statements that it stands for."""
+    """`outputs = callee(inputs)`, with the source location of the statement `place` that it replaces."""
     call = ast.Call(callee, [ast.Name(n, ast.Load()) for n in inputs], [])
     out: ast.stmt
     if outputs:
@@ -470,10 +471,10 @@ _ANY_NAME = "defined_inside"
 
 
 def _function(fn: FunctionType, node: ast.FunctionDef, extra: dict[str, object]) -> FunctionType:
-    """The definition as a function with `fn`'s globals and closure, and more free names."""
+    """Compiles the definition to a function with `fn`'s globals and closure, and the extra free variables."""
     cells = closure_cells(fn) | {name: CellType(value) for name, value in extra.items()}
     named = copy.copy(node)
-    named.name = _ANY_NAME  # its own name must go on meaning what it means outside
+    named.name = _ANY_NAME  # its own name must keep its outer binding
     outer = ast.FunctionDef(
         "outer", ast.arguments([], [ast.arg(n) for n in cells], None, [], [], None, []), [named], []
     )

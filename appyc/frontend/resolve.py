@@ -1,9 +1,9 @@
-"""Names that are not local: closures, globals, builtins, and attributes of what they name.
+"""Name resolution for non-local names: closures, globals, builtins, and their attributes.
 
-A number, a tuple of numbers, a function or a type is taken as it is when the function is
-compiled, and recorded as a dependency: a version compiled with another value is not used.
-An array is captured: it becomes a hidden parameter that is fetched anew at every call, and
-so are the arrays and numbers found in attributes of an object that was passed in.
+A number, a tuple of numbers, a function or a type is a compile-time constant. It is recorded as a
+dependency, and a version compiled for another value is not used. An array is captured: it becomes
+a hidden parameter, which is fetched at every call. Arrays and numbers in attributes of an argument
+are captured, too.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A value that was built into the compiled code."""
+    """A value that is a constant in the compiled code, and its access path."""
 
     path: AccessPath
     value: object
 
 
 class Environment:
-    """What one compilation has taken from outside the function: captures and dependencies."""
+    """The captures and dependencies of one compilation: its values from outside the function."""
 
     def __init__(
         self,
@@ -87,13 +87,13 @@ class Environment:
 
 
 def is_of_library(fn: FunctionType, name: str) -> bool:
-    """Whether a name that a function finds outside is a module of NumPy, SciPy or the like."""
+    """Whether a non-local name of a function is bound to a module of an array library."""
     value = closure_of(fn).get(name, fn.__globals__.get(name))
     return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in _ARRAY_LIBRARIES
 
 
 class Names:
-    """Looks up one function's outer names. `path` says how that function itself was found."""
+    """Looks up one function's non-local names. `path` is the access path of that function itself."""
 
     def __init__(self, fn: FunctionType, environment: Environment, path: AccessPath) -> None:
         self.fn = fn
@@ -102,7 +102,7 @@ class Names:
         self._closure = closure_of(fn)
 
     def lookup(self, name: str, loc: Loc) -> Value:
-        """The meaning of a name that the function does not assign."""
+        """The value of a name that the function does not assign: from its closure, globals, or builtins."""
         if name in self._closure:
             path = self._step("closure", name)
             return self.constant(self._closure[name], path, loc)
@@ -115,11 +115,11 @@ class Names:
         raise UnknownNameError(f"name {name!r} is not defined", loc, label=_did_you_mean(name, known))
 
     def is_of_library(self, name: str) -> bool:
-        """Whether an outer name is a module of NumPy, SciPy or the like."""
+        """Whether a non-local name is bound to a module of an array library."""
         return is_of_library(self.fn, name)
 
     def find(self, name: str) -> ArrayRef | None:
-        """The array that an outer name stands for and that the function has used by now, if any."""
+        """The captured array that a non-local name is bound to, if the function has used it already."""
         for kind in ("closure", "global"):
             found = self.environment.captures.get(self._step(kind, name))
             if found is not None and found.symbol.is_array:
@@ -127,7 +127,7 @@ class Names:
         return None
 
     def _step(self, kind: str, name: str) -> AccessPath:
-        """The path of an outer name: the shortest one for globals of the function that is compiled."""
+        """The access path of a non-local name; it starts at the compiled function for its own globals."""
         near = kind == "global" and self.fn.__globals__ is self.environment.globals
         return (AccessPath() if near else self.path).step(kind, name)
 
@@ -161,7 +161,7 @@ class Names:
         return self.constant(value, path, loc)
 
     def item(self, owner: Opaque, key: object, loc: Loc) -> Value:
-        """`owner[key]` of a dict: what an argument holds may differ at each call, what else holds is built in."""
+        """`owner[key]` of a dict: captured for a dict in an argument, a compile-time constant for any other dict."""
         table = owner.obj
         assert isinstance(table, dict)
         if owner.root is None or not isinstance(key, str):
@@ -177,7 +177,7 @@ class Names:
         return self.constant(value, path, loc)
 
     def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
-        """A Python object as a value of the program."""
+        """The value of a Python object found outside: a captured array, or a constant with its dependency."""
         plain = plain_form(value)
         if isinstance(plain, np.ndarray):
             if path is None:
@@ -207,7 +207,7 @@ class Names:
 
 _ARRAY_LIBRARIES = ("numpy", "scipy", "cupy")
 LIBRARIES = ("numpy", "math", "cmath", "operator", "builtins", "appyc")
-"""What these define is not expected to change, and importing them does nothing else."""
+"""Modules whose members are taken to be constant, and whose import has no side effects."""
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -216,17 +216,17 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _is_computed(obj: object, name: str) -> bool:
-    """Whether reading the attribute runs code of the user's: a property, or `__getattr__`."""
+    """Whether reading the attribute runs user code: a property, or `__getattr__`."""
     found = inspect.getattr_static(obj, name, None)
     return found is None or isinstance(found, property | functools.cached_property)
 
 
 def is_library(value: object, path: AccessPath) -> bool:
-    """Modules, what NumPy, math and the builtins define, and globals of our own text: not expected to change."""
+    """Whether a value is taken to be constant: a module, a library's member, or a global of appyc's own code."""
     if isinstance(value, ModuleType) or path.steps[0][0] == "own":
         return True
     if kind_of(value) is not None or kind_of(getattr(value, "__self__", None)) is not None:
-        return True  # which kind of generator it is, is asked where its state is fetched
+        return True  # its kind is tested where its state is fetched
     module = getattr(value, "__module__", None)
     if isinstance(module, str) and module.partition(".")[0] in LIBRARIES:
         return True

@@ -1,8 +1,8 @@
-"""The state of lowering one function: statements emitted so far, bindings of names, places.
+"""The state of lowering one function: emitted statements, bindings of names, source locations.
 
-Bindings are followed along the paths of the program. An assignment that changes a
-variable's type starts a new symbol; where paths meet, the types are joined as NumPy
-joins them, and copies into a common symbol are emitted at the ends of the paths.
+Bindings are tracked along the control-flow paths, as in SSA construction. An assignment that
+changes a variable's type starts a new symbol. At a join the types are promoted as in NumPy, and
+phi copies into a common symbol are emitted at the ends of the paths.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ from appyc.ir.types import DType
 Env = dict[str, Binding]
 
 MAX_PEELED = 3
-"""Iterations that go before a loop (`frontend/control/peeling.py`). Types widen, as from integers to floats to complex
-numbers; names that take their types from one another need an iteration each."""
+"""The most iterations of a loop that are peeled (`frontend/control/peeling.py`). Types widen, as from integers to
+floats to complex numbers; a chain of names whose types depend on each other needs one iteration per name."""
 
 MAX_PARTED = 4
-"""Branches of a function behind which all that follows stands twice."""
+"""The most branches of a function behind which the remaining statements are duplicated into both arms."""
 
 
 class Restart(Exception):  # noqa: N818  (no error: lowering starts anew with what it has learnt)
-    """Raised when a fact is found that earlier statements should have been lowered with."""
+    """Raised when lowering finds a fact that earlier statements depend on, so that it must start again."""
 
 
 class Recursive(Exception):  # noqa: N818  (the same)
@@ -77,40 +77,43 @@ class Recursive(Exception):  # noqa: N818  (the same)
 
 
 class NoValue(Exception):  # noqa: N818  (nor this: a path ends that this attempt cannot follow)
-    """Raised where what a recursive call returns is not known yet."""
+    """Raised where the result of a recursive call is not known yet."""
 
 
 @dataclass
 class Facts:
-    """What one attempt at a function learns for the next. Grows only, so attempts end."""
+    """The facts that one round of lowering a function passes to the next. They grow monotonically, so rounds end."""
 
     flagged: set[str] = field(default_factory=set)
-    """Variables that may be read unassigned: a flag beside each tells."""
+    """Variables that may be read unassigned, each of which has an is-assigned flag."""
     early: set[str] = field(default_factory=set)
-    """Variables that a loop reads, further up in its body, from an earlier iteration only."""
+    """Loop-carried variables that have no value before the loop: an earlier iteration assigns them."""
     results: tuple[NumberType, ...] | None = None
     """Types of the returned scalars, joined over all returns."""
     late: dict[str, tuple[DType, int]] = field(default_factory=dict)
     """Names that some path binds to an array and another leaves unbound: its type, its number of axes."""
     lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
-    """What the items of lists are: whether tuples, and the types of the numbers in them."""
+    """The item types of lists: whether the items are tuples, and the types of their numbers."""
     nones: set[str] = field(default_factory=set)
-    """Names that some path binds to a number or a tuple, and another to None: a flag beside each tells."""
+    """Names that some path binds to a number or a tuple, and another to None; each has an is-None flag."""
     none_results: dict[tuple[int, ...], int | None] = field(default_factory=dict)
-    """Items of the returned value that are numbers, or tuples of so many, on some paths and None on others."""
+    """Items of the returned value that are None on some paths, and on others numbers, or tuples of this length."""
     choices: set[tuple[int, ...]] = field(default_factory=set)
     """Items of the returned value that are different arrays on different paths."""
     copies_exchanged: bool = False
-    """What follows a loop whose names exchange arrays cannot stand once for each arrangement of them."""
+    """Whether loops use phi storage instead of buffer rotation, since code behind one cannot be versioned."""
     peeled: dict[Loc, int] = field(default_factory=dict)
-    """Loops whose first iterations give names other types than they had, and how many of those."""
+    """Loops to be peeled, since names change their types in the first iterations, and the number of these."""
     parted: set[Loc] = field(default_factory=set)
-    """`if`s that leave a name with one type here and another there: what follows stands in each of their ways."""
+    """`if`s whose arms give a name conflicting types, so that the statements behind them are duplicated into both."""
     joins_returns: bool = False
-    """The returns are of different arrays, and have to become one (`frontend/control/joined_returns.py`)."""
+    """Whether returns of different arrays must be unified to one (`frontend/control/joined_returns.py`)."""
 
     def part(self, meeting: Conflict | Either) -> bool:
-        """Keeps paths apart that leave a name with different types. Returns whether that is possible."""
+        """Records the peeling or tail duplication that separates paths of conflicting types; False if neither can.
+
+        meeting: the conflict at a join.
+        """
         if meeting.loop is not None and self.peeled.get(meeting.loop, 0) < MAX_PEELED:
             self.peeled[meeting.loop] = self.peeled.get(meeting.loop, 0) + 1
             return True
@@ -123,7 +126,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the returns of a function agree on: the shape of the value, and homes of its scalars."""
+    """The common result of a function's returns: the structure of the value, and the variables of its scalars."""
 
     value: Value
     slots: tuple[Slot, ...]
@@ -132,33 +135,34 @@ class Result:
 
 @dataclass
 class LoopFrame:
-    """A loop being lowered. `head` is what every name is bound to at the top of an iteration."""
+    """A loop that is being lowered. `head` holds the binding of every name at the top of an iteration."""
 
     head: Env
     stores: int = 0
-    """How many stores the program had made, as it is written, before the loop."""
+    """The number of stores before the loop, in program order."""
     ends: list[Env] = field(default_factory=list)
-    """Bindings at each way back to the top or out: iteration ends, continue, break."""
+    """Bindings at each back edge and exit: the body's end, continue, break."""
     asked: bool = False
-    """Whether somebody has asked for its iterations to run in any order."""
+    """Whether a pragma or `prange` makes its iterations run in any order."""
     broke: Symbol | None = None
-    """Set by `break` where the loop has an else clause."""
+    """The flag that `break` sets if the loop has an else clause."""
     needed: frozenset[str] | None = None
-    """Names that are read at the top of an iteration, or behind the loop."""
+    """Names that are live at the top of an iteration, or behind the loop."""
     behind: frozenset[str] | None = None
-    """Names that are read behind the loop."""
+    """Names that are live behind the loop."""
     exchange: Exchange | None = None
-    """Which names have one another's arrays in later iterations."""
+    """The names that exchange arrays between iterations, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """The functions that lower syntax which may hold syntax of every other kind. What they call gets at them by the
-    scope (`Scope.lower` and so on), as it cannot import them.
+    """The mutually recursive lowering functions. Their callees reach them through the scope (`Scope.lower` and so
+    on), since a direct import would be circular.
 
-    expression: a Masked, too, where a mask chooses. block: statements in a row (`control/statements.py`). inline: the
-    body of a function that is called. callee: the same as a function of its own. array_of: the array that NumPy makes
-    of a tuple. table_of: the array that holds the numbers of a tuple which is indexed at run time.
+    expression: lowers an expression, to a `Masked` for a selection by a mask. block: lowers a sequence of statements
+    (`control/statements.py`). inline: inlines a called function's body. callee: lowers a called function as a separate
+    function. array_of: the array that NumPy makes of a tuple. table_of: the lookup table of a tuple that is indexed at
+    run time.
     """
 
     expression: Callable[[Scope, ast.expr], Value]
@@ -171,7 +175,7 @@ class Lowering:
 
 
 class Scope:
-    """One function, or one call of a function that is inlined."""
+    """The state of lowering one function, or one inlined call."""
 
     def __init__(
         self,
@@ -190,11 +194,11 @@ class Scope:
         self.list_names = list_names(source.ast, names.is_of_library) - self.read_lists
         self.own_dicts = own_dicts(source.ast)
         self.lists: dict[str, ListSlots] = {}
-        """The memory of lists, by name."""
+        """The storage of lists, by name."""
         self.guessed: set[str] = set()
-        """Lists of which it was not known what they hold when they were made."""
+        """Lists whose item type was not known at their creation."""
         self.narrower: dict[tuple[str, Loc, int], bool] = {}
-        """Whether an item that goes into a list is of a narrower type than others."""
+        """Whether an item stored in a list has a narrower type than the list, by name, location and number."""
         self.own_names = loops_with_own_names(source.ast)
         self.pragmas = read_pragmas(source)
         self.source = source
@@ -204,32 +208,32 @@ class Scope:
         self.calls = calls
         self.memory = Memory() if memory is None else memory
         self.given: frozenset[Symbol] = frozenset()
-        """Arrays that the caller has names for."""
+        """Arrays that the caller may have names for."""
         self.fixed: frozenset[Symbol] = frozenset()
-        """Parameters that keep the value of the call."""
+        """Parameters that are never rebound."""
         self.bound_at: dict[str, Loc] = {}
-        """Where names were bound last."""
+        """The location of each name's latest binding."""
         self.env: Env = {}
         self.block: list[Stmt] = []
         self.first: list[Stmt] = []
-        """What comes before all other statements."""
+        """The prologue: statements that precede all others."""
         self.loops: list[LoopFrame] = []
         self.flags: dict[str, Symbol] = {}
         self.none_flags: dict[str, Symbol] = {}
         self.live = True
         self.returned: Symbol | None = None
-        """Set where the function has returned from inside a loop."""
+        """The has-returned flag, for returns that are not at the function's end."""
         self.result: Result | None = None
         self.options: dict[tuple[int, ...], list[Symbol]] = {}
-        """The arrays that returns have as one item of the returned value."""
+        """The arrays that the returns choose among, by item of the returned value."""
         self.exchanged: Exchange | None = None
-        """Set by a loop that has left its names in one of several arrangements, for what follows it."""
+        """The exchange of the loop just lowered, whose rotations the code behind it must be versioned for."""
         self.requests: AxisRequests | None = None
-        """What a pragma asks of the tensor statement that is being lowered."""
+        """A pragma's requests for the tensor statement that is being lowered."""
 
     @cached_property
     def names_behind(self) -> dict[ast.stmt, frozenset[str]]:
-        """The names that are read behind each statement."""
+        """The live-out names of each statement."""
         return names_behind(self.source.ast.body)
 
     @property
@@ -238,21 +242,21 @@ class Scope:
 
     @property
     def callees(self) -> Callees:
-        """Of the function that is compiled."""
+        """The callees of the compiled function."""
         return self.names.environment.callees
 
     def loc(self, node: ast.AST) -> Loc:
         return self.source.loc(node)
 
     def lower(self, node: ast.expr) -> Value:
-        """The value of an expression; a Masked where a mask chooses."""
+        """The value of an expression; a `Masked` for a selection by a mask."""
         return self.lowering.expression(self, node)
 
     def lower_statement(self, node: ast.stmt) -> None:
         self.lowering.statement(self, node)
 
     def lower_block(self, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
-        """Statements in a row; `finish` is called at the end of each path."""
+        """Lowers a sequence of statements; `finish` is called at the end of each path."""
         self.lowering.block(self, body, finish)
 
     def emit(self, stmt: Stmt) -> None:
@@ -260,7 +264,7 @@ class Scope:
 
     @contextmanager
     def collect(self) -> Iterator[list[Stmt]]:
-        """Statements emitted inside go to the list that is yielded."""
+        """Collects the statements emitted inside the context in the list that is yielded."""
         outer, self.block = self.block, []
         try:
             yield self.block
@@ -268,26 +272,26 @@ class Scope:
             self.block = outer
 
     def found_slice(self, axis: Symbol, written: ast.Slice, extent: Expr) -> None:
-        """A slice of the statement, with the axis made for it."""
+        """Registers a slice of the statement and its axis with the pragma's requests, and emits their tests."""
         if self.requests is not None:
             for test in self.requests.found(axis, written, extent):
                 self.emit(test)
 
     def same_axis(self, old: Symbol, new: Symbol) -> None:
-        """From here on `new` runs over what `old` ran over: a pragma that speaks of one speaks of both."""
+        """Declares that `new` iterates over the same range as `old`, so that a pragma for one applies to both."""
         if self.requests is not None:
             self.requests.follow(old, new)
 
     # ------------------------------------------------------------ variables
 
     def temp(self, name: str, expr: Expr) -> Var:
-        """The value kept in a new variable."""
+        """A new variable that is assigned the expression's value."""
         symbol = self.supply.fresh(name, expr.dtype)
         self.emit(Assign(symbol, expr, loc=expr.loc))
         return Var(symbol, loc=expr.loc)
 
     def unchanging(self, expr: Expr) -> Expr:
-        """The value of an expression now, whatever is assigned later."""
+        """The expression's current value, which later assignments do not change."""
         if isinstance(expr, Const) or (isinstance(expr, Var) and expr.symbol in self.fixed):
             return expr
         if isinstance(expr, Extent) and expr.array not in self.memory.made:
@@ -300,7 +304,7 @@ class Scope:
             if self.loops and name in self.locals and name not in self.facts.early:
                 self.facts.early.add(name)
                 raise Restart
-            # In an iteration that stands before its loop, this may be where no iteration comes by at first.
+            # In a peeled iteration, control may not reach this read.
             error = UnsupportedError if self.facts.peeled else UnknownNameError
             raise error(f"{name!r} is read before it is assigned", loc,
                                      hints=("assign it first, before the loop if this is in one",))  # fmt: skip
@@ -316,7 +320,7 @@ class Scope:
         return self._value(name, binding, loc)
 
     def read_maybe(self, name: str, loc: Loc) -> Value:
-        """The same, for those who can do with a `MaybeNone`."""
+        """The value of a name; a `MaybeNone` if the name may be bound to None."""
         binding = self.env.get(name)
         if not isinstance(binding, Slot | TupleSlots) or not binding.optional:
             return self.read(name, loc)
@@ -362,7 +366,7 @@ class Scope:
         self.emit(If(Unary("~", Var(self.flags[name], loc=loc), loc=loc), (fail,), loc=loc))
 
     def start_flags(self, loc: Loc) -> None:
-        """Every flag starts unset, before the first statement."""
+        """Clears every is-set and is-None flag before the first statement."""
         for name in sorted(self.facts.flagged):
             self.flags[name] = self.supply.fresh(f"{name}_is_set", DType.BOOL)
             self.emit(Assign(self.flags[name], const(False, DType.BOOL, loc), loc=loc))
@@ -371,7 +375,7 @@ class Scope:
             self.emit(Assign(self.none_flags[name], const(False, DType.BOOL, loc), loc=loc))
 
     def start_late(self, loc: Loc) -> None:
-        """Names that are bound to an array on some paths only have one without elements at first."""
+        """Initialises the phi storage of names that only some paths bind to an array, as arrays without elements."""
         for name, (dtype, ndim) in sorted(self.facts.late.items()):
             home = new_home(self.supply, self.memory, name, dtype, ndim, loc)
             self.block += without_elements(self.memory, home, loc)
@@ -391,7 +395,7 @@ class Scope:
         self.set_flag(name, loc)
 
     def _bind_maybe(self, name: str, value: MaybeNone, loc: Loc) -> None:
-        """A name that gets a number or a tuple, or None."""
+        """Binds a name to a number or a tuple that may be None."""
         if name not in self.facts.nones:
             self.facts.nones.add(name)
             raise Restart
@@ -403,13 +407,13 @@ class Scope:
         self.emit(Assign(self.none_flags[name], is_none, loc=loc))
 
     def set_none_flag(self, name: str, value: Value | Binding, loc: Loc) -> None:
-        """Notes whether the name is bound to None."""
+        """Assigns the is-None flag of a name, if it has one."""
         if name in self.none_flags:
             is_none = isinstance(value, Opaque) and value.obj is None
             self.emit(Assign(self.none_flags[name], const(is_none, DType.BOOL, loc), loc=loc))
 
     def set_flag(self, name: str, loc: Loc) -> None:
-        """Notes that the name is bound."""
+        """Sets the is-set flag of a name, if it has one."""
         if name in self.flags:
             self.emit(Assign(self.flags[name], const(True, DType.BOOL, loc), loc=loc))
 
@@ -471,12 +475,12 @@ def _maybe(binding: Binding) -> bool:
 
 
 def constant_truth(expr: Expr) -> bool | None:
-    """The value of a condition that is known at compile time."""
+    """The value of a condition if it is known at compile time, else None."""
     return bool(expr.value) if isinstance(expr, Const) else None
 
 
 def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that are local to a function: its parameters and whatever its statements bind."""
+    """The names that are local to a function: its parameters and the names that its statements bind."""
     out = {a.arg for a in parameters_of(function)}
     stack: list[ast.AST] = list(function.body)
     while stack:

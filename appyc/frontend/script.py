@@ -1,4 +1,4 @@
-"""A module's text made ready for `appyc run`: functions and loops hand themselves over.
+"""Instrumentation of a module for `appyc run`: its functions are decorated, its loops outlined.
 
     def step(u, v):                          @__appyc__.function
         for i in ...:                        def step(u, v):
@@ -9,13 +9,13 @@
         total += x[i]
     print(total)                             print(total)
 
-`__appyc__` is put into the module's namespace by who runs it. Every statement keeps its line
-and column. A function with a decorator other than `staticmethod` and `classmethod` is left
-alone: what the decorator wants with it is not known.
+The runner defines `__appyc__` in the module's namespace. Every statement keeps its line and
+column. A function with a decorator other than `staticmethod` and `classmethod` is unchanged,
+since the decorator's use of it is unknown.
 
-A loop of the module itself becomes a function where nobody can tell: its variables are read
-by no function of the module (they would see them change), no name is looked up by its text
-(`globals`, `exec`, ...), and what is read after the loop is surely assigned. Others stay.
+A loop at module level is outlined where the change is not observable: no function of the module
+reads its variables (it would see them change), no name is looked up by its text (`globals`,
+`exec`, ...), and the loop's live-out names are definitely assigned. Other loops stay.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from appyc.frontend.syntax.liveness import live_before, names_assigned, surely_a
 from appyc.frontend.syntax.trip_counts import has_own_loop
 
 SCOPE = "__appyc__"
-"""The name under which an instrumented module finds its scope."""
+"""The global name through which an instrumented module calls the runner."""
 
 _KNOWN_DECORATORS = ("staticmethod", "classmethod")
 _BY_TEXT = frozenset({"globals", "locals", "vars", "dir", "exec", "eval", "__dict__", "__main__"})
@@ -42,7 +42,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 @dataclass(frozen=True)
 class ModuleText(Source):
-    """A whole module, its statements as the body of one function: for reading its pragmas."""
+    """A whole module as the source of one function, from which its pragmas are read."""
 
     tree: ast.FunctionDef
 
@@ -53,7 +53,7 @@ class ModuleText(Source):
 
 @dataclass(frozen=True, slots=True)
 class Instrumented:
-    """The module to compile, and the loops taken out of it."""
+    """The instrumented module, and the loops that were outlined from it."""
 
     tree: ast.Module
     regions: tuple[Part, ...]
@@ -67,7 +67,7 @@ def module_text(tree: ast.Module, text: str, file: str) -> ModuleText:
 
 
 def instrument(text: str, file: str, *, loops: bool) -> Instrumented:
-    """The module with its functions decorated, and its own loops taken out if `loops` is set.
+    """The module with its functions decorated, and its module-level loops outlined if `loops` is set.
 
     Raises SyntaxError as Python does.
     """
@@ -78,7 +78,7 @@ def instrument(text: str, file: str, *, loops: bool) -> Instrumented:
         try:
             pragmas = read_pragmas(whole)
         except PragmaError:
-            pragmas = None  # said when the function that it stands in is compiled, or by `appyc check`
+            pragmas = None  # reported when its function is compiled, or by `appyc check`
         if pragmas is not None and not _looks_up_by_text(tree):
             work = _Loops(
                 whole,
@@ -100,7 +100,7 @@ def _is_bare(node: ast.FunctionDef) -> bool:
 
 
 def _decorator(node: ast.FunctionDef) -> ast.expr:
-    """At the line of `def`, so that the function's first line stays what it is."""
+    """The decorator, located at the line of `def` so that the function's first line does not change."""
     name = ast.Attribute(ast.Name(SCOPE, ast.Load()), "function", ast.Load())
     return ast.fix_missing_locations(ast.copy_location(name, node))
 
@@ -116,7 +116,7 @@ def _outside_functions(tree: ast.AST) -> Iterable[ast.stmt]:
 
 
 def _names_of_functions(tree: ast.Module) -> frozenset[str]:
-    """Names that functions and classes of the module mention, be they theirs or the module's."""
+    """Names that functions and classes of the module mention, except those that are always local."""
     out: set[str] = set()
     for scope in (n for n in ast.walk(tree) if isinstance(n, _SCOPES)):
         for node in ast.walk(scope):
@@ -132,7 +132,7 @@ def _rebound(tree: ast.Module) -> frozenset[str]:
 
 
 def _locals_only(tree: ast.Module) -> frozenset[str]:
-    """Names that, wherever a function mentions them, are its own: assigned there and not global."""
+    """Names that are local in every function that mentions them: assigned there and not global."""
     local: set[str] = set()
     outer: set[str] = set()
     for scope in (n for n in ast.walk(tree) if isinstance(n, _SCOPES)):
@@ -148,26 +148,26 @@ def _locals_only(tree: ast.Module) -> frozenset[str]:
 
 @dataclass
 class _Loops:
-    """Takes the loops out of a module's statements."""
+    """Outlines the loops among a module's statements."""
 
     whole: ModuleText
     pragmas: dict[ast.stmt, Pragma]
     shared: frozenset[str]
-    """Names that functions of the module may look up in it."""
+    """Module variables that functions of the module may read."""
     rebound: frozenset[str]
-    """Names that functions of the module may assign in it."""
+    """Module variables that functions of the module may assign."""
     variables: frozenset[str]
     regions: list[Part] = field(default_factory=list)
 
     def in_block(self, body: list[ast.stmt], before: frozenset[str], after: frozenset[str]) -> list[ast.stmt]:
-        """before: names surely assigned when the block starts; after: those read after it."""
+        """The block with its loops outlined. before: names definitely assigned at its start. after: live-out names."""
         out: list[ast.stmt] = []
         for k, stmt in enumerate(body):
             live = live_before(body[k + 1 :], after)
             if isinstance(stmt, ast.For | ast.While):
                 out.append(self._taken_out(stmt, before, live) or stmt)
             elif isinstance(stmt, ast.If):
-                # Its blocks are changed in place: no other tree holds them.
+                # Its blocks may be mutated: no other tree shares them.
                 stmt.body = self.in_block(stmt.body, before, live)
                 stmt.orelse = self.in_block(stmt.orelse, before, live)
                 out.append(stmt)
@@ -198,6 +198,6 @@ class _Loops:
 
 
 def _binds_otherwise(loop: ast.stmt) -> bool:
-    """Whether names are bound or unbound in a way that a function's locals do not follow."""
+    """Whether the loop binds or unbinds names in a way that assignments to a function's locals do not model."""
     kinds = (ast.Import, ast.ImportFrom, ast.Delete, ast.Lambda, ast.NamedExpr, ast.Try, ast.With)
     return any(isinstance(n, kinds) for n in ast.walk(loop))

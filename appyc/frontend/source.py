@@ -1,9 +1,9 @@
-"""The source text of a function, taken when it is decorated and read when it is compiled.
+"""The source text of a function: captured at decoration, parsed at the first compilation.
 
-`capture` runs at decoration: it keeps the lines that Python has just run, so that an edit of
-the file afterwards cannot mix new text with old code. It looks at no line. `read_source`
-runs at the first compilation: it finds the function's block in the lines and parses it, with
-line and column numbers that are those of the file.
+`capture` runs at decoration: it keeps the lines that Python has just executed, so that a later
+edit of the file cannot mix new text with old code. It inspects no line. `read_source` runs at
+the first compilation: it finds the function's block in the lines and parses it, with the line
+and column numbers of the file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # a warm start reads no pragmas
     from appyc.frontend.pragmas.pragma_nodes import Pragma
 
 _HISTORY_SEARCHED = 400
-"""How many lines of an interactive session are looked through for a function."""
+"""The number of lines of an interactive session's history that are searched for a function."""
 
 _FUTURE_FLAGS = 0x1FF0000
 """The bits of `co_flags` that `from __future__ import` sets."""
@@ -34,7 +34,7 @@ _FUTURE_FLAGS = 0x1FF0000
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Where a function's text is: the lines of its file, and the line of `def` or first decorator.
+    """The location of a function's text: the lines of its file, and the line of `def` or the first decorator.
 
     `lines` is empty where Python does not know the text (code from `exec` or `python -c`).
     """
@@ -47,10 +47,10 @@ class Snippet:
 
 @dataclass(frozen=True)
 class Source:
-    """A function's text.
+    """A function's source text.
 
-    `lines` are those of the file from `first_line` on, decorators included, with the comments
-    that end the body. `indent` is the width of what stands before the first of them.
+    `lines` are the file's lines from `first_line` on, with decorators and the comments at the end
+    of the body. `indent` is the indentation of the first line.
     """
 
     name: str
@@ -67,8 +67,10 @@ class Source:
 
     @cached_property
     def ast(self) -> FunctionDef:
-        """The parsed function, `match` statements as chains of `if`s. Lines are the file's; columns too, in
-        bytes, as in every Python AST."""
+        """The parsed function, with `match` statements desugared to chains of `if`s.
+
+        Line and column numbers are the file's; columns count bytes, as in every Python AST.
+        """
         block = "".join(self.lines)
         # An indented block is parsed below an `if`, not dedented: columns stay as they are,
         # and so do strings and comments that reach further to the left than the code.
@@ -89,7 +91,7 @@ class Source:
         return without_matches(node)
 
     def loc(self, node: AST) -> Loc:
-        """The place of a statement or expression; its end is known where it lies on one line."""
+        """The source location of a statement or expression; its end is known if it lies on one line."""
         line, start = getattr(node, "lineno", self.first_line), getattr(node, "col_offset", 0)
         end_line, end = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
         if end_line != line or end is None:
@@ -118,7 +120,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Part(Source):
-    """Statements of a function as a function of their own, at their own lines.
+    """The source of a generated function that consists of a function's statements, at their original lines.
 
     `tree` shares its statements with the function's AST; `pragmas` are the function's.
     """
@@ -133,13 +135,13 @@ class Part(Source):
 
 @dataclass(frozen=True)
 class LambdaSource(Part):
-    """A lambda as a function."""
+    """The source of a lambda, as that of an equivalent function."""
 
     node: ast.Lambda
 
     @property
     def text(self) -> str:
-        """Not its lines: others may stand in them."""
+        """The unparsed expression, since the lambda's lines may contain other lambdas."""
         return ast.unparse(self.node)
 
 
@@ -151,7 +153,7 @@ def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
 
 
 def parameter_location(snippet: Snippet, name: str) -> Loc:
-    """Where a parameter stands in the function's text; the function's place where it has no text."""
+    """The source location of a parameter; the function's first line if its text is not available."""
     function_at = Loc(snippet.file, snippet.first_line)
     try:
         source = read_source(snippet)
@@ -163,7 +165,7 @@ def parameter_location(snippet: Snippet, name: str) -> Loc:
 
 
 def capture(fn: FunctionType | MethodType) -> Snippet:
-    """Where the function's text is. Cheap, so that decorating costs nothing; never fails on text."""
+    """The location of the function's text. It is cheap, for fast decoration, and parses nothing."""
     if isinstance(fn, MethodType):
         fn = cast(FunctionType, fn.__func__)
     if not isinstance(fn, FunctionType):
@@ -178,7 +180,7 @@ def capture(fn: FunctionType | MethodType) -> Snippet:
 
 
 def read_source(fn: FunctionType | MethodType | Snippet) -> Source:
-    """The function's source, of which UnsupportedError says if it cannot be had."""
+    """The function's source. Raises UnsupportedError if it is not available."""
     snippet = fn if isinstance(fn, Snippet) else capture(fn)
     name, file, first = snippet.code.co_name, snippet.file, snippet.first_line
     if name == "<lambda>":
@@ -196,7 +198,7 @@ def read_source(fn: FunctionType | MethodType | Snippet) -> Source:
 
 
 def _lambda(snippet: Snippet) -> Source:
-    """The source of a lambda: the only one that starts in its line, or one there that has its code."""
+    """The source of a lambda: the only lambda that starts in its line, or one there with the same bytecode."""
     code, first = snippet.code, snippet.first_line
     try:
         module = ast.parse("".join(snippet.lines))
@@ -214,7 +216,7 @@ def _lambda(snippet: Snippet) -> Source:
 
 
 def _code_of(node: ast.Lambda, like: CodeType) -> CodeType:
-    """What the lambda compiles to where nothing of it is found outside but globals."""
+    """The code object of a lambda whose free names are all globals."""
     whole = compile(
         ast.Expression(node), like.co_filename, "eval", like.co_flags & _FUTURE_FLAGS, dont_inherit=True
     )
@@ -228,16 +230,16 @@ def _alike(a: CodeType, b: CodeType) -> bool:
 
 
 def lambda_definition(node: ast.Lambda, name: str) -> FunctionDef:
-    """The function with a name that does the same."""
+    """The function definition that is equivalent to a lambda."""
     value = ast.copy_location(ast.Return(node.body), node.body)
     return ast.copy_location(FunctionDef(name, node.args, [value], []), node)
 
 
 def _block_length(lines: Sequence[str]) -> int:
-    """How many lines the function takes that starts (with a decorator, maybe) at the first one.
+    """The number of lines of the function that starts at the first line, decorators included.
 
-    Comments after the last statement count where they are indented deeper than `def`: a
-    pragma among them is a mistake to report.
+    Comments behind the last statement count if they are indented deeper than `def`: a
+    pragma among them is an error to report.
     """
     column = len(lines[0]) - len(lines[0].lstrip())
     depth = base = end = 0
@@ -278,10 +280,10 @@ class _History(Protocol):
 
 
 def _from_history(code: CodeType) -> tuple[str, Sequence[str]]:
-    """The text of a function typed at Python's prompt, from the line editor's history.
+    """The text of a function entered in the interactive interpreter, from the line editor's history.
 
-    Before 3.13 Python keeps no text of what is typed. The history lacks blank lines and a line
-    that repeats the one before it, so text is taken only where it compiles to this very code.
+    Before 3.13 Python keeps no text of interactive input. The history lacks blank lines and
+    repeated lines, so text is accepted only if it compiles to the same code object.
     """
     history = cast("_History | None", sys.modules.get("readline"))
     if history is None:
@@ -313,7 +315,7 @@ def _compiles_to(text: str, code: CodeType) -> bool:
 
 
 def _remember(text: str) -> str:
-    """Gives the text a name under which errors and tracebacks find its lines, as IPython does."""
+    """Registers the text in `linecache`, so that errors and tracebacks find its lines; gives its file name."""
     name = f"<python-input-{zlib.crc32(text.encode()):08x}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     return name
