@@ -179,8 +179,7 @@ def _spliced(body: list[ast.stmt], old: ast.stmt, new: list[ast.stmt]) -> list[a
 
 
 def annotation_around(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
-    """The location of the pragma of the annotated loop around the fault, or of its `prange` loop; None if there is none.
-    """
+    """The location of the pragma or `prange` of the annotated loop around the fault; None if there is none."""
     place = _place_of(error, source)
     path = _path_to(source.ast, place.line if place is not None else 0) or []
     loop = next((s for s in path if _is_annotated(s, pragmas)), None)
@@ -423,7 +422,7 @@ def _has_loop(stmt: ast.stmt) -> bool:
 
 
 _FEW = 16
-"""The trip count below which a loop in Python is no slower than the call of an outlined region."""
+"""The trip count up to which a loop in Python is no slower than the call of an outlined region."""
 
 
 def jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:

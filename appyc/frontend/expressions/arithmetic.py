@@ -1,4 +1,4 @@
-"""Operators on numbers: result types as NumPy 2 and Python have them, and the IR for them."""
+"""Operators on numbers: type promotion as in NumPy 2 and Python, and the IR for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from appyc.ir.types import DType
 
 
 class PartedTypesError(UnsupportedError):
-    """An operation on a number that has another type on another path, where that makes a difference."""
+    """An operation on a number whose type depends on the path, where the result depends on that type."""
 
     def __init__(self, either: Either | None, loc: Loc) -> None:
         super().__init__(
@@ -66,7 +66,7 @@ def python_number(value: bool | int | float | complex, loc: Loc) -> Number:
 
 
 def cast(expr: Expr, dtype: DType) -> Expr:
-    """The expression as `dtype`; constants are converted here and now."""
+    """The expression converted to `dtype`; constants are folded."""
     if expr.dtype is dtype:
         return expr
     if isinstance(expr, Const):
@@ -92,7 +92,7 @@ def to_type(number: Number, target: NumberType) -> Number:
 
 
 def truth_of(expr: Expr) -> Expr:
-    """`expr` as a bool."""
+    """The truth value of `expr`, as a bool."""
     if expr.dtype is DType.BOOL:
         return expr
     if isinstance(expr, Const):
@@ -133,9 +133,9 @@ def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
 
 
 def _in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc) -> Number:
-    """`make` of numbers that have one of several types, where it does not matter which they have.
+    """`make` of operands that may have one of several types, if the result is the same for each type.
 
-    Raises PartedTypesError where it does.
+    Raises PartedTypesError if it is not.
     """
     k, mixed = next((k, n) for k, n in enumerate(operands) if n.either is not None)
     ways = [
@@ -151,7 +151,7 @@ def _in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence
 def _in_each_type_or_one(
     make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc
 ) -> Number | None:
-    """None where the types that are left do not allow it."""
+    """`make` of the operands, further alternatives included; None if their types do not allow the operation."""
     try:
         if any(n.either is not None for n in operands):
             return _in_each_type(make, operands, loc)
@@ -161,7 +161,7 @@ def _in_each_type_or_one(
 
 
 def ways_of(number: Number) -> list[Number]:
-    """A number of one of several types, as of each; Python's first."""
+    """A number that may have one of several types, converted to each of them; Python's int is first."""
     either = number.either
     if either is None:
         return [number]
@@ -172,11 +172,11 @@ def ways_of(number: Number) -> list[Number]:
 
 
 def _one_of(results: Sequence[Number], weak: Sequence[Range]) -> Number | None:
-    """What operands of each type give, if that is one value. weak: what the other operands, Python's ints, may be."""
+    """The common value of the results for each type; None if they may differ. weak: ranges of Python int operands."""
     first, last = results[0], results[-1]
     dtypes = {n.type.dtype for n in results}
     if len(dtypes) == 1 and len({n.python for n in results if n.either is None}) == 1:
-        return first  # the value goes from the type that holds all into this one
+        return first  # the value converts from the wider type to this one
     if len(dtypes) == 1 and (last.type.dtype is DType.INT64 or not last.type.dtype.is_integer):
         if not last.type.dtype.is_integer:
             return last
@@ -193,7 +193,7 @@ def _one_of(results: Sequence[Number], weak: Sequence[Range]) -> Number | None:
 
 
 def _fold(op: str, a: Number, b: Number, loc: Loc) -> Number | None:
-    """The result where both operands are Python literals and nothing can go wrong."""
+    """Constant folding: the result for two Python literals if the operation cannot raise; else None."""
     if not (a.python and b.python) or a.constant is None or b.constant is None:
         return None
     x, y = a.constant, b.constant
@@ -206,7 +206,7 @@ def _fold(op: str, a: Number, b: Number, loc: Loc) -> Number | None:
     try:
         value = PYTHON_BINARY[op](x, y)
     except (ArithmeticError, TypeError, ValueError):
-        return None  # the program raises when it gets here, not when it is compiled
+        return None  # the program raises at run time, not at compile time
     if isinstance(value, int) and not isinstance(value, bool) and not holds(DType.INT64, value):
         return None
     assert isinstance(value, bool | int | float | complex)
@@ -372,7 +372,7 @@ def _compare_integers(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
 
 
 def common_type(a: Number | Slot, b: Number | Slot) -> NumberType | None:
-    """The type for a value that is one of the two, not a result of both: it holds either."""
+    """The join of two numbers' types: a type that holds either value, as at a join or in a select."""
     t = joined(a.known_type, b.known_type)
     for number in (a, b):
         literal = number.constant if isinstance(number, Number) else number.literal
@@ -386,7 +386,7 @@ _LARGEST_FLOAT32 = 3.4028234663852886e38
 
 
 def select(cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
-    """`a if cond else b`, in the type that both meet in."""
+    """`a if cond else b`, in the common type of both."""
     t = common_type(a, b)
     if t is None:
         raise PartedTypesError(None, loc)
@@ -408,7 +408,7 @@ def _builtin_extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
     """Python's min and max, which keep each operand's own type."""
     t = common_type(a, b)
     if t is None and all(n.type.dtype.is_integer for n in (a, b)):
-        # uint64 beside a signed type. The larger one is in uint64, the smaller one in int64.
+        # uint64 and a signed type: the maximum fits into uint64, the minimum into int64.
         dtype, end, other = (DType.UINT64, 0, "max") if op == "max" else (DType.INT64, 2**63 - 1, "min")
         a, b = (
             n if (n.type.dtype is DType.UINT64) == (dtype is DType.UINT64)
@@ -432,7 +432,7 @@ def _extremum(op: str, a: Number, b: Number, t: NumberType, loc: Loc) -> Number:
 
 
 def nearest(a: Number, dtype: DType, loc: Loc) -> Number:
-    """A Python int as the value of an integer type that is nearest to it."""
+    """A Python int saturated to the range of an integer type."""
     if a.type != PY_INT or not dtype.is_integer or is_within(range_of(a.expr), limits(dtype)):
         return a
     least, greatest = limits(dtype)
@@ -443,7 +443,7 @@ def nearest(a: Number, dtype: DType, loc: Loc) -> Number:
 
 
 def absolute(a: Number, loc: Loc) -> Number:
-    """`abs(a)`; a complex number's is real."""
+    """`abs(a)`; the result is real for a complex number."""
     if a.either is not None:
         return _in_each_type(lambda numbers: absolute(numbers[0], loc), (a,), loc)
     if a.type == PY_BOOL:

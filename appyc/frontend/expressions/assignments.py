@@ -1,4 +1,4 @@
-"""Assignments: to names, elements, slices, items of dicts, and to several of them at once."""
+"""Assignments: to names, elements, slices and items of dicts, with unpacking."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _ATOMIC_OPS = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
 
 
 def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Loc) -> None:
-    """`targets = value`: the value is evaluated once, and first."""
+    """`targets = value`: the value is evaluated once, before the targets."""
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.list_names:
         lists.bind_list(scope, targets[0].id, value, loc)
         return
@@ -77,7 +77,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
 
 
 def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
-    """`target = value`."""
+    """Assigns a value to one target: `target = value`."""
     if (part := written_part(target)) is not None:
         _store(scope, part.place, with_part(scope, part, value, loc), loc)
         return
@@ -101,7 +101,10 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
 
 
 def _reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
-    """`x.shape = n`: of an array that the function has made, or a row of one, that no other name has, a new view."""
+    """`x.shape = n`: rebinds the name to a reshaped view.
+
+    The array, or the row of an array, must be allocated by the function and have no other name.
+    """
     array = scope.read(name, loc) if name in scope.locals else None
     place = place_of_row(scope, array, loc)
     if place is None or place[0] not in scope.memory.made or not all(isinstance(i, Const) for i in place[1]):
@@ -140,7 +143,7 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
 def _gathered(
     scope: Scope, elts: list[ast.expr], value: Value, starred: int, loc: Loc
 ) -> tuple[list[ast.expr], TupleValue]:
-    """`a, *b = ...` as `a, b = ...`, where b gets a tuple; a list it is that may only be looked at."""
+    """`a, *b = ...` as `a, b = ...`, where b is bound to a tuple; the program must only read b."""
     star = elts[starred]
     assert isinstance(star, ast.Starred)
     if not isinstance(star.value, ast.Name) or star.value.id not in scope.read_lists:
@@ -174,7 +177,7 @@ def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
 
 
 def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
-    """What an assignment writes: an element, or several. Raises for what cannot be written."""
+    """The element or elements that an assignment stores into. Raises for targets that cannot be stored into."""
     loc = scope.loc(target)
     owner = lower_expression(scope, target.value)
     if not isinstance(owner, ArrayRef | Tensor):
@@ -214,18 +217,18 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
     with scope.collect() as block:
         ref = _target(scope, target)
     if isinstance(ref, Tensor | Masked) or ref.ndim:
-        # Tests of the target's own shape may come first; nothing is written before the value is read.
+        # Tests of the target's shape may precede the value; no store does.
         scope.block.extend(block)
         assign(scope, ref, value, loc)
         return
     if is_array(value) and any(
         isinstance(n, ast.Constant) and n.value is ... for n in ast.walk(target.slice)
     ):
-        # `a[..., 0]` is an array without axes, to which one of a single element fits.
+        # `a[..., 0]` is a 0-dimensional array, to which an array of one element can be assigned.
         value = as_value(without_leading_ones(scope, as_tensor(scope, value, loc), 0, loc))
     stored = number(value, loc, "the assigned value")
     if block and not isinstance(stored.expr, Const):
-        # The index makes statements, and Python evaluates the value first.
+        # The index emits statements, and Python evaluates the value first.
         stored = replace(stored, expr=scope.temp("value", stored.expr))
     scope.block.extend(block)
     require_fit(scope, stored, ref.symbol.dtype, loc)
@@ -233,7 +236,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
 
 
 def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: Value, loc: Loc) -> None:
-    """`name[index] = value`, where no other name has the dict."""
+    """`name[index] = value` for a dict that no other name is bound to."""
     owner = scope.read(name, loc)
     assert isinstance(owner, DictValue), "the name is bound to dicts alone"
     items = list(owner.values.items)
@@ -259,7 +262,7 @@ def converted(value: Number, ref: ArrayRef, loc: Loc) -> Expr:
 
 
 def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr, loc: Loc) -> None:
-    """`target += value` and its kin."""
+    """Augmented assignment: `target op= value`."""
     symbol = binary_symbol(op)
     if isinstance(target, ast.Name) and target.id in scope.list_names:
         lists.extend(scope, target.id, value, loc)
@@ -332,7 +335,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
 
 
 def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> Value:
-    """The new value of a dict's item; an array would be changed in place, and other names might have it."""
+    """The new value of a dict's item. Raises UnsupportedError for an array, which Python would update in place."""
     out = lower_expression(scope, node)
     if is_array(out):
         raise UnsupportedError("an array in a dict cannot be updated through it", loc,
@@ -343,7 +346,7 @@ def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> Value:
 def _update_array(
     scope: Scope, target: ArrayRef | Tensor | Masked, symbol: str, value: Value, loc: Loc
 ) -> None:
-    """`target op= value` in the target's memory. Raises where NumPy refuses the result's type."""
+    """`target op= value` for an array, in place. Raises TypeInferenceError where NumPy refuses the result's type."""
     out = array_operation(scope, symbol, target, value, loc)
     old, new = element_type(target), element_type(out)
     if "biufc".index(new.kind.replace("u", "i")) > "biufc".index(old.kind.replace("u", "i")):

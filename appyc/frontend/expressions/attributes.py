@@ -28,7 +28,7 @@ from appyc.frontend.types.values import (
 
 
 def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
-    """`owner.name`."""
+    """The value of the attribute `owner.name`."""
     owner = expressions.put_together(scope, owner, loc)
     match owner:
         case Masked():

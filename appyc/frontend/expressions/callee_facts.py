@@ -1,4 +1,4 @@
-"""The callees of a function while it is lowered: what is known of them, and what they read of what is around them."""
+"""Facts about the callees of a function that is being lowered: their result types, side effects and free symbols."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from appyc.ir.nodes import Alloc, Call, Callee, For, ForAll, Function, Node, Red
 from appyc.ir.visit import arrays_written, rewrite, scalars_written, symbols_of, walk
 
 Shape: TypeAlias = Hashable
-"""What a callee returns: a NumberType, None, the number of a parameter that is an array, or a tuple with such."""
+"""The type of a callee's result: a NumberType, None, the number of an array parameter, or a tuple of such."""
 
 
 @dataclass
 class Known:
-    """What attempts at a function have learnt. recursive: the functions that call themselves. results: what callees
-    return, by function and types. written: the parameters that they store into."""
+    """The facts that rounds of lowering have found. recursive: the functions that call themselves. results: the
+    result types of callees, by function and argument types. written: the parameters that callees store into."""
 
     recursive: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
@@ -26,8 +26,8 @@ class Known:
 
 @dataclass
 class Made:
-    """A callee of this attempt. function: None until it has been lowered. stored: the arrays around it that it
-    stores into."""
+    """A callee in this round. function: None until it has been lowered. stored: the enclosing functions' arrays
+    that it stores into."""
 
     name: str
     key: Hashable
@@ -37,14 +37,14 @@ class Made:
 
 @dataclass
 class Callees:
-    """The callees of one attempt. settled: nothing was learnt that the attempt should have known."""
+    """The callees of one round of lowering. settled: whether the round has found no new fact."""
 
     known: Known
     made: dict[Hashable, Made] = field(default_factory=dict)
     settled: bool = True
 
     def is_done(self) -> bool:
-        """Whether the attempt stands. What never returns is taken to return an integer on the next."""
+        """Whether the facts have reached their fixed point. A callee that never returns is given an integer result."""
         if self.settled:
             for made in self.made.values():
                 if made.key not in self.known.results:
@@ -59,7 +59,7 @@ class Callees:
 
 
 def with_callees(function: Function, callees: Callees) -> Function:
-    """The function with its callees, and with parameters for what those read of the functions around them."""
+    """Lambda lifting: the function with its callees, whose free symbols become hidden parameters."""
     made = {m.name: m.function for m in callees.made.values() if m.function is not None}
     if not made:
         return function
@@ -82,13 +82,13 @@ def with_callees(function: Function, callees: Callees) -> Function:
 
 
 def _hidden(made: Mapping[str, Function]) -> tuple[dict[str, list[Symbol]], dict[str, set[Symbol]]]:
-    """By callee: the symbols that are no parameters and that it, or what it calls, reads without defining them; and
-    which of them it stores into."""
+    """By callee: its free symbols and those of its own callees, transitively; and the arrays among them that are
+    stored into."""
     own = {name: _defined(fn) for name, fn in made.items()}
     called = {name: {n.callee for n in walk(fn) if isinstance(n, Call)} for name, fn in made.items()}
     free = {name: set(symbols_of(fn)) - own[name] for name, fn in made.items()}
     written = {name: arrays_written(fn) - own[name] for name, fn in made.items()}
-    for _ in made:  # as many rounds as a chain of calls can be long
+    for _ in made:  # the length of the longest chain of calls bounds the rounds
         for name in made:
             for other in called[name]:
                 free[name] |= free[other] - own[name]
@@ -97,7 +97,7 @@ def _hidden(made: Mapping[str, Function]) -> tuple[dict[str, list[Symbol]], dict
 
 
 def _defined(fn: Function) -> set[Symbol]:
-    """The symbols of a callee's own."""
+    """The symbols that a callee defines: parameters, scalars, allocations, axes."""
     out = {*fn.params, *scalars_written(fn)}
     for node in walk(fn):
         match node:

@@ -1,4 +1,4 @@
-"""Calls: functions of numbers from the table, and Python functions, which are inlined."""
+"""Calls: built-in and library functions from tables, and Python functions, which are inlined."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
 
 @contextmanager
 def _answered_by_library(loc: Loc) -> Iterator[None]:
-    """A form of an array function that has no loops here is a call of the library."""
+    """A context that turns an unsupported form of an array function into a library call, made in Python."""
     try:
         yield
     except UnsupportedError as error:
@@ -128,7 +128,7 @@ def _answered_by_library(loc: Loc) -> Iterator[None]:
 
 
 def _receiver(method: Opaque) -> Opaque:
-    """The object that a method is bound to, found again by way of the method."""
+    """The object that a method is bound to, with its access path through the method."""
     assert isinstance(method.obj, MethodType)
     path = method.root.step("attr", "__self__") if method.root is not None else None
     return Opaque(method.obj.__self__, path)
@@ -183,7 +183,7 @@ def _from_table(
 
 
 def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None:
-    """`float("inf")`, and `np.uint64(...)` of a literal beyond int64."""
+    """A conversion of a literal: `float("inf")`, and `np.uint64(...)` of a literal beyond int64; None for others."""
     match nodes:
         case [ast.Constant(value=str(text))] if obj in (float, int, complex):
             try:
@@ -281,7 +281,7 @@ def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 
 def _isinstance(scope: Scope, node: ast.Call, loc: Loc) -> Value:
-    """`isinstance(x, kind)`, which types tell."""
+    """`isinstance(x, kind)`, decided by the inferred type."""
     args = _positional(scope, node, loc)
     if len(args) != 2:
         raise TypeInferenceError("isinstance takes 2 arguments", loc)
@@ -296,7 +296,7 @@ def _isinstance(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 
 def _type_of(value: Value, loc: Loc) -> type:
-    """The type that Python gives a value."""
+    """The Python type of a value."""
     match value:
         case Number():
             kind = value.type.dtype.numpy.type
@@ -316,7 +316,7 @@ def _type_of(value: Value, loc: Loc) -> type:
 
 
 def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
-    """`tuple(...)` of what has as many items as the types tell."""
+    """`tuple(...)` of a value whose number of items is known from its type."""
     nodes = _positional(scope, node, loc)
     match nodes:
         case []:

@@ -32,7 +32,7 @@ _COMPARE: dict[type[ast.cmpop], str] = {
 def lower_comparison(
     scope: Scope, left: ast.expr, ops: list[ast.cmpop], comparators: list[ast.expr], loc: Loc
 ) -> Value:
-    """A comparison, or a chain of them: each operand is evaluated once, and the first false one ends it."""
+    """A comparison, or a chain of comparisons. Each operand is evaluated once; the first false comparison decides."""
     if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops):
         return _identity(scope, left, ops, comparators, loc)
     if len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq) and _is_none_literal(comparators[0]):
@@ -67,7 +67,7 @@ def _is_none_literal(node: ast.expr) -> bool:
 
 
 def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | None:
-    """Strings, dtypes and None, which are known at compile time, are compared there."""
+    """The comparison of two compile-time objects (text, dtypes, None); None for other operands."""
     a, b = values
     if not (isinstance(a, Opaque) and isinstance(b, Opaque)) or not isinstance(op, ast.Eq | ast.NotEq):
         return None
@@ -77,7 +77,7 @@ def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | N
 def _identity(
     scope: Scope, left: ast.expr, ops: list[ast.cmpop], comparators: list[ast.expr], loc: Loc
 ) -> Value:
-    """`x is None` and `x is not None`, which are known at compile time; `x in (1, 2)`."""
+    """Identity and membership: `x is None`, `x is not None`, `x in (1, 2)`. Most identities fold at compile time."""
     if len(ops) == 1 and isinstance(ops[0], ast.In | ast.NotIn):
         found = _membership(scope, left, comparators[0], loc)
         return found if isinstance(ops[0], ast.In) else arithmetic.logical_not(found, loc)
@@ -95,8 +95,7 @@ def _identity(
 
 
 def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Number:
-    """`item in among`: of numbers and of text, in a tuple, list or set that is written out or has a name, or
-    among the keys of a dict."""
+    """`item in among`, for a number or text: in a tuple, list or set (a display or a name), or in a dict's keys."""
     if isinstance(among, ast.List | ast.Set):
         among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
     wanted, found = expressions.lower_operands(scope, [item, among])
@@ -125,7 +124,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
 
 
 def _among_list(scope: Scope, wanted: Number, found: ListValue, loc: Loc) -> Number:
-    """Whether an item of the list is that number."""
+    """Whether the list contains the number."""
     from appyc.frontend.library.array_reductions import Along, reduce_array  # noqa: PLC0415  (it counts masks)
 
     kept = replace(wanted, expr=scope.temp("wanted", wanted.expr))

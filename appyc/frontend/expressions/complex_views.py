@@ -1,6 +1,6 @@
 """Assignments to a part of complex arrays: `z.real[1:] = x`, `z.imag = 0`, `z.real *= 2`.
 
-The whole elements are written, each with the other part that it had.
+Whole complex elements are stored, each with its other part unchanged.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from appyc.ir.nodes import Intrinsic
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """place: the elements that an assignment to a part changes. name: "real" or "imag"."""
+    """The real or imaginary part of elements, as a target. place: the elements. name: "real" or "imag"."""
 
     place: ast.Subscript
     name: str
 
 
 def written_part(target: ast.expr) -> Part | None:
-    """What `z.real`, `z.imag` or `z.real[i]` as a target stands for; None for other targets."""
+    """The part that `z.real`, `z.imag` or `z.real[i]` denotes as a target; None for other targets."""
     match target:
         case ast.Attribute(value=owner, attr="real" | "imag" as name):
             index: ast.expr = ast.copy_location(ast.Constant(...), target)
@@ -39,7 +39,7 @@ def written_part(target: ast.expr) -> Part | None:
 
 
 def with_part(scope: Scope, part: Part, value: Value, loc: Loc) -> Value:
-    """What is to be stored in the part's place. Raises where the place has no such part."""
+    """The complex elements to store for an assignment to a part. Raises if the elements have no such part."""
     owner = expressions.lower_expression(scope, part.place.value)
     if not isinstance(owner, ArrayRef | Tensor):
         raise UnsupportedError(f"the part of {describe(owner)} cannot be assigned", loc,

@@ -1,7 +1,7 @@
-"""Expressions: from Python's AST to IR.
+"""Lowering of expressions from Python's AST to IR.
 
-An expression that needs statements first (a call that is inlined, a test that may raise)
-emits them into the current block, in Python's order of evaluation.
+An expression that needs statements (an inlined call, a test that may raise) emits them into the
+current block, in Python's order of evaluation.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_wr
 
 
 def lower_expression(scope: Scope, node: ast.expr) -> Value:
-    """The value of an expression, with what a mask chooses put together."""
+    """The value of an expression, with a selection by a mask packed into an array."""
     return put_together(scope, scope.lower(node), scope.loc(node))
 
 
 def lower_or_none(scope: Scope, node: ast.expr) -> Value:
-    """The same, for those who can do with a `MaybeNone` too."""
+    """The value of an expression; a `MaybeNone` for a name that may be bound to None."""
     if isinstance(node, ast.Name) and node.id in scope.locals:
         return scope.read_maybe(node.id, scope.loc(node))
     return lower_expression(scope, node)
 
 
 def put_together(scope: Scope, value: Value, loc: Loc) -> Value:
-    """The value, where a mask still stands beside its array."""
+    """The value, with a selection by a mask (`Masked`) packed into an array."""
     return packed(scope, value, loc) if isinstance(value, Masked) else value
 
 
 def dict_item(scope: Scope, owner: DictValue, index: ast.expr, loc: Loc) -> int:
-    """The position of `owner[index]` among the values. Raises UnsupportedError for a key that is not there."""
+    """The position of `owner[index]` among the dict's values. Raises UnsupportedError for an unknown key."""
     key = known_key(lower_or_none(scope, index))
     if key is None or key not in owner.keys:
         raise UnsupportedError("a dict is indexed in compiled code by keys that it was written with", loc,
@@ -69,7 +69,7 @@ def dict_item(scope: Scope, owner: DictValue, index: ast.expr, loc: Loc) -> int:
 
 
 def known_key(value: Value) -> Key | None:
-    """The text or the integer that a value is known to be."""
+    """The value as a dict key, if it is text or an integer known at compile time; else None."""
     if isinstance(value, Opaque) and isinstance(value.obj, str):
         return value.obj
     if isinstance(value, Number) and value.python and isinstance(value.constant, int):
@@ -78,7 +78,7 @@ def known_key(value: Value) -> Key | None:
 
 
 def keys_of(owner: DictValue, loc: Loc) -> TupleValue:
-    """The keys of a dict, in its order."""
+    """The keys of a dict, in insertion order."""
     return TupleValue(
         tuple(
             Opaque(key) if isinstance(key, str) else arithmetic.python_number(key, loc) for key in owner.keys
@@ -87,7 +87,7 @@ def keys_of(owner: DictValue, loc: Loc) -> TupleValue:
 
 
 def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
-    """The expressions, with the items of tuples in place of `*t`. Raises UnsupportedError for others."""
+    """The expressions, with each `*t` of a tuple expanded to its items. Raises UnsupportedError for other iterables."""
     out: list[ast.expr] = []
     for node in nodes:
         if not isinstance(node, ast.Starred):
@@ -97,7 +97,7 @@ def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
         if isinstance(inner, ast.Tuple | ast.List):
             out += unstarred(scope, inner.elts)
             continue
-        # A name, or an attribute of one, may be read once for each item.
+        # A name or an attribute has no side effects, so it may be read once per item.
         value = lower_expression(scope, inner) if isinstance(inner, ast.Name | ast.Attribute) else None
         if not isinstance(value, TupleValue):
             raise UnsupportedError("only a tuple that has a name can stand behind * here", scope.loc(node),
@@ -111,11 +111,11 @@ def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
 def lower_operands(
     scope: Scope, nodes: list[ast.expr], lower: Callable[[Scope, ast.expr], Value] | None = None
 ) -> list[Value]:
-    """Several expressions, left to right. lower: in place of `Scope.lower`.
+    """The values of several expressions, evaluated left to right. lower: replaces `Scope.lower`.
 
-    Where a later one emits statements (it was a call that was inlined), the earlier ones
-    are kept in variables, so that those statements do not change what they read. What a mask
-    chooses may be a `Masked`.
+    Where a later expression emits statements (as an inlined call does), the values of earlier ones
+    are saved in variables, so that the statements cannot change them. A selection by a mask is a
+    `Masked`.
     """
     values: list[Value] = []
     for node in nodes:
@@ -129,7 +129,7 @@ def lower_operands(
 
 
 def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
-    """The value as it is before the statements of `block` run."""
+    """The value from before the statements of `block`, saved in variables where these may change it."""
     match value:
         case Number(expr=Const()):
             return value
@@ -159,20 +159,20 @@ def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
 
 
 def _changes(read: Sequence[Expr], block: list[Stmt]) -> bool:
-    """Whether statements change what expressions read. Most only test lengths."""
+    """Whether statements write an array or scalar that the expressions read. Most only test lengths."""
     arrays, scalars = arrays_written(block), scalars_written(block)
     return bool(arrays_read(read) & arrays or scalars_read(read) & scalars)
 
 
 def wrong_kind(value: Value) -> type[CompileError]:
-    """The error for a value that does not fit: what Python may do with an object is Python's to say."""
+    """The error for a value of the wrong kind: UnsupportedError for objects, whose operations only Python knows."""
     return (
         UnsupportedError if isinstance(value, Opaque | DictValue | MaybeNone | Wide) else TypeInferenceError
     )
 
 
 def number(value: Value, loc: Loc, what: str = "this") -> Number:
-    """The value as a number; a 0-dimensional array is read. Raises TypeInferenceError."""
+    """The value as a number; a 0-dimensional array is loaded. Raises CompileError for other values."""
     match value:
         case Number():
             return value
@@ -192,7 +192,7 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
 
 
 def _index_fully(array: ArrayRef | Tensor) -> str:
-    """What to do where an array stands in a number's place."""
+    """The hint for an array where a number is needed."""
     if isinstance(array, Tensor) or not array.index:
         return "index its elements in a loop"
     name, ndim = array.symbol.name, array.symbol.array.ndim
@@ -228,7 +228,7 @@ def as_index(value: Number, loc: Loc) -> Expr:
 
 
 def with_items(scope: Scope, node: ast.Call) -> ast.Call:
-    """The call with the items of tuples in place of starred arguments."""
+    """The call with its starred arguments expanded to the items of the tuples."""
     if not any(isinstance(a, ast.Starred) for a in node.args):
         return node
     return ast.copy_location(ast.Call(node.func, unstarred(scope, node.args), node.keywords), node)

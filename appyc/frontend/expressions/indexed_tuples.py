@@ -1,12 +1,12 @@
-"""Tuples of numbers whose items a program picks by a position that only the run shows.
+"""Lookup tables for tuples of numbers that are indexed at run time.
 
     weights = (0.1, 0.2, 0.7)               weights_items = [0.1, 0.2, 0.7]
     for k in range(3):               ->     for k in range(3):
         s += weights[k] * a[k]                  s += weights_items[k] * a[k]
 
-The numbers of a tuple that has a name and is indexed so are put into an array beside it, once, where the
-name is bound; those of tuples of one length too, or each of their columns where these differ in type. Items of
-several types are of their common type.
+The numbers of a named tuple that is indexed at run time are copied into an array once, where the name is bound.
+A tuple of tuples of one length has a two-dimensional table, or a table per column if the columns differ in type.
+Items of several types are converted to their common type.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from appyc.ir.types import ArrayType, DType
 
 
 def table_of(scope: Scope, items: Sequence[Value], name: str, loc: Loc) -> Table | None:
-    """The items' numbers in arrays; None where they are no numbers, or tuples that differ in length."""
+    """The lookup table of a tuple's items; None for items that are not numbers, or tuples of different lengths."""
     lengths = _lengths(items)
     if lengths is None:
         return None
@@ -48,7 +48,7 @@ def table_of(scope: Scope, items: Sequence[Value], name: str, loc: Loc) -> Table
 
 
 def _lengths(items: Sequence[Value]) -> tuple[int, ...] | None:
-    """The lengths of nested tuples of numbers, where all that stand side by side have one length."""
+    """The shape of nested tuples of numbers; None unless all tuples at one depth have the same length."""
     if all(isinstance(item, Number) for item in items):
         return (len(items),) if items else None
     inner = {_lengths(item.items) if isinstance(item, TupleValue) else None for item in items}
@@ -77,7 +77,7 @@ def _filled(
 
 
 def table_of_constants(scope: Scope, items: Sequence[Value], loc: Loc) -> Table | None:
-    """The same of items that are constants: filled before anything else runs. None for other items."""
+    """The lookup table of constant items, which is filled in the function's prologue; None for other items."""
     if not all(_is_constant(item) for item in items):
         return None
     with scope.collect() as block:
@@ -93,7 +93,7 @@ def _is_constant(value: Value) -> bool:
 
 
 def item_of(table: Table, position: IrExpr, length: int, loc: Loc) -> Value:
-    """The item at a position, which the access to the array checks. length: of the items of tuples."""
+    """The table's item at a position; the array access checks its bounds. length: the length of tuple items."""
     if not isinstance(table, TableColumn):
         return TupleValue(tuple(item_of(column, position, 0, loc) for column in table))
     place = (*table.index, position)

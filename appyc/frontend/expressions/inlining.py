@@ -1,4 +1,4 @@
-"""Calls of Python functions: the callee's body stands in place of the call, or it is called where it is recursive."""
+"""Inlining of Python functions at their calls; recursive functions are called."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.types.values import Opaque, TupleValue, Value
 
 MAX_CALL_DEPTH = 40
-"""Calls inside calls."""
+"""The maximal depth of inlined calls."""
 
 
 def inline(
     scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: Opaque | None, loc: Loc
 ) -> Value:
-    """The callee's body in place of the call; its result is the call's value."""
+    """Inlines a Python function at a call; gives the call's value."""
     _note_recursion(scope, fn.__code__, fn.__name__, loc)
     signature = inspect.signature(fn, follow_wrapped=False)
     arguments = bind(scope, node, fn.__name__, signature, bound, loc)
@@ -39,18 +39,18 @@ def inline(
 
 
 def inlined(scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc) -> Value:
-    """The same for a function of our own, with values for all its parameters."""
+    """Inlines a function of appyc's own, given values for all its parameters."""
     names = Names(fn, scope.names.environment, AccessPath((("own", fn.__qualname__),)))
     return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
 
 
 def is_named_tuple(kind: object) -> TypeGuard[type]:
-    """Whether it is a class that `namedtuple` or `NamedTuple` has made."""
+    """Whether a value is a class made by `namedtuple` or `NamedTuple`."""
     return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_field_defaults")
 
 
 def named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
-    """`Point(x, y)`."""
+    """The value of a named tuple's constructor: `Point(x, y)`."""
     signature = inspect.signature(kind)
     arguments = bind(scope, node, kind.__name__, signature, None, loc)
     items = [
@@ -61,7 +61,7 @@ def named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
 
 
 def inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:
-    """The same for a function that is defined inside the one that is compiled."""
+    """Inlines a nested function at a call."""
     _note_recursion(scope, fn.key, fn.tree.name, loc)
     arguments = fn.defaults | bind(scope, node, fn.tree.name, fn.signature, None, loc)
     with _called(fn.tree.name, loc):
@@ -79,7 +79,7 @@ def _body(
     around: dict[str, Value],
     name: str,
 ) -> Value:
-    """The body in place of the call, or a call where the function calls itself. around: as in `Called`."""
+    """The value of a call: inlined, or a call of a callee for a recursive function. around: as in `Called`."""
     if key in scope.callees.known.recursive:
         called = Called(name, key, around, scope.lowering.callee(scope, source, names, key, loc))
         return lower_recursive(scope, called, arguments, loc)
@@ -87,7 +87,7 @@ def _body(
 
 
 def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
-    """Raises Recursive where the function is found to call itself."""
+    """Raises Recursive for a function that is newly found to call itself."""
     if key in scope.callees.known.recursive:
         return
     if key in scope.calls:
@@ -100,7 +100,7 @@ def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
 
 @contextmanager
 def _called(name: str, loc: Loc) -> Iterator[None]:
-    """Errors inside the callee tell of the call."""
+    """A context that adds a note about the call to errors inside the callee."""
     try:
         yield
     except CompileError as error:
@@ -111,7 +111,7 @@ def _called(name: str, loc: Loc) -> Iterator[None]:
 def bind(
     scope: Scope, node: ast.Call, name: str, signature: inspect.Signature, bound: Opaque | None, loc: Loc
 ) -> dict[str, Value]:
-    """The values that a call gives to parameters, as Python binds them."""
+    """The argument values of a call by parameter, bound as Python binds them."""
     if any(k.arg is None for k in node.keywords):
         raise UnsupportedError("a **argument cannot be compiled", loc, hints=("write the arguments out",))
     for p in signature.parameters.values():

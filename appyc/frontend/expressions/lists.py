@@ -1,4 +1,4 @@
-"""Lists of numbers, or of tuples of numbers, that a function makes for itself: arrays with room to grow.
+"""Local lists of numbers, or of tuples of numbers, as dynamic arrays with spare capacity.
 
     found = []                          found_n = 0; room = 16; found = empty(room)
     for i in range(n):                  for i in range(n):
@@ -7,13 +7,14 @@
                                                 found[found_n] = i; found_n += 1
     return np.array(found)              return found[:found_n]
 
-Which names are such is known before (`frontend/syntax/list_names.py`); what their items are shows at the first
-append, and lowering starts anew with it. Each item of a tuple has an array of its own.
+The names of such lists are known in advance (`frontend/syntax/list_names.py`). Their item types are inferred from
+the first append, after which lowering restarts with them. A list of tuples is a structure of arrays: one array per
+position in the tuple.
 
-What else makes a list (a comprehension, `list(...)`, a part of another list) is described first and put into
-the list's memory then, as it may read the list that the name has had so far.
+Other expressions that make a list (a comprehension, `list(...)`, a slice of a list) are first evaluated as tensors
+and then copied into the list's storage, since they may read the name's old list.
 
-Does not handle: items that are arrays or lists, and numbers of different types, which a list keeps apart.
+Does not handle: items that are arrays or lists; items of different number types, which a Python list preserves.
 """
 
 from __future__ import annotations
@@ -65,11 +66,11 @@ from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import substitute
 
 _ROOM = 16
-"""Items that a new list has room for."""
+"""The initial capacity of a list, in items."""
 
 
 def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
-    """`name = [...]`, `name = [item] * n`, or another new list."""
+    """Binds a name to a new list: `name = [...]`, `name = [item] * n`, and other expressions that make lists."""
     if not isinstance(value, ast.BinOp | ast.List):
         columns, count = _described(scope, value, loc)
         _learn(scope, name, _an_item(columns), loc)
@@ -96,7 +97,7 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     for place, item in enumerate(items):
         _learn(scope, name, item, loc, place)
     slots = _slots(scope, name)
-    rows = [_columns(item, loc) for item in items]  # read before the list's own memory is new
+    rows = [_columns(item, loc) for item in items]  # read before the list's storage is reallocated
     kept = [[scope.temp("item", n.expr) for n in row] for row in rows]
     _make_room(scope, slots, length, loc)
     for at, row in enumerate(kept):
@@ -113,7 +114,7 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
 
 
 def _make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
-    """New memory for a list of this length."""
+    """Allocates storage for a list of this length."""
     room = Binary("max", length, integer(_ROOM, loc), loc=loc)
     scope.emit(Assign(slots.room, room, loc=loc))
     for column in slots.columns:
@@ -128,7 +129,7 @@ def _bound(scope: Scope, name: str, slots: ListSlots, length: Expr, loc: Loc) ->
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The numbers of a list's items, each along one axis, and their types."""
+    """The items of a list as one-dimensional tensors, one per number of an item, and the numbers' types."""
 
     tensors: tuple[Tensor, ...]
     kinds: tuple[NumberType, ...]
@@ -136,7 +137,7 @@ class _Columns:
 
 
 def _an_item(columns: _Columns) -> Value:
-    """An item as its type is learnt from."""
+    """A representative item of the columns, from which the item type is inferred."""
     numbers = tuple(
         Number(tensor.element, kind.python)
         for tensor, kind in zip(columns.tensors, columns.kinds, strict=True)
@@ -145,7 +146,7 @@ def _an_item(columns: _Columns) -> Value:
 
 
 def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
-    """The items of a new list, and how many there are; in memory of their own."""
+    """The items of a new list, materialised in fresh arrays, and their number."""
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
             return _part(scope, list_named(scope, name, loc).slots, part, loc)
@@ -189,7 +190,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
 
 
 def _part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> tuple[_Columns, Expr]:
-    """`name[part]`, copied."""
+    """The slice `name[part]` of a list, copied to fresh arrays."""
     count = scope.temp("count", Var(slots.count, loc=loc))
     tensors = []
     for column in slots.columns:
@@ -205,7 +206,7 @@ def _part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> tuple[_C
 
 
 def _stored(scope: Scope, column: Symbol, first: Expr, count: Expr, items: Tensor, loc: Loc) -> ForAll:
-    """The items, stored from a position on."""
+    """The statement that stores items into a column, from position `first` on."""
     axis = scope.supply.fresh("i", DType.INT64)
     here: Expr = Var(axis, loc=loc)
     element = cast(substitute(items.element, {items.axes[0]: here}), column.dtype)
@@ -245,7 +246,7 @@ def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
 
 
 def _moved_by_one(scope: Scope, slots: ListSlots, lo: Expr, hi: Expr, loc: Loc, *, up: bool) -> None:
-    """Each item from `lo` on, as far as `hi`, is stored one place further up, or gets that from there."""
+    """Shifts items by one position: those in [lo, hi) up, or else those in (lo, hi] down."""
     one = integer(1, loc)
     for column in slots.columns:
         var = scope.supply.fresh("k", DType.INT64)
@@ -270,7 +271,7 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
     inside = Binary("min", Binary("max", place, integer(0, loc), loc=loc), count, loc=loc)
     kept_place = scope.temp("at", inside)
     kept = settled(scope, item)
-    append(scope, name, kept, loc)  # which makes room
+    append(scope, name, kept, loc)  # grows the list
     _moved_by_one(scope, slots, kept_place, count, loc, up=True)
     for column, number in zip(slots.columns, _columns(kept, loc), strict=True):
         value = cast(number.expr, column.dtype)
@@ -326,7 +327,7 @@ def sort(scope: Scope, name: str, loc: Loc) -> None:
 
 
 def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
-    """Raises UnsupportedError in a loop that was asked to run in parallel or in lanes."""
+    """Raises UnsupportedError in a loop that a pragma or `prange` makes parallel or vectorised."""
     if any(frame.asked for frame in scope.loops):
         raise UnsupportedError(
             f"{name!r} grows or shrinks in a loop whose iterations run in any order", loc,
@@ -335,7 +336,7 @@ def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
 
 
 def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc) -> None:
-    """A method that changes the list and gives nothing, as a statement."""
+    """A call of a mutating list method as a statement; its value is not used."""
     refuse_out_of_order(scope, name, loc)
     match method:
         case "append":
@@ -381,7 +382,7 @@ def list_named(scope: Scope, name: str, loc: Loc) -> ListValue:
 
 
 def _item(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Value:
-    """The same, as it is now."""
+    """The item of a list at a position, copied to variables."""
     value = item_at(slots, at, loc)
     items = value.items if isinstance(value, TupleValue) else (value,)
     numbers = tuple(replace(n, expr=scope.temp("item", n.expr)) for n in items if isinstance(n, Number))
@@ -398,10 +399,10 @@ def _columns(item: Value, loc: Loc) -> Sequence[Number]:
 
 
 def _learn(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> None:
-    """Notes what the list's items are. Raises Restart where that is more than was known.
+    """Records the type of a list's item. Raises Restart if it widens the list's item type.
 
-    Whether an item has the type of all others shows when its statement is lowered for the last time:
-    the types of a loop's variables only widen.
+    Whether the item's type equals the list's is recorded in every round, and the last round decides: the types
+    of loop-carried variables only widen.
     """
     of_tuples = isinstance(item, TupleValue)
     kinds = tuple(n.type for n in _columns(item, loc))
@@ -419,8 +420,10 @@ def _learn(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> N
 
 
 def refuse_mixed(scope: Scope) -> None:
-    """Raises UnsupportedError for a list that gets numbers of different types, which it would keep apart.
-    Raises Restart for one that never gets any: NumPy makes floats of it."""
+    """Raises UnsupportedError for a list of numbers of different types, which a Python list preserves.
+
+    Raises Restart for a list that is always empty: NumPy converts it to a float array.
+    """
     if empty := scope.guessed - scope.facts.lists.keys():
         scope.facts.lists |= dict.fromkeys(empty, (False, (PY_FLOAT,)))
         raise Restart
@@ -441,11 +444,11 @@ def _joined(a: NumberType, b: NumberType, name: str, loc: Loc) -> NumberType:
 
 
 def _slots(scope: Scope, name: str) -> ListSlots:
-    """The memory of a list, one for all that the name is bound to."""
+    """The storage of a list, which is shared by all lists that the name is bound to."""
     found = scope.lists.get(name)
     if found is None:
         if name not in scope.facts.lists:
-            scope.guessed.add(name)  # integers can stand wherever numbers can
+            scope.guessed.add(name)  # integers are valid wherever numbers are
         of_tuples, kinds = scope.facts.lists.get(name, (False, (PY_INT,)))
         columns = tuple(scope.supply.fresh(name, ArrayType(kind.dtype, 1)) for kind in kinds)
         scope.memory.made |= set(columns)
@@ -455,7 +458,7 @@ def _slots(scope: Scope, name: str) -> ListSlots:
 
 
 def _moved(scope: Scope, slots: ListSlots, loc: Loc, least: Expr | None = None) -> list[Stmt]:
-    """The list in memory of twice the size, and with room for `least` items."""
+    """The statements that grow a list: to twice its capacity, and to at least `least` items."""
     count, room = Var(slots.count, loc=loc), Var(slots.room, loc=loc)
     asides = [scope.supply.fresh(f"{column.name}_aside", column.type) for column in slots.columns]
     scope.memory.made |= set(asides)
@@ -480,7 +483,7 @@ def _copied(scope: Scope, target: Symbol, source: Symbol, count: Expr, loc: Loc)
 
 
 def list_method(scope: Scope, owner: ListValue, node: ast.Call, loc: Loc) -> Value:
-    """`stack.pop()` in an expression; appending gives nothing, and is a statement."""
+    """A list method in an expression: `stack.pop()`. Other methods are statements without a value."""
     assert isinstance(node.func, ast.Attribute)
     assert isinstance(node.func.value, ast.Name)
     if node.func.attr == "pop":

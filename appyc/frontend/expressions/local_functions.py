@@ -1,7 +1,7 @@
-"""Functions that a function defines for itself: `def` and `lambda` inside it.
+"""Nested functions: `def` and `lambda` inside a compiled function.
 
-They are inlined where they are called, like any function. The names of the function around them that
-they read are those of the moment of the call, as in Python.
+They are inlined where they are called, like any function. Captured names of the enclosing function
+have their values at the time of the call, as in Python.
 
 Does not handle: decorators, `nonlocal`, and functions that are returned or stored.
 """
@@ -22,7 +22,8 @@ from appyc.frontend.types.values import Opaque, Value
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalFunction:
-    """home: the function around it. defaults: of its parameters, from when it was defined."""
+    """A nested function. home: the enclosing function's scope. defaults: its parameters' default values,
+    evaluated at its definition."""
 
     tree: ast.FunctionDef
     home: Scope
@@ -38,12 +39,12 @@ class LocalFunction:
 
     @property
     def key(self) -> object:
-        """What tells it from other functions: where it stands."""
+        """The function's identity: its source location and name."""
         return (self.home.source.file, self.tree.lineno, self.tree.col_offset, self.tree.name)
 
     @property
     def signature(self) -> inspect.Signature:
-        """With `...` for each default."""
+        """The function's signature, with `...` for each default value."""
         args = self.tree.args
         kinds = (
             (args.posonlyargs, inspect.Parameter.POSITIONAL_ONLY),
@@ -61,7 +62,7 @@ class LocalFunction:
         )
 
     def captured(self, loc: Loc) -> dict[str, Value]:
-        """The values of the names around the function that it reads."""
+        """The current values of the enclosing function's names that the function captures."""
         names = (names_read(self.tree) - assigned_names(self.tree)) & self.home.locals
         return {name: self.home.read(name, loc) for name in sorted(names) if name in self.home.env}
 

@@ -45,14 +45,14 @@ def lower_binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr
 def scalar_operation(
     scope: Scope, symbol: str, one: tuple[Value, Loc], other: tuple[Value, Loc], loc: Loc
 ) -> Value:
-    """`one op other` of what is no array, each with its place."""
+    """`one op other` of operands that are not arrays, each with its source location."""
     if (wide := wide_operation(symbol, one[0], other[0], loc)) is not None:
         return wide
     return number_operation(scope, symbol, number(*one), number(*other), loc)
 
 
 def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) -> Number:
-    """`a op b` of numbers; what NumPy refuses for its value raises."""
+    """`a op b` of numbers, with the run-time tests for operand values that NumPy refuses."""
     if symbol != "/":
         refuse_unfit(scope, (a, b), loc)
     if symbol == "**":
@@ -61,7 +61,7 @@ def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) 
 
 
 def _repeated(items: Value, times: Value) -> TupleValue | None:
-    """`(x, y) * 3`."""
+    """A tuple repeated a constant number of times: `(x, y) * 3`; None for other operands."""
     if (
         not isinstance(items, TupleValue)
         or not isinstance(times, Number)
@@ -72,7 +72,7 @@ def _repeated(items: Value, times: Value) -> TupleValue | None:
 
 
 def refuse_text(symbol: str, a: Value, b: Value, loc: Loc) -> None:
-    """Raises UnsupportedError for what Python makes text of; what it refuses is an error elsewhere."""
+    """Raises UnsupportedError for operations whose result is text in Python, such as concatenation."""
     texts = [isinstance(v, Opaque) and isinstance(v.obj, str) for v in (a, b)]
     if (symbol == "+" and all(texts)) or (symbol == "*" and any(texts)) or (symbol == "%" and texts[0]):
         raise UnsupportedError("text cannot be put together in compiled code", loc,
@@ -80,7 +80,7 @@ def refuse_text(symbol: str, a: Value, b: Value, loc: Loc) -> None:
 
 
 def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value:
-    """`a op b` where a side is an array."""
+    """`a op b` where at least one operand is an array."""
     if symbol == "@":
         return matmul(scope, a, b, loc)
 

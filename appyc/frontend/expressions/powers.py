@@ -1,4 +1,4 @@
-"""Integers to the power of integers: a negative exponent would need a float, and NumPy refuses it."""
+"""Integer powers: the run-time test for negative integer exponents, which NumPy refuses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MESSAGE = "Integers to negative integer powers are not allowed."
 
 
 def refuse_negative_powers(scope: Scope, base: Value, exponent: Value, loc: Loc) -> None:
-    """Emits the test of exponents that only the run shows; one negative one is an error for all."""
+    """Emits the test of integer exponents that are not constant; a single negative exponent raises ValueError."""
     if not (element_type(base).is_integer and element_type(exponent).kind == "i"):
         return
     if isinstance(exponent, Number) and exponent.constant is not None:

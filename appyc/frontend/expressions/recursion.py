@@ -1,15 +1,15 @@
-"""Functions that call themselves: a callee of the IR for each, and for each combination of argument types.
+"""Recursive functions: each is specialised to one IR callee per combination of argument types.
 
     def fib(n):                                  def fib(n):
         return fib(10) + n                           t = fib_1(10)
                                        ->            return t + n
                                                  # and fib_1(n), which calls itself
 
-What a call returns follows from the paths without calls; with that the function is lowered again, until the types
-stay as they are. On the first attempt, a path ends where it needs a result that is not known (`NoValue`).
+Result types are a fixed point. They are inferred first from the paths without recursive calls; the function is then
+lowered again until the types are stable. In the first round, a path ends where it needs an unknown result (`NoValue`).
 
-What a callee reads of the functions around it, or of what they took from outside, are parameters with the very
-symbols that those have (`with_hidden`); its arrays are handed on as views.
+The free symbols of a callee, which enclosing functions define or capture, become hidden parameters with the same
+symbols (`with_callees`). Arrays are passed as views.
 
 Does not handle: results that are new arrays; lists; parallel loops inside.
 """
@@ -62,15 +62,15 @@ from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import arrays_written, walk
 
 MAX_CALLEES = 16
-"""Combinations of argument types; a recursion that makes new ones without end stops here."""
+"""The most specialisations of one compiled function's callees, which bounds polymorphic recursion."""
 
 Lowered: TypeAlias = tuple[Sequence[Stmt], Value, Scope]
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A function that is called. key: what tells it from others. around: what it reads of the functions around it,
-    by name. lower: its body, for values of its names, of which some symbols are parameters."""
+    """A recursive function at a call. key: its identity. around: its captured values, by name. lower: lowers its
+    body, given the values of its names and the symbols that are its parameters."""
 
     name: str
     key: object
@@ -79,7 +79,7 @@ class Called:
 
 
 def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value], loc: Loc) -> Value:
-    """The value of a call that is not inlined. Raises NoValue where it is not known yet."""
+    """The value of a call of a recursive function. Raises NoValue where its result type is not known yet."""
     callees = scope.callees
     flat = _Flat(scope, called.name, loc)
     kinds = tuple(flat.kind(value) for value in arguments.values())
@@ -124,7 +124,7 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
 
 @dataclass
 class _Flat:
-    """The arguments of a call, one for each parameter. leaves: the values that they stand for."""
+    """The flattened arguments of a call, one per IR parameter. leaves: the values that they are made from."""
 
     scope: Scope
     name: str
@@ -133,7 +133,7 @@ class _Flat:
     leaves: list[Value] = field(default_factory=list)
 
     def kind(self, value: Value) -> Hashable:
-        """What a callee is compiled for in the value's place; its numbers and arrays are added to `args`."""
+        """The specialisation key of an argument: its type or constant. Its numbers and arrays are added to `args`."""
         match value:
             case Number():
                 self._add(value.expr, value)
@@ -178,7 +178,7 @@ class _Flat:
         numbers = [next(later).expr if n is None else integer(n, loc) for n in shown.numbers]
         array, rank = shown.array.symbol, shown.array.symbol.array.ndim
         first, shape, steps = numbers[:rank], numbers[rank : rank + shown.ndim], numbers[rank + shown.ndim :]
-        # Rows of adjacent elements, and whole rows of them where no axis but the first has been cut.
+        # A vector of adjacent elements of a C-contiguous array is C-contiguous.
         along = [integer(int(k == rank - 1), loc) for k in range(rank)]
         in_order = array.array.layout is Layout.C and shown.ndim == 1 and steps == along
         layout = Layout.C if in_order else Layout.STRIDED
@@ -192,7 +192,7 @@ def _not_handed_on(what: str, loc: Loc) -> UnsupportedError:
 
 
 def _identity(value: Value) -> Hashable:
-    """What tells a value of the function around, or a Python object, from others."""
+    """The identity of a captured value or a Python object, as a hashable key."""
     match value:
         case Opaque(obj=MethodType() as method):
             return ("method", id(method.__self__), id(method.__func__))
@@ -207,7 +207,7 @@ def _identity(value: Value) -> Hashable:
 
 
 def _kind_around(value: Value, loc: Loc) -> Hashable:
-    """The type of a value of the function around, the same on every attempt."""
+    """The type of a captured value, as a key that is the same in every round of lowering."""
     match value:
         case Number():
             return value.type
@@ -234,7 +234,7 @@ def _kind_around(value: Value, loc: Loc) -> Hashable:
 def _received(
     scope: Scope, name: str, value: Value, kinds: Hashable, params: list[Symbol], loc: Loc
 ) -> Value:
-    """The value as the callee gets it."""
+    """An argument's value inside the callee, made of new parameters, which are added to `params`."""
 
     def inner(item: Value, kind: Hashable, suffix: object) -> Value:
         return _received(scope, f"{name}_{suffix}", item, kind, params, loc)
@@ -273,7 +273,7 @@ def _make(
     kinds: Sequence[Hashable],
     loc: Loc,
 ) -> None:
-    """Lowers the callee, and learns what it returns."""
+    """Lowers the callee, and records its result type and the parameters that it stores into."""
     params: list[Symbol] = []
     values = {
         name: _received(scope, name, value, kind, params, loc)
@@ -337,7 +337,7 @@ def _numbers_in(value: Value) -> Iterator[Number]:
 
 
 def _shape(value: Value, params: Sequence[Symbol], name: str, loc: Loc) -> Shape:
-    """A returned value without its numbers. Raises UnsupportedError for what a callee cannot return."""
+    """The type of a returned value. Raises UnsupportedError for values that a callee cannot return."""
     match value:
         case Number():
             return value.type
@@ -359,7 +359,7 @@ def _shape(value: Value, params: Sequence[Symbol], name: str, loc: Loc) -> Shape
 
 
 def _numbers(shape: Shape) -> Iterator[NumberType]:
-    """The types of the numbers in it, in order."""
+    """The types of the numbers in a result type, in order."""
     match shape:
         case NumberType():
             yield shape
@@ -371,7 +371,7 @@ def _numbers(shape: Shape) -> Iterator[NumberType]:
 
 
 def _built(shape: Shape, numbers: Iterator[Number], given: Sequence[Value]) -> Value:
-    """The value of that shape with these numbers. given: what stands for the parameters."""
+    """The value of a result type, built from these numbers. given: the values of the parameters."""
     match shape:
         case NumberType():
             return next(numbers)

@@ -1,4 +1,4 @@
-"""Assignments to elements, all of an array's or some: `a[...] = x`, `a[mask] = x`."""
+"""Stores to an array's elements, to all or under a mask: `a[...] = x`, `a[mask] = x`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from appyc.ir.visit import rename, substitute
 def assign(
     scope: Scope, target: Value, value: Value, loc: Loc, *, op: str | None = None, where: Expr | None = None
 ) -> None:
-    """`target[...] = value`: the value is stretched to the target's shape, and converted.
+    """`target[...] = value`: the value is broadcast to the target's shape, and converted to its type.
 
-    op: the elements become `element op value`, one place after the other. where: over the axes of the
-    value, which is a tensor then: what is assigned is where it holds.
+    op: each element becomes `element op value`, in order. where: a mask over the axes of the value, which is then
+    a tensor; only elements under the mask are assigned.
 
-    Raises TypeInferenceError where the target is no view, is read-only, or cannot hold the type.
+    Raises TypeInferenceError or LengthError where the target is no view, is read-only, or cannot hold the type.
     """
     if isinstance(target, Masked):
         if where is not None:
@@ -51,7 +51,7 @@ def assign(
 
 
 def place_in(scope: Scope, source: Tensor, place: Tensor, loc: Loc) -> dict[Symbol, Expr]:
-    """The source's axes in terms of those of the place that it is stretched over."""
+    """The source's axes as index expressions over the axes of the target `place` that it is broadcast to."""
     offset = place.ndim - source.ndim
     for k, axis in enumerate(source.axes):
         scope.same_axis(axis, place.axes[offset + k])
@@ -62,7 +62,7 @@ def place_in(scope: Scope, source: Tensor, place: Tensor, loc: Loc) -> dict[Symb
 
 
 def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc, op: str | None) -> None:
-    """`target[mask] = value`: what has one element for each chosen place is gone through along with them."""
+    """`target[mask] = value`. A value with one element per selected index is consumed in the order of selection."""
     if (same := under_one_mask([target, value])) is not None:
         _, (_, whole) = same
         _store(scope, target.tensor, as_tensor(scope, whole, loc).element, loc, where=target.holds, op=op)
@@ -90,7 +90,10 @@ def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc, op: str
 
 
 def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc, op: str | None) -> None:
-    """The elements of a vector to the places where the mask holds, which must be as many."""
+    """Stores a vector's elements in order at the indices where the mask is true; their numbers must agree.
+
+    A vector of length 1 is broadcast.
+    """
     target = repeatable(scope, target, loc)
     count, length = counted(scope, target, loc), source.extents[0]
     alone = equals(length, 1, loc)
@@ -98,7 +101,7 @@ def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc, op: s
     message = "NumPy boolean array indexing assignment: as many values are needed as the mask is true"
     wrong = If(negation(alone), (Fail("ValueError", message, loc=loc),), loc=loc)
     scope.emit(If(negation(fits), (wrong,), loc=loc))
-    if source.view:  # it may be what is stored to, and is read in another order
+    if source.view:  # it may alias the target, and is read in another order
         source = as_tensor(scope, materialise(scope, source, "values", loc), loc)
     position = scope.supply.fresh("position", DType.INT64)
     at = Select(alone, integer(0, loc), Var(position, loc=loc), loc=loc)
@@ -116,7 +119,7 @@ def _store(
     position: Symbol | None = None,
     op: str | None = None,
 ) -> None:
-    """Emits the statement: `element`, over the place's own axes, goes to each of its elements."""
+    """Emits the store of `element`, an expression over the axes of `place`, to each element of `place`."""
     if not isinstance(place.element, Load):
         raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
                                  hints=("give it a name first",))  # fmt: skip
@@ -146,7 +149,7 @@ def _store(
 
 
 def _stretched_place(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc: Loc) -> Expr:
-    """Where along an axis of the assigned value the element for a place of the target is."""
+    """The index along an axis of the assigned value for the target's index on `axis`, with broadcasting."""
     here = Var(axis, loc=loc)
     if extent == wanted:
         return here
@@ -164,7 +167,7 @@ def _stretched_place(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc
 
 
 def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> Tensor:
-    """NumPy drops leading axes of length 1 where the target has fewer axes."""
+    """The value without leading axes of length 1, which NumPy drops where the target has fewer axes."""
     while tensor.ndim > ndim:
         extent = tensor.extents[0]
         if isinstance(extent, Const) and not is_one(extent):
@@ -182,7 +185,7 @@ def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> T
 
 
 def stored(scope: Scope, target: Value, value: Value, loc: Loc, *, where: Expr | None = None) -> Value:
-    """The value of a function that is given where to put its result: the array that has it then.
+    """Stores a function's result in its `out` argument, and gives that array.
 
     where: as in `assign`.
 

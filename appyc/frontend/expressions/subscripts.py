@@ -1,4 +1,4 @@
-"""What is in brackets: items of arrays, tuples, lists and dicts, and the grids that NumPy writes so."""
+"""Subscripts: items of arrays, tuples, lists and dicts, and the grids `np.mgrid` and `np.ogrid`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from appyc.ir.types import DType
 
 
 def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
-    """`base[index]`."""
+    """The value of a subscript `base[index]`."""
     if isinstance(base, ast.Attribute) and base.attr == "flat":
         array = expressions.lower_expression(scope, base.value)
         if isinstance(array, ArrayRef | Tensor) and array.ndim:
@@ -75,7 +75,7 @@ def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> 
 
 
 def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
-    """`a.flat[k]`: of the elements in C order. Several of them are a copy, even where a slice names them."""
+    """`a.flat[k]`: indexes the elements in C order. Several elements are a copy, even for a slice."""
     tensor = tensors.as_tensor(scope, array, loc)
     out = slices.subscript(
         scope, ravelled(scope, tensor, loc).copied(), slices.lower_items(scope, index), loc
@@ -140,7 +140,7 @@ def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | Non
 
 
 def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[slices.Item], loc: Loc) -> ArrayRef:
-    """`owner[items]`, all of them single positions, as an array with more axes indexed."""
+    """`owner[items]` for integer indices only: the array reference with more axes indexed."""
     values = [item for item in items if not isinstance(item, ast.Slice)]
     nodes = index.elts if isinstance(index, ast.Tuple) else [index]
     nodes = nodes if len(nodes) == len(values) else [index] * len(values)  # a name for a tuple
@@ -169,15 +169,15 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
             hints=("convert it with int(...)",),
         )  # fmt: skip
     if position.type.dtype is DType.UINT64:
-        # Beyond int64 it would turn negative, and count from the end.
+        # Beyond int64 it would wrap to a negative index.
         largest = Const(2**63 - 1, DType.UINT64, loc=loc)
         position = Number(Binary("min", position.expr, largest, loc=loc), position.python)
     out = cast(position.expr, DType.INT64)
     if isinstance(out, Const) and isinstance(out.value, int) and out.value < 0:
-        # Counting from the end is decided here, so that the access stays affine and unchecked.
+        # A negative constant index is normalised here, so that the access is affine and unchecked.
         out = Binary("-", Extent(owner.symbol, axis, loc=loc), integer(-out.value, loc), loc=loc)
     elif (back := slices.back_from_end(out)) is not None:
-        # The same of `-n` in the usual version.
+        # The same for an index `-n`, on the likely path.
         extent = Extent(owner.symbol, axis, loc=loc)
         counts = Compare(">", back, integer(0, loc), loc=loc)
         inside = Logical("and", counts, Compare("<=", back, extent, loc=loc), loc=loc)

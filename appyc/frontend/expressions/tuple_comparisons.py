@@ -1,12 +1,12 @@
-"""Comparisons of tuples, item by item: `a.shape != b.shape`, `(i, j) < (k, l)`.
+"""Elementwise and lexicographic comparisons of tuples: `a.shape != b.shape`, `(i, j) < (k, l)`.
 
     (a, b) == (c, d)        a == c and b == d
     (a, b) < (c, d)         a < c or (a == c and b < d)
 
-Tuples of other lengths are never equal, nor is a tuple ever equal to what is none. Items are numbers, tuples, and
-objects that are known when the function is compiled.
+Tuples of different lengths are never equal, and a tuple never equals a value of another type. Items are numbers,
+tuples, and compile-time objects.
 
-Does not handle: arrays among the items, of which Python wants one truth; Python's shortcut for one and the same NaN.
+Does not handle: array items, whose comparison has no single truth value; Python's identity shortcut for NaN.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from appyc.ir.nodes import Logical
 _ORDERS: dict[type[ast.cmpop], tuple[str, bool]] = {
     ast.Lt: ("<", False), ast.LtE: ("<", True), ast.Gt: (">", False), ast.GtE: (">", True),
 }  # fmt: skip
-"""How items are compared, and what holds where one tuple begins with all of the other and no item is left."""
+"""By operator: the strict comparison of items, and the result for equal tuples."""
 
 
 def compare_tuples(a: Value, op: ast.cmpop, b: Value, loc: Loc) -> Number | None:
-    """The truth of `a op b` where one of them is a tuple, and the other no array; else None."""
+    """The truth of `a op b` where one operand is a tuple and the other is not an array; else None."""
     if not (isinstance(a, TupleValue) or isinstance(b, TupleValue)):
         return None
     if not all(isinstance(v, TupleValue | Number | Opaque) for v in (a, b)):
@@ -60,7 +60,7 @@ def _equal(a: Value, b: Value, loc: Loc) -> Number:
 
 
 def _ordered(a: TupleValue, symbol: str, whole: bool, b: TupleValue, loc: Loc) -> Number:
-    """Lexicographically, from the last items to the first. whole: whether equal tuples are in order."""
+    """The lexicographic comparison, built from the last items to the first. whole: the result for equal tuples."""
     one, other = len(a.items), len(b.items)
     out = arithmetic.python_number(whole if one == other else (one < other) == (symbol == "<"), loc)
     for mine, yours in reversed(list(zip(a.items, b.items, strict=False))):
@@ -75,7 +75,7 @@ def _ordered(a: TupleValue, symbol: str, whole: bool, b: TupleValue, loc: Loc) -
 
 
 def _joined(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    """`a and b`, or `a or b`, which is simpler where one is known."""
+    """`a and b`, or `a or b`, simplified where one operand is a constant."""
     for one, other in ((a, b), (b, a)):
         known = constant_truth(one.expr)
         if known is not None:
