@@ -68,15 +68,15 @@ MAX_PARTED = 4
 """The most branches of a function behind which the remaining statements are duplicated into both arms."""
 
 
-class Restart(Exception):  # noqa: N818  (no error: lowering starts anew with what it has learnt)
+class Restart(Exception):  # noqa: N818  (no error: lowering restarts with the new fact)
     """Raised when lowering finds a fact that earlier statements depend on, so that it must start again."""
 
 
-class Recursive(Exception):  # noqa: N818  (the same)
+class Recursive(Exception):  # noqa: N818  (no error: lowering restarts)
     """Raised when a function is found to call itself (`frontend/expressions/recursion.py`)."""
 
 
-class NoValue(Exception):  # noqa: N818  (nor this: a path ends that this attempt cannot follow)
+class NoValue(Exception):  # noqa: N818  (no error: it ends a path in this round of lowering)
     """Raised where the result of a recursive call is not known yet."""
 
 

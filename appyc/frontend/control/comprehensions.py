@@ -102,7 +102,7 @@ def _one_by_one(
             for name, item in _names(scope, first.target, value):
                 scope.locals |= {name}
                 if isinstance(item, Number) and item.constant is not None:
-                    scope.env[name] = item  # as if it were written out
+                    scope.env[name] = item  # a compile-time constant
                 else:
                     scope.bind(name, item, scope.loc(first.target))
             holds = [constant_truth(lower_condition(scope, test)) for test in first.ifs]

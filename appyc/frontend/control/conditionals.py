@@ -91,7 +91,7 @@ def logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
     for node in nodes[1:]:
         known = constant_truth(out)
         if known == (not is_and):
-            break  # what follows is never evaluated
+            break  # the later operands are never evaluated
         try:
             with where_numbers(scope, told), scope.collect() as block, _binding_nothing(scope):
                 nxt = lower_condition(scope, node)

@@ -42,7 +42,7 @@ from appyc.ir.visit import substitute
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The iteration space of such a loop: the lengths of its axes, and the target's value at an index."""
+    """An iteration space of multi-dimensional indices: the lengths of its axes, and the target's value at an index."""
 
     extents: tuple[Expr, ...]
     item: Callable[[tuple[Var, ...]], Value]

@@ -75,7 +75,7 @@ def _chain(cases: list[ast.match_case], name: str, node: ast.Match) -> list[ast.
         return [_if(whole, [*binds, *body], rest, first.pattern, node)]
     if guard is not None:
         return [*binds, _if(guard, body, rest, guard, node)]
-    return [*binds, *body]  # what follows is never tried
+    return [*binds, *body]  # the later cases are unreachable
 
 
 def _tests(pattern: ast.pattern, subject: ast.expr, width: int | None) -> Iterator[ast.expr]:

@@ -56,7 +56,7 @@ def lower_block(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] |
             return
         rest = body[k + 1 :]
         if isinstance(node, ast.If) and rest and _ends_in_jump(node.body) and not _holds_loop_exit(node.body):
-            # `if c: return x` and what follows become the two arms of one `if`.
+            # `if c: return x` and the statements behind it become the two arms of one `if`.
             _if(scope, node.test, node.body, [*node.orelse, *rest], scope.loc(node), finish)
             return
         if isinstance(node, ast.If) and rest and scope.loc(node) in scope.facts.parted and _is_short(rest):
@@ -131,7 +131,7 @@ def lower_statement(scope: Scope, node: ast.stmt) -> None:
         _lower_any(scope, node)
     except NoValue:
         del scope.loops[loops:]
-        scope.live = False  # on this attempt, the path ends here
+        scope.live = False  # the path ends here in this round of lowering
     except RecursionError:
         raise UnsupportedError("this is nested too deeply to be compiled", scope.loc(node),
                                hints=("give parts of it names, or make them functions",)) from None  # fmt: skip
