@@ -1,4 +1,4 @@
-"""The compiler on one page: passes, in order, with the reason for each one's place.
+"""The pass pipelines: which passes run on a function, in which order, and the reason for each one's position.
 
     source ──► frontend.lower ──► ir.Function ──► SIMPLIFY ──► the plain function
                                                                   │
@@ -7,9 +7,9 @@
         the usual call                                            └──► ANALYSE ──► c_gen
                                                                                └─► triton_gen
 
-`SIMPLIFY` keeps Python's meaning whatever the arguments are. `ANALYSE` may assume that
-arrays which are written share no memory with other arguments, and that the function's
-guards hold: the caller tests both, and takes the plain function otherwise.
+`SIMPLIFY` preserves Python's semantics for all arguments. `ANALYSE` may assume that written arrays
+do not alias other arguments, and that the function's guards hold. The caller tests both, and runs
+the plain function otherwise.
 """
 
 from __future__ import annotations
@@ -84,103 +84,103 @@ from appyc.passes.vectorise.find_lanes import find_lanes
 Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
 SIMPLIFY: tuple[Pass, ...] = (
-    check_exact_floats,  # before all work: what it refuses runs in Python
-    elide_compaction,  # before tensor statements are loops, which do not say what they pack
-    expand_tensors,  # before all others: none of them knows tensor statements
-    while_to_for,  # next: what a counter starts from and ends at is looked into by the next
-    copy_propagation,  # then: bounds and indices in terms of parameters, for all that follow
-    dead_code_elimination,  # what the first left over, and copies that the front end made for nothing
-    coalesce_copies,  # then: an accumulator that is bound anew in each iteration is one scalar
-    trap_overflow,  # last: sums that are tested are no bounds that others could work with
+    check_exact_floats,  # before tensor statements are expanded, which it inspects; what it refuses runs in Python
+    elide_compaction,  # before expand_tensors: it matches compactions as tensor statements, not as loops
+    expand_tensors,  # before all other passes, which do not know tensor statements
+    while_to_for,  # before copy propagation, which resolves the bounds of the new loops
+    copy_propagation,  # bounds and indices become functions of the parameters, as all later passes need them
+    dead_code_elimination,  # after it: removes the copies that it made dead, and the front end's own
+    coalesce_copies,  # after both: an accumulator that each iteration rebinds becomes one scalar
+    trap_overflow,  # last: other passes cannot analyse arithmetic that may trap, in a bound for example
 )
 
 ANALYSE: tuple[Pass, ...] = (
-    check_integer_overflow,  # before all work: what it refuses runs in Python
-    common_subexpressions,  # before guards: what has one value needs none to be equal
-    guard_assumptions,  # before bounds and shapes are looked at: most choices fall away
-    copy_propagation,  # again, for what has become simple
-    dead_code_elimination,  # the same
-    simplify_div_mod,  # once lengths have one name, and before bounds: what is left can be seen into
-    substitute_induction,  # before bounds: an index that is a counter becomes one that can be seen into
-    peel_wrap_around,  # after it, since a counter wraps around nothing
-    check_bounds,  # next: what cannot fail may be reordered and need not keep its place
-    unroll_loops,  # the same: what is said of bounds is said once for all iterations; before all that looks at loops
-    dead_store_elimination,  # once stores cannot raise; what is gone need not be fused
-    forward_copies,  # the same: written arrays share no memory here, so that few copies are needed
-    rematerialise,  # before fusion, which cannot join a stencil with what fills the array it reads
-    fuse_loops,  # once nothing raises any more, and before anything looks at single loops
-    contract_arrays,  # what fusion was for
-    contract_rows,  # then: a row is better than the whole, and nothing better than a row
-    elide_zero_fill,  # once loops are joined; before blocks, whose arrays start as the whole one did
-    overlapped_tiling,  # then: for what takes some rows, which is worse than one, and computes some of them twice
-    store_to_load_forwarding,  # after them, for what stays in memory and is read again at once
-    speculative_search,  # needs to know what may raise; what it makes are loops for all that follow
-    arg_reductions,  # before reductions, which do not see a maximum with something beside it
-    recognise_reductions,  # before dependences: an update may be reordered, an assignment may not
-    merge_reductions,  # after it, for what fusion has brought together
-    fuse_variance,  # after both, for what fusion had to keep apart
-    tile_column_reductions,  # after it, which knows one loop from the next; before verdicts, for loops of its own
-    distribute_loops,  # before verdicts: each of its loops gets its own
-    interchange_loops,  # before ranges are cut, which ends a perfect nest, and before verdicts, which it changes
-    index_set_splitting,  # before verdicts, for loops that distribution has left in one piece
-    scalar_replacement,  # before verdicts, which it changes; after distribution, whose loops it works on
-    privatise_arrays,  # before verdicts, after what frees loops without any memory
-    rename_arrays,  # after it, for what is no scratch, and for loops that need both
-    shifted_fusion,  # once loops are free that can be, and the order of nests is settled; before verdicts
-    skew_loops,  # after all that frees a loop, and before a row is taken for a scan of its own
-    scalar_replacement_of_recurrences,  # for what these have left: an element that iterations hand on may be a scan
-    buffer_donation,  # once no pass joins or moves loops: these would be kept from it; before loops are cut
-    normalise_loops,  # before products, which are told by their indices
-    find_products,  # once no pass moves loops any more, and before verdicts, which its new nests need
-    split_at_conditions,  # after them: it cuts no product in two; before verdicts, for each part gets its own
-    delinearise_loops,  # the same: the loops that it makes get verdicts of their own
-    check_parallel,  # the pragmas' verdicts, and lanes for innermost loops without one
-    find_lanes,  # after verdicts: it looks at the loops that they leave in order
-    version_loops,  # what depends on the arguments is tested by them, before modes are chosen
-    choose_threads,  # it asks the verdicts which loops without a pragma threads may share
-    parallel_scan,  # for loops that threads do not share as they stand
-    nontemporal_results,  # once no pass makes loops any more: it is about those that are there in the end
-    estimate_costs,  # once all have modes: what a loop costs depends on the modes of those inside it
-    coalesce_loops,  # last: no other pass knows what to make of its indices
+    check_integer_overflow,  # first: a function that it refuses runs in Python and needs no analysis
+    common_subexpressions,  # before guards: integers with one value number need no guard of their equality
+    guard_assumptions,  # before bounds and shapes are analysed: it removes most conditionals on them
+    copy_propagation,  # again: under the guards, conditional values have become affine ones
+    dead_code_elimination,  # again: removes the copies that this made dead
+    simplify_div_mod,  # after guards have unified equal lengths; before bounds, which need indices without quotients
+    substitute_induction,  # before bounds: an index that is a counter becomes a closed form of the loop variables
+    peel_wrap_around,  # after it: an induction variable is no wrap-around variable
+    check_bounds,  # before all reordering: only accesses that cannot raise may move
+    unroll_loops,  # after checks are hoisted, once for all iterations; before all passes that transform loops
+    dead_store_elimination,  # after check_bounds: a store that may raise is not dead; before fusion, to save it work
+    forward_copies,  # after check_bounds; written arrays do not alias here, so that most copies are redundant
+    rematerialise,  # before fusion, which cannot fuse a stencil with the producer of its array
+    fuse_loops,  # after check_bounds, since accesses no longer raise; before passes that analyse single loops
+    contract_arrays,  # after fusion, which brings definitions and uses of temporaries into one iteration
+    contract_rows,  # after contraction to scalars, which need no memory; a row needs less than the whole array
+    elide_zero_fill,  # after fusion, which makes more candidates; before tiling, whose block arrays keep the fill
+    overlapped_tiling,  # after contraction, for temporaries of several rows: its halos are computed twice
+    store_to_load_forwarding,  # after them, for arrays that stay in memory and are read in the iteration that stores
+    speculative_search,  # after check_bounds: it must know what may raise; before passes that transform its loops
+    arg_reductions,  # before recognise_reductions, which does not match an extreme value with further scalars
+    recognise_reductions,  # before dependence analysis: a reduction's update may be reordered, an assignment may not
+    merge_reductions,  # after it, for reductions that fusion has moved into one loop
+    fuse_variance,  # after both, for reductions that fusion left in two loops
+    tile_column_reductions,  # after fuse_variance, which matches untiled nests; before verdicts, which its loops need
+    distribute_loops,  # before verdicts: each distributed loop gets its own
+    interchange_loops,  # before index-set splitting, which ends perfect nests; before verdicts, which it changes
+    index_set_splitting,  # after distribution, for loops that it left whole; before verdicts, which each part needs
+    scalar_replacement,  # after distribution, on whose loops it works; before verdicts, which it changes
+    privatise_arrays,  # after the passes that remove dependences without extra memory; before verdicts
+    rename_arrays,  # after privatisation, for arrays that cannot be private, and for loops that need both
+    shifted_fusion,  # after dependences are removed and the order of nests is settled; before verdicts
+    skew_loops,  # after all passes that remove dependences; before a row is taken for a scan of its own
+    scalar_replacement_of_recurrences,  # after them, for residual dependences: a loop-carried element may make a scan
+    buffer_donation,  # after all fusion and reordering, which reused memory would prevent; before loops are split
+    normalise_loops,  # before find_products, which matches products by their indices
+    find_products,  # after all passes that move loops; before verdicts, which its new nests need
+    split_at_conditions,  # after find_products, whose products stay whole; before verdicts, which each part needs
+    delinearise_loops,  # after the passes that move loops; before verdicts, which its new loops need
+    check_parallel,  # after all dependences are settled: proves pragmas legal, and finds SIMD loops among unmarked ones
+    find_lanes,  # after verdicts, for loops that these leave sequential
+    version_loops,  # after verdicts, whose run-time conditions it tests; before modes are chosen for both versions
+    choose_threads,  # after verdicts: it runs unmarked loops on threads that these prove parallel
+    parallel_scan,  # after choose_threads, for loops that do not run on threads otherwise
+    nontemporal_results,  # after modes are chosen, and once no pass creates or splits loops
+    estimate_costs,  # after modes are chosen: a loop's cost depends on the modes of the loops inside it
+    coalesce_loops,  # last: no other pass can analyse the coalesced indices
 )
 
 WITH_CALLS: tuple[Pass, ...] = (
-    check_integer_overflow,  # as above
-    check_calls,  # in the place of all others: none of them knows what a callee does with an array
+    check_integer_overflow,  # first, as above
+    check_calls,  # instead of all other passes, none of which models what a callee does to an array
 )
 
 
 def analysis_of(fn: Function) -> tuple[Pass, ...]:
-    """The passes for the usual version of a function."""
+    """The passes for the optimised version of a function."""
     return WITH_CALLS if hands_on_arrays(fn) else ANALYSE
 
 
 PROVE_BOUNDS: tuple[Pass, ...] = (
-    check_bounds,  # for arguments that share memory, before `merge_aliases` and ANALYSE: each index in its own view
+    check_bounds,  # for arguments that alias, before `merge_aliases` and ANALYSE: each index is checked in its own view
 )
 
 UNCHECKED: tuple[Pass, ...] = (
-    check_bounds,  # with boundscheck=False it only marks accesses as not to be checked
+    check_bounds,  # with boundscheck=False it only marks accesses as unchecked
 )
 
 
 def run_all(fn: Function, passes: tuple[Pass, ...], ctx: PassContext) -> Function:
-    """The function after the passes, and its callees after them."""
+    """Runs the passes on the callees of a function, then on the function."""
     callees = tuple(Callee(run(callee.function, passes, ctx)) for callee in fn.callees)
     return run(replace(fn, callees=callees) if callees else fn, passes, ctx)
 
 
 def too_deep(fn: Function) -> UnsupportedError:
-    """The error for what is nested deeper than Python lets a walk over it go."""
+    """The error for IR that is nested deeper than Python's recursion limit lets a walk over it go."""
     return UnsupportedError(f"what {fn.name!r} computes is nested too deeply to be compiled", fn.loc,
                             hints=("give parts of it names, or make them functions",))  # fmt: skip
 
 
 GROWTH, ALWAYS = 16, 4_000
-"""How many times as many nodes as at first a function may have after a pass, and how many more it always may."""
+"""Bound on code growth: after a pass, the IR may have GROWTH times its first number of nodes, plus ALWAYS."""
 
 NEEDED = frozenset({check_exact_floats, expand_tensors, trap_overflow, check_integer_overflow, check_calls})
-"""Passes without which the function is not right, or not one that the others know."""
+"""Passes that are never left out: correctness needs them, or the form of IR that later passes accept."""
 
 
 def _size(fn: Function) -> int:
@@ -188,13 +188,13 @@ def _size(fn: Function) -> int:
 
 
 def _is_too_large(fn: Function, before: Function, most: int) -> bool:
-    """Whether a pass has made too much of a function."""
+    """Whether a pass has made the IR grow beyond the bound."""
     return fn is not before and (size := _size(fn)) > most and size > _size(before)
 
 
 def _leave_out(transform: Pass, fn: Function, ctx: PassContext) -> None:
-    """Says that the function stays as it was before a pass, which would take too long, or make too much of it; the
-    pragmas' pass must not."""
+    """Reports that a pass is left out, since it exceeds the bound on its work or on code growth. Raises DependenceError
+    if the pass is the one that proves pragmas legal."""
     asked = next((loop for loop in loops_of(fn.body) if is_asked(loop)), None)
     if transform is check_parallel and asked is not None:
         raise DependenceError(
@@ -210,10 +210,10 @@ def _leave_out(transform: Pass, fn: Function, ctx: PassContext) -> None:
 
 
 def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: bool = False) -> Function:
-    """The function after the passes.
+    """Runs the passes on a function, in order.
 
-    verify: check the IR after each, and name the pass that broke it. A pass's own failure
-    is an InternalError with its name; the user's faults pass through.
+    verify: check the IR's invariants after each pass, and name the pass that broke one. A failure of a pass
+    is raised as an InternalError with its name; errors in the user's program pass through.
     """
     if verify:
         check(fn, "the front end")

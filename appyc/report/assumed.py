@@ -1,9 +1,8 @@
-"""A module that was read and not run, as something that functions can be analysed in.
+"""Static model of a module for `appyc check`: its functions can be analysed without running it.
 
-Function objects are made from the module's code without executing it. Their globals are what
-the text tells: imports of libraries that appyc knows, constants, the module's own functions.
-A global or an attribute that is neither gets an array or a number of the kind that its uses
-call for.
+Function objects are made from the module's code without executing it. Their globals are inferred
+from the source: imports of libraries that appyc knows, constants, the module's own functions. Any
+other global or attribute gets an array or a number of the kind that its uses imply.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A function of the module. kinds: of the names in it, and in the function around a region."""
+    """A function or region to analyse. kinds: inferred for its names, and for those of the function around a region."""
 
     name: str
     function: FunctionType
@@ -126,11 +125,11 @@ class AssumedModule:
             yield Subject(part.name, FunctionType(inner, self.namespace), part, kinds)
 
     def region(self, around: Subject, region: Region) -> Subject:
-        """A part of a function, its names of the kinds that they have in the whole."""
+        """A region of a function, whose names have the kinds inferred for the whole function."""
         return Subject(around.name, region.function, region.source, around.kinds)
 
     def _fill_globals(self, code: CodeType, kinds: Kinds) -> None:
-        """Values for globals that are used as arrays or numbers, and were not understood."""
+        """Values for globals that are used as arrays or numbers and are not known from the source."""
         for name in code.co_names:
             if name not in self.namespace and (name in kinds.rank or name in kinds.integers):
                 self.namespace[name] = self._value_of(name, kinds)
@@ -144,7 +143,7 @@ class AssumedModule:
         return 1 if name in kinds.integers else 1.0
 
     def arrays(self, subject: Subject) -> frozenset[str]:
-        """The parameters that are taken for arrays."""
+        """The parameters that are inferred to be arrays."""
         found = ((arg.arg, subject.kinds.type_of(arg.arg, arg.annotation)) for arg in parameters(subject))
         return frozenset(name for name, type_ in found if isinstance(type_, ArrayType))
 

@@ -1,11 +1,11 @@
-"""`appyc check`: what becomes of every pragma and loop, without running the program.
+"""`appyc check`: a linter that reports the verdict of each pragma and loop without running the program.
 
     heat.py:9:4: I101 for i: independent, runs on threads: no two iterations touch the same data
     heat.py:14:4: D001 loop over 'i' carries a dependence: ...
 
-Columns count from 1. Nothing of the program is run: types come from annotations and from
-use (`appyc.frontend.types.kinds`), its imports of NumPy and math are known, and its other functions
-are seen as text. What cannot be typed so is a warning, not an error.
+Columns count from 1. Types are inferred from annotations and uses (`appyc.frontend.types.kinds`).
+Imports of NumPy and math are known, and the program's other functions are read from their source.
+What cannot be typed so is a warning, not an error.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Loop = ast.For | ast.While
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the answer. severity: "error", "warning" or "info"; line and column from 1."""
+    """One diagnostic. severity: "error", "warning" or "info"; line and column from 1."""
 
     file: str
     line: int
@@ -106,7 +106,7 @@ def check_file(file: Path) -> list[Finding]:
 
 
 def _check_module_statements(tree: ast.Module, text: str, module: AssumedModule) -> list[Finding]:
-    """What is outside all functions: the loops are compiled by `appyc run`, other pragmas change nothing."""
+    """Findings outside all functions, where `appyc run` compiles the loops; other pragmas have no effect there."""
     found: list[Finding] = []
     judged: set[int] = set()
     for subject in module.module_loops():
@@ -128,7 +128,7 @@ def _check_module_statements(tree: ast.Module, text: str, module: AssumedModule)
 
 
 def _pragma_errors(tree: ast.Module, text: str, file: str) -> tuple[list[Finding], str]:
-    """Every pragma that cannot be read or is for nothing, and the text without them."""
+    """Each pragma that cannot be parsed or applies to no statement, and the text without them."""
     found: list[Finding] = []
     while True:
         try:
@@ -155,7 +155,7 @@ class _Check:
         self.pragmas = pragmas
         self.found: list[Finding] = []
         self.judged: set[int] = set()
-        """Lines of loops, and of pragmas on other statements, of which all has been said."""
+        """Lines of loops, and of pragmas on other statements, for which all findings are reported."""
 
     def run(self) -> list[Finding]:
         for arg in parameters(self.subject):
@@ -190,7 +190,7 @@ class _Check:
         return {stmt: pragmas[stmt] for stmt in own if not isinstance(pragmas.get(stmt), LoopPragma | None)}
 
     def _nothing_more(self, subject: Subject, pragmas: dict[ast.stmt, Pragma]) -> None:
-        """An error ends what can be said of a function."""
+        """Marks all loops and pragmas of a function as reported, after an error in it."""
         self.judged.update(loop.lineno for loop in _loops(subject.source.ast))
         self.judged.update(pragma.loc.line for pragma in self._statement_pragmas(subject, pragmas).values())
 
@@ -198,7 +198,7 @@ class _Check:
         self, subject: Subject, pragmas: dict[ast.stmt, Pragma], error: CompileError
     ) -> None:
         if annotation_around(subject.source, pragmas, error) is not None:
-            # Types are assumed: only what no type would help is surely an error.
+            # Types are assumed: only what no type would make compilable is surely an error.
             self._add(_of_error(error) if isinstance(error, UnsupportedError) else self._untyped(error))
             self._nothing_more(subject, pragmas)
             return
@@ -240,7 +240,7 @@ class _Check:
         for record in records:
             loop = loops.get(record.line)
             if loop is None:
-                continue  # of a function that was called and is reported by itself
+                continue  # of an inlined callee, which is reported separately
             self.judged.add(record.line)
             text = f"for {record.index}: {record.verdict}, runs {_HOW[record.mode]}: {record.reason}"
             self._info(source.loc(loop), VERDICT_CODES.get(record.verdict, "I105"), text)
@@ -254,7 +254,7 @@ class _Check:
                 self._info(source.loc(loop), OTHER_LOOP, f"{_head(loop)}: compiled, {what}")
 
     def _report_statements(self, pragmas: dict[ast.stmt, Pragma], analysed: Analysed) -> None:
-        """One line for each slice of a pragma that spoke of slices, one for any other pragma."""
+        """One finding for each slice that a pragma names, and one for each pragma without slices."""
         verdicts = {
             loop.clauses.loc: analysed.context.verdicts[loop.var].verdict.value
             for loop in loops_of(analysed.function)
@@ -294,7 +294,7 @@ def _of_error(error: CompileError) -> Finding:
 
 
 def _asked(dim: Dim) -> str:
-    """`1:N=>parallel,simd`: what a pragma says of a slice."""
+    """The clauses of a pragma for a slice, as text: `1:N=>parallel,simd`."""
     said = [word for word, holds in (("parallel", dim.parallel), ("simd", dim.simd)) if holds]
     said += [f"block({dim.block})"] if dim.block is not None else []
     said += [f"reduce({dim.reduce})"] if dim.reduce is not None else []

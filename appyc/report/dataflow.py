@@ -1,8 +1,8 @@
-"""The operations of a function and what goes from one to the next, as `fn.graph()` shows them.
+"""Dataflow graph of a function, as `fn.graph()` shows it: operations, and the values between them.
 
-An operation is a loop nest of the program before any loop was joined; what stands between loops
-hands scalars on. An array is one node for each time that operations write it: a read comes from the
-last of them, so that there are no circles.
+An operation is a loop nest of the program before fusion. Statements between loops only forward
+scalars. An array has one node for each operation that writes it, and a read is an edge from the last
+of these nodes: the graph is acyclic.
 """
 
 from __future__ import annotations
@@ -29,16 +29,19 @@ from appyc.report.fusion import FusionRecord, fusion_records, known_sizes
 from appyc.report.words import Words
 
 LONGEST = 90
-"""Letters of an expression in a box."""
+"""Maximum characters of an expression in a box."""
 
 LONGEST_SLICE = 24
-"""Letters of a slice in it; of a longer one the array's name is shown."""
+"""Maximum characters of a slice in it; for a longer one the array's name is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """number: counted through with the arrays. group: of those that run as one loop, or None. is_copied:
-    it is computed wherever it is read, and has no loop of its own. place: what is shown for file and line."""
+    """A loop nest of the program.
+
+    number: of its node; operations and values share one numbering. group: of the operations fused into one loop, or
+    None. is_copied: it is rematerialised at each read, and has no loop of its own. place: shown for file and line.
+    """
 
     number: int
     label: str
@@ -53,8 +56,8 @@ class Operation:
 class Value:
     """An array, or a scalar that a loop computes (size None: it is in a register).
 
-    size: bytes, -1 where they are not known. is_stored: it is in memory. group: where all that use it
-    are in one. is_given, is_result: it comes from the caller, it goes there.
+    size: bytes, -1 if unknown. is_stored: it is in memory. group: the one that both makes and uses it, or
+    None. is_given: an argument. is_result: live-out.
     """
 
     number: int
@@ -68,7 +71,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Dataflow:
-    """groups: what is known of each group, by its number. edges: from number to number."""
+    """The graph. groups: the record of each group, by its number. edges: pairs of node numbers."""
 
     operations: tuple[Operation, ...]
     values: tuple[Value, ...]
@@ -77,7 +80,7 @@ class Dataflow:
 
 
 def dataflow(analysed: Analysed, arguments: Mapping[str, object]) -> Dataflow:
-    """The graph of a function; arguments give the sizes of its arrays."""
+    """The dataflow graph of a function. The arguments determine the sizes of its arrays."""
     known = known_sizes(analysed, arguments)
     builder = _Builder(analysed, known)
     builder.block(analysed.plain.body)
@@ -86,7 +89,11 @@ def dataflow(analysed: Analysed, arguments: Mapping[str, object]) -> Dataflow:
 
 @dataclass(slots=True)
 class _Builder:
-    """at: the number of what holds a symbol's value now. made: symbols by number of their value."""
+    """Builds the graph in one walk over the statements.
+
+    at: the node that holds a symbol's current value. symbols: by the number of their value. handed: the nodes that a
+    symbol assigned between loops is computed from.
+    """
 
     analysed: Analysed
     known: Mapping[Symbol, object]
@@ -117,7 +124,7 @@ class _Builder:
                     pass
 
     def _is_operation(self, loop: For) -> bool:
-        """Whether nothing inside the loop was joined on its own account."""
+        """Whether the loop is a fused one, or no loop inside it was fused."""
         joined = {part for group in self.analysed.context.fusions.values() for part in group.parts}
         inner = {n.var for n in loops_of(loop.body)}
         return loop.var in joined or not inner & joined
@@ -135,7 +142,7 @@ class _Builder:
             self._written(symbol, number)
 
     def _single(self, stmt: Store | Update) -> None:
-        """An element that is stored between loops: the value goes where the array goes."""
+        """A store between loops: its sources become edges to the array's node, or sources of the symbol."""
         target = stmt.array if isinstance(stmt, Store) else stmt.target
         held = self._sources(stmt.value)
         if target.is_array and self.analysed.context.contracted.get(target) is None and target in self.at:
@@ -146,7 +153,7 @@ class _Builder:
             self.handed[target] = held
 
     def _totals(self, loop: For) -> set[Symbol]:
-        """Scalars that the loop leaves behind for others."""
+        """Scalars that the loop writes and other statements read."""
         inside = {id(n) for n in walk(loop)}
         later = {n.symbol for n in walk(self.analysed.plain) if isinstance(n, Var) and id(n) not in inside}
         return {s for s in scalars_written(loop) if s in later}
@@ -239,7 +246,7 @@ def _in_order(
 
 
 def _label(loop: For) -> str:
-    """What the innermost statements of a nest compute: `e = np.exp(x - total)`, `t = u[1:] - u[:-1]`."""
+    """What the first innermost statement of a nest computes: `e = np.exp(x - total)`, `t = u[1:] - u[:-1]`."""
     for node in walk(loop):
         match node:
             case Store():
@@ -255,7 +262,7 @@ def _label(loop: For) -> str:
 
 
 def _text(value: Expr) -> str:
-    """An expression with its arrays as the program has them, without the brackets that say nothing."""
+    """An expression with array accesses as in the source, without redundant parentheses."""
 
     def rule(node: Node) -> Node:
         if isinstance(node, Load):
@@ -267,13 +274,13 @@ def _text(value: Expr) -> str:
 
 
 def _target(symbol: Symbol, loc: Loc) -> str:
-    """What a statement stores into; it may stand for one that stores a temporary first."""
+    """The target of a store: as in the source if that names the symbol, else the symbol (a temporary, say)."""
     written = _as_written(loc, (ast.Assign, ast.AugAssign))
     return written if written is not None and written.startswith(f"{symbol.name}[") else symbol.name
 
 
 def _as_written(loc: Loc, kinds: tuple[type[ast.stmt], ...]) -> str | None:
-    """The element or slice that stands at a place of the source, `u[1:-1]`, or that the statement there sets."""
+    """The element or slice at a source location, `u[1:-1]`, or the target of the assignment there."""
     line = loc.source_line()
     if line is None or not loc.end_col:
         return None

@@ -1,4 +1,4 @@
-"""`fn.graph()`: the operations of a function as a picture (SVG), and as the text of one (Mermaid)."""
+"""`fn.graph()`: renders the dataflow graph of a function as SVG and as Mermaid text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from appyc.report.fusion import FusionRecord, amount
 from appyc.report.layout import CAPTION, MARGIN, Box, Layout, laid_out
 
 LETTER, SMALL = 7.3, 6.1
-"""Widths of a letter in the two sizes of type."""
+"""Widths of a character in the two font sizes."""
 EDGE_OF_PICTURE = 18.0
 
 _STYLE = """
@@ -67,7 +67,7 @@ def drawing(analysed: Analysed, arguments: Mapping[str, object]) -> Drawing:
 
 
 def with_places(drawn: Drawing, place: Callable[[str, int], str]) -> Drawing:
-    """The drawing with other words for the places of operations: what `place` says of a file and a line in it."""
+    """The drawing with other source locations of operations: what `place` gives for a file and a line."""
     operations = tuple(replace(op, place=place(op.file, op.line)) for op in drawn.flow.operations)
     flow = replace(drawn.flow, operations=operations)
     return Drawing(flow, _svg(flow), _mermaid(flow))
@@ -185,7 +185,7 @@ def _svg_frame(box: Box, number: int) -> str:
 
 
 def _svg_caption(box: Box, record: FusionRecord) -> str:
-    """Above the edges, which may come from above."""
+    """Captions, drawn after the edges, which may cross them."""
     return (
         f'<text class="caption" x="{box.left + MARGIN:.1f}" y="{box.top + CAPTION - 7:.1f}">'
         f"{escape(_caption(record))}</text>"
@@ -208,7 +208,7 @@ def _svg_node(box: Box, name: str, first: str, second: str, kind: str, radius: i
 
 
 def _svg_edge(layout: Layout, a: int, b: int, *, thin: bool) -> str:
-    """A curve that leaves downwards and arrives downwards, by way of the points between."""
+    """A curve through control points that leaves its source and enters its target vertically."""
     start, end = layout.nodes[a], layout.nodes[b]
     points = [(start.middle, start.bottom), *layout.routes[a, b], (end.middle, end.top - 1)]
     path = f"M{points[0][0]:.1f},{points[0][1]:.1f}"

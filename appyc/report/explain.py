@@ -1,4 +1,4 @@
-"""`fn.explain()`: for every loop, what was done, what was not, and why not."""
+"""`fn.explain()`: the optimisation report of a function: verdict, mode and reason of each loop, and remarks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LoopRecord:
     line: of the `for`. index: the loop variable's name. verdict: "independent", "reduction",
     "scan", "carried", "independent-if" or "unknown". mode: "parallel", "scan", "simd" or
     "sequential", what the loop runs as. reason: one sentence, with what was done to the loop so that it may run so.
-    depth: 0 for an outermost loop. within: the line of the loop that it was joined with. hint: what to change, of a
+    depth: 0 for an outermost loop. within: the line of the loop that it was fused with. hint: what to change, of a
     loop that runs in order. title: what the report calls it, as "for i"; loops that statements about arrays became,
     and those that the compiler made, have no name in the program.
     """
@@ -101,7 +101,7 @@ class Report:
         return "\n".join(lines)
 
     def _repr_pretty_(self, printer: object, cycle: bool) -> None:
-        """IPython shows the text, not the fields."""
+        """Shows the text in IPython, not the fields."""
         printer.text(str(self))  # type: ignore[attr-defined]
 
 
@@ -114,7 +114,7 @@ def _forecast_text(found: Forecast) -> str:
 def report(
     analysed: Analysed, source: Source, target: str, values: Mapping[str, object] | None = None
 ) -> Report:
-    """The report of an analysed function. values: the arguments that amounts are told for."""
+    """The report of an analysed function. values: the arguments for which bytes are counted."""
     function = analysed.function
     depths, words = _depths(function.body), Words.of(analysed)
     return Report(
@@ -138,7 +138,7 @@ def report(
 
 
 def _remarks(analysed: Analysed, target: str, words: Words) -> tuple[Remark, ...]:
-    """Each remark once, without misses of what another pass keeps out of memory after all."""
+    """Remarks without duplicates, and without those of missed contractions that another pass has made."""
     elsewhere = analysed.context.contracted.keys() | analysed.context.recomputed.keys()
     found = list(analysed.context.remarks)
     if target == "cpu":
@@ -152,7 +152,7 @@ def _remarks(analysed: Analysed, target: str, words: Words) -> tuple[Remark, ...
 
 
 def joined(source: Source, wanted: Request, inner: list[Report], parts: tuple[PythonPart, ...]) -> Report:
-    """The report of a function that runs in Python but for its regions."""
+    """The report of a function that runs in Python except for its compiled regions."""
     own = tuple((part.line, part.reason) for part in parts)
     return Report(
         function=source.name,
@@ -194,7 +194,7 @@ def _record(loop: For, depth: int, analysed: Analysed, words: Words) -> LoopReco
 
 
 def _ways(found: LoopVerdict, analysed: Analysed, words: Words) -> list[str]:
-    """What made the iterations of a loop independent, if anything was needed for it."""
+    """The transformations that made the iterations of a loop independent."""
     if not found.may_run_on_threads:
         return []
     private = [f"'{s.name}'" for s in found.private if words.is_own(s) and s not in found.last]
@@ -206,7 +206,7 @@ def _ways(found: LoopVerdict, analysed: Analysed, words: Words) -> list[str]:
 
 
 def _with_joined(records: list[LoopRecord], analysed: Analysed, words: Words) -> tuple[LoopRecord, ...]:
-    """The records, with one for each line of loops that were joined with one further up."""
+    """The records, with one more for each line whose loop was fused into one further up."""
     modes = {loop.var: loop for loop in loops_of(analysed.function)}
     for group in analysed.context.fusions.values():
         if group.var not in modes:
@@ -226,7 +226,7 @@ def _with_joined(records: list[LoopRecord], analysed: Analysed, words: Words) ->
 
 
 def _depths(body: tuple[object, ...], depth: int = 0) -> dict[int, int]:
-    """Nesting depth of every `for` loop, by its variable's number."""
+    """The nesting depth of each `for` loop, by the uid of its variable."""
     out: dict[int, int] = {}
     for stmt in body:
         if isinstance(stmt, For):

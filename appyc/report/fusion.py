@@ -1,4 +1,4 @@
-"""Which loops became one, and what that saved, for `explain()` and `graph()`."""
+"""Reports on loop fusion: which loops were fused, and the memory traffic that this saved."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from appyc.ir.visit import loops_of, walk
 from appyc.report.words import Words
 
 HOW_COUNTED = "a place that is written counts twice, as memory is read before it is written"
-"""What a reader must know of the bytes in a `FusionRecord`."""
+"""How the bytes of a `FusionRecord` are counted, for its reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class FusionRecord:
-    """Loops of the program that run as one.
+    """A group of fused loops.
 
-    lines: of the loops, in order. kept: arrays that are in no memory any more, or in a row of it.
-    before, after: bytes that come from memory and go there, a written place counted twice; None
-    where the arguments are not known.
+    lines: of the loops, in order. kept: arrays contracted to scalars or to rows.
+    before, after: memory traffic in bytes, in which a written element counts twice; None where the
+    arguments are unknown.
     """
 
     lines: tuple[int, ...]
@@ -56,7 +56,7 @@ def amount(size: int) -> str:
 
 
 def known_sizes(analysed: Analysed, values: Mapping[str, object]) -> dict[Symbol, object]:
-    """The parameters' values by symbol, and the lengths of the arrays that are made, where these tell them."""
+    """The parameters' values by symbol, and the shapes of allocated arrays where these values determine them."""
     known: dict[Symbol, object] = {p: values[p.name] for p in analysed.plain.params if p.name in values}
     for node in walk((*analysed.plain.body, *analysed.function.body)):
         if isinstance(node, Alloc) and node.array not in known:
@@ -69,7 +69,7 @@ def known_sizes(analysed: Analysed, values: Mapping[str, object]) -> dict[Symbol
 def fusion_records(
     analysed: Analysed, known: Mapping[Symbol, object], words: Words
 ) -> tuple[FusionRecord, ...]:
-    """The loops that were joined, but for those that were in a loop which itself was joined."""
+    """The groups of fused loops, without those nested in another fused loop."""
     context = analysed.context
     loops = {loop.var: loop for loop in loops_of(analysed.function)}
     inside = {n.var for var in context.fusions if var in loops for n in loops_of(loops[var].body)}

@@ -1,6 +1,6 @@
-"""Places for the nodes of a graph without circles: rows from top to bottom, few crossings.
+"""Layered layout of an acyclic graph: nodes in rows from top to bottom, with few edge crossings.
 
-Nodes of one group are put in place on their own and are then one large node of the whole.
+Each group of nodes is laid out separately, and is then one large node of the whole graph.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ Edge: TypeAlias = tuple[int, int]
 
 GAP_ACROSS, GAP_DOWN = 26.0, 34.0
 MARGIN, CAPTION = 16.0, 26.0
-"""Inside of the box of a group: around its nodes, and above them for its caption."""
+"""Padding in the box of a group: around its nodes, and above them for its caption."""
 SWEEPS = 8
 
 BEND = (6.0, 1.0)
-"""The room that an edge takes in a row which it passes by."""
+"""Size of the dummy node of an edge in each row that it crosses."""
 
 FIRST_GATE, FIRST_BEND = 1_000_000, 2_000_000
-"""Numbers of places that are no nodes of the graph."""
+"""First numbers of dummy nodes: of an edge that enters or leaves a group, and of one that crosses a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """left, top: of the upper left corner."""
+    """A rectangle. left, top: of the upper left corner."""
 
     left: float
     top: float
@@ -49,7 +49,7 @@ class Layout:
     nodes: dict[int, Box]
     groups: dict[int, Box]
     routes: dict[Edge, tuple[tuple[float, float], ...]]
-    """Points that an edge goes through between its nodes."""
+    """Control points of an edge between its nodes."""
     width: float
     height: float
 
@@ -60,7 +60,7 @@ def laid_out(
     edges: Sequence[Edge],
     captions: Mapping[int, float],
 ) -> Layout:
-    """sizes: width and height of each node. captions: the least width of each group."""
+    """The layout of a graph. sizes: width and height of each node. captions: the minimum width of each group."""
     inner = {group: _inside(group, sizes, group_of, edges) for group in captions}
     outer_sizes = {n: size for n, size in sizes.items() if group_of.get(n) is None}
     for group, part in inner.items():
@@ -92,9 +92,9 @@ def _inside(
     group_of: Mapping[int, int | None],
     edges: Sequence[Edge],
 ) -> Layout:
-    """The nodes of one group, and the ways through it of edges that come from outside or go there.
+    """The layout of one group, with the routes inside it of edges that enter or leave it.
 
-    An edge that crosses the border has a narrow node there, above or below all others.
+    An edge that crosses the border has a dummy node there, above or below all others.
     """
     own = {n: size for n, size in sizes.items() if group_of.get(n) == group}
     gates: dict[int, Edge] = {}
@@ -122,16 +122,16 @@ def _inside(
 
 
 def _key(group: int) -> int:
-    """Groups among nodes: nodes have numbers from 1."""
+    """The node number of a group: negative, since nodes count from 1."""
     return -1 - group
 
 
 def _with_bends(
     sizes: Mapping[int, tuple[float, float]], edges: Sequence[Edge], gates: frozenset[int] = frozenset()
 ) -> Layout:
-    """The nodes in place, and points for the edges that pass rows by: each has a narrow place in them.
+    """The layout of nodes, with a dummy node for each edge in each row that it crosses.
 
-    gates: nodes that go above all others, or below where an edge leads to them.
+    gates: nodes that belong above all others, or below them if an edge leads to them.
     """
     rows = _rows([n for n in sizes if n not in gates], [e for e in edges if not gates & set(e)])
     above = [a for a, _ in edges if a in gates]
@@ -167,7 +167,7 @@ def _with_bends(
 
 
 def _rows(nodes: Sequence[int], edges: Sequence[Edge]) -> list[list[int]]:
-    """Every node in a row below all that lead to it; one that nothing leads to right above the first it leads to."""
+    """Rows by longest path: a node is below all its predecessors. One without any is just above its first successor."""
     row: dict[int, int] = {}
     before: dict[int, list[int]] = {n: [] for n in nodes}
     after: dict[int, list[int]] = {n: [] for n in nodes}
@@ -192,7 +192,7 @@ def _rows(nodes: Sequence[int], edges: Sequence[Edge]) -> list[list[int]]:
 
 
 def _ordered(rows: list[list[int]], edges: Sequence[Edge]) -> list[list[int]]:
-    """The rows with each node near the middle of its neighbours, swept down and up."""
+    """Orders each row by the barycentres of neighbours, in sweeps down and up, to reduce crossings."""
     rows = [list(row) for row in rows]
     for sweep in range(SWEEPS):
         numbers = range(1, len(rows)) if sweep % 2 == 0 else range(len(rows) - 2, -1, -1)
@@ -213,7 +213,7 @@ def _ordered(rows: list[list[int]], edges: Sequence[Edge]) -> list[list[int]]:
 def _placed(
     rows: Sequence[Sequence[int]], sizes: Mapping[int, tuple[float, float]], edges: Sequence[Edge] = ()
 ) -> dict[int, Box]:
-    """The rows below each other, each in the middle, then drawn to its neighbours where there is room."""
+    """Coordinates: rows are stacked and centred, then nodes move towards their neighbours where there is room."""
     widths = [sum(sizes[n][0] for n in row) + GAP_ACROSS * (len(row) - 1) for row in rows]
     widest = max(widths, default=0.0)
     out: dict[int, Box] = {}

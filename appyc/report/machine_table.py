@@ -1,4 +1,4 @@
-"""`appyc machine`: the numbers that decide between one thread and several."""
+"""`appyc machine`: prints the parameters of the machine model, which decide between one thread and several."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _KIB = 1 << 10
 
 
 def describe_machine(*, again: bool = False) -> str:
-    """The numbers in use, after measuring where that is wanted and has not been done (again: even so)."""
+    """The parameters in use, measured first if that is wanted and has not been done (again: measured anew)."""
     if again and options.machine_is_measured():
         machine_rates.remeasure()
     else:

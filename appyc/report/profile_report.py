@@ -1,4 +1,4 @@
-"""`fn.profile()`: what `explain` says, and the times of a call beside the predicted ones."""
+"""`fn.profile()`: the report of `explain` with measured and predicted times of a call's loops."""
 
 from __future__ import annotations
 

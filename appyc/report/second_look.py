@@ -1,10 +1,10 @@
-"""Why a call was refused, with its values: a slow look at the arguments, after the quick test failed.
+"""Diagnosis of a call that a dependence guard or inspector refused: the iterations that conflict, with values.
 
     DependenceError: loop over 'i' carries a dependence where k = 3 and a.shape[0] = 100:
     iteration i=0 reads a[3], iteration i=3 writes a[3]
 
-The test itself (a guard's condition, an inspector) says only that iterations are in each
-other's way. Here the function is analysed again, and asked which ones with these arguments.
+The test itself (a guard's condition, an inspector) only finds that some iterations conflict. After
+it has failed, the dependences are solved again for the values of these arguments.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from appyc.runtime.frame import flat_values
 
 
 def second_look(error: DependenceError, analysed: Analysed, values: Sequence[object]) -> DependenceError:
-    """The error with the iterations that meet, or as it was where they cannot be found.
+    """The error with the conflicting iterations, or unchanged where these cannot be found.
 
-    values: those of the call, in the order of `analysed.arguments`. The arrays are as the
-    function left them, which is what the test saw: it raised before the loop.
+    values: of the call, in the order of `analysed.arguments`. The arrays have the contents
+    that the test saw, since it raised before the loop.
     """
     function = rewrite(analysed.function, _without_refusal)
     known: dict[Symbol, Any] = dict(
@@ -53,7 +53,7 @@ def second_look(error: DependenceError, analysed: Analysed, values: Sequence[obj
 
 
 def _without_refusal(node: Node) -> Node | tuple[Node, ...]:
-    """Deletes the tests that refuse: behind one, no iterations would meet."""
+    """Deletes the refusing tests: under their conditions, no iterations would conflict."""
     match node:
         case If(then=(Fail(error=DependenceError.__name__),)):
             return ()
@@ -62,7 +62,7 @@ def _without_refusal(node: Node) -> Node | tuple[Node, ...]:
 
 
 def _said(error: DependenceError, found: DependenceError) -> DependenceError:
-    """What was found, at the place where the error is."""
+    """The diagnosis, at the location of the error."""
     return DependenceError(
         found.summary, error.loc, label=error.label, related=found.related, hints=found.hints
     )
@@ -71,7 +71,7 @@ def _said(error: DependenceError, found: DependenceError) -> DependenceError:
 def _meeting(
     function: Function, loop: For, verdict: LoopVerdict, known: Mapping[Symbol, Any]
 ) -> DependenceError | None:
-    """The first conflict that there is with these arguments, the most serious kind before others."""
+    """The first conflict that exists with these arguments, most serious kinds first."""
     dependences = Legality.of(function).dependences
     names = dependences.found.affine.names
     origins = {name: entry.origin for name, entry in names.items() if entry.origin is not None}
@@ -104,7 +104,7 @@ def _condition(verdict: LoopVerdict) -> tuple[str, ...]:
 
 
 def _other_array(conflict: Conflict) -> tuple[str, ...]:
-    """For an element that is read before a later iteration writes it: nothing flows."""
+    """The hint for an anti dependence: store into another array."""
     if conflict.kind != "anti":
         return ()
     return (f"write into another array than '{conflict.source.array.name}'",)
@@ -115,10 +115,10 @@ def _other_array(conflict: Conflict) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    """An array's axis, as the iterations of a loop touch it in one way.
+    """One access to an axis of an array, evaluated for all iterations of a loop.
 
-    places: one for each iteration, the axis's extent where there is none. source: the index array's name,
-    "" for the loop's variable itself; elements: which element each iteration reads there.
+    places: the index on the axis in each iteration, the axis's extent where there is none. source: the index array's
+    name, "" for the loop's variable itself. elements: the index into the index array in each iteration.
     """
 
     places: NDArray[np.int64]
@@ -131,7 +131,7 @@ class _Touch:
 
 
 def _by_index(loop: For, verdict: LoopVerdict, known: Mapping[Symbol, Any]) -> DependenceError | None:
-    """Which elements of an index array bring two iterations together."""
+    """The conflict between two iterations through an index array, with its elements."""
     looks = [n for n in walk(verdict.guard or ()) if isinstance(n, Apart | Ascending)]
     for look in looks:
         try:
@@ -161,7 +161,7 @@ def _twice(loop: For, look: Apart, known: Mapping[Symbol, Any]) -> str | None:
     reads = [_touch(p, at, extent, known) for p in look.reads]
     owner = np.full(extent + 1, -1)
     for touch in writes:
-        # Of several iterations that write a place, the first one owns it.
+        # Of several iterations that write an element, the first one owns it.
         np.maximum.at(owner, touch.places, len(at) - 1 - np.arange(len(at)))
     owner = np.where(owner < 0, -1, len(at) - 1 - owner)
     for deed, touches in (("writes", writes), ("reads", reads)):

@@ -1,4 +1,4 @@
-"""What a loop took, beside what was predicted, in a sentence."""
+"""Measured and predicted time of a loop, as a line of a profile report."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LoopTime:
-    """A loop that threads may share, in one run of the function: what was predicted, what it took.
+    """Predicted and measured time of a loop that threads may share, in one run of the function.
 
     All times are seconds, over all `runs` of the loop. operations, bytes: of one iteration; a byte
-    that the loop uses again counts once. alone, together: predicted on one thread, and on all
-    `threads`. shared: the runs in which threads did share it.
+    that the loop reuses counts once. alone, together: predicted on one thread, and on all
+    `threads`. shared: the number of runs on several threads. took: measured.
     """
 
     line: int

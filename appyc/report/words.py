@@ -1,4 +1,4 @@
-"""What reports call the names of a function: the program's as they are, a compiler's own by what they stand for."""
+"""Names in reports: variables of the program keep theirs; the compiler's temporaries are described by source text."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """known: the words on the lines of the program that the function was made from. own: the symbols of the function
-    before any pass. items: parameters for what a tuple, a list or an object holds, as `weights_0`. made: where each
-    symbol whose name is none of the words is computed.
+    """How symbols are named in reports.
+
+    known: the identifiers on the source lines of the function. own: the symbols of the function before any pass.
+    items: parameters for items of a tuple or list, or attributes of an object, as `weights_0`. made: where each
+    symbol whose name is not in `known` is computed.
     """
 
     known: frozenset[str]
@@ -53,7 +55,7 @@ class Words:
         return symbol.name in self.known
 
     def called(self, symbol: Symbol) -> str:
-        """`a`, or `a temporary for a[1:] * b` of what the compiler made."""
+        """`a` for a variable of the program, `a temporary for a[1:] * b` for one of the compiler."""
         if symbol.name in self.items:
             whole, _, part = symbol.name.rpartition("_")
             return f"{whole}[{part}]" if part.isdigit() else f"{whole}.{part}"
@@ -64,7 +66,7 @@ class Words:
         return f"a temporary for {text}" if text else "a temporary"
 
     def said(self, text: str) -> str:
-        """A finding without the compiler's own names; one that several temporaries have tells nothing of them."""
+        """A finding with the compiler's own names replaced; an ambiguous one becomes `a temporary`."""
 
         def name(found: re.Match[str]) -> str:
             symbols = self.made.get(found[1], {})
@@ -77,7 +79,7 @@ class Words:
         return _QUOTED.sub(name, text)
 
     def loop(self, loop: For) -> str:
-        """What a loop's line begins with: its variable, where the program has one."""
+        """The title of a loop in a report: `for` and its variable, where the program has one."""
         if loop.var.name in self.known and not loop.implied:
             return f"for {loop.var.name}"
         return "array loop" if loop.implied else "generated loop"
