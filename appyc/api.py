@@ -1,4 +1,4 @@
-"""`appyc.jit`: a Python function that runs compiled."""
+"""`appyc.jit`: just-in-time compilation of a function per argument types, and dispatch of its calls."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ __all__ = ["JitFunction", "jit", "prange"]
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _MANY_CALLS = 1 << 60
 _MANY_VERSIONS = 8
-"""For one combination of argument types; as many tell of a value from outside that keeps changing."""
+"""Versions for one combination of argument types that indicate a captured value which keeps changing."""
 
 _DEVICE = re.compile(r"cuda:\d+")
 
@@ -72,7 +72,7 @@ _MARK = re.compile(r"^\s*#\s*pragma\b|\bprange\b")
 
 
 def _as_tuple(items: Sequence[object], *, deep: bool) -> tuple[object, ...]:
-    """The items of a list; deep: those of lists among them too."""
+    """The items of a list as a tuple. deep: nested lists become tuples too."""
     return tuple(_as_tuple(item, deep=True) if deep and type(item) is list else item for item in items)
 
 
@@ -80,7 +80,7 @@ class JitFunction(Entry):
     """A function that is compiled for the types of its arguments, at the first call with them.
 
     `py_func` is the Python function. A call that fits a compiled version is dispatched by
-    the base class; all others come to `_call`.
+    the base class; all others call `_call`.
     """
 
     __name__: str
@@ -94,8 +94,8 @@ class JitFunction(Entry):
         source: Source | None = None,
         on_loss: Callable[[], None] | None = None,
     ) -> None:
-        """source: of a part of a function, whose text is not found by its code. on_loss: given for what is called
-        from a part in Python, and called where Python turns out to be quicker."""
+        """source: for a region of a function, whose source cannot be found from its code. on_loss: for functions called
+        from a part in Python; it is called where Python turns out to be quicker."""
         super().__init__(self._call, self._on_fault)
         functools.update_wrapper(self, fn)
         self.py_func = fn
@@ -112,15 +112,15 @@ class JitFunction(Entry):
         self._compilations = Compilations()
         self._last: Request | None = None
         self._sizes: dict[tuple[object, ...], dict[str, object]] = {}
-        """Of the first call with arguments of such types, which reports tell amounts for."""
+        """Array sizes of the first call with arguments of these types, for which reports count bytes."""
         self._regions: dict[tuple[object, ...], Hosted[JitFunction]] = {}
         self._on_loss = on_loss
         self._races: dict[tuple[object, ...], Race] = {}
         self._in_vain: Counter[object] = Counter()
-        """Calls of which nothing was compiled, by kind."""
+        """Number of calls for which nothing was compiled, by kind."""
         self._has_warned = False
         self.is_in_python = False
-        """Whether the last kind of call that was decided on runs in Python."""
+        """Whether the last decision on a kind of call was to run it in Python."""
         self._effects: dict[tuple[object, ...], Effects] = {}
 
     def __repr__(self) -> str:
@@ -135,7 +135,7 @@ class JitFunction(Entry):
     # ------------------------------------------------------------ calls
 
     def _call(self, *args: object, **keywords: object) -> object:
-        """A call that no compiled version was found for."""
+        """The slow path: a call for which the dispatcher has no compiled version."""
         recorded = recorded_in((*args, *keywords.values()) if keywords else args)
         if recorded is not None:  # an array that may not have been computed yet
             return type(recorded).__appyc_call__(recorded, self, args, keywords)
@@ -152,12 +152,12 @@ class JitFunction(Entry):
                 return self.py_func(*args, **keywords)
             wanted, version = self._placed(wanted, named)
         except CompileError as error:
-            # The user's fault, at the place that the message shows: our own frames tell nothing.
+            # An error in the user's program, at the location in the message: appyc's own frames are no help.
             raise error.with_traceback(None) from None
         hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
         if hosted is not None:
             return self._call_hosted(hosted, kind, args, keywords)
-        self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind come here
+        self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind take this path
         race = self._race(wanted, version)
         if race is None or kind is None or not race.is_on():
             return self._run(version, bound, named)
@@ -169,7 +169,7 @@ class JitFunction(Entry):
         return self._timed(race, kind, start, lambda: self._run(version, bound, named))
 
     def _call_by_position(self, args: tuple[object, ...], keywords: dict[str, object]) -> object:
-        """A call with keywords or defaults, written out so that the dispatcher gets to see it."""
+        """A call with keywords or defaults, made positional for the dispatcher."""
         full = tuple(self._bind(args, keywords).values())
         out = self(*full)
         kind, given = self.kind(full, {}), self.kind(args, keywords)
@@ -178,20 +178,20 @@ class JitFunction(Entry):
         return out
 
     def _call_compiled(self, *args: object, **keywords: object) -> object:
-        """A call of compiled code that is on trial, and does not fit its kernel."""
+        """A call of compiled code in a race with Python that does not fit its kernel."""
         bound = self._bind(args, keywords)
         named, _, version = self._prepared(bound)
         return self._run(version, bound, named)
 
     def _prepared(self, bound: dict[str, object]) -> tuple[Mapping[str, object], Request, Version]:
-        """The arguments of a call as compiled code takes them, and the version that they need."""
+        """The arguments of a call as compiled code takes them, the request and the version."""
         named = self._with_tuples(bound)
         return named, *self._placed(self._request(named), named)
 
     def _run(self, version: Version, bound: Mapping[str, object], named: Mapping[str, object]) -> object:
-        """A call of a version. bound: the arguments as they were given."""
+        """Runs a version. bound: the arguments as given."""
         try:
-            # What runs in Python may change a list by another of its names.
+            # A part in Python may change a list through an alias.
             result = version.run(bound if version.in_python else named)
             if version.outside.captures:
                 return version.given_back(self.py_func, named, result)
@@ -200,9 +200,9 @@ class JitFunction(Entry):
             pass
         except DependenceError as error:
             if version.in_python:
-                raise  # a region's, which has explained it
+                raise  # from a region, which has explained it
             raise self._explained(error, named) from None
-        return _run(self.py_func, bound)  # not in a handler: what it raises stands alone
+        return _run(self.py_func, bound)  # outside the handler: what it raises has no context
 
     # ------------------------------------------------------------ calls that Python makes
 
@@ -235,7 +235,7 @@ class JitFunction(Entry):
         return hosted.host(*args, **keywords)
 
     def _race(self, wanted: Request, version: Version) -> Race | None:
-        """For a version that calls do not reach by the dispatcher alone, and that nobody has asked for."""
+        """The race of a version against Python; None if the dispatcher alone calls it, or annotations ask for it."""
         if version.kernel is not None and self._takes_positional and self._on_loss is None:
             return None
         race = self._races.get(wanted.key)
@@ -248,7 +248,7 @@ class JitFunction(Entry):
         return here and not self.options.strict and not self._seems_marked
 
     def _timed(self, race: Race, kind: Kind, start: int, call: Callable[[], object]) -> object:
-        """A call in a race, and what follows from the time that it took."""
+        """Times a call in a race, and acts on the outcome."""
         of_python = race.is_pythons_turn
         out = call()
         python_wins = race.take(time.perf_counter_ns() - start, of_python=of_python)
@@ -262,7 +262,7 @@ class JitFunction(Entry):
         return out
 
     def _leave(self, kind: Kind | None, limit: int, error: CompileError) -> None:
-        """Leaves calls of a kind to Python, as long as none takes more nanoseconds than `limit` (0: for good)."""
+        """Runs calls of a kind in Python from now on, until one takes more than `limit` nanoseconds (0: always)."""
         if kind is not None:
             self.handed[kind] = (self.py_func, limit)
         self.is_in_python = True
@@ -277,7 +277,7 @@ class JitFunction(Entry):
             warn_of_python(self.__qualname__, error)
 
     def _on_regions_loss(self) -> None:
-        """Where all regions run in Python, the next call of the function decides anew."""
+        """If all regions run in Python, makes the next call of the function decide anew."""
         vain = [hosted.host for hosted in self._regions.values() if hosted.is_vain]
         for kind, (function, _) in list(self.handed.items()):
             if function in vain:
@@ -289,14 +289,14 @@ class JitFunction(Entry):
 
     @functools.cached_property
     def _seems_marked(self) -> bool:
-        """Whether the text has a pragma in it, or a `prange`, be it in a string: a warm start parses nothing."""
+        """Whether the source contains a pragma or `prange`, even in a string: a warm start parses nothing."""
         ends = [line for _, _, line in self._snippet.code.co_lines() if line is not None]
         text = self._snippet.lines[self._snippet.first_line - 1 : max(ends, default=0)]
         return any(_MARK.search(line) for line in text)
 
     @functools.cached_property
     def _has_pragma(self) -> bool:
-        """Whether the function says itself how loops are to run: that is an order, not an offer."""
+        """Whether the function has a pragma or another annotation of its loops, which must be followed."""
         from appyc.frontend.outline import has_annotation  # noqa: PLC0415  (a warm start parses nothing)
 
         try:
@@ -305,7 +305,7 @@ class JitFunction(Entry):
             return False
 
     def _on_fault(self, kernel: Kernel, site: int, value: int, extent: int, args: Sequence[object]) -> object:
-        """For the dispatcher: a kernel has raised. What the call returns, where Python can run it."""
+        """Handles a fault that a kernel has raised under the dispatcher. Runs the call in Python where it may."""
         try:
             raise_fault(kernel, site, value, extent)
         except LeftToPython:
@@ -314,7 +314,7 @@ class JitFunction(Entry):
             raise self._explained(error, self._given(tuple(args), {})) from None
 
     def _explained(self, error: DependenceError, named: Mapping[str, object]) -> DependenceError:
-        """What a guard or an inspector refused at this call, with the values that made it do so."""
+        """The error of a guard or inspector, with the values of this call that made it fail."""
         from appyc.report.second_look import second_look  # noqa: PLC0415  (only where a call is refused)
 
         wanted = self._request(named)
@@ -337,7 +337,7 @@ class JitFunction(Entry):
         return self._with_tuples(self._bind(args, keywords))
 
     def _with_tuples(self, named: dict[str, object]) -> dict[str, object]:
-        """The arguments with tuples in the place of lists that the function only looks at."""
+        """The arguments, with read-only lists converted to tuples."""
         lists = [n for n, v in named.items() if type(v) is list and len(v) <= LONGEST_LIST]
         if not lists:
             return named
@@ -364,7 +364,7 @@ class JitFunction(Entry):
         return request(named, place, where, self._takes_any_object)
 
     def _takes_any_object(self) -> bool:
-        """Whether an argument of a type that cannot be compiled may be passed on to a part in Python."""
+        """Whether an argument of an uncompilable type may be passed to a part in Python."""
         return (
             self._part is not None
             or self._on_loss is not None
@@ -372,7 +372,7 @@ class JitFunction(Entry):
         )
 
     def _placed(self, wanted: Request, named: Mapping[str, object]) -> tuple[Request, Version]:
-        """The version for a call, and where it runs: on a GPU too, if the call has the choice."""
+        """The request and the version for a call, on a GPU if that is chosen for it."""
         if wanted.target == "cpu" and self._has_choice():
             there = self._devices.of(wanted, self._text(), named)
             if there.target != "cpu":
@@ -383,8 +383,8 @@ class JitFunction(Entry):
         return wanted, self._version(wanted, named)
 
     def _has_waited(self, wanted: Request, named: Mapping[str, object]) -> bool:
-        """Whether the version for a call is there, or to be made now. Not where it is being made by a thread, and
-        Python is through with the call soon."""
+        """Whether to run the call compiled: its version exists, or is to be compiled now. False while a thread compiles
+        it and the call is short in Python."""
         if not self._may_race(wanted) or self._part is not None or self._find(wanted, named) is not None:
             return True
         return self._compilations.has_waited(
@@ -413,7 +413,7 @@ class JitFunction(Entry):
         )
 
     def _has_choice(self) -> bool:
-        """Whether a call may go to a GPU although none of its arrays is there."""
+        """Whether a call may run on a GPU although none of its arrays is there."""
         return self.options.target == "auto" and cupy_with_device() is not None
 
     @functools.cached_property
@@ -465,11 +465,11 @@ class JitFunction(Entry):
             version = self._split(wanted, error)
         if version.kernel is not None:
             add(version.kernel)
-        self._last = wanted  # last, as what failed to compile is not there to be explained
+        self._last = wanted  # set last: a failed compilation has nothing to explain
         return version
 
     def _add(self, wanted: Request, kernel: Kernel) -> None:
-        """A kernel for the dispatcher, if its calls are such as the dispatcher takes, and all are for it."""
+        """Registers a kernel with the dispatcher, if the dispatcher can handle all calls of the function."""
         on_cpu = self.options.target in ("auto", "cpu") and not self._has_choice()
         if not (on_cpu and self._takes_positional):
             return
@@ -482,15 +482,15 @@ class JitFunction(Entry):
         return JitFunction(region.function, self._inner_options(), region.source, self._on_regions_loss)
 
     def _callee(self, fn: FunctionType) -> JitFunction:
-        """A Python function that is called from the part in Python, compiled as far as it can be."""
+        """A function that is called from the part in Python, compiled as far as possible."""
         return JitFunction(fn, self._inner_options(), on_loss=self._on_regions_loss)
 
     def _inner_options(self) -> Options:
-        """Of parts of the function, and functions that it calls: their arrays may be read again."""
+        """Options for regions and callees: without donation, since their arrays may be read again."""
         return replace(self.options, donate=()) if self.options.donate else self.options
 
     def _arrays(self, wanted: Request) -> frozenset[str]:
-        """Parameters that are arrays: statements about them are worth compiling beside a part in Python."""
+        """Parameters that are arrays: array statements on them are compiled even beside a part in Python."""
         return frozenset(name for name, type_ in wanted.types.items() if isinstance(type_, ArrayType))
 
     def _split(self, wanted: Request, error: CompileError) -> Version:
@@ -538,14 +538,14 @@ class JitFunction(Entry):
         return self._hosted(wanted, Hosted(host, error, part, tuple(regions), tuple(left)))
 
     def _on_defect(self, error: InternalError) -> None:
-        """Raises the fault of the compiler's own, with the function's line, where code must be compiled; else warns."""
+        """Handles a defect of the compiler: raises it with the function's line if code must be compiled, else warns."""
         found = InternalError(error.where, error.what, Loc(self._snippet.file, self._snippet.first_line))
         if self.options.strict or self._has_pragma:
             raise found from error
         warn_of_defect(self.__qualname__, found)
 
     def _defective(self, wanted: Request) -> Version:
-        """A version that runs in Python because of such a fault, of which the user has heard."""
+        """A version that runs in Python because of a compiler defect, of which the user has been warned."""
         from appyc.frontend.outline import PythonPart  # noqa: PLC0415
 
         loc = Loc(self._snippet.file, self._snippet.first_line)
@@ -556,7 +556,7 @@ class JitFunction(Entry):
     def _hosted(self, wanted: Request, hosted: Hosted[JitFunction]) -> Version:
         self._regions[wanted.key] = hosted
         body = hosted.host if hosted.host is not None else self.py_func
-        # What the Python part looks up, it looks up anew; the regions watch what they use.
+        # The Python part looks globals up at each call; the regions watch what they capture.
         return Version(CompiledFor((), (), ()), lambda named: _run(body, named), in_python=True)
 
     # ------------------------------------------------------------ ahead of time, and looking in
@@ -663,7 +663,7 @@ class JitFunction(Entry):
         return found
 
     def _analyse(self, wanted: Request, target: str | None = None) -> Analysed:
-        """target: where that is another than that of the call."""
+        """Analyses the function. target: overrides that of the call."""
         options = self.options.where(target or wanted.target)
         return analyse(self.py_func, self._text(), wanted.types, wanted.objects, options)
 
@@ -684,7 +684,7 @@ class JitFunction(Entry):
 
 
 def recorded_in(values: Iterable[object]) -> Any:
-    """The first recorded array among arguments, and in tuples and lists among them; None if there is none."""
+    """The first recorded array among arguments or their nested tuples and lists; None if there is none."""
     for value in values:
         found = recorded_in(value) if type(value) in (tuple, list) else value  # type: ignore[arg-type]
         if hasattr(type(found), "__appyc_call__"):
@@ -693,7 +693,7 @@ def recorded_in(values: Iterable[object]) -> Any:
 
 
 def _run(fn: FunctionType, named: Mapping[str, object]) -> object:
-    """A call with arguments by parameter name, whatever kind the parameters are of."""
+    """Calls a function with arguments by parameter name, whatever the kinds of its parameters."""
     code, rest = fn.__code__, dict(named)
     positional = [rest.pop(name) for name in code.co_varnames[: code.co_argcount]]
     behind = iter(code.co_varnames[code.co_argcount + code.co_kwonlyargcount :])

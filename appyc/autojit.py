@@ -1,12 +1,11 @@
-"""`appyc.autojit`: code that nobody decorated, compiled where that is possible and pays.
+"""`appyc.autojit`: compilation of undecorated functions, where it is possible and profitable.
 
-An `AutoFunction` is a jitted function with other manners. What cannot be compiled is no
-error: the Python function runs, and the report has a line. What is compiled gives what
-Python gives, to the last bit of a sum (`Options.exact`).
+An `AutoFunction` is a jitted function with another policy. What cannot be compiled is no error: the
+Python function runs, and the report has a line for it. Compiled code gives Python's results
+bit for bit, sums of floats included (`Options.exact`).
 
-A call is compiled where its loops are expected to run LARGE_CALL iterations or more, judged
-by the bounds of its ranges; smaller calls run in Python until they have taken PATIENCE
-seconds together.
+A call is compiled if its estimated trip count, from the bounds of its ranges, is LARGE_CALL or more.
+Smaller calls run in Python until their total time exceeds PATIENCE seconds.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ LARGE_CALL = 100_000
 PATIENCE = 0.05
 
 _STEP_ASIDE = 1000
-"""Calls in Python of a function of which nothing could be compiled, after which it is put back."""
+"""Number of calls in Python after which a function that cannot be compiled is replaced by its Python function."""
 
 _NOT_COMPILED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_VARARGS | CO_VARKEYWORDS
 
@@ -73,7 +72,7 @@ def autojit(obj: T, /, **given: object) -> T:
 
 
 def automatic(fn: FunctionType, options: Options) -> FunctionType | AutoFunction:
-    """The function compiled as `autojit` does, or itself."""
+    """The function as an `AutoFunction` if it has loops and can be compiled, else unchanged."""
     if fn.__code__.co_flags & _NOT_COMPILED or fn.__name__ == "<lambda>":
         return fn
     try:
@@ -102,7 +101,7 @@ def _in_class(owner: type, compiled: Callable[[FunctionType], object]) -> None:
 
 
 class AutoFunction(JitFunction):
-    """A function that is compiled where that can be and pays, and runs in Python otherwise."""
+    """A jitted function that is compiled where that is possible and profitable, and runs in Python otherwise."""
 
     def __init__(self, fn: FunctionType, options: Options, source: Source | None = None) -> None:
         super().__init__(fn, options, source)
@@ -145,7 +144,7 @@ class AutoFunction(JitFunction):
             except LeftToPython:
                 pass
             except CompileError:
-                # A kernel refuses an array that may not be written, before its first store. In a
+                # A kernel refuses a read-only array before its first store. In a
                 # function that runs in part in Python it is the program's own.
                 if version.kernel is None and not version.outside.captures:
                     raise
@@ -164,7 +163,7 @@ class AutoFunction(JitFunction):
             return None
 
     def _version_for(self, kind: tuple[object, ...], named: Mapping[str, object]) -> Version | None:
-        """The version to run; None where the call runs in Python, because it is too small or for good."""
+        """The version to run; None where the call runs in Python: because it is small, or since compilation failed."""
         try:
             wanted = self._request(named)
             version = self._find(wanted, named)
@@ -186,11 +185,11 @@ class AutoFunction(JitFunction):
 
     @property
     def has_given_up(self) -> bool:
-        """Whether nothing of the function is compiled, and what was tried was in vain."""
+        """Whether compilation was tried, and nothing of the function is compiled."""
         return bool(self._in_python) and not self._versions
 
     def _step_aside(self) -> None:
-        """Puts the Python function back where this one is found: a small function's calls then cost as before."""
+        """Rebinds this function's name to its Python function: small calls then have no dispatch overhead."""
         owner: object = sys.modules.get(self.py_func.__module__)
         *path, name = self.__qualname__.split(".")
         for step in path:
@@ -204,7 +203,7 @@ class AutoFunction(JitFunction):
             setattr(owner, name, self.py_func)
 
     def _pays(self, named: Mapping[str, object]) -> bool:
-        """Whether this call is worth compiling for, by the rule on top of this file."""
+        """Whether compiling for this call is profitable, by the rule in the module docstring."""
         if self.options.strict or self._seconds > PATIENCE:
             return True
         outer = {n: v for n, v in self.py_func.__globals__.items() if n in self._fields}
@@ -246,7 +245,7 @@ class AutoFunction(JitFunction):
             return version
 
     def _arrays(self, wanted: Request) -> frozenset[str]:
-        return frozenset()  # without a decorator nobody has said that these are worth it: loops are
+        return frozenset()  # without a decorator, only loops are taken to be worth compiling
 
     def _callee(self, fn: FunctionType) -> JitFunction:
         return AutoFunction(fn, self.options)
@@ -257,7 +256,7 @@ class AutoFunction(JitFunction):
         return found
 
     def _drop_pragma(self, error: CompileError) -> bool:
-        """Takes the pragma out that asks for what cannot be; the loop then runs as if it had none."""
+        """Removes a pragma that cannot be fulfilled. The loop is then compiled as an unmarked one."""
         from appyc.frontend.outline import annotation_around  # noqa: PLC0415
         from appyc.frontend.pragmas.pragmas import read_pragmas  # noqa: PLC0415
 
@@ -275,7 +274,7 @@ class AutoFunction(JitFunction):
     # ------------------------------------------------------------ the report
 
     def summary(self) -> str:
-        """What was compiled, what was not and why, in lines for reading."""
+        """The report as text: what was compiled, what was not, and why."""
         out = [f"{self.__qualname__} ({self._snippet.file}:{self._snippet.first_line})"]
         if self._last is not None and not self.has_given_up:
             report = self.explain()
@@ -292,7 +291,7 @@ class AutoFunction(JitFunction):
 
 
 def _kind_of_call(args: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object, ...]:
-    """Cheap to make, and equal for calls that cannot be compiled for the same reason."""
+    """A cheap key by argument types. Calls with equal keys fail to compile for the same reason."""
     out: list[object] = list(keywords)
     for value in (*args, *keywords.values()):
         if type(value) is np.ndarray:

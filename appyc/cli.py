@@ -1,11 +1,11 @@
-"""The `appyc` command.
+"""The `appyc` command line.
 
     appyc run [--report] [--target T] [--strict] [--numpy] script.py [args ...]
     appyc run [...] -m module [args ...]
     appyc check [--json] file.py ...
     appyc machine [--again]
 
-What a subcommand needs is imported when it is asked for: `appyc --help` is quick.
+Modules are imported by the subcommand that needs them, so that `appyc --help` is quick.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from appyc.options import TARGETS, from_environment
 
 _NOBODY_READS = 128 + 13
-"""The exit code of a program that SIGPIPE ended, as a shell tells it."""
+"""The exit code that shells report for a program terminated by SIGPIPE."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.command(options))
     except BrokenPipeError:
-        # As in `appyc check f.py | head`. What is still in the buffer would be refused again at exit.
+        # As in `appyc check f.py | head`. Flushing the buffer at exit would raise again.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--numpy", action="store_true", help="record the program's NumPy operations (appyc.numpy)"
     )
-    # What follows the script is the script's: options too.
+    # All arguments after the script are passed to it, options included.
     run.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="module",
                      help="run a module, as python -m does, with the arguments that follow")  # fmt: skip
     run.add_argument("script", nargs=argparse.REMAINDER, metavar="script.py [args ...]")

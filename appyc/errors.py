@@ -1,4 +1,4 @@
-"""Source locations, the error family, and the one renderer.
+"""Source locations, the exception classes, and the renderer of diagnostics.
 
 Every error that a user can cause is built from meanings (what was found, where, what to
 do) and rendered here, so that all of them look alike:
@@ -42,12 +42,12 @@ class Loc:
 
 
 GENERATED = Loc("<generated>", 0)
-"""For nodes that no line of the user's program stands behind (a verifier's own tests, say)."""
+"""The location of nodes that correspond to no line of the user's program (the verifier's own tests, say)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A second place that the error is about, with what is to be seen there."""
+    """A related source location of a diagnostic, with its label."""
 
     loc: Loc
     text: str
@@ -173,7 +173,7 @@ class InternalError(Exception):
 
 @contextmanager
 def defects_of(where: str) -> Iterator[None]:
-    """What fails in a part of the compiler, other than by an error that is raised there on purpose, is a defect."""
+    """Turns unexpected exceptions in a part of the compiler into InternalError. Deliberate errors pass through."""
     try:
         yield
     except (
@@ -198,7 +198,7 @@ def _rebuild(kind: type[CompileError], state: dict[str, object]) -> CompileError
 
 
 def snippet(loc: Loc, label: str = "") -> list[str]:
-    """The arrow line, the source line and the caret line for one place."""
+    """The arrow line, the source line and the caret line for one location."""
     gutter = " " * len(str(loc.line))
     lines = [f"{gutter}--> {loc}"]
     text = loc.source_line()
@@ -213,12 +213,12 @@ def snippet(loc: Loc, label: str = "") -> list[str]:
 
 
 def render(error: CompileError) -> str:
-    """The text that the user sees."""
+    """The text of a diagnostic, as the user sees it."""
     return _text(f"{error.summary} [{error.code}]", error)
 
 
 def render_fallback(name: str, error: CompileError) -> str:
-    """The warning that a function runs in Python because of an error that is none."""
+    """The text of a warning that a function falls back to Python, with the reason."""
     return _text(f"{name} runs in Python: {error.summary}", error)
 
 

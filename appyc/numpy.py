@@ -25,14 +25,14 @@ ascontiguousarray = contiguous
 
 
 class _Namespace:
-    """A part of NumPy, such as `linalg`, with functions that take appyc's arrays."""
+    """A submodule of NumPy, such as `linalg`, whose functions take appyc's arrays."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
 
     @property
     def __appyc_plain__(self) -> Any:
-        """For compiled code."""
+        """NumPy's module, which compiled code uses."""
         return self._module
 
     def __getattr__(self, name: str) -> Any:
@@ -49,7 +49,7 @@ _OWN = {**random_generators.OWN, _numpy.nditer: nditer}
 
 
 def _adapted(path: str, value: Any) -> Any:
-    """What there is for something of NumPy's. path: its name here, by which pickle finds it."""
+    """The counterpart here of an attribute of NumPy. path: its qualified name, by which pickle finds it."""
     own = _OWN.get(value) if callable(value) else None
     if isinstance(value, type) or not callable(value):
         inner = type(value).__name__ == "module" and value.__name__.startswith("numpy.")

@@ -1,4 +1,4 @@
-"""Options: a frozen record, its defaults, and the only reader of the environment."""
+"""Compiler options: an immutable record with defaults, and all reads of environment variables."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Options:
         return self.target in ("gpu", "interpret")
 
     def where(self, target: str) -> Options:
-        """The options of a version that is for this target, where `auto` may be for several."""
+        """The options of a version for one target, where `auto` allows several."""
         return self if target == self.target else replace(self, target=target)
 
 
@@ -135,8 +135,8 @@ def num_threads(environ: Mapping[str, str] | None = None) -> int:
 
 
 def kept_bytes(environ: Mapping[str, str] | None = None) -> int:
-    """Bytes of memory that kernels have given back and that may be kept for the next ones: APPYC_KEPT_BYTES,
-    else a GiB or, on a small machine, an eighth of its memory."""
+    """Bytes of freed kernel memory that may be kept for reuse: APPYC_KEPT_BYTES, else a GiB or, on a small
+    machine, an eighth of its memory."""
     env = os.environ if environ is None else environ
     if text := env.get("APPYC_KEPT_BYTES"):
         if _whole(text) is None:
@@ -150,14 +150,14 @@ def kept_bytes(environ: Mapping[str, str] | None = None) -> int:
 
 
 def progress_is_shown(environ: Mapping[str, str] | None = None) -> bool:
-    """Whether stderr tells what is compiled, where that takes more than a second: unless APPYC_PROGRESS=0."""
+    """Whether compilations that take more than a second are shown on stderr: unless APPYC_PROGRESS=0."""
     env = os.environ if environ is None else environ
     return _flag("APPYC_PROGRESS", env.get("APPYC_PROGRESS") or "1")
 
 
 def compile_wait(environ: Mapping[str, str] | None = None) -> float:
-    """Seconds that a call which Python can run soon waits for its function to be compiled: APPYC_COMPILE_WAIT (inf:
-    until it is), else 1."""
+    """Maximum seconds that a call which is short in Python waits for compilation: APPYC_COMPILE_WAIT (inf: until it
+    ends), else 1."""
     env = os.environ if environ is None else environ
     text = env.get("APPYC_COMPILE_WAIT") or "1"
     try:
@@ -170,8 +170,8 @@ def compile_wait(environ: Mapping[str, str] | None = None) -> float:
 
 
 def recorded_bounds(environ: Mapping[str, str] | None = None) -> tuple[int, int]:
-    """How many operations on recorded arrays may wait, and how many bytes their results may have:
-    APPYC_RECORDED_STATEMENTS, else 160, and APPYC_RECORDED_BYTES, else a GiB."""
+    """Bounds on the recording: the number of pending operations (APPYC_RECORDED_STATEMENTS, else 160), and the bytes
+    of their results (APPYC_RECORDED_BYTES, else a GiB)."""
     return (
         _number("APPYC_RECORDED_STATEMENTS", 160, 1, environ),
         _number("APPYC_RECORDED_BYTES", 1 << 30, 1, environ),
@@ -179,18 +179,18 @@ def recorded_bounds(environ: Mapping[str, str] | None = None) -> tuple[int, int]
 
 
 def computed_at_once(environ: Mapping[str, str] | None = None) -> int:
-    """Arrays of how many elements are computed at once, instead of being recorded: APPYC_RECORDED_AT_ONCE, else 8192;
-    0 for none."""
+    """Maximum elements of arrays whose operations run eagerly instead of being recorded: APPYC_RECORDED_AT_ONCE,
+    else 8192; 0: none run eagerly."""
     return _number("APPYC_RECORDED_AT_ONCE", 1 << 13, 0, environ)
 
 
 def _whole(text: str) -> int | None:
-    """A number of the digits 0 to 9, as an environment variable has it; None for anything else, such as `²`."""
+    """The integer that a text of the digits 0 to 9 denotes; None for anything else, such as `²`."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
 def or_usual(read: Callable[[Mapping[str, str] | None], T]) -> T:
-    """What an environment variable says; where that cannot be read, a warning, and what it would be without.
+    """The value of an environment variable; where it is invalid, a warning, and the default.
 
     For what is read as modules are imported, which must not fail.
     """
@@ -212,8 +212,8 @@ def _number(name: str, usual: int, least: int, environ: Mapping[str, str] | None
 
 
 def machine_is_measured(environ: Mapping[str, str] | None = None) -> bool:
-    """Whether the machine's speed is to be measured (APPYC_MACHINE=measured, as it is without),
-    or taken to be an ordinary one's (APPYC_MACHINE=default)."""
+    """Whether the machine model is calibrated by measurement (APPYC_MACHINE=measured, the default), or has the
+    parameters of an ordinary machine (APPYC_MACHINE=default)."""
     env = os.environ if environ is None else environ
     text = env.get("APPYC_MACHINE") or "measured"
     if text not in ("measured", "default"):
@@ -222,6 +222,6 @@ def machine_is_measured(environ: Mapping[str, str] | None = None) -> bool:
 
 
 def c_compiler(environ: Mapping[str, str] | None = None) -> str | None:
-    """The C compiler that the user named in APPYC_CC or CC, if any."""
+    """The C compiler that APPYC_CC or CC names, if any."""
     env = os.environ if environ is None else environ
     return env.get("APPYC_CC") or env.get("CC") or None

@@ -1,4 +1,4 @@
-"""Running a program with its functions and loops compiled: the work behind `appyc run`.
+"""`appyc run`: runs a script or module with its functions and loops compiled.
 
 The script runs as `__main__`; its functions, those of the modules in its folder that it
 imports, and the loops of the script itself are compiled as `autojit` does. What it prints,
@@ -28,11 +28,11 @@ from appyc.options import Options
 
 _PACKAGE = str(Path(__file__).parent)
 _DEFINITIONS = 3
-"""A nested function that is defined more often than this stays in Python from then on."""
+"""Definitions of a nested function after which further ones are not compiled."""
 
 
 class Session:
-    """One run of a program: the options, whether `numpy` is `appyc.numpy` in it, and the functions that were met."""
+    """One run of a program: its options, whether `numpy` is `appyc.numpy` in it, and its functions so far."""
 
     def __init__(self, options: Options, folder: Path, *, records: bool = False) -> None:
         self.options = options
@@ -42,7 +42,7 @@ class Session:
         self._defined: Counter[CodeType] = Counter()
 
     def function(self, fn: FunctionType) -> FunctionType | AutoFunction:
-        """Stands as a decorator on every function with a loop."""
+        """The decorator that instrumentation adds to every function with a loop."""
         self._defined[fn.__code__] += 1
         if self._defined[fn.__code__] > _DEFINITIONS:
             return fn
@@ -59,14 +59,14 @@ class Session:
         return "site-packages" not in path.parts and not path.is_relative_to(_PACKAGE)
 
     def report(self) -> str:
-        """What was compiled, and what ran in Python and why."""
+        """The report of the run: what was compiled, what ran in Python, and why."""
         if not self.functions:
             return "appyc: no function or loop of the program was compiled: it has none that could be"
         return "\n".join(f.summary() for f in self.functions)
 
 
 class _Scope:
-    """What an instrumented module knows as `__appyc__`."""
+    """The value of `__appyc__` in an instrumented module: the decorator, and the regions by number."""
 
     def __init__(self, session: Session, instrumented: Instrumented, namespace: dict[str, object]) -> None:
         self.function = session.function
@@ -110,7 +110,7 @@ def _import(
 
 
 class _Loader(SourceFileLoader):
-    """Loads a module of the program. Its code is not cached: it is not the code of its text."""
+    """Loads a module of the program instrumented. Its bytecode is not cached, since it is not that of the source."""
 
     def __init__(self, session: Session, name: str, path: str) -> None:
         super().__init__(name, path)
@@ -122,7 +122,7 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds what Python's own finder finds, and takes over the program's modules."""
+    """Finds modules as Python's path finder does, and replaces the loader of those of the program."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -152,7 +152,7 @@ def run_script(
     except OSError as error:
         print(f"appyc: can't open file {script!r}: {error.strerror}", file=sys.stderr)
         return 2
-    # Python names the script by where it is, whatever folder the program goes to; it keeps a "./".
+    # `__file__` is absolute, whatever folder the program changes to; Python keeps a "./" in it.
     file = os.path.join(Path.cwd(), script)
     return _run_main(Session(options, folder, records=records), data, file, None, report=report)
 
@@ -220,7 +220,7 @@ def _chain(found: traceback.TracebackException | None) -> Iterator[traceback.Tra
 
 
 def _frames(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
-    """Without appyc's own, and a loop that became a function as part of where it stands."""
+    """The frames without appyc's own, and with each region's frame merged into that of the code around it."""
     out: list[traceback.FrameSummary] = []
     in_appyc = False
     for frame in stack:
