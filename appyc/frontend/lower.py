@@ -132,7 +132,7 @@ def _lower(
         value = _parameter(scope, name, arg, params, places[name])
         scope.env[name] = _as_binding(value)
         if isinstance(value, TupleValue) and name in scope.indexed:
-            scope.bind(name, value, places[name])  # with a table
+            scope.bind(name, value, places[name])  # with a lookup table
         elif name not in rebound:
             scope.fixed |= {*params[before:]}
     if fn.__code__ in scope.callees.known.recursive:
@@ -203,7 +203,7 @@ def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[S
         case ObjectArg():
             path = AccessPath((("param", name),))
             if python_function(arg.value) is not None or isinstance(arg.value, type):
-                scope.names.environment.depend(path, arg.value)  # its code is built in
+                scope.names.environment.depend(path, arg.value)  # its code is compiled in
             return Opaque(arg.value, path)
 
 
@@ -357,7 +357,7 @@ def _called(
             continue
         except PartedTypesError as error:
             if error.either is None or not scope.facts.part(error.either):
-                raise  # the types may have parted in the caller
+                raise  # the types may conflict in the caller
             continue
         starts: list[Stmt] = []
         if scope.returned is not None and scope.result is not None:

@@ -396,7 +396,7 @@ def _set(work: _Work, name: str, value: bool) -> ast.stmt:
 
 
 def _taken(work: _Work, name: str, received: str, flag: str) -> ast.stmt:
-    """`if flag: name = received`"""
+    """The statement that takes over a region's result if it is assigned: `if flag: name = received`"""
     take = ast.Assign([ast.Name(name, ast.Store())], ast.Name(received, ast.Load()))
     return _placed(ast.If(ast.Name(flag, ast.Load()), [take], []), work)
 

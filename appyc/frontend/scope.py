@@ -91,7 +91,7 @@ class Facts:
     results: tuple[NumberType, ...] | None = None
     """Types of the returned scalars, joined over all returns."""
     late: dict[str, tuple[DType, int]] = field(default_factory=dict)
-    """Names that some path binds to an array and another leaves unbound: its type, its number of axes."""
+    """Names that some path binds to an array and another leaves unbound: the element type and number of axes."""
     lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
     """The item types of lists: whether the items are tuples, and the types of their numbers."""
     nones: set[str] = field(default_factory=set)
@@ -382,7 +382,7 @@ class Scope:
             self.env[name] = home
 
     def bind(self, name: str, value: Value, loc: Loc) -> None:
-        """`name = value`."""
+        """Binds a name to a value, and emits the stores: `name = value`."""
         if isinstance(value, MaybeNone):
             self._bind_maybe(name, value, loc)
             return

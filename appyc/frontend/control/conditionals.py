@@ -133,7 +133,7 @@ def _choose(
 
 
 def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr, loc: Loc) -> Value:
-    """`body if test else orelse`."""
+    """The conditional expression `body if test else orelse`."""
     cond = lower_condition(scope, test)
     known = constant_truth(cond)
     if known is not None:
@@ -142,7 +142,7 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
     for node, truth in ((body, True), (orelse, False)):
         with suppress(NoValue), where_numbers(scope, proven(test, truth)):
             sides.append(_branch(scope, node))
-    if len(sides) < 2:  # as of `and`
+    if len(sides) < 2:  # as for `and`: the other side has no type yet
         if not sides:
             raise NoValue
         scope.block.extend(sides[0][1])

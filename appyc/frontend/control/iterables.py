@@ -1,4 +1,4 @@
-"""What loops run over: ranges, arrays, lists, and `enumerate`, `zip` and `reversed` of them."""
+"""Iterables of loops: ranges, arrays, lists, and `enumerate`, `zip` and `reversed` of them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from appyc.ir.types import DType
 
 
 def lower_for(scope: Scope, node: ast.For) -> None:
-    """A `for` loop."""
+    """Lowers a `for` loop: as a loop nest, unrolled, peeled, or as one IR loop."""
     loc = scope.loc(node)
     pragma = scope.pragmas.get(node)
     assert pragma is None or isinstance(pragma, LoopPragma)
@@ -114,7 +114,7 @@ def _loop(scope: Scope, node: ast.For, source: Range, pragma: LoopPragma | None,
 
 
 def lower_while(scope: Scope, node: ast.While) -> None:
-    """A `while` loop; where its condition needs statements, they run at the top of the body."""
+    """Lowers a `while` loop. If its condition needs statements, they are emitted at the top of the body."""
     loc = scope.loc(node)
     may_peel = can_peel(node)
     times = scope.facts.peeled.get(loc, 0) if may_peel else 0

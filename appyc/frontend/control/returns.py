@@ -84,7 +84,7 @@ def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
         return TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
     if not _is_made_here(node):
         return lower_or_none(scope, node)
-    name = f"returned_list_{position}"  # one for all returns
+    name = f"returned_list_{position}"  # shared by all returns
     scope.locals |= {name}
     scope.list_names |= {name}
     lists.bind_list(scope, name, node, scope.loc(node))
@@ -92,9 +92,7 @@ def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
 
 
 def _is_made_here(node: ast.expr) -> bool:
-    is_call = isinstance(node, ast.Call) and isinstance(
-        node.func, ast.Name
-    )  # no method, which an array has too
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)  # a method may be an array's
     return (is_call or isinstance(node, ast.List | ast.ListComp | ast.BinOp)) and is_new_list(node)
 
 

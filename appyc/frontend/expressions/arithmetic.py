@@ -108,7 +108,7 @@ PYTHON_BINARY: dict[str, Callable[[object, object], object]] = {
 
 
 def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    """`a op b`. Raises TypeInferenceError where the operands' types do not allow it."""
+    """The binary operation `a op b`. Raises TypeInferenceError where the operands' types do not allow it."""
     if a.either is not None or b.either is not None:
         return _in_each_type(lambda numbers: binary(op, numbers[0], numbers[1], loc), (a, b), loc)
     if folded := _fold(op, a, b, loc):
@@ -294,7 +294,7 @@ def _bitwise(op: str, a: Number, b: Number, loc: Loc) -> Number:
 
 
 def negative(a: Number, loc: Loc) -> Number:
-    """`-a`."""
+    """The negation `-a`."""
     if a.either is not None:
         return _in_each_type(lambda numbers: negative(numbers[0], loc), (a,), loc)
     if a.python and a.constant is not None:
@@ -309,7 +309,7 @@ def negative(a: Number, loc: Loc) -> Number:
 
 
 def invert(a: Number, loc: Loc) -> Number:
-    """`~a`."""
+    """The bitwise complement `~a`."""
     if a.either is not None:
         return _in_each_type(lambda numbers: invert(numbers[0], loc), (a,), loc)
     if a.type == PY_BOOL:
@@ -320,7 +320,7 @@ def invert(a: Number, loc: Loc) -> Number:
 
 
 def logical_not(a: Number, loc: Loc) -> Number:
-    """`not a`."""
+    """The logical negation `not a`."""
     if a.constant is not None:
         return python_number(not a.constant, loc)
     return Number(Unary("~", truth_of(a.expr), loc=loc), python=True)

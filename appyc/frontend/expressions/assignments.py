@@ -113,7 +113,7 @@ def _reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
     others = [
         binding for other, binding in all_leaves(scope.env) if other != name and root(binding) == place[0]
     ]
-    if place[1]:  # another row is another object
+    if place[1]:  # different rows are different objects
         others = [
             b for b in others if isinstance(b, ArrayRef | Tensor) and place_of_row(scope, b, loc) == place
         ]
@@ -188,7 +188,7 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
     else:
         place = subscript(scope, owner, items, loc, stored=True)
         if isinstance(place, Tensor | Masked):
-            return place  # `assign` looks at it
+            return place  # `assign` tests it
         assert isinstance(place, Number)
         if isinstance(owner, Tensor) and owner.unsettled:
             raise UnsupportedError("whether this is a view in another shape only its strides would tell", loc,
@@ -358,7 +358,7 @@ def _update_array(
 
 
 def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
-    """`#pragma atomic` on `x[i] += e` or `x[i] = max(x[i], e)`."""
+    """Atomic update: `#pragma atomic` on `x[i] += e` or `x[i] = max(x[i], e)`."""
     loc = scope.loc(node)
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
         symbol = binary_symbol(node.op)

@@ -222,7 +222,7 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
 
 
 def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc: Loc) -> Value:
-    """`d.keys()`, `d.values()`, `d.items()`, and `d.get(key)`."""
+    """The value of a dict's method: `d.keys()`, `d.values()`, `d.items()`, and `d.get(key)`."""
     args = expressions.lower_operands(scope, _positional(scope, node, loc), expressions.lower_or_none)
     keys, values = expressions.keys_of(owner, loc), owner.values
     match name, args:

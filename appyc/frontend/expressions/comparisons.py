@@ -1,4 +1,4 @@
-"""Comparisons: chains of them, identity, and membership."""
+"""Comparisons: chained comparisons, identity, and membership."""
 
 from __future__ import annotations
 

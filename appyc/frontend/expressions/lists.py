@@ -215,7 +215,7 @@ def _stored(scope: Scope, column: Symbol, first: Expr, count: Expr, items: Tenso
 
 
 def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
-    """`name.append(item)`."""
+    """Appends an item to a list, which grows if it is full: `name.append(item)`."""
     owner = list_named(scope, name, loc)
     _learn(scope, name, item, loc)
     slots = owner.slots
@@ -229,7 +229,7 @@ def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
 
 
 def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
-    """`name.pop()`, `name.pop(at)`."""
+    """Removes an item of a list and gives its value: `name.pop()`, `name.pop(at)`."""
     slots = list_named(scope, name, loc).slots
     count = Var(slots.count, loc=loc)
     fail = Fail("IndexError", "pop from empty list", loc=loc)
@@ -261,7 +261,7 @@ def _moved_by_one(scope: Scope, slots: ListSlots, lo: Expr, hi: Expr, loc: Loc, 
 
 
 def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
-    """`name.insert(at, item)`."""
+    """Inserts an item into a list: `name.insert(at, item)`."""
     owner = list_named(scope, name, loc)
     slots = owner.slots
     count = scope.temp("count", Var(slots.count, loc=loc))
@@ -279,7 +279,7 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
 
 
 def extend(scope: Scope, name: str, items: ast.expr, loc: Loc) -> None:
-    """`name.extend(items)`, `name += items`."""
+    """Extends a list: `name.extend(items)`, `name += items`."""
     refuse_out_of_order(scope, name, loc)
     if isinstance(items, ast.List | ast.Tuple):
         values = [settled(scope, expressions.put_together(scope, v, loc))
@@ -307,7 +307,7 @@ def extend(scope: Scope, name: str, items: ast.expr, loc: Loc) -> None:
 
 
 def reverse(scope: Scope, name: str, loc: Loc) -> None:
-    """`name.reverse()`."""
+    """Reverses a list in place: `name.reverse()`."""
     slots = list_named(scope, name, loc).slots
     columns, count = _part(scope, slots, ast.Slice(), loc)
     for column, tensor in zip(slots.columns, columns.tensors, strict=True):
@@ -318,7 +318,7 @@ def reverse(scope: Scope, name: str, loc: Loc) -> None:
 
 
 def sort(scope: Scope, name: str, loc: Loc) -> None:
-    """`name.sort()`."""
+    """Sorts a list of numbers in place: `name.sort()`."""
     slots = list_named(scope, name, loc).slots
     if slots.of_tuples:
         raise UnsupportedError("a list of tuples is not sorted in compiled code", loc,
@@ -358,14 +358,14 @@ def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc)
 
 
 def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:
-    """`name[index]`."""
+    """The item of a list at an index, with its bounds check: `name[index]`."""
     expressions.as_index(index, loc)
     at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc)
     return _item(scope, owner.slots, at, loc)
 
 
 def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) -> None:
-    """`name[index] = item`."""
+    """Stores an item of a list, with its bounds check: `name[index] = item`."""
     owner = list_named(scope, name, loc)
     _learn(scope, name, item, loc)
     expressions.as_index(index, loc)

@@ -84,7 +84,7 @@ def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc
 
 
 def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
-    """`np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
+    """The coordinate arrays of a grid: `np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     ranges = []
     for part in parts:
