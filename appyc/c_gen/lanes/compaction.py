@@ -1,4 +1,4 @@
-"""Loops that put what fulfils a condition side by side, without a jump for each element.
+"""Stream compaction: stores selected elements densely, without a branch for each element.
 
     for (i = lo; i < hi; i += 1)            for (start = lo; start < hi; start = stop) {
         if (a[i] > 0) {                         int64_t count = 0;
@@ -10,14 +10,14 @@
                                                 k += count;
                                             }
 
-Whether the condition holds no processor can guess where the elements are in no order, and each wrong guess costs
-as much as twenty elements. Here every element is written, and the next one over it where it was not meant. Parts
-have room for all of their elements, which `found` may not have: where it has none for those of a part, and raises
-for that, the part is done as it is written. Lanes count how often the condition holds in a piece of a part: one in
-which it never does is passed over, and where it seldom does, the bits of a word say where.
+Where the elements are in no order, the branch cannot be predicted, and each misprediction costs as much as twenty
+elements. Here every element is stored to a buffer, and the next one overwrites it where the condition does not hold.
+The buffer has room for all elements of a part, which `found` may not have: where `found` is too short, the part runs
+as the original loop, which raises. A SIMD reduction counts the elements selected in each piece of a part. A piece
+without any is skipped. In a piece with few, a bit mask gives their positions.
 
-What is put there is computed for all elements: only what costs next to nothing and cannot be out of range where
-the condition does not hold.
+The stored value is computed for all elements. So it has to be cheap, and in range also where the condition does not
+hold.
 
 Does not handle: values with calls; conditions on the loop's variable, which may guard an index; loops that read
 what they fill.
@@ -40,22 +40,22 @@ from appyc.ir.visit import scalars_read, walk
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 PART = 512
-"""Elements at a time: they stay next to the core."""
+"""Elements of a part: its buffer stays in the cache next to the core."""
 
 PIECE = 64
-"""Elements that are asked about together."""
+"""Elements of a piece, for which the condition is evaluated in lanes at first: the bits of a mask."""
 
 FEW = 4
-"""So many of a piece are gone to one after the other, by the bits of a word: each costs as much as some elements that
-are written and counted, and a look at the bits as much as a quarter of a piece."""
+"""Selected elements of a piece up to which they are stored one by one, in the order of a mask's bits. Each of these
+costs as much as several elements that are stored and counted; computing the mask costs a quarter of a piece."""
 
 MOST = 4
-"""Arrays that one loop fills."""
+"""Arrays that one loop may compact into."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackingPlan:
-    """What is stored where the condition holds, at a place that then moves on by one."""
+    """A compaction. stores: run where `cond` holds, at the index `place`, a scalar that is then incremented."""
 
     cond: Expr
     stores: tuple[Store, ...]
@@ -63,7 +63,7 @@ class PackingPlan:
 
 
 def plan_packing(loop: For, *, boundscheck: bool) -> PackingPlan | None:
-    """How a loop is written that packs; None where it does anything besides."""
+    """The plan for a loop that is a compaction; None for a loop that does anything else."""
     match loop.body:
         case (If(cond=cond, then=(*stores, Update(op="+", value=Const(value=1)) as step), orelse=()),):
             pass
@@ -92,7 +92,7 @@ def _is_at(store: Store, place: Symbol) -> bool:
 
 
 def _parts(cond: Expr) -> Iterator[Expr]:
-    """What has to hold: a part without an element may say which elements there are."""
+    """The operands of the condition's logical operators: one that loads no element may guard an index."""
     if isinstance(cond, Logical) or (isinstance(cond, Binary) and cond.op in ("&", "|")):
         yield from _parts(cond.lhs)
         yield from _parts(cond.rhs)
@@ -101,7 +101,7 @@ def _parts(cond: Expr) -> Iterator[Expr]:
 
 
 def _is_cheap(value: Expr, place: Symbol, known: set[Load] | None) -> bool:
-    """Whether all elements may have it computed. known: the only elements that may be read, if not all may."""
+    """Whether a value may be computed for all elements. known: the loads that are in range; None where all are."""
     for node in walk(value):
         match node:
             case Var(symbol=symbol) if symbol != place:
@@ -153,7 +153,7 @@ def _emit_part(
     parts: Mapping[Symbol, str],
     names: tuple[str, str, str],
 ) -> None:
-    """Collects from `start` to `stop`, and counts."""
+    """Stores the selected elements from `start` to `stop` to the buffers, and counts them."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
     start, stop, count = names
     piece, end, some, bits = (fresh(name) for name in ("piece", "end", "some", "bits"))

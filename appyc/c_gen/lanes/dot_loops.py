@@ -1,7 +1,7 @@
-"""Writes the loops that `dot_plan` chose: blocks of rows by blocks of columns, each with its sums.
+"""C text for the dot products that `dot_plan` chose: register blocks of rows by columns, with a sum for each pair.
 
 Each statement is written once for every copy, a row of the block with a column of it. In a
-sum, the copies' vectors stand side by side, so that the C compiler loads each once.
+sum, the copies' vector operations are adjacent, so that the C compiler loads each vector once.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from appyc.ir.nodes import Assign, For, Stmt, Symbol, Update
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 BLOCK = 4
-"""Rows and columns of a block: 16 sums and the vectors that they are made of fit 32 registers."""
+"""Rows and columns of a block: 16 sums and the vectors that they multiply fit 32 registers."""
 
 VECTORS = 2
-"""Vectors of a row that are added at a time: whole lines of memory, for which it pays to come there."""
+"""Vectors of a row by which the sum's loop is unrolled: together they are whole cache lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def _emit_columns(
     counts: tuple[int, ...],
     body: Statements,
 ) -> None:
-    """The columns' loop for some rows: in blocks of as many as `counts` says, one after the other."""
+    """The columns' loop for some rows: in blocks of the sizes in `counts`, in order."""
     writer, var = ctx.writer, ctx.name(plan.columns.var)
     with writer.block():
         writer.line(f"int64_t {var} = {lo};")
@@ -147,7 +147,7 @@ def _emit_dot(tile: _Tile, loop: For) -> None:
 def _with_vectors(
     copy: FunctionContext, symbols: list[Symbol] | tuple[Symbol, ...], kind: str = ""
 ) -> FunctionContext:
-    """The copy with vectors in place of scalars, declared here where their kind is given."""
+    """The copy with vectors instead of scalars, declared here where their type `kind` is given."""
     names = {symbol: copy.module.names.fresh(f"{symbol.name}_lanes") for symbol in symbols}
     if kind:
         for name in names.values():

@@ -1,4 +1,4 @@
-"""Which loops around sums of stride-one products are jammed, so that a loaded vector serves many sums.
+"""Unroll-and-jam around dot products: which loops are blocked, so that several sums share each loaded vector.
 
 Before, each sum a SIMD reduction of its own, with two loads for every product:
 
@@ -26,13 +26,13 @@ After, the sums of a block of i by a block of j together (here 2 by 2), half the
     for (; k < m; k += 1) { acc_0 += (A[i_0 * m + k] * A[j_0 * m + k]); ... }
     C[i_0 * n + j_0] = acc_0; ...
 
-A core that loads two vectors in a cycle and multiplies two waits for its loads before: two for
-every product. In a block of 4 by 4 it is one for two products, and the multipliers are busy.
+Before, the loop is bound by its loads: a core loads two vectors in a cycle and multiplies two, and
+every product takes two loads. A block of 4 by 4 takes one load for two products.
 
 The jammed loops must be independent. The loops inside that may be run in lanes must be sums
 of arithmetic on one type of float, over loads that are stride one or the same in all lanes;
-any other statement is done for each iteration by itself. Order: lanes first, then the halves
-of a vector, then what is left, whatever the number of threads.
+any other statement is done for each iteration by itself. A sum is added up in the same order for any
+number of threads: first in lanes, then the halves of a vector, then the remainder.
 Does not handle: bounds of a sum that depend on the columns (where they depend on the rows,
 columns alone are jammed), other operators than +, conversions inside a sum, strided arrays,
 blocks for the caches.
@@ -51,7 +51,7 @@ from appyc.ir.nodes import Assign, For, If, Load, LoopMode, Stmt, Store, Symbol,
 from appyc.ir.visit import scalars_written, walk
 
 MAX_SUMS = 4
-"""Sums for each iteration of the jammed loops, beyond which there are no registers for a block of them."""
+"""Sums in one iteration of the jammed loops at most: a block of more does not fit the registers."""
 
 MAX_STATEMENTS = 16
 """Statements in an iteration, of which a file holds as many as 40 copies."""

@@ -1,4 +1,4 @@
-"""Lanes that are left once what they look for is decided: `any`, `all`, and the first place of something.
+"""SIMD loops with an early exit: `any`, `all` and the index of the first match.
 
     for (i = lo; i < hi && !total; ) {
         const int64_t stop = smaller(hi - i, 1024) + i;
@@ -9,12 +9,13 @@
         i = stop;
     }
 
-The parts are long enough for whole vectors, and short beside what is saved. The flags of a part are as wide as
-the elements that are looked at: C's own `||` of numbers of another width makes no vectors.
+The loop is strip-mined: the result is tested after each part of 1024 iterations. The flags of a part are as wide as
+the elements that are compared, since the C compiler does not vectorise a logical operator on operands of other widths.
 
-A smallest place (`total = min(total, k if a[k] == x else n)`) is decided once it lies before the next part.
+The smallest index of a match (`total = min(total, k if a[k] == x else n)`) is decided once it lies before the next
+part.
 
-Does not handle: loops that do anything besides; updates under an `if`.
+Does not handle: loops with other statements; updates under an `if`.
 """
 
 from __future__ import annotations
@@ -33,21 +34,21 @@ from appyc.ir.visit import scalars_read, scalars_written, walk
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 PART = 1024
-"""Iterations between two questions whether all is decided."""
+"""Iterations between two tests whether every result is decided."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecidedPlan:
-    """flags: the `any`s and `all`s. places: the smallest places, with what they are where there is none."""
+    """flags: updates of `any` and `all`. places: minima of a matching index, each with its value where none matches."""
 
     flags: tuple[Update, ...]
     places: tuple[tuple[Update, Expr], ...]
     width: int
-    """The bits of a flag."""
+    """The width of a flag in bits."""
 
 
 def plan_decided(loop: For) -> DecidedPlan | None:
-    """How a loop of lanes is left early; None where there is more to it than such questions."""
+    """The plan for a SIMD loop of such reductions alone; None for a loop with anything else."""
     if not loop.reductions or loop.step != 1 or loop.last or why_not_simd(loop) is not None:
         return None
     flags: list[Update] = []

@@ -1,14 +1,14 @@
-"""Chunks of a scan side by side, so that what one waits for is time for the others.
+"""Interleaves the chunks of a scan, so that the latency of one chain of operations is hidden by the others.
 
     for chunk in range(...):                for chunk, four at a time:
         t = starts[chunk]                       t0, t1, t2, t3 = starts[chunk], ...
         for i in chunk:          ->             for k in range(length of the shortest):
             t += x[i]                               t0 += x[i0 + k]; s[i0 + k] = t0
             s[i] = t                                t1 += x[i1 + k]; s[i1 + k] = t1; ...
-                                                what is left of each, one after the other
+                                                the remainder of each, in order
 
-An addition of floats takes four cycles, in which a processor could start eight. Iterations of
-one chunk need each other's sums, those of several chunks do not.
+An addition of floats has a latency of four cycles, in which a processor could start eight. The iterations of
+one chunk are a dependence chain; those of different chunks are independent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from appyc.ir.visit import scalars_written, walk
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 MAX_NODES = 120
-"""A larger body is not written so often; it has enough to do without."""
+"""Nodes of the body above which it is not interleaved: it has enough independent operations by itself."""
 
 
 _LEAST = {DType.FLOAT64: 2.0**-1022, DType.FLOAT32: 2.0**-126}
@@ -45,7 +45,7 @@ class ChainPlan:
 
 
 def plan_chains(loop: For) -> ChainPlan | None:
-    """The plan for a loop over chunks of a scan whose iterations wait for floats."""
+    """The plan for a loop over chunks of a scan whose operation has a long latency; None for other loops."""
     inner = [number for number, stmt in enumerate(loop.body) if isinstance(stmt, For)]
     if loop.mode is not LoopMode.PARALLEL or loop.step != 1 or len(inner) != 1:
         return None
@@ -135,7 +135,7 @@ def _emit_iteration(copy: FunctionContext, plan: ChainPlan, value: str, body: St
 
 
 def _emit_results(ctx: FunctionContext, plan: ChainPlan, copies: list[FunctionContext]) -> None:
-    """What the copies have combined, in their order, and what the last one leaves."""
+    """Combines the copies' partial results in order, and assigns the last values from the last copy."""
     for reduction in plan.chunks.reductions:
         name, dtype = ctx.name(reduction.symbol), reduction.symbol.dtype
         for copy in copies:

@@ -1,7 +1,7 @@
-"""Writes the loops that `lane_plan` chose: blocks of rows by strips of lanes.
+"""C text for the outer-loop vectorisation that `lane_plan` chose: register blocks of rows by strips of lanes.
 
 Each statement of the body is written once for every copy, a row of the block with a vector
-of the strip. Copies of a statement stand side by side, so that the C compiler loads a vector
+of the strip. The copies of a statement are adjacent, so that the C compiler loads a vector
 once for all rows. Rows whose lanes' loops have different bounds share the part that is common.
 """
 
@@ -51,7 +51,7 @@ def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str, body: Sta
     """Writes the planned loops; `lo` and `hi` bound the outer one of them. body: writes other statements."""
     rows = plan.rows
     if rows is None:
-        # What is left is done in few strips: each of them goes through all that the loops inside read.
+        # The remainder is done in few strips, since each strip reads all data of the inner loops again.
         _emit_strips(ctx, plan, (), lo, hi, LONE_GROUPS, LONE_SINGLES)
         return
 
@@ -69,8 +69,8 @@ def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str, body: Sta
 
 
 def _chunk(ctx: FunctionContext, plan: LanePlan) -> str | None:
-    """How many lanes' iterations all rows do before they go on to the next, so that what the rows share stays
-    in a cache; None where that is not known, or there is nothing to gain."""
+    """The tile of the lanes' loop: iterations that all rows do before the next ones, so that what the rows share stays
+    in a cache. None where the size is not known, or nothing is gained."""
     shared = shared_loads(plan)
     if shared is None:
         return None
@@ -138,7 +138,7 @@ def _emit_tile(
 
 
 def _emit_totals(ctx: FunctionContext, plan: LanePlan, tile: _Tile) -> None:
-    """Adds what the copies of a strip have added up."""
+    """Adds the partial sums of a strip's copies to the totals."""
     for symbol in plan.totals:
         add_up = ctx.module.helpers.vector_sum(plan.dtype) if tile.vectors.lanes != "1" else ""
         for copy in tile.copies:

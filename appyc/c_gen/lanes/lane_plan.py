@@ -1,4 +1,4 @@
-"""Which loops become lanes around their inner loops, and which are jammed with them.
+"""Outer-loop vectorisation: which loops become lanes around their inner loops, and which are jammed with them.
 
 Before, one element of C at a time, the inner loop striding through B:
 
@@ -9,14 +9,12 @@ After, a block of rows by a strip of lanes, with the block's sums in registers:
     for i in blocks of rows: for j in strips of vectors: for k: s[rows] += A[i + rows, k] * B[k, j lanes]
 
 The lanes' loop must be independent, and its varying accesses stride one (stores may have any
-stride). What its iterations add up in scalars, where there are no rows, is added up for each lane,
-and the lanes together at the end of a strip. The loop around it is jammed where it is independent too;
-of inner loops with other bounds in each row (`for k in range(i + 1)`) the common part is. What else is
-in it is done for each row of the block by itself, before the lanes or after them, as long as it hands
-them no scalars.
-Where all rows load the same vectors (B above), as many lanes as find room in a cache with all
-that they load are done for every row before the next ones are: what is loaded comes from
-memory once for all rows, and not once for each block of them.
+stride). Where no loop is jammed, sums in scalars are added up for each lane, and the lanes are reduced
+at the end of a strip. The loop around is jammed where it is independent too. Of inner loops whose bounds
+differ between rows (`for k in range(i + 1)`), the common part is jammed. Other statements of a row are done
+for each row of the block by itself, before the lanes or after them; they may pass the lanes no scalars.
+Where all rows load the same vectors (B above), the lanes are tiled for the cache: a tile is done for every
+row before the next one, so that what it loads comes from memory once, and not once for each block of rows.
 
 Does not handle: sums too long for one strip of lanes to fit a cache; conditions or indices that
 vary with the lane, functions other than arithmetic, more than one element type, atomics,
@@ -60,17 +58,17 @@ GROUPS = 3
 
 LONE_GROUPS = (8, 4, 2, 1)
 """The same where there are no rows: a long strip, because each row of memory is visited only once, and shorter ones
-for what is left."""
+for the remainder."""
 
 LONE_SINGLES = (4, 2, 1)
-"""Iterations at one time of those that fill no vector."""
+"""Scalar iterations done together in the remainder, which fills no vector, where there are no rows."""
 
 CACHED_BYTES = 1 << 19
-"""What all rows use again is cut into parts of this size: it stays in the cache next to a core, beside what
-else comes by."""
+"""Bytes of a tile that all rows use again: it stays in the cache next to a core, beside the other data
+of the loop."""
 
 LEAST_STRIPS = 3
-"""But into none so narrow: what a block of rows has of its own is then loaded for each of them anew."""
+"""Strips in a tile at least: what a block of rows loads for itself is loaded again for each tile."""
 
 _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12
@@ -98,13 +96,13 @@ def plan_lanes(loop: For) -> LanePlan | None:
     at, plan = found[0]
     before, after = loop.body[:at], loop.body[at + 1 :]
     if len(found) > 1 or plan.totals or not _can_be_jammed(loop, plan.lanes) or not _stand_apart(loop, at):
-        # The inner loop is better where it is alone, and will be asked.
+        # A single inner loop is planned by itself, which is better.
         return None if len(loop.body) == 1 else _plan(loop)
     return replace(plan, rows=loop, before=before, after=after)
 
 
 def is_independent(loop: For) -> bool:
-    """True where the iterations may be done in any order, or side by side, and leave nothing behind."""
+    """True where the iterations may be done in any order or in lanes, without a reduction or a last value."""
     return not loop.reductions and _may_stand_side_by_side(loop)
 
 

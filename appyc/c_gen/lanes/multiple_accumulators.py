@@ -1,4 +1,4 @@
-"""Largest and smallest floats, looked for in four parts of a loop side by side.
+"""Minimum and maximum reductions of floats with four accumulators, one for each quarter of the loop.
 
     quarter = (hi - lo) / 4;
     #pragma omp simd reduction(reduce_minimum_float64 : low, low_2, low_3, low_4)
@@ -10,10 +10,10 @@
     low = minimum_float64(low, low_2); ...
     for (k = lo + 4 * quarter; k < hi; k += 1) low = minimum_float64(low, a[k]);
 
-A step has to wait for the one before it, several times as long as a vector takes to come from a cache; the
-parts do not wait for each other.
+With one accumulator each step waits for the one before it, several times as long as a vector takes to load from
+a cache. The accumulators are independent dependence chains.
 
-Does not handle: loops that do anything besides; sums, whose digits the order decides.
+Does not handle: loops with other statements; sums, whose rounding depends on the order.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 STRANDS = 4
 SHORT = 512
-"""Iterations below which nothing is gained."""
+"""Iterations below which several accumulators gain nothing."""
 
 
 def has_strands(loop: For) -> bool:
-    """Whether all that a loop of lanes does is to look for extremes of floats."""
+    """Whether a SIMD loop consists of minimum and maximum reductions of floats alone."""
     totals = {r.symbol for r in loop.reductions}
     if (
         not totals

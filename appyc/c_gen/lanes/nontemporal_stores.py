@@ -1,18 +1,18 @@
-"""Lanes whose results are written past the caches, a few lines of memory at a time.
+"""SIMD loops with non-temporal stores: whole cache lines are written to memory past the caches.
 
-    for (i = lo; i < first; i += 1) r[i] = a * x[i];            up to where a line starts
+    for (i = lo; i < first; i += 1) r[i] = a * x[i];            peeled, up to a line's start
     for (line = first; line < done; line += 32) {
         for (lane = 0; lane < 32; lane += 1) r_line[lane] = a * x[line + lane];
         stream_lines(&r[line], r_line, sizeof r_line);
     }
-    for (i = done; i < hi; i += 1) r[i] = a * x[i];             what is left
+    for (i = done; i < hi; i += 1) r[i] = a * x[i];             the remainder
 
-A store reads the line that it changes a part of, which is a quarter of the traffic of `a * x + y`, and
-puts out of the cache what may be needed there. Whether it pays is known when the loop runs: where it
-touches more than caches hold. Else the first of these loops does all.
+An ordinary store first reads the line (write-allocate), which is a quarter of the traffic of `a * x + y`, and
+evicts lines that may be used again. Non-temporal stores pay where the loop touches more than the caches hold,
+which is decided when the loop runs. Otherwise the first of these loops does all iterations.
 
-Which arrays may be written so is the pass's to say (`For.streams`). Those that do not come to the start
-of a line together, in one loop, are written as ever.
+A pass decides which arrays may be stored so (`For.streams`). Arrays of one loop that do not reach the start of
+a line in the same iteration get ordinary stores.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from appyc.ir.visit import walk
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 LEAST_LANES = 128
-"""Iterations at a time: enough for whole vectors of any kind, and lines that stay next to the core."""
+"""Iterations of a block, at least: whole vectors of any type, and lines that stay in the cache next to the core."""
 
 
 def has_streams(nest: tuple[For, ...]) -> bool:
-    """Whether a choice has to be made for the loops: the outermost one knows how much they touch."""
+    """Whether the nest chooses between the kinds of stores when it runs, by the cost of its outermost loop."""
     return nest[0].cost is not None and any(isinstance(n, For) and n.streams for n in walk(nest))
 
 
@@ -46,7 +46,7 @@ def emit_choice(ctx: FunctionContext, cost: str) -> None:
 
 
 def emit_streams(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
-    """Writes a loop of lanes from `lo` to `hi` in a function that has `streams`."""
+    """Writes a SIMD loop from `lo` to `hi` in a function that declares `streams`."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
     stores = [n for n in walk(loop.body) if isinstance(n, Store) and n.array in loop.streams]
     lanes = max(LEAST_LANES, *(LINE_BYTES // store.array.dtype.itemsize for store in stores))
@@ -66,7 +66,7 @@ def emit_streams(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statem
 def _emit_start(
     ctx: FunctionContext, loop: For, stores: list[Store], names: tuple[str, str, str, str], lanes: int
 ) -> None:
-    """Sets where whole lines start and end, if there are any."""
+    """Sets the first iteration of the whole lines, and the one after their last, if there are any."""
     lo, hi, first, done = names
     writer, before_line = ctx.writer, ctx.module.helpers.plain("before_line")
     ahead = [f"{before_line}({_address(ctx, loop, s, lo)}, {s.array.dtype.itemsize})" for s in stores]
@@ -106,6 +106,6 @@ def _emit_lines(
 
 
 def _address(ctx: FunctionContext, loop: For, store: Store, at: str) -> str:
-    """Where iteration `at` stores."""
+    """The address that iteration `at` stores to."""
     there = replace(ctx, renamed={**ctx.renamed, loop.var: at})
     return f"&{element_at(there, store.array, store.index)}"

@@ -1,4 +1,4 @@
-"""The C functions that write whole lines of memory past the caches, where compiler and processor can."""
+"""C functions for non-temporal stores of whole cache lines, with ordinary stores where the target has none."""
 
 from __future__ import annotations
 

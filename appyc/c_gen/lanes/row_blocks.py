@@ -1,4 +1,4 @@
-"""Jams a loop's iterations: blocks of rows that run the loop inside them together.
+"""Unroll-and-jam of an outer loop: the rows of a block run the inner loop together.
 
 Rows whose inner loops have different bounds share the part that is common:
 
@@ -8,7 +8,7 @@ Rows whose inner loops have different bounds share the part that is common:
         ... rows i to i + 3, j from 0 to i + 1 ...
         ... each row alone, j from i + 1 to its own end ...
     }
-    ... the rows that are left, one at a time ...
+    ... the remainder, one row at a time ...
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def emit_row_blocks(
 ) -> None:
     """The rows from `lo` to `hi`. counts: rows in a block with 32 vector registers, and with fewer.
 
-    chunk: how many iterations of the inner loop all rows do before any goes on; its bounds are the same
-    in all rows then. What else is in them all do before that and after it.
+    chunk: tiles the inner loop: all rows do so many of its iterations before any does the next ones. Its bounds are
+    then the same in all rows. The other statements of all rows run before the first tile and after the last one.
     """
     if chunk is None:
         inner = blocks.inner
@@ -113,7 +113,7 @@ def _emit_each(ctx: FunctionContext, blocks: RowBlocks, emit: EmitRow | None, lo
 def _emit_block(
     ctx: FunctionContext, blocks: RowBlocks, count: int, hi: str, bounds: tuple[str, str]
 ) -> None:
-    """The loop over blocks of `count` rows, as long as whole blocks are left."""
+    """The loop over whole blocks of `count` rows."""
     writer, rows, inner = ctx.writer, blocks.rows, blocks.inner
     row = ctx.name(rows.var)
     with writer.block(f"for (; {row} + {count} <= {hi}; {row} += {count})"):
@@ -131,7 +131,7 @@ def _emit_block(
 def _emit_slanted(
     ctx: FunctionContext, rows: For, inner: For, names: tuple[str, ...], emit: EmitInner
 ) -> None:
-    """A block whose rows begin or end in different places: their common part, then what is left of each."""
+    """A block whose rows' inner loops have different bounds: their common part, then the remainder of each row."""
     writer, module = ctx.writer, ctx.module
     larger, smaller = module.helpers.plain("larger"), module.helpers.plain("smaller")
     bounds = [_bounds(ctx, rows, inner, name) for name in names]

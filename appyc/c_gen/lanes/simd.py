@@ -1,4 +1,4 @@
-"""Innermost loops as lanes, by `omp simd`: which may be, and the directive."""
+"""Vectorisation of innermost loops by `#pragma omp simd`: which loops may have it, and its clauses."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def simd_private(loop: For) -> list[Symbol]:
 
 
 def flag_bits(nodes: Node | Iterable[Node]) -> int:
-    """The bits of a flag beside the widest element that is looked at: C's own `||` of numbers of another width makes
-    no vectors."""
+    """The width of a flag in bits, that of the widest element that is loaded: the C compiler does not vectorise a
+    logical operator on operands of other widths."""
     return 8 * min(max((n.dtype.itemsize for n in walk(nodes) if isinstance(n, Load)), default=1), 8)
 
 
@@ -78,7 +78,7 @@ def declare_scalars(ctx: FunctionContext, symbols: Iterable[Symbol]) -> None:
 
 
 def named_outside_lanes(body: Iterable[Stmt]) -> set[Symbol]:
-    """The symbols that some place names which is in no SIMD loop that declares them inside."""
+    """The symbols that are used by some statement outside of the SIMD loops that declare them privately."""
     out: set[Symbol] = set()
     for stmt in body:
         match stmt:
