@@ -1,11 +1,11 @@
-"""Copies of the arrays that the pieces of a loop combine into.
+"""Array reductions in threads, by privatisation: each piece of a loop combines into a copy of the array.
 
     for i in range(n):        # parallel, reduction(+: hist)
         hist[key[i]] += 1
 
 The first piece works on the array itself, so that one piece is the plain loop; each of the
 others on a copy, which starts from the operator's neutral element. Afterwards the copies are
-combined into the array, in the order of the pieces: two runs give the same bits.
+combined into the array, in the order of the pieces, so that the result is deterministic.
 
     int64_t hist_size = hist_n0, hist_apart = ..., *hist_copies = allocate(...);
     in parallel: own = piece ? hist_copies + (piece - 1) * hist_apart : hist; ...
@@ -117,7 +117,7 @@ def emit_release(ctx: FunctionContext, copies: Sequence[ArrayCopies]) -> None:
 
 
 def _element(ctx: FunctionContext, array: Symbol) -> str:
-    """The array's own element for number `e` of a copy, which is dense."""
+    """The element of the array that corresponds to element `e` of a copy, which is dense."""
     if array.array.layout is not Layout.STRIDED:
         return f"{ctx.module.names.of(array)}[e]"
     places: list[str] = []

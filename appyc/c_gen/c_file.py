@@ -1,4 +1,4 @@
-"""A function of the IR as one C file.
+"""Generates the C file of an IR function: its entry point, the program, and the bodies of parallel loops.
 
 int32_t kernel_scale(int64_t *restrict frame)     what the dispatcher calls: takes the frame
                                                   apart, tests the guards, returns a Status
@@ -38,7 +38,7 @@ class CModule:
     """C text, the name of the function to call, what a fault's number means, and the frame.
 
     threaded: it holds a loop that threads may share. profiled: the loops whose time it takes. masked: it holds lanes
-    under masks. start, functions, end: what `units` puts together. starts_loops: the program itself does little else.
+    under masks. start, functions, end: the parts that `units` distributes. starts_loops: the program does little else.
     libraries: files that it needs beside those, the same in every program. draws: it calls NumPy's distributions.
     """
 
@@ -178,8 +178,8 @@ def _is_first(load: Load) -> bool:
 
 
 def _only_starts_loops(module: ModuleContext) -> bool:
-    """Whether every loop of the main function starts others that are functions of their own, so that nothing in it
-    runs once for each element of an array; nor does what it calls, such as inspectors, or what puts copies together."""
+    """Whether no code of the main function runs once for each element of an array: its loops only start others that are
+    outlined. The same holds for what it calls, such as inspectors and the combination of copies."""
     ctx = FunctionContext(module)
 
     def has_threads(stmt: Stmt) -> bool:

@@ -1,4 +1,4 @@
-"""The frame of every generated C function that runs statements: locals, the exit, clean-up."""
+"""Prologue and epilogue of the generated C functions: local variables, the exit label, freeing of arrays."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def emit_function(
 
 
 def arrays_gone(fn: Function, allocated: frozenset[Symbol]) -> dict[int, list[Symbol]]:
-    """By the number of a statement of the function, the arrays that are not looked at after it, where later ones
-    want memory: they give theirs back then, so that a chain of temporaries takes no more of it than two or three do."""
+    """The arrays that are dead after a statement of the function, by its number, where later arrays are allocated.
+    They are freed then, so that a chain of temporaries takes no more memory than two or three do."""
     last_alloc = max((at for at, stmt in enumerate(fn.body) if _allocates(stmt)), default=-1)
     needed = set(symbols_of(fn.results))
     gone: dict[int, list[Symbol]] = {}
@@ -74,7 +74,7 @@ def _allocates(stmt: Stmt) -> bool:
 
 
 def emit_release(ctx: FunctionContext, array: Symbol) -> None:
-    """Gives the memory of an array back before the function ends."""
+    """Frees an array before the function ends."""
     name, release = ctx.module.names.of(array), ctx.module.helpers.plain("release")
     ctx.writer.line(f"{release}({name}, {name}_held);")
     ctx.writer.line(f"{name} = 0;")

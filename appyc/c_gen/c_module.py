@@ -1,4 +1,4 @@
-"""What the parts of the generator share while they write one module."""
+"""State of the C back end while it writes one module: the contexts of the module and of a function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHECKED = {"+": "add", "-": "sub", "*": "mul", "<<": "shift"}
 
 @dataclass(slots=True)
 class ModuleContext:
-    """One C file in the making.
+    """The state of a C file that is being generated.
 
     functions: the finished C functions, callees first. sequential: leave out
     threads, SIMD and `restrict`, so that arrays may overlap. profiled: the loops whose time the
@@ -51,7 +51,7 @@ class ModuleContext:
         return tuple(self._faults)
 
     def overflow_fault(self, loc: Loc) -> int:
-        """What an integer beyond 64 bits comes to: Python runs the call where that can start again."""
+        """The fault site of an integer overflow. Python runs the call again if the function stores into no argument."""
         if not arrays_written(self.fn.body) & set(self.fn.params):
             return self.fault(LeftToPython.__name__, "an integer takes more than 64 bits", loc)
         message = (
@@ -70,7 +70,7 @@ class ModuleContext:
 
 @dataclass(slots=True)
 class FunctionContext:
-    """One C function in the making.
+    """The state of a C function that is being generated.
 
     in_piece: this function is a part of a parallel loop, and runs in several threads at
     once. copied: arrays of which it has a copy, so that nothing is atomic. behind_pointer: scalars
@@ -79,9 +79,9 @@ class FunctionContext:
     needed. renamed: what some symbols are called just here.
     leaves_fast_loop: an index that is out of range ends the loop, and nothing is raised.
     in_callee: this function is one that is called, and knows how deep it is.
-    may_stream: there is a variable `streams` that says whether results are written past the caches.
-    lines: the elements that stores to some arrays go to just here, on their way past the caches. generators: arrays
-    of generators the first of which stands in a variable, where it need not be read again for each number.
+    may_stream: there is a variable `streams` that says whether non-temporal stores are used.
+    lines: for arrays with non-temporal stores, the element of a line's buffer to store to instead. generators: arrays
+    of generators whose first element is kept in a variable, so that it is not loaded again for each number.
     """
 
     module: ModuleContext
@@ -108,7 +108,7 @@ class FunctionContext:
         return self.module.names.extent(array, axis)
 
     def place(self, loc: Loc) -> str:
-        """Where in the user's program, for a comment."""
+        """A source location in the user's program, for a comment."""
         file = loc.file.rsplit("/", 1)[-1].replace("*/", "* /")
         return f"{file}:{loc.line}"
 

@@ -1,10 +1,10 @@
-"""Functions that are called, not inlined: a C function for each, and the calls of it.
+"""C functions for callees that are not inlined, such as recursive ones, and the calls of them.
 
     static int64_t fib(int64_t *fault, const int64_t depth, const int64_t n)
 
 An array is a pointer with extents and strides. `depth` is how many activations may follow before RecursionError: no
 more than Python's limit at the call of the kernel (in the fault's slot for a value), nor than the stack has room
-for. A caller looks whether the callee has raised, and leaves then.
+for. A caller tests whether the callee has raised, and returns then.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a loop in threads takes from the function around it."""
+"""The captured variables of a multithreaded loop, by how its pieces use them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from appyc.ir.visit import scalars_written, symbols_of, walk
 
 @dataclass(frozen=True, slots=True)
 class Captures:
-    """What a piece takes from the function around it, each list in program order.
+    """The variables that a piece captures from the enclosing function, each list in program order.
 
     arrays, values: read (a value may be changed, in the piece's own copy). reductions: scalars,
     through a pointer to the piece's partial result. copied: arrays among `arrays` that the piece
     gets a copy of, to combine into. last: through a pointer that the piece with the last
-    iteration writes. atomics: scalars that all pieces update in place.
+    iteration writes. atomics: scalars that all pieces update atomically, through a pointer.
     """
 
     arrays: tuple[Symbol, ...]

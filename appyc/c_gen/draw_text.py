@@ -1,4 +1,4 @@
-"""C text for drawing numbers: prototypes of NumPy's distributions, and what is written out beside them.
+"""C text for random numbers: prototypes of NumPy's distributions, and the draws that are written out.
 
 A `struct generator` is NumPy's `bitgen_t` (numpy/random/bitgen.h), or the state of a `random.Random`.
 """

@@ -1,16 +1,16 @@
-"""The C functions that look at index arrays before a loop (`Apart` and `Ascending` of the IR).
+"""C functions of the inspector-executor scheme: they test index arrays before a loop runs (`Apart`, `Ascending`).
 
-Iterations are apart where none touches a place that another one writes. Every place that is
-written gets a bit, and a bit that is set already is a place of two iterations. Each thread
-has bits of its own, so that none waits for another; two threads' bits together show what
-their parts of the loop share. Where the axis is long and the loop short, a hash table of
-the places takes less memory than the bits, and one thread fills it.
+Iterations are independent where none accesses an element that another one writes. Every element that is
+written gets a bit, and a bit that is set already marks an element of two iterations. Each thread
+has a bitmap of its own, so that none waits for another. The intersection of two bitmaps shows the elements
+that both threads' parts of the loop write. Where the axis is long and the loop short, a hash table of
+the elements takes less memory than a bitmap, and one thread fills it.
 """
 
 from __future__ import annotations
 
 MIN_ITERATIONS = 1 << 16
-"""Below that a look in threads, or at a loop that nobody asked for, costs more than it brings."""
+"""Iterations below which one thread inspects, and a loop without a pragma is not inspected: it would not pay."""
 
 _PLACES = """/* The place that iteration i touches: element i + offset of an index array, or that number itself. */
 struct places {

@@ -1,4 +1,4 @@
-"""A profiled kernel: what the cost model predicts for each loop that threads may share, and what it takes.
+"""Instrumentation of a profiled kernel: the predicted and the measured time of each loop that threads may share.
 
 The numbers add up in a table, one row of `Row`'s fields for each such loop in program order, that
 whoever loaded the kernel reads and clears.
@@ -35,14 +35,14 @@ class Row:
 
 
 def emit_start(ctx: FunctionContext) -> None:
-    """Before a loop's pieces run."""
+    """Writes the code that runs before a loop's pieces: it takes the time."""
     ctx.module.helpers.plain("appyc_machine")
     ctx.module.helpers.plain("nanoseconds")
     ctx.writer.line("const double began = nanoseconds();")
 
 
 def emit_end(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
-    """After them."""
+    """Writes the code that runs after a loop's pieces: it adds to the table."""
     rows = ctx.module.profiled
     assert rows is not None
     rows.append(nest[0])

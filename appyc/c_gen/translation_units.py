@@ -1,4 +1,4 @@
-"""The C files that one module is compiled as, side by side.
+"""Splits a generated module into translation units that are compiled in parallel.
 
     module.text         one file, with everything `static`: what reports show, and what a cached kernel is known by
     module.units(2)     the same program as two files: what one defines is hidden from outside of the library,
@@ -6,8 +6,8 @@
                         optimised less
     module.libraries    files with helpers that are the same in every program; their objects are kept (`compiler/cpu`)
 
-Nothing is lost between files. The functions of loops are not inlined, nor looked into, within one file either
-(`emit_function`); and helpers that have files of their own are called once for a loop or a product, not in it.
+The split loses no optimisation. The functions of loops are not inlined or analysed across calls within one file
+either (`emit_function`). Helpers with files of their own are called once for a loop or a product, not inside it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HIDDEN = 'visibility("hidden")'
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """C text. starts_loops: it does nothing else than to start what other files have, and to get them their memory."""
+    """The text of one C file. starts_loops: its code only calls functions of other files and allocates their memory."""
 
     text: str
     starts_loops: bool = False
@@ -44,19 +44,19 @@ class Definition:
 
     @property
     def static(self) -> str:
-        """As it is written in the only file."""
+        """The definition with internal linkage, for a module of one file."""
         attributes = f"__attribute__(({', '.join(self.attributes)})) " if self.attributes else ""
         return f"{self.comment}static {attributes}{self.head}{self.body}"
 
     @property
     def shared(self) -> str:
-        """As it is written for other files to call."""
+        """The definition with linkage for calls from other files of the module."""
         attributes = ", ".join((_HIDDEN, *self.attributes))
         return f"{self.comment}__attribute__(({attributes})) {self.head}{self.body}"
 
     @property
     def declared(self) -> str:
-        """For those that call it."""
+        """The declaration, for the files that call it."""
         return f"__attribute__(({_HIDDEN})) {self.head};"
 
     def filled(self, fill: Callable[[str], str]) -> Definition:
@@ -67,7 +67,7 @@ class Definition:
 def cut(
     start: str, functions: tuple[Definition, ...], entry: str, most: int, *, starts_loops: bool = False
 ) -> tuple[File, ...]:
-    """Up to `most` files with about as much to compile in each, and one more.
+    """Up to `most` files of about equal size, and one more.
 
     start: what all of them begin with. entry: the function that is called from outside, which calls the last one of
     the others. starts_loops: that one does nothing else; a file of its own, where it is long.

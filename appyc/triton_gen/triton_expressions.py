@@ -1,4 +1,4 @@
-"""Expressions as Triton text, every value of exactly the type that the IR gives it.
+"""Translation of the IR's expressions to Triton text, every value of exactly its type in the IR.
 
 Triton types a bare literal by the look of it: a float is a float32 wherever no float64
 tensor stands beside it. So each constant is a `tl.full` of its type, but for small int64 ones

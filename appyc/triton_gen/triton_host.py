@@ -1,4 +1,4 @@
-"""The host's part as a Python function over NumPy scalars, with launches.
+"""Generates the host function of a GPU program: Python code that launches its kernels.
 
 It gets `rt`, which launches kernels, makes arrays and brings scalars back (`runtime.triton_device`),
 and the arguments: arrays of the device, and scalars of NumPy's types.

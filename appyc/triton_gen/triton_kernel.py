@@ -1,4 +1,4 @@
-"""One kernel as Triton text, with its signature."""
+"""Generates the Triton text and the signature of one GPU kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scheduled program as one readable Python module: helpers, kernels, the host function."""
+"""Generates the Python module of a GPU program: helpers, Triton kernels, the host function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of Python with their indentation."""
+"""Writer for generated Python text: lines with their indentation."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""C text for loops on one thread and on several."""
+"""C text for loops, sequential and multithreaded."""

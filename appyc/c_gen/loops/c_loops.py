@@ -1,4 +1,4 @@
-"""Loops: in threads where the mode asks for it, else counted on this thread."""
+"""C text for a loop of the IR: multithreaded where its mode says so, else on the current thread."""
 
 from __future__ import annotations
 

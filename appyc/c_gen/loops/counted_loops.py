@@ -1,5 +1,5 @@
-"""One counted loop on one thread: plain, in lanes by `omp simd` (and past the caches) or around its
-inner loops, jammed, in chains, in parts."""
+"""Chooses the form of a counted loop on one thread: plain, vectorised (`omp simd` or as an outer loop), with
+non-temporal stores, unrolled and jammed, interleaved, or strip-mined."""
 
 from __future__ import annotations
 

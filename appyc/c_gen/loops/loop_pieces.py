@@ -1,4 +1,4 @@
-"""Into how many pieces a parallel loop is cut, and whether threads share them."""
+"""Work division of a parallel loop: the number of pieces, and whether threads share them."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
 
 
 def _keep_vectors_whole(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
-    """Gives no thread less than a vector of lanes to work at, where there is one: eight columns that two
-    threads share are four single ones for each."""
+    """Limits the pieces of a vectorised loop, so that each has a whole vector of iterations: half a vector would be
+    done by scalar code."""
     plan = plan_lanes(nest[0]) if len(nest) == 1 and not ctx.module.sequential else None
     if plan is None or plan.rows is not None:
         return
@@ -78,7 +78,7 @@ def cost_text(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
 
 
 def work_text(ctx: FunctionContext, nest: tuple[For, ...]) -> str | None:
-    """The operations of the whole nest, a double; None where nobody has estimated them."""
+    """The operations of the whole nest as C text, a double; None where the loop has no cost estimate."""
     cost = nest[0].cost
     if cost is None:
         return None

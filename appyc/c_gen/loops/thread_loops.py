@@ -1,9 +1,9 @@
-"""Loops in threads.
+"""C text for multithreaded loops: the body outlined as a function, and the parallel region that calls it.
 
 Such a loop becomes a C function of its own, a *piece*, which runs a part of the iterations.
 What it captures are parameters: pointers keep `restrict`, which compilers drop when they
-outline an OpenMP region, and a loop that is too small for threads is one direct call. Whether
-it is, its cost and the machine's table tell (`threads_pay`).
+outline an OpenMP region, and a loop that is too small for threads is one direct call. That is
+decided by the loop's cost and the machine's rates (`threads_pay`).
 
     static void kernel_loop_3(begin, end, trips, fault, i_lo, a, a_n0, s_partial) {
         double s = *s_partial;
@@ -11,9 +11,8 @@ it is, its cost and the machine's table tell (`threads_pay`).
         *s_partial = s;
     }
 
-Where that matters to the result, how the iterations are cut depends on nothing but their number
-and that of the threads, and partial results are combined in the pieces' order: two runs give the
-same bits.
+Reductions that round are deterministic: how the iterations are cut depends only on their number
+and on that of the threads, and partial results are combined in the order of the pieces.
 """
 
 from __future__ import annotations

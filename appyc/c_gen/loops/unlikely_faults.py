@@ -1,6 +1,6 @@
-"""Innermost loops whose indices are nearly always in range: a fast loop, and the careful one behind it.
+"""Loop versioning for bounds checks that seldom fail: a fast loop, then the checked loop for the other iterations.
 
-Before, each check a value that the element waits for:
+Before, each load depends on the result of its check:
 
     for (k = lo; k < hi; k += 1) { s += val[at(k)] * x[at(col[at(k)])]; if (failed) goto leave; }
 
@@ -8,18 +8,18 @@ After:
 
     int64_t k = lo;
     if (lo >= 0 && hi - 1 < val_n0 && lo >= 0 && hi - 1 < col_n0)
-        for (; k < hi; k += 1) { if (col[k] is no place of x) break; s += val[k] * x[col[k]]; }
+        for (; k < hi; k += 1) { if (col[k] is out of range) break; s += val[k] * x[col[k]]; }
     for (; k < hi; k += 1) ...              // as before, from the iteration that left the fast loop
 
-An index that is the loop's variable and something fixed is tested once, by its ends. Others are
-tested where they are used, by a branch that the processor sees coming; the fast loop leaves
-before the iteration has done anything that lasts. A negative index, which counts from the
-end, is left to the careful loop too. What is computed, and in which order, stays the same.
+An index that is the loop variable plus an invariant is tested once, before the loop, for the first and
+the last iteration. Other indices are tested where they are used, by a branch that is well predicted. The
+fast loop exits before the iteration has a side effect. The checked loop also does the iterations with a
+negative index, which counts from the end. The operations and their order stay the same.
 
-Where no index is left to test, and the iterations are free, the fast loop runs in lanes.
+Where no test remains in the fast loop, and its iterations are independent, it is vectorised.
 
-Does not handle: loops that may raise for another reason, or leave early; tests behind something
-that lasts in the same iteration; negative steps.
+Does not handle: loops that may raise for another reason, or exit early; tests after a side effect
+in the same iteration; negative steps.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class FastLoop:
 
 
 def plan_fast_loop(loop: For) -> FastLoop | None:
-    """The fast loop, or None where there is nothing to gain or it could not be left in time."""
+    """The fast loop; None where it gains nothing, or could not exit before a side effect."""
     if loop.step < 1 or not can_fault(loop.body):
         return None
     if any(isinstance(n, For | While | Break | Alloc | Fail) for n in walk(loop.body)):
@@ -93,7 +93,7 @@ def _unchecked(node: Node) -> Node:
 
 
 def _is_between_its_ends(index: Expr, var: Symbol, written: set[Symbol]) -> bool:
-    """Whether an index is the loop's variable and something fixed, or fixed as a whole."""
+    """Whether an index is the loop variable plus an invariant, or invariant as a whole."""
     match index:
         case Var(symbol=symbol) if symbol == var:
             return True
@@ -106,7 +106,7 @@ def _is_between_its_ends(index: Expr, var: Symbol, written: set[Symbol]) -> bool
 
 
 class _Order:
-    """Whether all tests of an iteration come before what lasts: stores, and scalars that are not its own."""
+    """Whether all tests of an iteration precede its side effects: stores, and assignments to scalars that live on."""
 
     def __init__(self, loop: For) -> None:
         self.own = set(loop.private)

@@ -1,1 +1,1 @@
-"""C text for products of matrices."""
+"""C text for matrix products."""

@@ -1,21 +1,20 @@
-"""The C function that has a library multiply two matrices.
+"""The C functions that compute matrix products by calls of a BLAS library.
 
 A library takes matrices that lie by rows or by columns, with one element next to the other. The function looks
-at the strides when it is called, turns the product round where the target lies by columns, and says no to what
-the library cannot take. Nor is the library asked where it would not do as the loops do: it takes a factor of
-0 as leave to skip a product, and so loses the NaN that comes of 0 times infinity.
+at the strides when it is called, transposes the product where the target lies by columns, and returns false for
+operands that BLAS does not take. It returns false, too, where BLAS would differ from the loops: for a scale of
+0 BLAS skips the product, and so loses the NaN of 0 times infinity.
 
 Of triangles, and of a matrix times its own transpose, half is computed: rectangles as products, and squares on the
 diagonal of a symmetric product by the library's function for these, which packs a matrix once. (Measured on a Xeon: of
 1200 columns and 1400 rows, 29.5 ms on one thread where rectangles down to 32 rows take 42.5, and the product 56.8.)
 
-Where what is measured on a machine says so, real numbers are multiplied here (`own_products`).
+Products of real numbers are computed by `own_products` where a measurement on the machine found that faster.
 
 Threads are OpenMP's, as for all loops: the product is cut into parts, and each thread calls the library for its
-own, which is told to use one thread meanwhile. Threads of the library's would wait for work beside ours,
-and two crowds that wait in turns for the same cores keep each other from them: of PolyBench's covariance, with
-a loop after each panel's product, the time was six times NumPy's on two cores that had other work, and is
-twice NumPy's with one crowd.
+own part, with the library set to one thread meanwhile. A second thread pool, the library's, would spin for work
+on the same cores (oversubscription): PolyBench's covariance, with a loop after each panel's product, took six times
+NumPy's time on two cores that had other work, and takes twice NumPy's time with one pool.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The C function that multiplies two matrices here, for machines on which that is faster than the library.
+"""A packed, register-tiled matrix product in C, for machines on which it is faster than the BLAS library.
 
-A library has code for processors that its makers knew. On a later one it may leave half of what a vector register
-holds unused, where the C compiler does not: an OpenBLAS of 2025 multiplies at half of the speed of this on a Zen 5.
+A library has kernels for the processors of its time. On a later one it may use half of a vector register,
+where the C compiler uses all: an OpenBLAS of 2025 multiplies at half of this one's speed on a Zen 5.
 Which of the two is faster is measured once on a machine (`runtime/measure.py`).
 
-Both matrices are packed in parts that stay in caches: strips as wide as a tile of the result, with what is
-multiplied in one step side by side, however the matrices lie. A tile's sums stay in registers.
+Both matrices are packed, block by block for the caches, into strips as wide as a tile of the result. The elements of
+one step are adjacent in a strip, whatever the layout of the matrices. A tile's sums stay in registers.
 
-As a library does, it multiplies and adds in one step, without rounding between.
+As in a BLAS library, multiplication and addition are fused (FMA), without rounding between.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Nests that are products of matrices: a call of a library where it pays, or else the loops.
+"""Loop nests that are matrix products: a BLAS call where it pays, else the loops.
 
     const int64_t rows = m, columns = n, summed = l;
     if (!(rows >= 8 && ... && product_float64(threads, rows, columns, summed, shape_all, 0, 1, false, 0, &C[0], ...))) {
@@ -114,7 +114,7 @@ class _Edges:
 
 
 def _moving(bound: Expr, rows: Symbol) -> Expr:
-    """The part of a bound that goes with the rows, without the limit that it has."""
+    """The part of a bound that depends on the row, without its limit."""
     match bound:
         case Binary(op="max", lhs=lhs, rhs=rhs):
             return lhs if any(isinstance(n, Var) and n.symbol == rows for n in walk(lhs)) else rhs

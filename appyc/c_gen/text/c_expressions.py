@@ -1,4 +1,4 @@
-"""Expressions as C text.
+"""Translation of the IR's expressions to C text.
 
 Every expression of the IR becomes one C expression; a checked access becomes a statement
 expression, so that it is evaluated exactly where and when Python would evaluate it.
@@ -176,8 +176,8 @@ def _position(array: Symbol, index: Sequence[Expr]) -> tuple[Expr, list[Expr | N
 
 
 def _wide(ctx: FunctionContext, cast: Cast) -> str:
-    """What a float goes through on its way to an integer: -2.0 becomes 254 in uint8, as NumPy has it, where C
-    leaves open what it becomes, and takes the liberty in loops."""
+    """The intermediate cast from a float to a narrow integer: -2.0 becomes 254 in uint8, as in NumPy. In C the direct
+    cast is undefined, and compilers make use of that in loops."""
     if not cast.arg.dtype.is_float or not cast.dtype.is_integer:
         return ""
     if cast.dtype is DType.UINT64:
@@ -188,7 +188,7 @@ def _wide(ctx: FunctionContext, cast: Cast) -> str:
 
 
 def _apart(ctx: FunctionContext, expr: Apart) -> str:
-    """A call of the inspector with two lists of places; none to read is one that is not looked at."""
+    """A call of the inspector with the elements written and the elements read; an empty list gets a dummy entry."""
     inspector = ctx.module.helpers.plain("apart")
     writes, reads = (", ".join(_places(ctx, p) for p in group) for group in (expr.writes, expr.reads))
     lo, hi, extent = (expression(ctx, e) for e in (expr.lo, expr.hi, expr.extent))

@@ -1,4 +1,4 @@
-"""Statements as C text.
+"""Translation of the IR's statements to C text.
 
 Sequential code leaves a function at the end of the statement that raised: a check sets the
 local `failed`, and `goto leave` follows wherever a statement holds a check.

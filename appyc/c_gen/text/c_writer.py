@@ -1,4 +1,4 @@
-"""Lines of C with their indentation."""
+"""Writer for generated C text: lines with their indentation."""
 
 from __future__ import annotations
 

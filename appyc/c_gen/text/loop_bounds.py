@@ -1,4 +1,4 @@
-"""Loop bounds as C text."""
+"""Translation of loop bounds to C text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from appyc.ir.visit import scalars_written, walk
 def bound_text(ctx: FunctionContext, loop: For, bound: Expr, which: str) -> str:
     """A term for a bound, which Python evaluates once.
 
-    Written in place where nothing in the loop can change it, else declared before the loop.
+    Written inline where it is invariant in the loop, else held in a variable that is declared before the loop.
     """
     text = expression(ctx, bound)
     if is_invariant(bound, scalars_written(loop.body)):

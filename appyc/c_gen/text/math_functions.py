@@ -1,4 +1,4 @@
-"""Mathematical functions in C: the library's prototypes, and what is written here in their stead.
+"""Mathematical functions in C: prototypes of the library's, and replacements for some of them.
 
 Templates as in `c_gen/text/c_helpers.py`, which puts both into C files.
 """
@@ -57,7 +57,7 @@ MATH_TEMPLATES: dict[str, tuple[tuple[str, ...], str]] = {
 }""",
     ),
     # Small powers by hand: a digit apart from pow(x, n), with the same infinities, zeros and NaN. The quotients
-    # are taken one after the other, since a product of divisors would overflow where the result does not.
+    # are taken in order, since a product of divisors would overflow where the result does not.
     "pow_3": ((), "static inline T pow_3_D(const T a) { return a * a * a; }"),
     "pow_4": ((), "static inline T pow_4_D(const T a) { return (a * a) * (a * a); }"),
     "pow_minus_2": ((), "static inline T pow_minus_2_D(const T a) { return (T)1 / a / a; }"),
