@@ -87,7 +87,7 @@ def _refusal(loop: For, verdict: LoopVerdict) -> If:
 
 
 def _or_in_order(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:
-    """As asked, or in order where that may not be: a program that runs in Python raises nothing here."""
+    """The loop as requested, or sequential where the condition fails: Python would not raise here."""
 
     def in_order(node: Node) -> Node:
         if not isinstance(node, For):

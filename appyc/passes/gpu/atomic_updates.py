@@ -7,9 +7,9 @@
         for j in range(m):              ->         for i in range(n):
             out[j] += a[i, j]                          out[j] += a[i, j]
 
-A sum of floats has to be the same on every run, so its additions keep an order: where a loop
-inside is free once it is outside, each of its iterations does all additions of its elements.
-Elsewhere the loop runs in order, unless a clause `reduction(+: hist)` gives leave to add in any.
+A sum of floats must be deterministic, so its additions keep an order. If an inner loop is parallel
+after interchange, each of its iterations does all additions to its elements. Otherwise the loop
+is sequential, unless a clause `reduction(+: hist)` permits reassociation.
 
 Before `promote_accumulators`, which then holds the elements in scalars. After this pass no
 loop names an array among its reductions. Does not handle: copies of the array for each program.
@@ -46,7 +46,7 @@ def atomic_updates(fn: Function, ctx: PassContext) -> Function:
 
 
 def _why_not_atomic(loop: For, reduction: Reduction) -> str | None:
-    """What keeps the updates of an array from being done in any order at the same time."""
+    """The reason why the updates of an array cannot be atomic updates in any order; None where they can."""
     array, op = reduction.symbol, reduction.op
     updates = [n for n in walk(loop.body) if isinstance(n, Update) and n.target == array]
     if not all(has_atomic(update) for update in updates):
@@ -70,7 +70,7 @@ def _with_atomics(loop: For, arrays: set[Symbol]) -> For:
 
 
 def _turned(fn: Function, loop: For) -> For | None:
-    """The loop inside the one that it holds, where that one may then run in parallel."""
+    """The loop interchanged with its inner loop, if that one may then run in parallel."""
     if len(loop.body) != 1 or not isinstance(loop.body[0], For) or loop.last:
         return None
     inner = loop.body[0]

@@ -4,13 +4,12 @@
     out[j] = tmp[j] + tmp[j + 1]   ->   barrier
                                         out[j] = tmp[j] + tmp[j + 1]
 
-Threads run ahead of each other, so a read after a write, a write after a read and a write
-after a write of one array need one between them, also from one iteration of a loop to the
-next. Even where every lane stays with its own element: which thread holds a lane differs
-between accesses. Within one statement none is needed: values flow from its loads to its
-store.
+Threads do not run in lockstep, so every flow, anti and output dependence through an array needs a
+barrier between the two accesses, also if it is loop-carried. That includes lanes which access only their
+own elements, as the mapping of lanes to threads differs between accesses. Within one statement no
+barrier is needed: values flow from its loads to its store.
 
-Different arrays are different memory; which elements are touched is not looked at.
+Different arrays do not overlap; subscripts are not analysed.
 """
 
 from __future__ import annotations

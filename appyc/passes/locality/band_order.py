@@ -4,9 +4,9 @@
         for j in range(i):           ->           for i in range(j + 1, n):
             ...                                       ...
 
-The iterations of the band are one set of integers. What a loop runs over, for given values of
-the loops around it, is the set's shadow: some value of the loops inside exists. Bounds
-that name only loops which are still around stay as they are written.
+The iterations of the band are one set of integers. The range of a loop, for given values of
+the enclosing loops, is the projection of the set: the variables of inner loops are existentially quantified.
+Bounds that depend only on loops which still enclose theirs keep their expressions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _bounds(fn: Function, loops: tuple[For, ...], order: Order, legality: Legali
 
 
 def _shadows(loops: tuple[For, ...], order: Order, legality: Legality) -> Bounds | None:
-    """The bounds of the band's iterations, loop by loop, seen from the loops that are around it now."""
+    """The bounds of each loop as projections of the iteration set onto the loops that now enclose it."""
     found, sets = legality.dependences.found, legality.dependences.sets
     points = reduce(lambda a, b: a.intersect(b), (found.ranges[loop.var] for loop in loops))
     demanded = sets.everything

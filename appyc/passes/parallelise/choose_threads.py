@@ -9,12 +9,12 @@ The outermost such loop of a nest is what threads share. Loops inside it that ma
 order too become candidates for vector lanes around a sequential loop. Whether threads pay is
 decided when the loop runs, by its trip counts: a short one stays on the calling thread.
 
-A pragma is the user's choice and is kept: a loop with one is not touched, and a loop around
-a loop that was asked to run in parallel stays sequential.
+A pragma overrides this pass: a loop with one is not changed, and a loop around
+a loop with a `parallel` request stays sequential.
 
-A loop that combines into elements of an array runs on threads too, each with a copy of the
-array (`reductions` names it), unless a loop inside it is free and has work enough for threads:
-that is tested at the call, and both forms are there.
+A loop that reduces into elements of an array runs on threads too, each with a private copy of the
+array (`reductions` names it), unless an inner loop is parallel and has enough work for threads.
+That is tested at the call, which selects one of two versions.
 
 Requires: `check_parallel` has judged every loop. Does not handle: loops that would be
 independent after interchange, distribution or expansion of scalars.
@@ -58,10 +58,10 @@ from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.pass_context import PassContext
 
 INNER_WORK = 100_000
-"""Operations of an inner loop that make it worth to wake the threads for each of its runs."""
+"""The least operations of an inner loop for which waking the threads in each of its executions pays."""
 
 FEW = 16
-"""Iterations of an innermost loop that no thread is asked for, whatever is in them."""
+"""Up to this trip count, an innermost loop runs on the calling thread, whatever its work."""
 
 
 def choose_threads(fn: Function, ctx: PassContext) -> Function:

@@ -65,7 +65,7 @@ def _heights(body: tuple[Stmt, ...]) -> dict[Symbol, int]:
 
 
 def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassContext) -> Function:
-    """The function with those of the loops cut that this helps."""
+    """The function with those candidates split for which splitting makes the parts parallel."""
     names = NameSupply.after(fn)
     parts: dict[Symbol, tuple[Stmt, ...]] = {}
     for loop in candidates:

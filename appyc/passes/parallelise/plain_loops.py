@@ -15,7 +15,7 @@ def is_plain(loop: For) -> bool:
 
 
 def has_fixed_bounds(loop: For) -> bool:
-    """Whether the bounds mean in the loop, and after it, what they meant before it."""
+    """Whether the bounds are loop-invariant, and read no array element."""
     bounds = (loop.lo, loop.hi)
     if any(isinstance(n, Load) for n in walk(bounds)):
         return False

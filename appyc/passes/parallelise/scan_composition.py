@@ -49,12 +49,12 @@ LARGEST_START = {DType.FLOAT64: 1e150, DType.FLOAT32: 1e18}
 below the least normal number; up to this start value, that error is negligible."""
 
 LANES = 4
-"""How many iterations of a first pass run at the same time where they may do so."""
+"""The assumed number of lanes of a first pass that can be vectorised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Operations of one iteration: of the loop in order, with what it waits for, and of both passes."""
+    """Operations of one iteration: of the sequential loop with its latency, and of both passes of the chunks."""
 
     in_order: int
     in_chunks: int
@@ -103,12 +103,12 @@ class Totals:
         )
 
     def conditions(self) -> list[Expr]:
-        """What has to hold before the loop: no factor that stays the same is larger than 1."""
+        """The conditions before the loop: no loop-invariant factor is larger than 1."""
         one = (Const(1.0, f.dtype.part, loc=f.loc) for f in self.fixed)
         return [Compare("<=", _size(f), limit, loc=f.loc) for f, limit in zip(self.fixed, one, strict=True)]
 
     def is_sound(self) -> Expr | None:
-        """What has to hold once the totals of a round are known; None where nothing has to."""
+        """The condition on the totals of a round for the scan to be sound; None where it always is."""
         out: Expr | None = None
         if self.bounded is not None:
             out = Var(self.bounded, loc=self.loc)
@@ -129,13 +129,13 @@ class Totals:
         return [a for t in self.totals for a in (t.values, t.factors, t.starts) if a is not None]
 
     def before(self) -> list[Stmt]:
-        """What stands before the first pass of a round."""
+        """The statements before the first pass of a round."""
         if self.largest is None:
             return []
         return [Assign(self.largest, Const(0.0, self.largest.dtype, loc=self.loc), loc=self.loc)]
 
     def first(self) -> list[Assign]:
-        """What a chunk starts with in the first pass."""
+        """The statements at the start of a chunk in the first pass."""
         out: list[Assign] = []
         for t in self.totals:
             op = "+" if t.factor is not None else t.scan.op
@@ -206,7 +206,7 @@ class Totals:
         return (*out, Assign(total.value, value, loc=node.loc))
 
     def stores(self, chunk: Expr) -> list[Stmt]:
-        """What a chunk ends with in the first pass."""
+        """The statements at the end of a chunk in the first pass."""
         out: list[Stmt] = []
         for t in self.totals:
             out.append(_store(t.values, chunk, t.value))
@@ -246,7 +246,7 @@ class Totals:
         return [*out, through]
 
     def seeds(self, chunk: Expr) -> list[Stmt]:
-        """What a chunk starts with in the second pass."""
+        """The statements at the start of a chunk in the second pass."""
         return [
             Assign(t.scan.symbol, Load(t.starts, (chunk,), checked=False, loc=self.loc), loc=self.loc)
             for t in self.totals

@@ -259,7 +259,7 @@ class _Search:
         return bool(self.work) and not self._only_last_counts()
 
     def _only_last_counts(self) -> bool:
-        """Whether the work is to set scalars, all of them anew in each iteration."""
+        """Whether the work only sets scalars, each in every iteration, so that only the last one is live-out."""
         written = scalars_written(self.work)
         return (
             all(isinstance(s, Assign | If) for s in walk(self.work) if isinstance(s, Stmt))
@@ -274,7 +274,7 @@ class _Search:
         return tuple(self._copy(substitute(stmt, {self.loop.var: place})) for stmt in body)
 
     def _copy(self, stmt: S) -> S:
-        """With a variable of its own for each loop: what follows a jump may be there in both arms."""
+        """The statement with fresh loop variables: the code behind a jump may occur in both branches."""
 
         def rule(node: Node) -> Node:
             if not isinstance(node, For):
@@ -296,7 +296,7 @@ class _Search:
 
 
 def _stays(bound: Expr, loop: For) -> bool:
-    """Whether a bound may be asked for again in the loop: it is no work, and the same."""
+    """Whether a bound is loop-invariant and free to evaluate, so that it may be evaluated again in the loop."""
     match bound:
         case Const() | Extent():
             return True

@@ -4,8 +4,8 @@
     b[i] = t           ->     b[i] = x
     x = t
 
-The front end gives what a name is bound to where paths join a scalar of its own, and copies it. The passes that
-recognise reductions and inductions look for `x = x + ...`.
+Where control-flow paths join, the front end copies the value of a name into a separate scalar. The passes that
+recognise reductions and induction variables look for `x = x + ...`.
 
 Requires: nothing. Does not handle: copies behind statements that may jump, or that the other scalar occurs in; a
 scalar that is read behind its copy.

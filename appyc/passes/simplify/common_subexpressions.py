@@ -5,15 +5,15 @@
     if not likely(count == more): fail          if not likely(count == count): fail
     for j in range(more):                       for j in range(count):
 
-Two slices with the same bounds have the same length. Where that length is no sum of parameters and loops' variables
-(a power, an element of an index array), nothing else can tell that the two are equal: the guard that asks for it
-would hold in no call but for empty arrays, and a choice between stretching and not would stay in every loop.
+Two slices with the same bounds have the same length. If that length is not affine in parameters and loop variables
+(a power, an element of an index array), no other analysis can prove that the two are equal. The guard for equality
+would then fail in every call except for empty arrays, and a select for broadcasting would stay in every loop.
 
 Requires: written arrays share no memory with others, as a value may be read from an array. The assignments stay as
-copies; `dead_code_elimination` drops those that are read no more.
+copies; `dead_code_elimination` removes the dead ones.
 
-Does not handle: values of other types than integers and bools (a float may be -0.0 where its equal is 0.0), and
-values that are equal without being written alike.
+Does not handle: values of other types than integers and bools (-0.0 and 0.0 are equal floats), and
+values that are equal but have different expressions.
 """
 
 from __future__ import annotations

@@ -2,15 +2,15 @@
 
     while abs(z) < 2.0:       ->       while real(z) * real(z) + imag(z) * imag(z) < 4.0:
 
-The constant on the right is the least number whose root, rounded, is not below the one on the left, so that the
-answer is the one that the rounded root gives. A square that is too large for a float is infinite, and one that is too
-small is 0: on the right side of every constant that is far from both. Where one part is infinite and the other no
-number, the size is infinite: `>` and `>=` ask for that too.
+The constant on the right is the least number whose rounded root is not below the constant on the left, so that the
+result is the same as with the rounded root. A square that overflows is infinite, and one that underflows is 0: both
+compare correctly with every constant in the range below. If one part is infinite and the other is NaN, the magnitude is
+infinite: `>` and `>=` test for that, too.
 
-Of the C back end, and not under `exact`, where the library takes the root.
+For the C back end only, and not under `exact`, where the library takes the root.
 
-Does not handle: sizes of what is computed in the same expression, which would be computed twice; constants below
-1e-140 or above 1e140 (1e-15 and 1e15 of single precision).
+Does not handle: magnitudes of subexpressions, which would be computed twice; constants below 1e-140 or above 1e140
+(1e-15 and 1e15 of single precision).
 """
 
 from __future__ import annotations

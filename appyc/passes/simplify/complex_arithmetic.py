@@ -63,8 +63,8 @@ def is_zero(a: Parts) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Divisor:
-    """A divisor, made ready. larger: whether its real part is the larger one. nothing: whether it is 0.
-    ratio: its smaller part by the larger. scale: what is multiplied with in the end."""
+    """A divisor, prepared for Smith's algorithm. larger: whether its real part is the larger one. nothing: whether it
+    is 0. ratio: its smaller part divided by the larger. scale: the final factor of both parts."""
 
     larger: Expr
     nothing: Expr
@@ -101,9 +101,9 @@ def quotient(a: Parts, d: Divisor, temp: Callable[[Expr, str], Expr]) -> Parts:
 
 
 def exponential(a: Parts) -> Parts:
-    """In two factors, since the whole may overflow where its product with a cosine does not.
+    """The exponential. The modulus is in two factors, as it may overflow where its product with a cosine does not.
 
-    An angle that is no number, or infinite, does not count beside an infinite length.
+    An angle that is NaN or infinite is ignored where the real part is infinite.
     """
     loc, none = a.re.loc, _number(0.0, a.re)
     infinity = _number(math.inf, a.re)

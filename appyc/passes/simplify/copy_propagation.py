@@ -10,11 +10,11 @@
 Later passes then see bounds and indices in terms of parameters and loops, whatever names the program
 gave them.
 
-Requires: nothing. A scalar qualifies if it is assigned once in the whole function and its
-value is made of constants, extents, parameters, variables of the loops around and scalars that qualify,
-by integer operations that cannot fail; or if it is a copy of a constant or of a parameter. One that depends on
-a loop is replaced only behind its assignment in the same iteration. The assignments stay;
-`dead_code_elimination` drops those that are read no more.
+Requires: nothing. A scalar qualifies if it has a single assignment in the function, and if its value is an
+expression of integer operations that cannot raise. The operands are constants, extents, parameters, variables of
+enclosing loops, and scalars that qualify. A copy of a constant or of a parameter qualifies, too. A scalar that depends
+on a loop variable is replaced only behind its assignment in the same iteration. The assignments stay;
+`dead_code_elimination` removes the dead ones.
 
 Does not handle: scalars that are assigned more than once, whatever the values.
 """
@@ -78,7 +78,7 @@ class _InLoops:
     def block(
         self, body: tuple[Stmt, ...], known: Mapping[Symbol, Expr], around: frozenset[Symbol]
     ) -> tuple[Stmt, ...]:
-        """The statements, with what is known where they begin; around: the variables of the loops around."""
+        """The rewritten statements. known: the scalars with known values. around: the variables of enclosing loops."""
         here, out = dict(known), []
         for stmt in body:
             made = {n.array for n in statements(stmt) if isinstance(n, Alloc)} if here else set()
@@ -109,7 +109,7 @@ class _InLoops:
 
 
 def _measured(value: Expr) -> set[Symbol]:
-    """The arrays whose lengths a value is made of."""
+    """The arrays whose extents are operands of a value."""
     return {n.array for n in walk(value) if isinstance(n, Extent)}
 
 
@@ -123,7 +123,7 @@ def _written(fn: Function) -> Counter[Symbol]:
 
 
 def known_values(fn: Function) -> dict[Symbol, Expr]:
-    """What qualifying scalars stand for, in terms of parameters."""
+    """The values of qualifying scalars, in terms of parameters."""
     written = _written(fn)
     varying = {*written, *(loop.var for loop in loops_of(fn)), *_made_anew(fn)}
     values: dict[Symbol, Expr] = {}
@@ -149,7 +149,7 @@ def _made_anew(fn: Function) -> set[Symbol]:
 
 
 def _qualifies(expr: Expr, varying: Set[Symbol]) -> bool:
-    """varying: scalars, and arrays whose lengths, that a value must not be made of."""
+    """Whether a value may replace a scalar. varying: scalars, and arrays whose extents, must not be its operands."""
     match expr:
         case Const():
             return True

@@ -63,14 +63,14 @@ from appyc.passes.node_builders import integer, most_trips
 from appyc.passes.pass_context import PassContext
 
 SHORT = 16
-"""Rows, and loops, that are known to be no longer than this are not worth another loop."""
+"""Rows and loops with a known length of at most this do not pay for another loop."""
 
 MAX_LENGTHS = 4
 """The most lengths by which one loop is delinearised: each adds a loop to the nest."""
 
 
 def delinearise_loops(fn: Function, ctx: PassContext) -> Function:
-    """The function with such loops in rows."""
+    """The function with its loops over divided positions delinearised."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
     if not any(isinstance(n, Binary) and n.op in ("//", "%") for n in walk(fn.body)):
@@ -104,7 +104,7 @@ def _in_rows(loop: For, names: NameSupply, lengths: int) -> For | If:
     others = [other.length for other in found[1:] if other.start is None]
     if not others:
         return _nested(*_from_the_start(loop, first, names), names, lengths)
-    # Arrays that are walked through together nearly always have rows of one length.
+    # Arrays that are traversed together nearly always have rows of one length.
     same: list[Expr] = [Compare("==", other, first.length, loc=loop.loc) for other in others]
     cond = reduce(lambda a, b: Logical("and", a, b, loc=loop.loc), same)
     body = rewrite_all(loop.body, lambda node: first.length if node in others else node)

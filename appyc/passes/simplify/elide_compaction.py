@@ -13,8 +13,8 @@ Only arrays whose every use is a reduction over all elements qualify; the others
 that are compacted under the same mask may be read in one reduction. With more than MAX_READERS reductions, reading all
 elements of the original array that often costs more than compaction.
 
-Requires: nothing between the packing and the reduction writes what the mask and the elements are
-computed from; arguments may share memory here. Runs before `expand_tensors`.
+Requires: no statement between the compaction and the reduction writes an operand of the mask or of the
+elements; arguments may share memory here. Runs before `expand_tensors`.
 
 Does not handle: reductions in loops that the compaction is outside of, which would evaluate the mask in each
 iteration; values that depend on the index into the compacted array.
@@ -65,7 +65,7 @@ MAX_READERS = 4
 
 
 def elide_compaction(fn: Function, ctx: PassContext) -> Function:
-    """The function with reductions of packed arrays as reductions of what was packed."""
+    """The function with reductions of packed arrays as masked reductions of the original elements."""
     arrays = _packed_for_reductions(fn)
     while arrays:
         out = replace(fn, body=_Rewriting(fn, arrays).block(fn.body, {}))
@@ -102,7 +102,7 @@ def _packs(stmt: ForAll) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Packed:
-    """A packed array: how, and of what length."""
+    """A packed array: the statement that packs it, and its length."""
 
     stmt: ForAll
     length: Expr

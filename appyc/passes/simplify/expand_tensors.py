@@ -152,7 +152,7 @@ class _Expansion:
         self._stores(stmt, out)
 
     def _settled(self, index: Expr, stmt: ForAll, out: list[Stmt]) -> Expr:
-        """An index as it is before anything is stored."""
+        """An index with its value before the first store, in a temporary where a store may change it."""
         if not self._may_change(index, stmt):
             return index
         at = self._array("at", index, stmt, out)

@@ -12,8 +12,8 @@
                                                 i_next = i + 1
                                                 running = (i_next < n) & ~left
 
-What follows a statement that may jump runs under the flag. A loop with `continue` alone stays
-the loop that it is. Precondition: a loop left by `break` is sequential.
+The statements behind one that may jump are predicated by the flag. A loop with only `continue` keeps
+its form. Precondition: a loop left by `break` is sequential.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def lower_jumps(fn: Function, ctx: PassContext) -> Function:
 
 
 def without_jumps(body: tuple[Stmt, ...], names: NameSupply) -> tuple[Stmt, ...]:
-    """The same for some statements; they leave no loop but those among them."""
+    """Statements without `Break` and `Continue`; their jumps may only leave loops among them."""
     return _Lowering(names).block(body)
 
 
@@ -88,7 +88,7 @@ class _Lowering:
         return self._as_while(loop, body, left)
 
     def _guarded(self, body: tuple[Stmt, ...], left: Symbol | None, skip: Symbol | None) -> tuple[Stmt, ...]:
-        """Statements of a loop's body: jumps set flags, and what follows one asks them."""
+        """Statements of a loop body: jumps set flags, which guard the statements behind them."""
         out: list[Stmt] = []
         for place, stmt in enumerate(body):
             match stmt:

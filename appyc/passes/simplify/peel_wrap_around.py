@@ -32,10 +32,10 @@ MAX_STATEMENTS = 12
 """A longer body is not written twice."""
 
 MAX_SIZE = 12
-"""Nodes of a value that is computed again; a larger one costs more than the wait for it."""
+"""The most nodes of a recomputed value; recomputation of a larger value costs more than the dependence."""
 
 ROUNDS = 3
-"""Scalars that hold what was computed up to so many iterations before."""
+"""The greatest dependence distance of a wrap-around scalar, in iterations: each round peels one iteration."""
 
 
 def peel_wrap_around(fn: Function, ctx: PassContext) -> Function:

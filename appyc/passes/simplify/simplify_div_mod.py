@@ -56,7 +56,7 @@ def simplify_div_mod(fn: Function, ctx: PassContext) -> Function:
 
 
 def _multiples(fn: Function) -> dict[Expr, Binary]:
-    """Lengths that are the products of a number and of how often they have it, as the guards say."""
+    """Lengths that the guards prove to be multiples of a divisor, as products of quotient and divisor."""
     out: dict[Expr, Binary] = {}
     written = scalars_written(fn.body)
     for guard in fn.guards:
@@ -78,7 +78,7 @@ def _factors(product: Expr) -> list[Expr]:
 
 
 def _cut_lengths(cut: list[Expr], whole: list[Expr]) -> dict[Expr, Binary]:
-    """Which lengths are whole multiples, where the one product is made of `length // n` and `n` for the other's."""
+    """Lengths that are exact multiples: one product has the factors `length // n` and `n` for `length` in the other."""
     out: dict[Expr, Binary] = {}
     for length in whole:
         if length in cut:
@@ -125,7 +125,7 @@ def _statement(stmt: Stmt, digits: Mapping[Symbol, Expr], multiples: Mapping[Exp
 
 
 def _unchanged(digits: Mapping[Symbol, Expr], changed: Set[Symbol]) -> dict[Symbol, Expr]:
-    """The digits that a loop leaves as they are, whose bases it leaves so too."""
+    """The digits that are loop-invariant, and whose bases are loop-invariant."""
     return {s: base for s, base in digits.items() if not ({s} | scalars_read(base)) & changed}
 
 
@@ -182,7 +182,7 @@ def _parts(position: Expr, base: Expr, digits: Mapping[Symbol, Expr]) -> tuple[E
 def _parts_by_two(
     position: Expr, upper: Expr, lower: Expr, digits: Mapping[Symbol, Expr]
 ) -> tuple[Expr, Expr] | None:
-    """The same by a product: first by its last factor, then by the other."""
+    """Quotient and remainder by a product: divides by its last factor first, and then by the other."""
     last = _parts(position, lower, digits)
     first = _parts(last[0], upper, digits) if last is not None else None
     if last is None or first is None:

@@ -5,13 +5,13 @@
     for j in range(n):                                 ->    for j in range(b.shape[1]):
         out[j] = a[i, j if likely(...) else 0] + b[i, j]         out[j] = a[i, 0] + b[i, j]
 
-What is asked about lengths is asked with a 1 for such an axis, and with something else for any other, and
-what follows from that is settled here; the guards say which calls it is right for. Later passes see
-arrays that are stretched, where the usual version takes it that nothing is.
+Conditions on lengths are folded under the assumption that these axes have length 1, and that all others do not.
+The guards restrict the version to calls for which that holds. Later passes see broadcast arrays, where the
+usual version assumes that no array is broadcast.
 
 Requires: tensor statements are loops (`expand_tensors`).
 
-Does not handle: lengths of arrays that the function makes; what is asked about those is asked when it runs.
+Does not handle: lengths of arrays that the function allocates; conditions on those are tested at run time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MAX_ROUNDS = 8
 
 
 def specialise_broadcast(fn: Function, ctx: PassContext, units: Units) -> Function:
-    """The function for these axes of length 1, and for no other axes of its parameters that are."""
+    """The version of the function for arguments whose axes of length 1 are exactly these."""
     lengths = {(symbol, axis): (number, axis) in units for number, symbol in enumerate(fn.params)
                if symbol.is_array for axis in range(symbol.array.ndim)}  # fmt: skip
     asked: set[tuple[Symbol, int]] = set()
@@ -65,7 +65,7 @@ def specialise_broadcast(fn: Function, ctx: PassContext, units: Units) -> Functi
 
 
 def depends_on_units(fn: Function, units: Units) -> bool:
-    """Whether the usual version takes it that such an axis is as long as another."""
+    """Whether the usual version assumes that an axis among `units` is as long as another."""
     ones = {(fn.params[number], axis) for number, axis in units}
     return any(
         isinstance(node, Likely)

@@ -7,13 +7,13 @@
         b[i, j] = s / 3.0                           s += a[i, j + 1]
                                                     b[i, j] = s / 3.0
 
-The loop around them is straight then, and becomes lanes; a loop of three iterations makes poor ones. Sums keep
-their order. What a condition on the loop's variable leaves out (`if d == 0: continue`) is gone.
+The enclosing loop is then innermost and can be vectorised; a loop of three iterations is too short for lanes. Sums keep
+their order. Conditions on the loop variable are folded, and dead branches (`if d == 0: continue`) are removed.
 
-Requires: what can be said of bounds has been said, once for all iterations (`check_bounds`).
+Requires: `check_bounds` has run, which analyses the bounds once for all iterations.
 
-Does not handle: loops with a pragma, or with jumps that data decide; loops that hold others which are no such loops,
-or that stand beside one; bodies that would become long.
+Does not handle: loops with a pragma, or with data-dependent jumps; loops that contain other loops which cannot be
+unrolled, or that are adjacent to one; bodies that would become too long.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from appyc.passes.node_builders import integer, shifted, truth
 from appyc.passes.pass_context import PassContext
 
 MOST_TRIPS = 9
-"""More iterations are a loop that lanes can be made of."""
+"""The greatest trip count for unrolling; a longer loop can be vectorised itself."""
 
 MOST_NODES = 800
-"""Of the IR, in what an iteration of the loop around becomes."""
+"""The most IR nodes of the enclosing loop's body after unrolling."""
 
 _COMPARED = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 

@@ -62,8 +62,8 @@ def while_to_for(fn: Function, ctx: PassContext) -> Function:
     an early exit becomes a `for` only if the result is a search loop, whose exit condition is not loop-carried.
     A loop-carried exit condition is better tested at the head of the `while`.
 
-    Does not handle: bounds that move; `!=`; counters that start over; a bound that stands behind
-    another condition, which might raise where the counter has reached it.
+    Does not handle: loop-variant bounds; `!=`; counters that are reset; a bound that is tested behind
+    another condition, which might raise where the counter has reached the bound.
     """
     return replace(fn, body=_Counting(NameSupply.after(fn)).block(fn.body))
 
@@ -134,7 +134,7 @@ def _counter_of(loop: While) -> _Counter | None:
 
 
 def _conjuncts(cond: Expr) -> tuple[Expr, Expr | None]:
-    """The condition that is asked first, and what is asked where it holds."""
+    """The first conjunct of a condition, and the conjunction of the others; None where it is the only one."""
     if not isinstance(cond, Logical) or cond.op != "and":
         return cond, None
     first, rest = _conjuncts(cond.lhs)
@@ -142,7 +142,7 @@ def _conjuncts(cond: Expr) -> tuple[Expr, Expr | None]:
 
 
 def _stays(bound: Expr, loop: While, written: set[Symbol]) -> bool:
-    """Whether a bound is the same, and can be had, in every iteration."""
+    """Whether a bound is loop-invariant, and can be evaluated before the loop."""
     allocated = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
     for node in walk(bound):
         match node:
@@ -194,7 +194,7 @@ def _distance(symbol: Symbol, stmt: Stmt) -> int | None:
 
 
 def _value_before(symbol: Symbol, before: list[Stmt]) -> Expr | None:
-    """What the counter starts from, where the block says so and nothing has changed since."""
+    """The start value of the counter, where a preceding assignment in the block reaches the loop; None else."""
     changed: set[Symbol] = {symbol}
     for stmt in reversed(before):
         match stmt:
@@ -210,7 +210,7 @@ def _value_before(symbol: Symbol, before: list[Stmt]) -> Expr | None:
 
 
 def _final(start: Expr, counter: _Counter) -> Expr:
-    """The counter's value after a loop that nothing but its bound ends."""
+    """The counter's value after a loop without an early exit."""
     loc, hi = start.loc, counter.hi
     runs = Compare("<" if counter.step > 0 else ">", start, hi, loc=loc)
     end = (

@@ -8,12 +8,12 @@
         for j in range(0, m):                           for j in range(0, m):
             y[i, j] = e[i, j] / s                           y[i, j] = e[j] / s
 
-The array is made in the function, is not returned, and every use of it names the variable of the
-loop at one axis: then no iteration touches what is another one's, and a row stays in the
-processor's cache from where it is written to where it is read. Every thread has a row.
+The array is local to the function and is not returned, and in every access the index on one axis is the
+loop variable. Then no iteration accesses a row of another one, and a row stays in the cache between its
+store and its reads. Every thread has a private row.
 
-A row that is read anew in each iteration of a loop inside, as a factor of a matrix product is, is
-left where it is: such loops work best on several rows at a time.
+A row that is read again in each iteration of an inner loop, such as a factor of a matrix product, is
+not contracted: such loops perform best on several rows at once.
 
 Requires: accesses of the array cannot raise any more (`check_bounds` has run). Runs after
 `contract_arrays`, which needs no memory at all.
@@ -111,7 +111,7 @@ def _is_read_anew(use: Use, home: For) -> bool:
 
 
 def _are_known(sizes: list[Expr], loop: For) -> bool:
-    """Whether the sizes are what they were before the loop, anywhere inside."""
+    """Whether the sizes are loop-invariant, cannot raise, and read no array element."""
     inside = scalars_written(loop) | {n.var for n in walk(loop) if isinstance(n, For)}
     made = {n.array for n in walk(loop) if isinstance(n, Alloc)}
     lengths = {n.array for n in walk(sizes) if isinstance(n, Extent)}

@@ -6,11 +6,10 @@
                                                     c += A[i, k] * x[p[k]]
                                                 C[i, j] = c
 
-For a GPU, where a lane keeps its sum in a register, and what a kernel has written when an
-iteration raises is left open. `scalar_replacement` did the same before wherever it makes a loop
-free, and nothing in it can raise. The order of the operations stays what it was. The loop has
-to touch the array by updates of that one element alone; an update that is atomic or may not
-run (under an `if`, in a loop inside) stays.
+For a GPU, where a lane keeps its sum in a register, and where the writes of a kernel before an exception
+are unspecified. `scalar_replacement` has done the same wherever it makes a loop parallel, and nothing in the loop
+can raise. The order of the operations is preserved. Updates of that one element must be the loop's only accesses
+to the array. An update that is atomic or conditional (under an `if`, in an inner loop) is not changed.
 """
 
 from __future__ import annotations
