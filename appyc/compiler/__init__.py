@@ -1,1 +1,1 @@
-"""One function for one signature: source to analysed IR, to a back end, to code that runs."""
+"""The compiler driver: from a function and its argument types through the IR and a back end to code that runs."""

@@ -1,4 +1,4 @@
-"""From a Python function and its argument types to analysed IR."""
+"""Lowers a Python function for given argument types to analysed IR, with variants for aliased arguments."""
 
 from __future__ import annotations
 

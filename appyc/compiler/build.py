@@ -1,4 +1,4 @@
-"""From C text to a library: files side by side on the cores, and helpers that are compiled once for all programs.
+"""Builds a kernel's shared library from C text: compiles its files in parallel, and helpers once for all programs.
 
     files of the program ──► cc -c ──► objects ──┐
     files of helpers ──► cc -c ──► the cache ────┴──► link ──► kernel.so

@@ -1,7 +1,7 @@
-"""target="auto" on a machine with a GPU: where a call runs whose arguments are the host's.
+"""Device selection for target="auto": whether a call with arguments in host memory runs on the CPU or the GPU.
 
-A call with an array that lives on the GPU runs there. One without costs the way there and back, which
-the model of costs must find worth it. A function that cannot be compiled for the GPU stays here.
+A call with an array in GPU memory runs there. Any other call needs transfers both ways, and runs there only if
+the cost model predicts a gain. A function that cannot be compiled for the GPU runs on the CPU.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DeviceChoice:
         return replace(wanted, target="gpu") if found is not None and found.prefers_gpu else wanted
 
     def forecast(self, wanted: Request, source: Source, named: Mapping[str, object]) -> Forecast | None:
-        """The times of the call here and there; None where they cannot be foretold."""
+        """The predicted times of the call on CPU and GPU; None where they cannot be predicted."""
         if wanted.key not in self._known:
             self._known[wanted.key] = self._learnt(wanted, source)
         known = self._known[wanted.key]
@@ -57,7 +57,7 @@ class DeviceChoice:
         return forecaster.forecast(values, machine_rates.current(), gpu_numbers(), get_num_threads())
 
     def stay(self, wanted: Request) -> None:
-        """What the request is for cannot run on the GPU."""
+        """Records that the request cannot run on the GPU."""
         self._staying.add(wanted.key)
 
     def _learnt(self, wanted: Request, source: Source) -> _Known | None:

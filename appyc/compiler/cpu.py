@@ -1,4 +1,4 @@
-"""C kernels, by way of the disk cache.
+"""Compiles functions to C kernels for the CPU, through the disk cache.
 
 A warm start finds the kernel by the function's text and by what it reads from outside, and
 neither parses nor analyses anything.
@@ -253,7 +253,7 @@ def _type_digest(value: object) -> str | None:
 
 
 def digest_of(value: object) -> str:
-    """A name for what a value from outside means to compiled code."""
+    """A digest of a captured value, as far as compiled code depends on it."""
     fn = python_function(value)
     if fn is not None:
         defaults = repr((fn.__defaults__, fn.__kwdefaults__))

@@ -1,4 +1,4 @@
-"""What a call does to the arrays it is given, and what it returns, as far as others need to know."""
+"""Summary of a function's effects for its callers: arrays written, and types and shapes of the results."""
 
 from __future__ import annotations
 

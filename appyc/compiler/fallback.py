@@ -1,7 +1,7 @@
-"""Functions that run in Python, whole or in part: when, and that the user hears of it once.
+"""Fallback to Python for functions and parts that cannot be compiled or do not gain, and the one warning of it.
 
-What compiled code gains may be lost at its door: a region between two statements in Python is called for
-a few iterations, an object's attributes are looked up for each call. So early calls of such functions are
+The overhead of a call may exceed what compiled code gains: a region between two statements in Python is called
+for a few iterations, an object's attributes are looked up for each call. So early calls of such functions are
 made by compiled code and by Python in turn, and timed (`Race`). Python's calls are then made without a
 detour (`Entry.handed`), until one takes much longer than those that were timed: its arguments are larger, and
 the race starts again.

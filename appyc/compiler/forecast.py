@@ -1,8 +1,8 @@
-"""Which is quicker for a call, the processor or the GPU, before anything is compiled for either.
+"""Predicts a call's time on the CPU and on the GPU by the cost model, before anything is compiled for either.
 
 The loops of the function are known with what they cost (`analysis/cost/cost_parts.py`); the call's arguments
-give trip counts, and the bytes that a GPU would have to be sent. What cannot be foretold from the
-arguments (a bound that the data hold) leaves the call where it is.
+give trip counts, and the bytes that a GPU would have to be sent. Where that cannot be
+predicted from the arguments (a bound that is loaded from an array), the call stays on its device.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from appyc.ir.visit import arrays_written
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Predicted nanoseconds of one call. moving: of `gpu`, what goes for the arguments' way there and back."""
+    """Predicted nanoseconds of one call. moving: the part of `gpu` for the transfers of the arguments."""
 
     cpu: float
     gpu: float

@@ -1,4 +1,4 @@
-"""One run of a function with its loops timed, beside what the cost model predicts for them."""
+"""Profiling: runs a function once with its loops timed, and compares with the cost model's predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shapes of the arrays that a call would return, found without running it.
+"""Shape inference: the shapes of the arrays that a call would return, without running it.
 
     out = np.zeros((a.shape[0] - 1, n)); ...; return out        with a of 5 x 3 and n = 2: (4, 2)
 
@@ -46,7 +46,7 @@ def result_shapes(
 
 
 def _follow(body: tuple[Stmt, ...], known: dict[Symbol, Any]) -> None:
-    """Goes through statements; what cannot be told after one is not known any more."""
+    """Evaluates statements abstractly; a scalar or shape that a statement makes unknown is removed."""
     for stmt in body:
         match stmt:
             case Assign(target, value):

@@ -1,4 +1,4 @@
-"""Versions of a function for arguments that share memory, made as calls show how they do."""
+"""Versions of a function for aliased arguments, compiled on demand for each pattern of aliasing."""
 
 from __future__ import annotations
 

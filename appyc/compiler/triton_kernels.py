@@ -1,4 +1,4 @@
-"""From analysed IR to Triton kernels: run in the interpreter, launched on a GPU, or as cubins."""
+"""Compiles analysed IR to Triton kernels: run in the interpreter, launched on a GPU, or stored as cubins."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cubins(analysed: Analysed, target: str) -> list[CompiledKernel]:
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """How a function's results are handed to the caller. The host program's numbers may be Python's."""
+    """Builds the results for the caller from the host program's values, whose numbers may be Python's."""
 
     tree: ResultTree
     results: tuple[Result, ...]

@@ -1,4 +1,4 @@
-"""Versions of a function for arguments with axes of length 1, made as calls show which they are."""
+"""Versions of a function for arguments with axes of length 1 (broadcasting), compiled on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One compiled version of a function: for which calls it is right, and how it runs."""
+"""One compiled version (specialisation) of a function: for which calls it is valid, and how it runs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def request(
 ) -> Request:
     """The types of a call's arguments. Raises TypeInferenceError for what has none.
 
-    place: where a parameter stands in the source, for the message. takes_any: whether what has no
+    place: gives a parameter's location in the source, for the message. takes_any: whether what has no
     type is taken as an object; where the function does more with it than pass it on, it runs in Python.
     """
     types: dict[str, ArgType] = {}
@@ -135,7 +135,7 @@ def request(
                 types[name] = writeable(typeof(value, name, _NOWHERE))
             except TypeInferenceError:
                 if not takes_any():
-                    typeof(value, name, place(name))  # again, with the place, which is costly to find
+                    typeof(value, name, place(name))  # again, with the location, which is costly to find
                 objects[name] = value
                 types[name] = NoneArg()
     return Request(types, objects, target)
@@ -219,7 +219,7 @@ def _cpu_version(
     usual_kernel = _dispatched(fn, usual, wanted)
 
     def made_later(make: Callable[..., T | None], *args: Any, **keywords: Any) -> T | None:
-        """A version that a call turns out to need, which is told of if it takes long."""
+        """A version that a call turns out to need; compiling it is reported on stderr if it takes long."""
         with Notice(fn.__qualname__, f"{source.file}:{source.first_line}"):
             return _attempt(partial(make, wanted.types, wanted.objects, *args, **keywords), on_defect)
 

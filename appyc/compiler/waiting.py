@@ -1,4 +1,4 @@
-"""What happens while a function is compiled: who waits, and what is said on stderr."""
+"""Background compilation: which calls wait for it, and the progress notice on stderr."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Compilations:
 
     @property
     def lock(self) -> AbstractContextManager[object]:
-        """Held by who makes a version."""
+        """The lock that is held while a version is compiled."""
         self._renew()
         return self._lock
 
@@ -104,7 +104,7 @@ class Compilations:
         """Whether the version is there now, or for the caller to make. Not where a thread is still at it after a
         second, and Python is through with the call soon. Raises what making it has raised.
 
-        patience: seconds in the place of those that the environment says.
+        patience: seconds to wait, instead of the environment's setting.
         """
         patience = compile_wait() if patience is None else patience
         if patience == inf:

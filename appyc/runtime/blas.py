@@ -1,10 +1,9 @@
-"""The library that NumPy multiplies matrices with, for kernels to call.
+"""Finds and tests the BLAS library that NumPy uses, so that kernels can call its matrix products.
 
-NumPy's extension modules are linked with it, so a look for its functions in one of these finds the very
-library whose threads NumPy uses, under whatever name its builders gave them. What is found has to
-multiply some matrices first as it should: with the integers that it is given, in each of its types, and a NaN
-that meets a 0 has to remain one, which not every library sees to. Where nothing is found, or does not pass,
-products stay loops.
+NumPy's extension modules are linked with it, so its symbols are looked up in these modules, under the names that
+builds of the library give them. So kernels and NumPy share one library and its threads. Each function is tested
+on small matrices first: for the width of its integers, for each element type, and for NaN times 0, which not every
+library computes as NaN. Where no function is found, or one fails the test, products stay loops.
 """
 
 from __future__ import annotations
@@ -148,7 +147,7 @@ def _address(library: ctypes.CDLL, name: str) -> int | None:
 
 
 def _sample(rows: int, columns: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Small whole numbers, whose products are exact in any order."""
+    """A matrix of small integers, whose products are exact in any order of summation."""
     numbers = np.arange(rows * columns).reshape(rows, columns) % 7 - 3.0
     return (numbers + 1j * (numbers % 3) if dtype.kind == "c" else numbers).astype(dtype)
 

@@ -1,10 +1,10 @@
-"""Compiled code on disk.
+"""The disk cache of compiled code: atomic writes, checksums and eviction.
 
     <root>/v1/entries/<key>/      the files of one entry, and meta.json with their checksums
     <root>/v1/index/<key>.json    see appyc.runtime.index
     <root>/v1/tmp-<random>        what is being written, or was when a process died
 
-An entry is written aside and renamed into place, so a reader sees all of it or nothing, and
+An entry is written under a temporary name and renamed, so a reader sees all of it or nothing, and
 processes that store the same key at the same time each end with a whole entry. Only the
 user may write the folder: the code in it is run. So every step of the way there is opened
 by its parent's descriptor, and its owner and mode are looked at, once; from then on the folder
@@ -102,12 +102,12 @@ class Cache:
             return None
 
     def remove(self, entry: Entry) -> None:
-        """Takes away an entry that is whole but of no use, so that it is made anew."""
+        """Removes an entry that is valid but unusable, so that it is compiled again."""
         with suppress(OSError):
             self._remove(self._entry_folder(entry.key))
 
     def write_text(self, name: str, text: str) -> None:
-        """Writes a small file, replacing one of that name at one stroke."""
+        """Writes a small file, replacing one of that name atomically."""
         try:
             self._write_text(name, text)
         except OSError as error:
@@ -185,7 +185,7 @@ class Cache:
         raise OSError(f"{target} cannot be replaced")
 
     def _remove(self, entry: Path) -> None:
-        """Out of sight at one stroke, then deleted."""
+        """Removes an entry: it is renamed atomically, then deleted."""
         aside = self._aside()
         try:
             entry.rename(aside)
@@ -287,7 +287,7 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def _mtime(path: Path) -> float:
-    """0 for what is not there: older than anything."""
+    """The time of the last change of a file; 0, older than any, where it is missing."""
     try:
         return path.stat().st_mtime
     except OSError:

@@ -1,4 +1,4 @@
-"""The interface of a function's kernel. Apart from `frame`, so that a warm start needs no IR."""
+"""Derives a kernel's `Interface` from the IR. Separate from `frame`, so that a warm start needs no IR."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Calls of a jitted function: which of its kernels fits the arguments.
+"""Dispatch of a call to a kernel by the types of its arguments, and its fallback in Python.
 
 `Entry` is the compiled dispatcher (`_dispatch.c`) where it was built, else `PythonEntry`,
 which does the same. A call that fits a kernel exactly runs it; keywords, other types,
-overlapping arrays and failed guards go to `fallback`, which knows how to compile.
+overlapping arrays and failed guards are passed to `fallback`, which compiles.
 `Entry` can be subclassed, and is bound as a method where it is found on an instance.
 """
 
@@ -29,7 +29,7 @@ number stands in `_dispatch.c`."""
 
 
 class PythonEntry:
-    """The compiled dispatcher's double, for installations without it.
+    """The dispatcher in Python, equivalent to the compiled one, for installations without it.
 
     before: asked before the fallback, with the entry and the arguments of a call by position; where the answer is
     True, the call is done, and gives None. handed: calls of these kinds are left to a Python function, until
@@ -121,7 +121,7 @@ else:
 
 
 def has_compiled_dispatch() -> bool:
-    """Whether calls take the fast way; False for an installation without the extension."""
+    """Whether the compiled dispatcher is used; False for an installation without the extension."""
     return not issubclass(Entry, PythonEntry)
 
 

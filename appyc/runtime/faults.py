@@ -1,4 +1,4 @@
-"""The exception for a fault that a kernel reports."""
+"""Builds the Python exception, with its source line, for a fault that a kernel reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WITHOUT_PRAGMA = "leave the pragma out, and the loop runs in parallel where the 
 
 
 def located_error(site: FaultSite, value: int, extent: int) -> Exception:
-    """What the program raises at this place, with its line as a note.
+    """The exception of a fault site, with its source line as a note.
 
     Before: FaultSite("IndexError", "index {value} is out of bounds for axis 0 of 'a' with size
     {extent}", "kernel.py", 7, ...), 4, 4

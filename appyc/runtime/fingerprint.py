@@ -1,4 +1,4 @@
-"""Short names for what compiled code depends on, cheap enough for every warm start.
+"""Fingerprints for cache keys: of appyc's source, the C compiler and the machine, cheap enough for a warm start.
 
 No process is started and no file of the compiler is read: a binary is known by its path,
 size and time of change.

@@ -1,4 +1,4 @@
-"""A kernel as the runtime knows it, and a call of it in Python: the frame filled and read.
+"""A loaded kernel and its calling convention in Python: fills the frame, calls, reads the results.
 
 The layout of the frame is `appyc.ir.abi`'s. `_dispatch.c` does the same for calls that fit
 a kernel exactly; this is the way for all others, and for installations without it.
@@ -179,7 +179,7 @@ def invoke(
 ) -> object:
     """Runs a kernel on arguments of its types and returns what the function returns.
 
-    Whether arguments overlap is the caller's to know. alone: no other Python code runs meanwhile. Raises
+    The caller has to check whether arguments overlap. alone: no other Python code runs meanwhile. Raises
     GuardFailure, and what `on_fault` raises for a program that raised.
     """
     call = _ALONE if alone else _FUNCTION

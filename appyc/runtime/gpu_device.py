@@ -1,4 +1,4 @@
-"""Whether there is a GPU, and how fast it is, for the choice between it and the processor.
+"""Detects a GPU and keeps its measured rates, for the choice between it and the CPU.
 
     <cache>/v1/gpu-<key>.json     the fields of `Gpu`
 
@@ -40,7 +40,7 @@ def cupy_with_device() -> Any:
 
 @cache
 def gpu_numbers() -> Gpu:
-    """Of the current device: from the cache, or measured now; an ordinary one's where that fails."""
+    """The rates of the current device: from the cache, or measured now; an ordinary one's where that fails."""
     cupy = cupy_with_device()
     if cupy is None or not options.machine_is_measured():
         return Gpu()

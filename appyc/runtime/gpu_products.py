@@ -1,4 +1,4 @@
-"""Products of matrices that the host part of a program for a GPU leaves to the array library: cuBLAS, through CuPy."""
+"""Matrix products of a GPU program's host function, computed by the array library: cuBLAS, through CuPy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from appyc.ir.machine_model import ENOUGH, FEWEST
 Place: TypeAlias = tuple[int, ...]
 
 Matrix: TypeAlias = tuple[Any, Place, Place, Place]
-"""An array; where the matrix's first element is in it, the one below that, and the one beside it."""
+"""An array, and the indices of three elements: the matrix's first, the next in its column, the next in its row."""
 
 
 def multiply(

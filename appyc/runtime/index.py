@@ -1,4 +1,4 @@
-"""From a function to its compiled code without parsing it.
+"""The index of the disk cache: finds a function's compiled code by its source, without parsing it.
 
 What a function compiles to is known by its own source and by what it calls and reads: its
 callees, globals and closure. Those are found only by compiling, so the first compilation
@@ -84,7 +84,7 @@ class Index:
     def add(
         self, key: str, dependencies: Sequence[Dependency], entry: Entry, meta: dict[str, object]
     ) -> None:
-        """Puts a compilation in front. Of two processes that do so at once, one may lose its line."""
+        """Adds a compilation as the latest. Of two processes that do so simultaneously, one may lose its entry."""
         new = Candidate(tuple(dependencies), entry.key, meta)
         others = [c for c in self.candidates(key) if c.dependencies != new.dependencies]
         listed = [_to_json(c) for c in [new, *others][:_MAX_CANDIDATES]]

@@ -1,4 +1,4 @@
-"""An `Interface` as JSON values, to be kept beside machine code, and back.
+"""Serialisation of a kernel's `Interface` as JSON, to be stored beside its machine code.
 
 Lines of the function's own text are stored from its first line on, so that code which was
 moved within its file, or to another one, reports faults at the lines where it is now.
@@ -38,7 +38,7 @@ def to_json(face: Interface, place: Place) -> dict[str, object]:
 
 
 def from_json(data: dict[str, Any], place: Place) -> Interface:
-    """The interface, with the faults of the function's own text at its present place."""
+    """The interface, with the fault sites of the function's own text at its present location."""
     params, results, fault, size = data["layout"]
     return Interface(
         arguments=tuple(_read_argument(a) for a in data["arguments"]),

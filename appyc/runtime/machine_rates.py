@@ -1,5 +1,6 @@
-"""This machine's speed, for the choice between one thread and several, and of what multiplies matrices: where it is
-kept, who knows it.
+"""The machine's rates for the cost model: when they are measured, where they are stored, which code reads them.
+
+They decide between one thread and several, and between the BLAS library and our own matrix product.
 
     <cache>/v1/machine-<key>.json     the fields of `Machine`, sealed with a checksum
 
@@ -66,7 +67,7 @@ class Record:
         return not self.quiet and (self.runs < MAX_RUNS or time.time() - self.at > BELIEVED)
 
     def better(self, other: Record) -> Record:
-        """What other programs add to a measurement is never negative."""
+        """Merges two measurements: the least of each time, since other programs can only slow a measurement down."""
         pairs = zip(astuple(self.machine), astuple(other.machine), strict=True)
         best = replace(Machine(*(min(pair) for pair in pairs)), near_bytes=self.machine.near_bytes)
         best = replace(best, awake=max(self.machine.awake, other.machine.awake))

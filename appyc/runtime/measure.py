@@ -1,4 +1,4 @@
-"""Measures the machine: compiles `probe.c`, and what multiplies matrices, and runs each for a moment."""
+"""Measures the machine's rates: compiles `probe.c` and the matrix products, and runs each for a moment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAR_BYTES = 48 << 20
 
 
 DISTURBED = 20
-"""Times that a core went to somebody else, from which on the machine was not quiet."""
+"""Preemptions by other programs during a measurement, from which on the machine counts as busy."""
 
 
 def measure(threads: int) -> tuple[Machine, bool] | None:
@@ -50,7 +50,7 @@ def measure(threads: int) -> tuple[Machine, bool] | None:
 
 
 STARTING = 2.0
-"""Times the least that an empty loop takes: a loop that does something has data to come to the other cores."""
+"""The start of a real parallel loop, as a multiple of an empty one's: its data have to move to the other cores."""
 
 
 # ---------------------------------------------------------------- products of matrices
@@ -63,7 +63,7 @@ RUNS = 5
 
 
 def _own_text() -> str:
-    """What multiplies matrices in compiled code, where it can be called."""
+    """The C text of our own matrix product, as an exported function."""
     helpers = Helpers()
     own = helpers.typed("own", DType.FLOAT64)
     size = "const int64_t n"

@@ -1,4 +1,4 @@
-"""Measures a GPU through CuPy: what its calls, its bus, its memory and its arithmetic take.
+"""Measures a GPU's rates through CuPy: launch latency, bus and memory bandwidth, arithmetic.
 
 Written from CuPy's documentation and tested with a stand-in for it.
 """

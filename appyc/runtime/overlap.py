@@ -1,8 +1,8 @@
-"""Whether a kernel may treat its arrays as separate memory.
+"""Run-time alias tests: whether the arrays that a kernel writes overlap other arguments or themselves.
 
 Compiled code assumes that what it writes is reached through one argument only. Two tests:
-one by byte ranges, cheap and on the safe side, which `_dispatch.c` makes too; and an exact
-one for what it holds up, such as the odd and the even elements of one array.
+one by byte ranges, cheap and conservative, which `_dispatch.c` makes too; and an exact
+one for calls that it rejects, such as the odd and the even elements of one array.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a kernel's library is told about the process that loads it: pointers that it has by name."""
+"""Sets the global pointers of a loaded kernel library to tables and functions of this process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 
 
 def pointer_in(library: ctypes.CDLL, name: str) -> ctypes.c_void_p | None:
-    """The library's pointer of that name, to be set; None where its code has no use for one."""
+    """The library's global pointer of that name, to be set; None where the library does not define it."""
     try:
         return ctypes.c_void_p.in_dll(library, name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How arguments that overlap share memory: the same elements, or views with a distance.
+"""Describes how overlapping arguments alias: the same elements, or views of one base at constant offsets.
 
     f(x, x)            both are one array
     f(x[1:], x[:-1])   element i of the first is element i + 1 of the second
@@ -6,7 +6,7 @@
 
 Arrays of one type with the same strides are described as parts of a base, the smallest box
 that holds them all. Where that is not possible (other strides, another dtype, an array that
-meets itself) there is no description, and the version runs that is right for any arguments.
+meets itself) there is no description, and the version runs that is valid for any arguments.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _groups(values: Sequence[object], written: frozenset[int]) -> Iterator[tuple
 
 
 def are_one(arrays: Sequence[Any]) -> bool:
-    """Whether arrays have the same elements, in the same places."""
+    """Whether arrays are the same view: equal address, shape, strides and element type."""
     faces = [_face(a) for a in arrays]
     return all(face == faces[0] for face in faces)
 
@@ -104,7 +104,7 @@ def _face(array: Any) -> tuple[object, ...]:
 
 
 def _in_base(arrays: Sequence[Array]) -> tuple[Array, list[tuple[int, ...]]] | None:
-    """An array that all of these are parts of, and where in it each one begins."""
+    """An array that all of these are views of, and the index in it of each one's first element."""
     first = arrays[0]
     for array in arrays:
         if array.dtype != first.dtype or array.strides != first.strides or may_overlap_itself(array):
@@ -188,7 +188,7 @@ def _part_of_owner(first: Array, low: tuple[int, ...], shape: tuple[int, ...]) -
 
 
 class _Window:
-    """Memory of an array seen as another array, which keeps it alive."""
+    """An object with the array interface of a view at a given address; it keeps the owner of the memory alive."""
 
     def __init__(self, owner: Array, address: int, shape: tuple[int, ...], like: Array) -> None:
         self.owner = owner

@@ -1,8 +1,8 @@
-"""From the values of a call to the types that it is compiled for.
+"""Infers the argument types that a call is compiled for from its values.
 
     f(np.zeros((3, 4)), 2)   ->   float64[:,:], python int64
 
-A value that has no type here is the user's error, and the message says what to pass
+A value without such a type is the user's error, and the message says what to pass
 instead. CuPy is never imported: what lives on a GPU shows it by `__cuda_array_interface__`.
 """
 

@@ -1,4 +1,4 @@
-"""The threads that share the parallel loops of compiled code (`_team.h`), where the dispatcher was compiled."""
+"""Connects kernel libraries to the process's thread pool (`_team.h`), which the compiled dispatcher has."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Memory that kernels take for temporaries and results: who keeps it, how much of it, and letting go.
+"""The pool of memory for kernels' temporaries and results: attaching, its limit, and releasing it.
 
-The compiled dispatcher keeps what one call gives back for the next one (`_memory.h`). Where it was not
-built, kernels ask the C library for each array.
+The compiled dispatcher keeps the memory that one call frees for the next one (`_memory.h`). Where it was not
+built, kernels allocate each array from the C library.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEAST_KEPT = 1 << 16
 
 
 def copied(values: np.ndarray) -> np.ndarray:
-    """A copy in C order, in memory that earlier calls gave back: where it is large, the system takes longer to find
+    """A copy in C order, in memory from the pool: where it is large, the system takes longer to find
     pages for it than the values to be copied."""
     if (
         values.nbytes < LEAST_KEPT
@@ -48,7 +48,7 @@ def copied(values: np.ndarray) -> np.ndarray:
 
 
 def release_memory() -> int:
-    """Frees the memory that is kept for the arrays of later calls; returns how many bytes that were."""
+    """Frees the pooled memory; returns the number of bytes."""
     return _dispatch.trim_memory(0) if dispatch.has_compiled_dispatch() else 0
 
 

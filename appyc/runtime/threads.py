@@ -1,4 +1,4 @@
-"""How many threads parallel loops use: one setting for the process, as OpenMP has it."""
+"""The number of threads of parallel loops: one setting for the process, as in OpenMP."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ except ImportError:  # installed without the compiled dispatcher
 
 
 class _Setting:
-    """The one owner of the number; the compiled dispatcher keeps a copy that it is told of."""
+    """The number of threads. Each change is passed on to the compiled dispatcher, which keeps a copy."""
 
     def __init__(self, count: int) -> None:
         self.set(count)

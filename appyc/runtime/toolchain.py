@@ -1,4 +1,4 @@
-"""Finding and running the C compiler."""
+"""Finds and runs the C compiler: its command, its flags, compiling and linking."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _FLAGS = (
     "-fno-builtin-cos",
     "-fno-builtin-sinf",
     "-fno-builtin-cosf",
-    "-w",  # a warning about generated code helps nobody who sees it
+    "-w",  # a user can do nothing about a warning for generated code
 )
 _FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-nostartfiles")
 """With -ffast-math compilers link start-up code into a library that makes the whole process, its
@@ -98,7 +98,7 @@ def _version(command: str) -> str:
 
 def compiler_id() -> str:
     """The compiler's command and version, and the processor, which `-march=native` stands for: the part of a
-    cache key that says who compiled, and for what."""
+    cache key for the compiler and its target."""
     command = find_compiler()
     return f"{command} {_version(command)} {machine_fingerprint()}"
 
@@ -167,7 +167,7 @@ def build(
 def compile_files(
     files: Sequence[File], folder: Path, options: Options, *, masked: bool = False
 ) -> list[Path]:
-    """Compiles C texts side by side, each to an object in the folder. masked: as in `flags`."""
+    """Compiles C texts in parallel, each to an object file in the folder. masked: as in `flags`."""
     command = [*shlex.split(find_compiler()), *flags(options, masked=masked), "-c"]
     running: list[tuple[str, Path, subprocess.Popen[str]]] = []
     try:
@@ -192,7 +192,7 @@ def compile_files(
 
 
 def link(objects: Sequence[Path], out_path: Path, options: Options) -> None:
-    """Makes a shared library of objects."""
+    """Links object files into a shared library."""
     command = [
         *shlex.split(find_compiler()),
         *flags(options),

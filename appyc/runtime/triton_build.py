@@ -1,4 +1,4 @@
-"""Generated kernels to cubins, on a machine that needs no GPU."""
+"""Compiles generated Triton kernels to cubins, ahead of time and without a GPU."""
 
 from __future__ import annotations
 

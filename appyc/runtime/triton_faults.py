@@ -1,4 +1,4 @@
-"""Faults that kernels note, as exceptions."""
+"""Decodes the fault records that GPU kernels write, and raises them as exceptions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from appyc.ir.abi import FaultSite
 from appyc.runtime.faults import located_error
 
 WORDS_PER_SITE = 3
-"""How often it happened, and the value and extent of one time that it did."""
+"""Words of a fault site's record: how often it happened, and the value and extent of one occurrence."""
 
 
 class GuardFailed(Exception):  # noqa: N818  (no error of the user)
@@ -22,7 +22,7 @@ def fault_words(sites: tuple[FaultSite, ...]) -> int:
 
 
 def raise_fault(sites: tuple[FaultSite, ...], words: NDArray[np.int64]) -> None:
-    """Raises for the first place, in the order of the program's text, where a fault was noted."""
+    """Raises for the first fault site, in the order of the program's text, whose record has a fault."""
     for number, site in enumerate(sites):
         seen, value, extent = (int(w) for w in words[WORDS_PER_SITE * number :][:WORDS_PER_SITE])
         if seen:

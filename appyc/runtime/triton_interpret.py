@@ -1,4 +1,4 @@
-"""Generated kernels in Triton's interpreter, on NumPy arrays and in place.
+"""Runs generated kernels in Triton's interpreter, in place on NumPy arrays.
 
 The interpreter patches `triton.language` while a kernel runs; here that is done once for a
 whole program, and kernels are called with arguments of exactly the types that their
@@ -69,7 +69,7 @@ class InterpretedKernels:
             yield
 
     def launch(self, name: str, programs: int, values: Sequence[Any]) -> None:
-        """Runs one program after the other. values: numbers, and addresses for arrays."""
+        """Runs the programs in order. values: numbers, and addresses for arrays."""
         from triton.runtime.interpreter import interpreter_builder  # noqa: PLC0415
 
         text, function = self.texts[name], self._functions[name]
@@ -81,7 +81,7 @@ class InterpretedKernels:
 
 
 class _InterpreterDevice:
-    """What a host function runs on."""
+    """The device interface of a host function, on the interpreter and NumPy."""
 
     def __init__(self, program: TritonProgram, kernels: InterpretedKernels) -> None:
         self.sites = program.sites

@@ -1,4 +1,4 @@
-"""Generated kernels on a GPU, through CuPy.
+"""Runs generated kernels on a GPU through CuPy: argument transfers and kernel launches.
 
 CuPy arrays are used in place. NumPy arrays are copied to the GPU, and those that a kernel may
 write are copied back, also when the program raises. Arrays that share memory on the host share
@@ -149,7 +149,7 @@ class _Program:
 
 
 class DeviceArguments:
-    """The arguments on the GPU, and the way back."""
+    """The arguments on the GPU, and the copies back to the host."""
 
     def __init__(self, program: TritonProgram, args: list[Any], cupy: Any) -> None:
         self.cupy, self.written = cupy, program.written
@@ -184,7 +184,7 @@ class DeviceArguments:
                 given[...] = self.cupy.asnumpy(value)
 
     def handed_back(self, result: Any) -> Any:
-        """A result as the caller has it: an argument itself, a new array where the arguments are."""
+        """A result for the caller: an argument itself, or a new array, on the GPU if an argument was there."""
         if not isinstance(result, self.cupy.ndarray):
             return result
         for given, value in zip(self.given, self.values, strict=True):
@@ -208,7 +208,7 @@ def shared_memory(arrays: list[NDArray[Any]]) -> dict[int, tuple[int, int]]:
 
 
 class _GpuDevice:
-    """What a host function runs on."""
+    """The device interface of a host function, on a GPU through CuPy."""
 
     def __init__(self, sites: tuple[FaultSite, ...], kernel: Callable[[str], GpuKernel], cupy: Any) -> None:
         self.sites, self.kernel, self.cupy = sites, kernel, cupy

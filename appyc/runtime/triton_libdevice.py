@@ -1,4 +1,4 @@
-"""CUDA's device library in Triton's interpreter: the same functions by NumPy."""
+"""Stand-in for CUDA's libdevice in Triton's interpreter: the same functions by NumPy."""
 
 from __future__ import annotations
 

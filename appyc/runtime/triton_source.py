@@ -1,4 +1,4 @@
-"""Generated Triton text as Python functions."""
+"""Loads generated Triton text as Python functions and kernels."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def load_source(program: TritonProgram) -> dict[str, Any]:
 
 def plain_functions(names: dict[str, Any], replaced: dict[str, Any]) -> dict[str, Any]:
     """The same names with jitted functions as the Python functions that they were made from, which
-    see each other, and `replaced` in place of what the text imported."""
+    see each other, and `replaced` instead of what the text imported."""
     out: dict[str, Any] = {**names, **replaced}
     for name, value in names.items():
         python = getattr(value, "fn", None)

@@ -1,11 +1,11 @@
-"""Folders and files that nobody but the user, and root, can have written: opened one step at a time.
+"""Opens folders and files that only the user or root can have written, safe from races on their paths.
 
     /home/me/.cache/appyc/v1        each name by the descriptor of the folder around it, following no link
 
-A name that was looked at may stand for something else a moment later, where another user may rename it. So
-each step is opened first, and what was opened is looked at: its owner, and who may write it. A folder that all
-may write is good enough on the way only if it is sticky (/tmp), where nobody can rename what is another's;
-a link is read and followed by the same rules if it is the user's own or root's.
+A name that was checked may refer to another file a moment later, where another user may rename it (a race between
+check and use). So each component of a path is opened first, and the owner and mode of the open file are checked. A
+folder that all users may write is accepted as a component only if it is sticky (/tmp), where a user cannot rename
+files of others. A link is read and followed by the same rules if it belongs to the user or to root.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def reason(error: OSError) -> str:
 
 
 def open_folder(path: Path) -> int:
-    """The descriptor of a folder of the user's own, which is made where it is missing."""
+    """Opens a folder of the user's own, and creates it where it is missing; returns the descriptor."""
     steps = list(Path(os.path.abspath(path)).parts)
     folder = os.open(steps.pop(0), _FOLDER)
     where, links = Path("/"), 0
@@ -135,7 +135,7 @@ def _check(found: os.stat_result, where: Path, *, is_own: bool) -> None:
     mode = found.st_mode
     if not is_own and mode & stat.S_ISVTX:
         return
-    # Many systems give each user a group of that number, with nobody else in it.
+    # Many systems give each user a group with the same number and no other member.
     by_group = mode & stat.S_IWGRP and (is_own or found.st_gid != found.st_uid)
     if by_group or mode & stat.S_IWOTH:
         what = "can be" if is_own else f"is in {where}, which can be"

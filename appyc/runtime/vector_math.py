@@ -1,11 +1,11 @@
-"""Which functions of the C library come in a form for vectors: asked of compiler and library once a machine.
+"""Finds the C library's vector math functions, such as libmvec's, by one test of compiler and library on a machine.
 
     <cache>/v1/vector-math-<key>.json     the functions' names
 
 glibc keeps these forms in a library of their own, libmvec, which linking with libm brings along where
-it is needed; which are there depends on its version and on the processor. gcc is told of them by an
-attribute in a prototype (`c_gen/text/c_helpers.py`), clang knows those of x86 by itself. Other C libraries
-have none, and their functions are called number by number.
+it is needed; which exist depends on its version and on the processor. For gcc an attribute in a prototype
+declares them (`c_gen/text/c_helpers.py`), clang knows those of x86 by itself. Other C libraries
+have none, and their functions are called for one number at a time.
 """
 
 from __future__ import annotations
