@@ -1,5 +1,5 @@
-"""What one iteration of a loop does with an array: which of its reads see its own writes, and which
-of its writes last.
+"""Array data flow within one loop: which reads have their reaching definition in the same iteration, and
+which writes are last writes.
 
     for i in range(n):
         for j in range(m):
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Sees(Enum):
-    """Whose value a read finds: that of a write of the same iteration, or of what came before it."""
+    """The reaching definition of a read: a write of the same iteration, or one from before the iteration."""
 
     OWN = "own"
     OLD = "old"
@@ -40,13 +40,13 @@ class Sees(Enum):
 
 @dataclass(frozen=True)
 class IterationFlow:
-    """The facts about one array in one loop. accesses: those in the loop's body, in order."""
+    """The data flow of one array in one loop. accesses: those in the loop's body, in textual order."""
 
     dependences: Dependences
     loop: For
     array: Symbol
     _seen: dict[int, Sees] = field(default_factory=dict)
-    """What reads find, by the identity of the access, as far as somebody has asked."""
+    """The reaching definitions that have been computed, by the identity of the read access."""
 
     @cached_property
     def accesses(self) -> list[Access]:
@@ -68,7 +68,7 @@ class IterationFlow:
     # ---- within an iteration
 
     def sees(self, read: Access) -> Sees:
-        """What a read finds, over all iterations. EITHER where it is not known."""
+        """The reaching definition of a read, over all iterations. EITHER where it is not known."""
         if id(read) not in self._seen:
             self._seen[id(read)] = self.dependences.sets.bounded(lambda: self._sees(read), Sees.EITHER)
         return self._seen[id(read)]
@@ -89,7 +89,7 @@ class IterationFlow:
         return Sees.OWN if left.is_empty() else Sees.EITHER
 
     def _is_sure(self, write: Access) -> bool:
-        """Whether the write happens exactly where its domain says, which speaks of loops only."""
+        """Whether the iteration domain of the write is exact: it has no names but parameters and loop variables."""
         if write.approximate:
             return False
         names = self.dependences.found.affine.names
@@ -99,8 +99,8 @@ class IterationFlow:
         return all(names[name].depth <= self._depth or names[name].loop is not None for name in spoken)
 
     def _pairs(self, write: Access, read: Access) -> tuple[isl.Set, isl.Set]:
-        """The instances of a read with those of a write that may come before it, marked as second, of the
-        same iteration and element; and those of which it is known that they do."""
+        """The pairs of a read instance and a write instance (marked as second) of the same iteration and element
+        where the write may precede the read; and the pairs where it certainly does."""
         sets, names = self.dependences.sets, self.dependences.found.affine.names
 
         def apart(name: str) -> str:
@@ -132,10 +132,10 @@ class IterationFlow:
     # ---- between iterations
 
     def lasting(self, write: Access, conflicts: Iterable[Conflict], loc: Loc) -> Expr | bool | None:
-        """Where the element that a write sets is set by no later iteration again.
+        """The condition under which a write is the last write: no later iteration overwrites the element.
 
-        True for everywhere; a condition on loop variables and parameters; None where it cannot be
-        told. conflicts: those of the loop on this array.
+        True for every instance; a condition on loop variables and parameters; None where it cannot be
+        derived. conflicts: the dependences that the loop carries on this array.
         """
         mine = [c for c in conflicts if c.source is write and c.sink.writes]
         if not mine:
@@ -166,9 +166,9 @@ class IterationFlow:
         return lasts
 
     def last_iteration(self, writes: Iterable[Access], conflicts: list[Conflict], loc: Loc) -> Expr | None:
-        """The last iteration that touches any array, where those writes last in none before it.
+        """The last iteration that touches any array, if it alone has last writes among these writes.
 
-        None where they do, or where that iteration cannot be written down.
+        None where an earlier iteration has one, or where that iteration has no expression.
         """
         return self.dependences.sets.bounded(lambda: self._last_iteration(list(writes), conflicts, loc), None)
 

@@ -1,15 +1,16 @@
-"""In which orders the loops of a band may run, and which of them are free then.
+"""Loop interchange in a band: the legal orders of its loops by their direction vectors, and the parallel loops of each.
 
-A band is a loop with nothing in it but a loop, and so on down. Two iterations of it conflict,
-the later one so many iterations of each loop further on. The signs of these distances are all
-that matters:
+A band is a perfect nest: a loop with nothing in it but a loop, and so on down. A dependence between two
+of its iterations has a distance in each loop. Its direction vector holds the signs of these distances,
+which decide the legality:
 
     for i:                                  (+, -)  a later i, an earlier j
         for j:
             a[i, j] = a[i - 1, j + 1]       j cannot go around i: the sink would come first
 
-In another order of the loops every conflict has to keep its direction: the first sign that is
-not 0 stays a plus. A loop is free in an order where no conflict has its first sign there.
+An order is legal where every direction vector stays lexicographically positive: its first sign
+other than 0 is a plus. A loop is parallel in an order where it carries no dependence: no vector
+has its first sign other than 0 there.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
     import islpy as isl
 
 MAX_LOOPS = 4
-"""Of a deeper band the inner loops are looked at."""
+"""The most loops of a band; of a deeper nest the innermost ones are taken."""
 
 MAX_CONFLICTS = 48
-"""A band with more is left as it is."""
+"""The most dependences of a band; one with more is not transformed."""
 
 Order: TypeAlias = tuple[int, ...]
 """The loops of a band, outside first, each by its number in the band as written."""
@@ -40,14 +41,14 @@ Order: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """One way that a conflict may point: for each loop 1 where the later iteration of the band has
-    a later one of the loop, -1 where it has an earlier one, else 0."""
+    """A direction vector of a dependence: for each loop the sign of the distance from source to sink,
+    1 where the sink is in a later iteration of the loop, -1 where it is in an earlier one, else 0."""
 
     signs: tuple[int, ...]
     conflict: Conflict
 
     def first(self, order: Order) -> int:
-        """The place in the order of the loop that carries the conflict."""
+        """The position in the order of the loop that carries the dependence."""
         return next(place for place, loop in enumerate(order) if self.signs[loop] != 0)
 
     def is_kept(self, order: Order) -> bool:
@@ -56,30 +57,31 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """loops: outside first. directions: of all conflicts that they carry."""
+    """A perfect nest. loops: outermost first. directions: of all dependences that they carry."""
 
     loops: tuple[For, ...]
     directions: tuple[Direction, ...]
 
     def orders(self) -> Iterator[Order]:
-        """All orders, the one that is written first."""
+        """All permutations of the loops, the original order first."""
         yield from permutations(range(len(self.loops)))
 
     def broken(self, order: Order, *, exact: bool) -> Conflict | None:
-        """A conflict that the order turns round. exact: updates of an element keep their order too,
-        where another one rounds differently."""
+        """A dependence that the order reverses, which makes it illegal; None if there is none.
+
+        exact: reductions keep their order too, since another one rounds differently."""
         for direction in self.directions:
             if not direction.is_kept(order) and (exact or direction.conflict.kind != "reduction"):
                 return direction.conflict
         return None
 
     def carried(self, order: Order, place: int) -> list[Conflict]:
-        """The conflicts that the loop at this place of the order carries."""
+        """The dependences carried by the loop at this position of the order."""
         return [d.conflict for d in self.directions if d.first(order) == place]
 
 
 def band_of(legality: Legality, loops: tuple[For, ...]) -> Band | None:
-    """The band with its conflicts; None where there are too many, or they are too hard to tell."""
+    """The band with its direction vectors; None where the dependences are too many, or too hard to compute."""
     directions: list[Direction] = []
     count = 0
     for place, loop in enumerate(loops):
@@ -99,7 +101,7 @@ def band_of(legality: Legality, loops: tuple[For, ...]) -> Band | None:
 def _directions(
     legality: Legality, loops: tuple[For, ...], place: int, instances: isl.Set
 ) -> list[tuple[int, ...]]:
-    """The signs that occur among pairs of iterations of which the loop at this place carries the conflict."""
+    """The direction vectors of a dependence that is carried by the loop at this position."""
     found, sets = legality.dependences.found, legality.dependences.sets
     ways: list[tuple[tuple[int, ...], isl.Set]] = [((*(0 for _ in range(place)), 1), instances)]
     for loop in loops[place + 1 :]:

@@ -1,10 +1,10 @@
-"""Which accesses of different iterations of a loop touch one element.
+"""Loop-carried dependences: flow, anti and output dependences between accesses to arrays.
 
-For a loop at depth d, two instances of accesses conflict if they belong to the same
+For a loop at depth d, two instances of accesses are dependent if they belong to the same
 iteration of every loop around it, to different iterations of the loop itself, touch one
-element, and one of them writes. The question is one set: the second instance's names
-deeper than d (its own variables, the opaque values of its iteration) are renamed apart,
-everything shallower is shared, and the set is empty or not.
+element, and one of them writes. The dependence relation is one set of pairs: the second
+instance's names deeper than d (its own variables, the opaque values of its iteration) are
+renamed apart, and everything shallower is shared. There is a dependence if the set is not empty.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import islpy as isl
 
 _ELEMENT = "$"
-"""Marks the names that stand for the element in an example."""
+"""The prefix of the names that stand for the element's indices in a witness."""
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Two iterations that meet, for a message: loop variable's values, and the element."""
+    """An example of a dependence, for a message: the loop variable in two iterations, and the element they share."""
 
     first: int
     second: int
@@ -36,11 +36,11 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two accesses of which some instances meet; `source` is in the earlier iteration.
+    """A loop-carried dependence between two accesses; `source` is in the earlier iteration.
 
-    instances: the pairs that meet; None where isl was not given the time to tell. exact: they
-    do meet; otherwise they may (a condition or an index that the source does not tell). free_if:
-    parameters for which they surely do not, where it is not known whether they do for others.
+    instances: the dependence relation, as pairs of instances; None where isl reached its bound. exact: every
+    pair is a dependence; otherwise it may be one (a condition or an index is not affine). free_if:
+    parameters for which there surely is no dependence, where it is not known whether there is for others.
     """
 
     loop: For
@@ -63,7 +63,7 @@ class Conflict:
 
 
 class Dependences:
-    """Answers questions about the loops of one function."""
+    """The dependences of one function, computed on demand for each loop."""
 
     def __init__(self, found: FunctionAccesses) -> None:
         self.found = found
@@ -72,10 +72,10 @@ class Dependences:
         self._known: dict[tuple[Symbol, int, int], Conflict | None] = {}
 
     def conflicts(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> Iterator[Conflict]:
-        """The conflicts that the loop carries, found as they are asked for.
+        """The dependences that the loop carries, computed lazily.
 
-        Two atomic updates by one operator do not conflict. An array allocated in the loop
-        belongs to one iteration.
+        Two atomic updates by one operator are not dependent. An array allocated in the loop
+        is private to one iteration.
         """
         accesses = self.found.within(loop)
         written = {access.array for access in accesses if access.writes} - skip
@@ -89,8 +89,7 @@ class Dependences:
                         yield from self._between(loop, first, second)
 
     def _is_own(self, array: Symbol, loop: For) -> bool:
-        """Whether every iteration has its own copy: allocated in it, before any use, and not used
-        outside."""
+        """Whether an array is private to each iteration: allocated in it, before any use, and dead outside."""
         loops, start = self.found.allocated.get(array, ((), 0))
         if array in self.found.returned or not self.found.is_in(loop, loops):
             return False
@@ -127,12 +126,12 @@ class Dependences:
         return Conflict(loop, source, sink, instances, exact, free_if)
 
     def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
-        """The element touched, and the iterations that reach it."""
+        """The iteration domain of an access, and the element touched, as its access relation."""
         return self.meetings.element(access)
 
     def is_of_the_iteration_before(self, loop: For, source: Access, sink: Access) -> bool:
-        """Whether every iteration but the first touches at the sink the very element that the one
-        before it has touched at the source."""
+        """Whether the dependence distance is always 1: the sink of every iteration but the first touches
+        the element that the source of the previous iteration touched."""
         return self.sets.bounded(lambda: self._is_of_the_iteration_before(loop, source, sink), False)
 
     def _is_of_the_iteration_before(self, loop: For, source: Access, sink: Access) -> bool:
@@ -153,16 +152,16 @@ class Dependences:
         return bool(pairs.is_subset(same)) and self.meetings.is_exact(loop, source, sink, pairs)
 
     def may_meet(self, first: Access, second: Access) -> bool:
-        """Whether two accesses in the body of one loop may touch one element in one iteration."""
+        """Whether there may be a loop-independent dependence: two accesses touch one element in one iteration."""
         return self.sets.bounded(lambda: not self.meetings.in_one_iteration(first, second).is_empty(), True)
 
     def may_ever_meet(self, loop: For, first: Access, second: Access) -> bool:
-        """Whether two accesses in the body of a loop may touch one element, in any two iterations."""
+        """Whether two accesses in the body of a loop may touch one element, in any two iterations of it."""
         return self.sets.bounded(lambda: not self.meetings.pairs(loop, first, second).is_empty(), True)
 
     def exists_before(self, loop: For, access: Access) -> bool:
-        """Whether the element of an access is in its array wherever the loop is reached, even if
-        it then does not run. The access is one of the loop's, and the function's guards hold."""
+        """Whether an access of the loop is in bounds wherever the loop is reached, even where
+        the loop has no iterations. The function's guards are taken to hold."""
 
         affine = self.found.affine
 
@@ -179,8 +178,10 @@ class Dependences:
         return self.sets.bounded(question, False)
 
     def turning_points(self, loop: For, conflicts: list[Conflict]) -> tuple[isl.PwAff, isl.PwAff] | None:
-        """An iteration that no later one of a conflict comes before, and one that no earlier one
-        of a conflict comes after, where these are known and are at most one iteration apart."""
+        """The first iteration that is a sink of the dependences, and the last one that is a source.
+
+        They are bounds where they are not exact. None where they are not known, or the sources may reach
+        behind the first sink: the loop then does not split into two parallel ones."""
         return self.sets.bounded(lambda: self._turning_points(loop, conflicts), None)
 
     def _turning_points(self, loop: For, conflicts: list[Conflict]) -> tuple[isl.PwAff, isl.PwAff] | None:
@@ -210,7 +211,7 @@ class Dependences:
     # ---- about a conflict
 
     def distances(self, conflict: Conflict) -> tuple[int | None, int | None]:
-        """The least and the greatest number of iterations from source to sink; None: no bound known."""
+        """The least and the greatest dependence distance, in iterations; None: no bound known."""
         if conflict.instances is None:
             return None, None
         var = self.found.variables[conflict.loop.var]
@@ -225,7 +226,7 @@ class Dependences:
         return (None if low is None else low // step, None if high is None else high // step)
 
     def witness(self, conflict: Conflict) -> Witness | None:
-        """Two concrete iterations and the element where they meet."""
+        """Two concrete iterations of a dependence, and the element that they share."""
         if conflict.instances is None or conflict.free_if is not None:
             return None
         return self._witness(conflict, conflict.instances, self.sets.smallest_point)
@@ -260,7 +261,7 @@ class Dependences:
         return point[mark]
 
     def meeting(self, conflict: Conflict, known: Mapping[str, int]) -> Witness | None:
-        """The first two iterations that meet where parameters, by name, have these values."""
+        """The first two dependent iterations where parameters, by name, have these values."""
         if conflict.instances is None:
             return None
         points, names = conflict.instances, self.sets.names(conflict.instances)
@@ -270,9 +271,9 @@ class Dependences:
         return self._witness(conflict, points, self.sets.first_point)
 
     def clear_of(self, conflict: Conflict) -> isl.Set | None:
-        """The parameter values without the conflict, given that the loop has two iterations.
+        """The parameter values without the dependence, given that the loop has two iterations.
 
-        None where there are none, or where they cannot be told: such a loop is simply serial.
+        None where there are none, or where they cannot be computed: such a loop is simply serial.
         """
         if conflict.free_if is not None:
             return conflict.free_if

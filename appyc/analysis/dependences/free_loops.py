@@ -1,4 +1,4 @@
-"""May the iterations of a loop run in any order? Only yes or no, and soon: nobody is going to read why not.
+"""A fast test for parallel loops: whether a loop carries no dependence, without the reason.
 
     for i in range(n):            t: every access names the element i, so no other iteration touches it,
         t[i] = x[i] * 2.0            whatever i is: no question to isl
@@ -22,9 +22,9 @@ from appyc.ir.visit import arrays_written, scalars_written, walk
 
 
 def is_free(loop: For, allowance: Allowance | None = None) -> bool:
-    """Whether the loop may become threads or lanes, with its private scalars and reductions, whatever is around it.
+    """Whether the loop is parallel, with private scalars and reductions, on threads or in lanes, in any context.
 
-    allowance: what is left of the work that the function is worth.
+    allowance: the remainder of isl's work that the function may use.
     """
     if leaves_early(loop):
         return False
@@ -38,10 +38,10 @@ def is_free(loop: For, allowance: Allowance | None = None) -> bool:
 
 
 def surely_apart(loop: For) -> frozenset[Symbol]:
-    """The arrays of which the text tells that no two iterations touch one element.
+    """The arrays on which the loop syntactically carries no dependence: no two iterations touch one element.
 
-    All accesses name the loop's variable, with one and the same constant added, at one and the same axis. An index
-    that is still tested may be counted from the end.
+    All accesses name the loop's variable, plus the same constant, on the same axis. An index
+    that is still tested may be counted from the end, so it does not qualify.
     """
     rows: dict[Symbol, set[tuple[int, int]]] = {}
     for node in walk(loop.body):
@@ -58,6 +58,6 @@ def surely_apart(loop: For) -> frozenset[Symbol]:
 
 
 def _rows(index: tuple[Expr, ...], var: Symbol) -> set[tuple[int, int]]:
-    """The axes at which an index is the variable, each with what is added to it."""
+    """The axes on which an index is the loop variable plus a constant, each with that constant."""
     found = ((axis, distance(place, var)) for axis, place in enumerate(index))
     return {(axis, added) for axis, added in found if added is not None}

@@ -1,9 +1,9 @@
-"""May two loops become one? What the text of the loops tells; the order of iterations is asked of `Legality`.
+"""The legality of loop fusion: its syntactic conditions. The dependences are those of `Legality`.
 
-Two loops run as one where an iteration of the second follows the same iteration of the first. That
-is the same program if no iteration of the joined loop waits for another (`Legality.judge`), and if
-what stands here holds: the ranges are one, nothing leaves a loop early, and a scalar that the first
-loop leaves behind is not what the second one starts from.
+In the fused loop an iteration of the second loop follows the same iteration of the first. Fusion is
+legal if the fused loop carries no dependence (`Legality.judge`), and under the conditions tested
+here: the ranges are equal, nothing leaves a loop early, and no scalar that is live-out of the first
+loop is read by the second.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from appyc.ir.visit import (
 )
 
 MAX_NODES = 2000
-"""A joined loop does not grow beyond this."""
+"""The most nodes of a fused loop."""
 
 RANGES, PRAGMAS = "they run over different ranges", "they have different pragmas"
 ENDS = "one of them may raise, or end early"
@@ -50,9 +50,9 @@ ENDS = "one of them may raise, or end early"
 
 @dataclass(frozen=True, slots=True)
 class EqualExtents:
-    """Which lengths are the same number, as the function's guards have it.
+    """The lengths that are equal by the function's guards, as equivalence classes.
 
-    first: of each length that is equal to another one, the one that stands for all of them.
+    first: the representative of each length that is equal to another one.
     """
 
     first: dict[Extent, Extent]
@@ -78,7 +78,7 @@ class EqualExtents:
         return cls({extent: leader(extent) for extent in first})
 
     def same(self, one: Expr, other: Expr) -> bool:
-        """Whether two expressions are one, lengths that are equal taken for each other, and sums for sums."""
+        """Whether two expressions are equal, with equal lengths substituted and sums compared by their terms."""
         return one == other or are_equal(self._named(one), self._named(other))
 
     def _named(self, expr: Expr) -> Expr:
@@ -94,7 +94,7 @@ def _conjuncts(holds: Expr) -> list[Expr]:
 
 
 def why_not_joined(first: For, second: For, equal: EqualExtents, texts: Texts) -> str | None:
-    """What the text of two loops has against joining them; None for nothing."""
+    """The syntactic reason against the fusion of two loops; None if there is none."""
     if first.step != second.step or not (equal.same(first.lo, second.lo) and equal.same(first.hi, second.hi)):
         return RANGES
     if not do_clauses_agree(first, second):
@@ -113,10 +113,10 @@ def why_not_joined(first: For, second: For, equal: EqualExtents, texts: Texts) -
 
 
 def left_behind(first: For, second: For) -> Symbol | None:
-    """A scalar that the second loop finds as the first one has left it; None if there is none.
+    """A scalar that flows from the first loop into the second, which makes fusion illegal; None if there is none.
 
-    Both may combine into one by the same operator. Whether the first waits for what the second
-    does to a scalar shows in the joined loop, which then carries it.
+    Two reductions of one scalar by the same operator are legal. A dependence of the first loop on
+    the second one's scalars shows in the fused loop, which then carries it.
     """
     both = scalars_written(first.body)
     if both:
@@ -133,15 +133,15 @@ def left_behind(first: For, second: For) -> Symbol | None:
 
 
 def has_effects(body: tuple[Stmt, ...]) -> bool:
-    """Whether it matters how far a loop has come when something else happens."""
+    """Whether the body has side effects, which an early end of another loop must not reorder."""
     return any(has_effect_itself(n) for n in walk(body))
 
 
 def do_clauses_agree(first: For, second: For) -> bool:
-    """Whether the pragmas of two loops, or that of one, can be the joined loop's.
+    """Whether the pragmas of two loops, or that of one, can be the fused loop's.
 
-    A plain loop goes with one that shall run in parallel and asks for nothing else: nothing is
-    lost, as the joined loop may.
+    A loop without a pragma agrees with a plain `parallel for`: nothing is lost, since the fused
+    loop may run in parallel too.
     """
     one, two = first.clauses, second.clauses
     if one == two:
@@ -154,7 +154,7 @@ def do_clauses_agree(first: For, second: For) -> bool:
 
 
 def joined_clauses(first: For, second: For) -> Clauses | None:
-    """The pragma of the joined loop: lists of names are put together."""
+    """The pragma of the fused loop: the lists of names are concatenated."""
     one, two = first.clauses, second.clauses
     if one is None or two is None:
         return one or two
@@ -169,7 +169,7 @@ def joined_clauses(first: For, second: For) -> Clauses | None:
 
 
 def asks_for_no_more_than_threads(clauses: Clauses | None) -> bool:
-    """Whether a loop has no pragma, or one that leaves it open how the loop comes to run in parallel."""
+    """Whether a loop has no pragma, or a plain `parallel for` without further clauses."""
     return clauses is None or clauses == Clauses("parallel", loc=clauses.loc)
 
 
@@ -179,7 +179,7 @@ def _bare(clauses: Clauses) -> Clauses:
 
 
 def one_loop(first: For, second: For) -> For:
-    """The iterations of both, one after the other."""
+    """The fused loop: each iteration runs the first body, then the second."""
     var = Var(first.var, loc=second.loc)
     body = tuple(substitute(stmt, {second.var: var}) for stmt in second.body)
     return replace(first, body=(*first.body, *body), clauses=joined_clauses(first, second))
@@ -188,7 +188,7 @@ def one_loop(first: For, second: For) -> For:
 def placed(
     first: For, second: For, between: Sequence[Stmt], texts: Texts
 ) -> tuple[list[Stmt], list[Stmt]] | None:
-    """What stands between the loops, before and behind them; None where a statement fits neither."""
+    """The statements between the loops, moved before or behind both; None where a statement may move neither way."""
     one, two = texts.of(first).touched, texts.of(second).touched
     before: list[Stmt] = []
     behind: list[Stmt] = []
@@ -205,7 +205,7 @@ def placed(
 
 
 def jumps(stmt: Stmt) -> bool:
-    """Whether a statement may leave a loop that is around it: nothing passes it."""
+    """Whether a statement may leave an enclosing loop or iteration, so that no other may move across it."""
     match stmt:
         case Break() | Continue():
             return True
@@ -216,7 +216,7 @@ def jumps(stmt: Stmt) -> bool:
 
 
 def alone(*loops: For) -> Function:
-    """A function of these loops only, with all that they use as parameters."""
+    """A function of these loops only, with every symbol that they use as a parameter."""
     bound = {n.var for n in walk(loops) if isinstance(n, For)}
     params = tuple(s for s in symbols_of(loops) if s not in bound)
     return Function("joined", params, loops, loc=loops[0].loc)

@@ -1,17 +1,17 @@
-"""What a look at index arrays would tell of a loop: conditions for an inspector.
+"""Inspector conditions: run-time tests of index arrays under which a loop carries no dependence.
 
     for i in range(n):
         a[idx[i]] = b[i]                      free where idx[0:n] holds no value twice
 
     for i in range(n):
-        a[idx[i]] = a[jdx[i]] + a[i]          free where no iteration writes a place that another reads
+        a[idx[i]] = a[jdx[i]] + a[i]          free where no iteration writes an element that another reads
 
     for r in range(n):
         for k in range(ptr[r], ptr[r + 1]):
             y[k] = x[k] * w[r]                free where ptr[0:n + 1] ascends
 
-Each access to `a` names its place on one axis by an element of an index array, or by the
-loop's variable itself; which iterations share a place is then seen from the arrays alone.
+Each access to `a` has as its index on one axis an element of an index array, or the
+loop's variable itself. The index arrays alone then decide which iterations share an index.
 (Saltz and others, "Run-time parallelization and scheduling of loops", 1991.)
 """
 
@@ -47,11 +47,11 @@ Look: TypeAlias = Apart | Ascending
 
 
 def inspections(loop: For, *, optional: bool = False) -> dict[Symbol, Look]:
-    """Arrays written in the loop, with a condition that keeps its iterations apart in them.
+    """Arrays written in the loop, with the condition under which the loop carries no dependence on them.
 
-    Index arrays are one-dimensional and not written in the loop; an element of theirs is
-    named by the loop's variable, plus what does not change in the loop. None is offered where
-    the loop's bounds are read from arrays, or where all places are in plain sight. optional: as in `Apart`.
+    Index arrays are one-dimensional and not written in the loop; they are indexed by the loop's
+    variable plus a loop-invariant offset. There is no condition where the loop's bounds are read
+    from arrays, or where no access is indirect. optional: as in `Apart`.
     """
     if any(isinstance(n, Load) for bound in (loop.lo, loop.hi) for n in walk(bound)):
         return {}
@@ -67,7 +67,7 @@ def inspections(loop: For, *, optional: bool = False) -> dict[Symbol, Look]:
 
 
 def condition_text(looks: dict[Symbol, Look]) -> str:
-    """What the looks establish, for a reader: `the values that it reads in 'idx' are distinct`."""
+    """The inspected conditions as a text for messages: `the values that it reads in 'idx' are distinct`."""
     said: dict[str, set[str]] = {}
     for array, look in looks.items():
         if isinstance(look, Ascending):
@@ -83,16 +83,16 @@ def condition_text(looks: dict[Symbol, Look]) -> str:
 
 
 def names_of(look: Apart) -> set[str]:
-    """The index arrays that are looked at."""
+    """The index arrays that are inspected."""
     return {p.array.name for p in (*look.writes, *look.reads) if p.array is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A loop, and what its body does to names.
+    """A loop with the definitions of its scalars.
 
     known: scalars that the body's own statements assign, once and before any use: `j = idx[i]`.
-    changed: scalars that have another value in each iteration, the loops' variables included.
+    changed: scalars that are not loop-invariant, the loops' variables included.
     """
 
     loop: For
@@ -120,7 +120,7 @@ class _Loop:
             elif isinstance(node, Update) and node.target == array:
                 yield True, _with_known(node.index[axis], self.known)
 
-    # ---- places named one by one
+    # ---- indices named one by one
 
     def apart(self, array: Symbol, axis: int, optional: bool) -> Apart | None:
         writes: dict[Places, None] = {}
@@ -157,7 +157,7 @@ class _Loop:
         )
 
     def _offset(self, index: Expr) -> Expr | None:
-        """What has to be added to the loop's variable to get the index."""
+        """The offset of an index from the loop's variable; None if it has no loop-invariant one."""
         match index:
             case Var(symbol=symbol) if symbol == self.loop.var:
                 return Const(0, DType.INT64, loc=index.loc)
@@ -171,7 +171,7 @@ class _Loop:
                 return None
 
     def _is_fixed(self, expr: Expr) -> bool:
-        """Whether it has one value throughout the loop, and may be computed before it."""
+        """Whether an expression is loop-invariant, and may be computed before the loop."""
         return expr.dtype is DType.INT64 and all(
             isinstance(n, Const | Extent)
             or (isinstance(n, Var) and n.symbol not in self.changed)
@@ -179,7 +179,7 @@ class _Loop:
             for n in walk(expr)
         )
 
-    # ---- places in segments, one segment an iteration
+    # ---- indices in segments, one segment an iteration
 
     def segments(self, array: Symbol, axis: int) -> Ascending | None:
         """`ptr` where each access is in the segment from ptr[i + c] to ptr[i + c + 1]."""
@@ -216,8 +216,8 @@ class _Loop:
         return None
 
     def _is_bound(self, bound: Expr, ends: tuple[object, object], either: str, both: str) -> bool:
-        """Whether a bound lies on the right side of the ends: not before the first (`either` is "max"),
-        or not behind the last ("min")."""
+        """Whether a bound stays within the segment: at or after its start (`either` is "max"),
+        or at or before its end ("min")."""
         match _unwrapped(bound)[0]:
             case Load() as load:
                 return self._element(load) in ends
@@ -244,7 +244,7 @@ def _with_known(expr: Expr, known: dict[Symbol, Expr]) -> Expr:
 
 def _unwrapped(index: Expr) -> tuple[Expr, bool]:
     """The index without conversions that keep its value; whether one of them kept a large unsigned
-    number from turning negative."""
+    number from wrapping to a negative one."""
     kept = False
     while True:
         match index:

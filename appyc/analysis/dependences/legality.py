@@ -1,4 +1,4 @@
-"""May a loop's iterations run in any order? The verdict, and the words for it."""
+"""The legality of running a loop in parallel: the verdict by its loop-carried dependences, and its explanation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _DEEDS = {"read": "reads", "write": "writes", DRAW: "draws from"}
 
 MAX_CONFLICTS = 16
-"""Enough to choose one to show from, and to say no."""
+"""The most dependences that are collected: enough to refuse a loop, and to choose one to report."""
 
 WORTHWHILE = 8
 """The extent of an array from which on it is worth asking whether a loop over it is free."""
@@ -41,7 +41,7 @@ APART = "let the loop do nothing else with these elements than combine into them
 
 @dataclass(frozen=True, slots=True)
 class Legality:
-    """The facts about one function, asked loop by loop. judged: the answers so far."""
+    """The verdicts on the loops of one function, computed on demand. judged: those computed so far."""
 
     dependences: Dependences
     scalars: dict[Symbol, LoopScalars]
@@ -49,11 +49,11 @@ class Legality:
 
     @classmethod
     def of(cls, fn: Function, allowance: Allowance | None = None) -> Legality:
-        """allowance: what is left of the work that a function is worth, where others have asked before."""
+        """The analysis of a function. allowance: the remainder of isl's work, where other analyses used a part."""
         return cls(Dependences(accesses_of(fn, Presburger(allowance))), scalars_of(fn))
 
     def judge(self, loop: For, skip: frozenset[Symbol] = frozenset()) -> LoopVerdict:
-        """The verdict on one loop. Arrays in `skip` are taken to be in nobody's way."""
+        """The verdict on one loop. Dependences on arrays in `skip` are ignored."""
         known = self.judged.get((loop.var, skip))
         if known is None:
             known = self.judged[loop.var, skip] = self._judge(loop, skip)
@@ -68,8 +68,9 @@ class Legality:
         return self._arrays(loop, self.dependences.conflicts(loop, skip))
 
     def _early(self, loop: For) -> LoopVerdict:
-        """A loop that ends early waits for each of its iterations; a search is made another loop
-        of before it is judged (`speculative_search`)."""
+        """The verdict on a loop with an early exit: it has a control dependence between iterations.
+
+        A search is rewritten to another loop before it is judged (`speculative_search`)."""
         found = early_exit(loop, self.dependences)
         why = ""
         notes: tuple[Note, ...] = (Note(place_of_exit(loop), "the loop ends here"),)
@@ -104,7 +105,7 @@ class Legality:
     # ---- scalars
 
     def _scan(self, loop: For, skip: frozenset[Symbol]) -> LoopVerdict | None:
-        """The verdict on a loop that hands on nothing but what a scan can put together."""
+        """The verdict on a loop whose only loop-carried dependences are scans; None if there are others."""
         scans = scans_of(loop, [scalar.symbol for scalar in self.scalars[loop.var].carried])
         if scans is None:
             return None
@@ -157,7 +158,7 @@ class Legality:
     # ---- arrays
 
     def _arrays(self, loop: For, conflicts: Iterator[Conflict]) -> LoopVerdict:
-        """The verdict by the arrays. Stops looking as soon as nothing found later could change it."""
+        """The verdict by the dependences on arrays. Stops as soon as no further one could change it."""
         updates: list[Conflict] = []
         serious: list[Conflict] = []
         complete = True
@@ -185,8 +186,8 @@ class Legality:
         return self._free(loop, updates)
 
     def _is_definite(self, conflict: Conflict) -> bool:
-        """Whether the conflict is there for any parameters, if only the loop is long enough, and the
-        arrays are."""
+        """Whether the dependence exists for all parameters for which the loop and the arrays are
+        long enough."""
         _, farthest = self.dependences.distances(conflict)
         if farthest is not None:
             return True
@@ -210,14 +211,14 @@ class Legality:
         return replace(found, only_combined=only_combined, atomic=atomic)
 
     def _atomic(self, loop: For) -> tuple[tuple[str, Symbol], ...]:
-        """The arrays that the loop touches by atomic updates with one operator, and in no other way."""
+        """The arrays that the loop accesses only by atomic updates with one operator."""
         touched = self.dependences.found.within(loop)
         pairs = tuple(dict.fromkeys((a.op, a.array) for a in touched if a.atomic))
         plain = {access.array for access in touched if not access.atomic}
         return tuple(p for p in pairs if p[1] not in plain and self._are_only_combined(loop, (p,)))
 
     def _are_only_combined(self, loop: For, arrays: tuple[tuple[str, Symbol], ...]) -> bool:
-        """Whether the loop touches the arrays by updates with their operators and in no other way."""
+        """Whether the loop accesses the arrays only by updates with their operators: array reductions."""
         operators = {array: op for op, array in arrays}
         touched = [a for a in self.dependences.found.within(loop) if a.array in operators]
         has_neutral = all(op in ("+", "*") or not array.dtype.is_complex for op, array in arrays)
@@ -253,7 +254,9 @@ class Legality:
         return self._answer(loop, Verdict.UNKNOWN, reason, notes_of(conflict), hints)
 
     def _conditional(self, loop: For, conflicts: list[Conflict], *, testable: bool) -> LoopVerdict:
-        """testable: these are all the conflicts there are, so that a call without them is free."""
+        """The verdict on a loop that carries a dependence for some parameters only.
+
+        testable: these are all its dependences, so that the loop is parallel in a call without them."""
         sets = [clear for c in conflicts if (clear := self.dependences.clear_of(c)) is not None]
         clear = self.dependences.sets.bounded(
             lambda: reduce(lambda a, b: a.intersect(b), sets).coalesce() if sets else None, None
@@ -277,7 +280,7 @@ class Legality:
         return self.dependences.sets.bounded(lambda: cases_of(clear, affine, loop.loc), None)
 
     def _is_pointless(self, clear: isl.Set) -> bool:
-        """Whether only arrays of a few elements are clear of conflicts: not worth a test at each call."""
+        """Whether only arrays of a few elements are free of the dependence: not worth a test at each call."""
         sets, names = self.dependences.sets, self.dependences.found.affine.names
 
         def question() -> bool:
@@ -295,7 +298,7 @@ class Legality:
 
 
 def meeting_text(conflict: Conflict, witness: Witness | None) -> str:
-    """Which iterations touch which element, in words."""
+    """The iterations of a dependence and the element that they share, as a text for messages."""
     loop, name = conflict.loop, conflict.source.array.name
     if witness is None:
         return f"two iterations may touch one element of '{name}'"
@@ -324,7 +327,7 @@ def _deed(access: Access) -> str:
 
 
 def gravity(conflict: Conflict) -> int:
-    """Which conflict to show: a value that flows says more than a place that is used twice."""
+    """The rank of a dependence in reports: a flow dependence before the reuse of an element (anti, output)."""
     return ("flow", "anti", "output", "reduction").index(conflict.kind)
 
 

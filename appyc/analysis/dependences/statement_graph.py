@@ -1,4 +1,4 @@
-"""Which statements of a loop's body have to come before which, over all iterations.
+"""The statement dependence graph of a loop's body, for loop distribution and vectorisation.
 
     for i in range(1, n):              0 -> 1  (1 reads a[i] that 0 wrote in this iteration)
         a[i] = c[i] * 2.0              0 -> 1  (and, carried, a[i - 1] from the iteration before)
@@ -20,9 +20,9 @@ from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A conflict between iterations, with the numbers of its statements.
+    """A loop-carried dependence, with the numbers of its statements.
 
-    forward: within an iteration the source runs before the sink; lanes in step keep that.
+    forward: the source precedes the sink in the text; vector lanes in lockstep preserve that order.
     """
 
     source: int
@@ -33,13 +33,13 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class StatementGraph:
-    """The body of an innermost loop.
+    """The dependence graph of the body of an innermost loop.
 
     copied: statements that set a scalar to a value which is the same wherever in the iteration
-    it is computed; they are no nodes, and go along with whatever needs them. ordered: pairs
-    of statements of which the first has to run before the second in the same iteration; two
-    that share a scalar are tied by a pair each way. carried: across iterations. serial:
-    statements that take part in a scalar's way from iteration to iteration.
+    it is computed; they are no nodes, and are duplicated into each loop that needs them. ordered:
+    loop-independent dependences, as pairs of statements; two that share a scalar have a pair
+    each way. carried: loop-carried dependences. serial: statements that read or write
+    a loop-carried scalar.
     """
 
     body: tuple[Stmt, ...]
@@ -54,7 +54,7 @@ class StatementGraph:
         return out | {edge.sink for edge in self.carried if edge.source == node}
 
     def components(self) -> list[tuple[int, ...]]:
-        """The nodes in groups that lead back to each other; each in the order of the text."""
+        """The strongly connected components of the graph; each in textual order."""
         reach = {node: self._reachable(node) for node in self.nodes}
         out: list[tuple[int, ...]] = []
         for node in self.nodes:
@@ -76,7 +76,7 @@ class StatementGraph:
 
 
 def statement_graph(legality: Legality, loop: For) -> StatementGraph | None:
-    """The graph of an innermost loop; None where isl was not given the time for it."""
+    """The dependence graph of an innermost loop; None where isl reached its bound."""
     accesses = legality.dependences.found.within(loop)
     owner = _owners(loop.body, len(accesses))
     position = {id(access): number for number, access in enumerate(accesses)}
@@ -94,7 +94,7 @@ def statement_graph(legality: Legality, loop: For) -> StatementGraph | None:
 
 
 def _owners(body: tuple[Stmt, ...], count: int) -> list[int]:
-    """For each access of the body the number of its statement."""
+    """The number of the statement that contains each access of the body."""
     out = [number for number, stmt in enumerate(body) for node in walk(stmt) if touches_array(node)]
     assert len(out) == count, "accesses are numbered as `rewrite` visits them"
     return out
@@ -105,7 +105,7 @@ def touches_array(node: Node) -> bool:
 
 
 def _copied(body: tuple[Stmt, ...], private: set[Symbol]) -> list[int]:
-    """The statements that may be repeated: each sets a private scalar, once, from what stays."""
+    """The statements that may be duplicated: each sets a private scalar, once, from values the body does not change."""
     arrays, moving = arrays_written(body), scalars_written(body)
     out: list[int] = []
     for number, stmt in enumerate(body):
@@ -135,7 +135,7 @@ def _meetings(legality: Legality, accesses: list[Access], owner: list[int]) -> s
 def _ties(
     legality: Legality, loop: For, nodes: tuple[int, ...], copied: list[int]
 ) -> tuple[set[tuple[int, int]], frozenset[int]]:
-    """Pairs of statements that share a scalar, and the statements that carry one."""
+    """Pairs of statements that share a scalar, and the statements that use a loop-carried scalar."""
     free = {stmt.target for number in copied if isinstance(stmt := loop.body[number], Assign)}
     slow = {scalar.symbol for scalar in legality.scalars[loop.var].carried}
     ties: set[tuple[int, int]] = set()

@@ -1,4 +1,4 @@
-"""What dependence analysis answers about one loop."""
+"""Verdicts of dependence analysis on one loop: independent, reduction, scan, carried, conditional or unknown."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Verdict(Enum):
     """May the iterations of a loop run in any order?
 
     INDEPENDENT: yes. REDUCTION: yes, once what they combine into is combined in some order.
-    SCAN: no, but all that goes from one to the next are scalars that a scan puts together.
-    CARRIED: no, two iterations are in each other's way. CONDITIONAL: only for some values of
-    the parameters. UNKNOWN: the source does not tell.
+    SCAN: no, but the only loop-carried values are scalars that a scan combines.
+    CARRIED: no, the loop carries a dependence. CONDITIONAL: only for some values of
+    the parameters. UNKNOWN: the source does not decide it.
     """
 
     INDEPENDENT = "independent"
@@ -47,18 +47,18 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LoopVerdict:
-    """The answer for one loop, named by its variable.
+    """The verdict on one loop, named by its variable.
 
-    reason: one sentence for `explain()`. notes: the places that the reason is about.
+    reason: one sentence for `explain()`. notes: the source locations that the reason is about.
     hints: what the user could change. private, last, reductions: the scalars, as in `For`.
     arrays: arrays whose elements are combined into across iterations, with the operator; such a
     loop may be threads, not lanes, and only if each thread has a copy of them. only_combined:
     the loop does nothing else with these arrays, so that copies will do. atomic: the same of
-    arrays that are only updated atomically, which hinders nobody, but copies may be faster.
+    arrays that are only updated atomically, which is legal on threads, but copies may be faster.
     condition: for CONDITIONAL, on which values the iterations are independent. guard: the
     same as an expression over the function's parameters, where that can be tested at a call.
-    distance: the smallest number of iterations between two that conflict, where it is known.
-    scans: of a SCAN, what iterations hand on.
+    distance: the least dependence distance in iterations, where it is known.
+    scans: of a SCAN, its loop-carried scalars.
     """
 
     var: Symbol
@@ -80,17 +80,17 @@ class LoopVerdict:
 
     @property
     def combined(self) -> tuple[Reduction | Scan, ...]:
-        """What goes from one iteration to another: scalars, and arrays whose elements are combined into."""
+        """The reductions and scans of the loop, of scalars and of array elements."""
         return (*self.all_reductions, *self.scans)
 
     @property
     def may_run_in_any_order(self) -> bool:
-        """Whether the loop may become threads or lanes, with its private scalars and reductions."""
+        """Whether the loop may run on threads or in lanes, with its private scalars and reductions."""
         return self.verdict is Verdict.INDEPENDENT or (self.verdict is Verdict.REDUCTION and not self.arrays)
 
     @property
     def may_run_on_threads(self) -> bool:
-        """The same for threads alone, which may have copies of the arrays that they combine into."""
+        """Whether the loop may run on threads, which may have private copies of the arrays they reduce into."""
         return self.may_run_in_any_order or (self.verdict is Verdict.REDUCTION and self.only_combined)
 
     @property

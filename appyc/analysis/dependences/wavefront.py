@@ -1,11 +1,12 @@
-"""How far a loop has to be skewed for a wave to run through its nest.
+"""Wavefront parallelism: the skewing factor of a loop nest of depth two.
 
     for i:
         for j:
             a[i, j] = a[i - 1, j + 1] + a[i, j - 1]
 
-Neither loop is free: an iteration waits for the one before it, and for one in the row above.
-Of those with the same `j + 2 * i` none waits for another: what it needs has a smaller number.
+Both loops carry a dependence: an iteration depends on the previous one, and on one in the row above.
+The iterations with one value of `j + 2 * i` form a wavefront and are independent: each depends
+on iterations with smaller values only.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ if TYPE_CHECKING:
 FACTORS = (1, 2, 3, 4)
 
 MAX_CONFLICTS = 48
-"""A nest with more is left as it is."""
+"""The most dependences of a nest; one with more is not transformed."""
 
 NEAR = 4
-"""A value that is handed on over fewer iterations leaves the loop no lanes of its own."""
+"""The least distance of a flow dependence at which the inner loop can be vectorised on its own."""
 
 
 def skew_factor(legality: Legality, outer: For, inner: For) -> int | None:
-    """The least factor of FACTORS by which the outer loop's number has to count, so that of the
-    iterations with equal sums none depends on another; None where there is none, or no need.
+    """The skewing factor: the least of FACTORS such that iterations with equal `inner + factor * outer`
+    are independent; None where there is none, or no need.
     """
     if legality.judge(outer).verdict not in (Verdict.CARRIED, Verdict.UNKNOWN):
         return None
@@ -51,9 +52,9 @@ def skew_factor(legality: Legality, outer: For, inner: For) -> int | None:
 
 
 def _is_chain(legality: Legality, inner: For) -> bool:
-    """Whether iterations hand on floats to others so near that lanes cannot follow them.
+    """Whether the loop carries a flow dependence of floats, of a distance too short for vector lanes.
 
-    Integers are handed on faster than the columns of several rows are gathered.
+    A recurrence of integers does not count: it is faster than gathering the columns of several rows.
     """
     order = {id(access): at for at, access in enumerate(legality.dependences.found.within(inner))}
     for count, conflict in enumerate(legality.dependences.conflicts(inner)):
@@ -68,7 +69,7 @@ def _is_chain(legality: Legality, inner: For) -> bool:
 
 
 def _leads_on(legality: Legality, outer: For, inner: For, conflict: Conflict, factor: int) -> bool:
-    """Whether the later iteration of the conflict has the greater sum, always."""
+    """Whether the sink of the dependence is always in a later wavefront than its source."""
     assert conflict.instances is not None
     question = partial(_is_never_behind, legality, outer, inner, conflict.instances, factor)
     return legality.dependences.sets.bounded(question, False)
