@@ -35,7 +35,7 @@ SHARED_ELEMENTS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class ArrayCopies:
-    """The copies of one array: what they are combined by."""
+    """The copies of one array, and the operator that combines them."""
 
     op: str
     array: Symbol

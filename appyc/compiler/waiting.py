@@ -89,7 +89,7 @@ class Compilations:
         return self._lock
 
     def _renew(self) -> None:
-        """In a process that was forked from another one, the threads of that one make nothing."""
+        """Resets the state in a forked child, where the threads of the parent process do not exist."""
         if self._process != os.getpid():
             self._process, self._lock = os.getpid(), threading.RLock()
             self._starting, self._going = threading.Lock(), {}

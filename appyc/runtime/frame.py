@@ -150,7 +150,7 @@ def is_current(watched: Sequence[Watched]) -> bool:
 
 
 def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[object]:
-    """The values that become parameters, in order."""
+    """The values of the kernel's parameters, in order: tuples are flattened."""
     out: list[object] = []
     for type_, value in zip(types, values, strict=True):
         if isinstance(type_, TupleArg):

@@ -23,7 +23,7 @@ if dispatch.has_compiled_dispatch():
 
 
 def attach(library: ctypes.CDLL) -> None:
-    """Lets a kernel's library, if it allocates arrays, take them from what is kept."""
+    """Lets a kernel's library, if it allocates arrays, take their memory from the pool."""
     if dispatch.has_compiled_dispatch() and (pointer := pointer_in(library, "appyc_memory")) is not None:
         pointer.value = _dispatch.memory_address()
 
@@ -54,7 +54,7 @@ def release_memory() -> int:
 
 @contextmanager
 def keeping(limit: int) -> Iterator[None]:
-    """Another bound for a while on the bytes that are kept. Needs the compiled dispatcher."""
+    """Sets another limit on the pool's bytes inside a `with` block. Needs the compiled dispatcher."""
     _dispatch.set_memory_limit(limit)
     try:
         yield

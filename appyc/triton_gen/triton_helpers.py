@@ -1,4 +1,4 @@
-"""Small Triton functions that generated kernels call, each with what it needs itself.
+"""The Triton run-time helpers of generated kernels, each with the helpers that it calls.
 
 They use builtins of `triton.language` alone. Its library functions (`tl.sum`, `tl.zeros`)
 are jitted when Triton is imported, for the compiler or for the interpreter but not for both;

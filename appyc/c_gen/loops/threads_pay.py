@@ -1,4 +1,4 @@
-"""The C functions that decide, when a loop runs, whether threads should share it.
+"""C functions that evaluate the cost model when a loop runs, to decide whether threads share it.
 
 What a loop costs is in the code; how fast the machine is, in a table that whoever loads the code
 points `appyc_machine` to (without one, threads share every loop). The arithmetic is that of

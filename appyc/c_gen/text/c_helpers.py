@@ -1,4 +1,4 @@
-"""The small C functions that generated code calls, and the library functions' prototypes.
+"""The C run-time helpers of generated code, instantiated by element type, and prototypes of library functions.
 
 Each is emitted only where it is used. A name is `<operation>_<dtype>`; the text comes from
 the operation's template, with T the type, U its unsigned counterpart, BITS its width, F the
@@ -420,15 +420,15 @@ class Helpers:
         self._vector_functions = vector_functions
 
     def plain(self, name: str) -> str:
-        """Asks for a function that has no element type; returns its name."""
+        """Adds a helper that has no element type; returns its name."""
         return self._ask(self._plain(name))
 
     def typed(self, operation: str, dtype: DType) -> str:
-        """Asks for an operation on a type; returns the function's name."""
+        """Adds the helper of an operation on a type; returns its name."""
         return self._ask(self._typed(operation, dtype))
 
     def library(self, name: str, dtype: DType) -> str:
-        """Asks for the C library's function for a type; returns its name."""
+        """Adds the prototype of the C library's function for a type; returns its name."""
         return self._ask(self._library(name, dtype))
 
     def function(self, name: str, dtype: DType) -> str:
@@ -438,7 +438,7 @@ class Helpers:
         return self.library(name, dtype)
 
     def declared_reduction(self, op: str, dtype: DType) -> str:
-        """Asks for an OpenMP reduction by one of our own functions; returns its name."""
+        """Adds the declaration of an OpenMP reduction by one of our own functions; returns its name."""
         combine = self._typed(op, dtype)
         name = f"reduce_{combine}"
         text = (
@@ -448,11 +448,11 @@ class Helpers:
         return self._ask(self._add(name, text, (combine,)))
 
     def vector(self, dtype: DType) -> str:
-        """Asks for the type of a vector as wide as the machine's registers; returns its name."""
+        """Adds the type of a vector as wide as the machine's registers; returns its name."""
         return self._ask(self._vector(dtype))
 
     def vector_sum(self, dtype: DType) -> str:
-        """Asks for the sum of a vector's elements, half by half; returns the function's name."""
+        """Adds the horizontal sum of a vector, half by half; returns the function's name."""
         vector = self._vector(dtype)
         return self._ask(self._add(f"vector_sum_{dtype}", _filled(_VECTOR_SUM, dtype), (vector,)))
 
@@ -488,7 +488,7 @@ class Helpers:
         return name
 
     def _need(self, need: str, dtype: DType) -> str:
-        """What a template asks for."""
+        """The helper that a template needs, for a type."""
         if need == "vector":
             return self._vector(dtype)
         if need in PLAIN:
@@ -512,11 +512,11 @@ class Helpers:
     # ---- texts
 
     def text(self) -> str:
-        """All of them, for the only file."""
+        """The text of all helpers, for a module of one file."""
         return "\n".join(text if isinstance(text, str) else text.static for text in self._texts.values())
 
     def declared(self) -> str:
-        """The same for one file of several: functions that have files of their own are declared."""
+        """The text of the helpers for one file of several: functions that have files of their own are only declared."""
         return self._shared(self._asked, frozenset())
 
     def libraries(self) -> tuple[str, ...]:
@@ -552,12 +552,12 @@ SUPPORT = (
 """Functions without an element type that are compiled once for all programs."""
 
 PRODUCTS = ("product", "products")
-"""Those with one."""
+"""Functions for an element type that are compiled once for all programs."""
 
 
 @cache
 def team_text() -> str:
-    """What parallel loops call, in a file with nothing before it."""
+    """The functions that parallel loops call, as the start of a C file."""
     return Path(__file__).with_name("team.c").read_text()
 
 
@@ -574,7 +574,7 @@ def _products_of(dtype: DType) -> str:
 
 
 def _defined(helpers: Helpers, names: list[str]) -> str:
-    """The file of these functions."""
+    """The text of a C file that defines these functions."""
     return f"{TYPEDEFS}\n\n{helpers._shared(names, frozenset(names))}\n"
 
 

@@ -1,4 +1,4 @@
-"""C spellings for the symbols of a function, its arrays' extents and strides, and temporaries."""
+"""Unique C identifiers for a function's symbols, its arrays' extents and strides, and temporaries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Names:
         self._strides = {a: self._axes(a, "s") for a in arrays}
 
     def fresh(self, name: str) -> str:
-        """A spelling that nothing has yet, close to `name`."""
+        """An identifier that is not in use yet, similar to `name`."""
         wanted = spelling = identifier(name)
         number = 1
         while spelling in self._taken:

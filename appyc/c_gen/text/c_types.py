@@ -105,7 +105,7 @@ def partial_start(op: str, dtype: DType, current: str) -> str:
 
 
 def neutral(op: str, dtype: DType) -> str:
-    """The value that changes nothing when it is combined by a reduction's operator."""
+    """The neutral element of a reduction's operator."""
     match op:
         case "+" | "*" | "^":
             return partial_start(op, dtype, "")

@@ -1,4 +1,4 @@
-"""Expressions and elements as C text for several iterations at once.
+"""Translation of expressions to GNU C vectors, with a lane for each iteration.
 
 The text is the scalar expression's own: GNU C's vector types take the arithmetic operators,
 and a scalar operand stands for itself in all lanes.
