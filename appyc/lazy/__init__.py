@@ -1,4 +1,4 @@
-"""Recorded NumPy calls: operations that run when a result is asked for, compiled together."""
+"""Lazy evaluation of NumPy: operations are recorded, and compiled and run together when a value is needed."""
 
 from appyc.lazy import call_cache
 

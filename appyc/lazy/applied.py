@@ -1,8 +1,8 @@
-"""How NumPy's functions of whole arrays are recorded under their own names.
+"""Recording of NumPy functions of whole arrays as calls by name (`Apply`).
 
-The dtype of a result is NumPy's own, of arrays of one element; its shape is told from the shapes of the operands, by
-`arranging` and `contracting`. What is not among the cases there (a mask as `repeats`, a mode of `pad`) NumPy must
-see to.
+The dtype of a result is found by calling NumPy on arrays of one element. Its shape is computed from the shapes of the
+operands, by `joined_arrays` and `contracting`. Cases that these do not cover (a mask as `repeats`, a mode of `pad`) run
+in NumPy.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _INTEGER = np.dtype(int)
 
 
 def array_of(value: Any) -> Any:
-    """An array with elements, whose axes lie in memory in their order, of which NumPy's results have theirs so too."""
+    """The value as a non-empty array with axes in memory order, for which NumPy's results have it too; else None."""
     if not isinstance(value, arrays.ndarray | list | tuple):
         return None
     found = as_operand(value)

@@ -1,20 +1,20 @@
-"""What is computed at once, by NumPy: operations on small arrays that are there.
+"""Eager evaluation: operations on small, computed arrays run in NumPy at once, and are not recorded.
 
-    a = np.array([1.0, 2.0, 3.0])                   nothing is recorded of this: each line costs what it costs in
-    for i in range(3):                              NumPy, where recording and running it would cost twenty times
+    a = np.array([1.0, 2.0, 3.0])                   none of this is recorded: each line costs what it costs in
+    for i in range(3):                              NumPy; recording and running it would cost twenty times
         if a[i] > 1.5:                              as much
             a[i] = 0.0
 
-Arrays of a few thousand elements stay in a processor's first cache from one operation to the next: fusion saves little
-of them. An operation is recorded where one of its operands is not computed yet, waits for a recorded store, or has more
-than `Recording.at_once` elements; a store, where something recorded is still to read what it overwrites. One element
-that is read or written is a small operation, whatever array it is in, and so is a load of a few by arrays of indices.
-Numbers that are computed at once are NumPy's.
+Arrays of a few thousand elements stay in the L1 cache between operations, so that fusion saves little traffic. An
+operation is recorded if an operand is not computed yet, has a pending store, or has more than `Recording.at_once`
+elements. A store is recorded if a pending statement reads what it overwrites. A load or store of one element counts as
+small whatever the size of its array, and so does a load of a few elements by index arrays. Scalars that are computed
+eagerly are NumPy's.
 
-At first only single elements are small: a program that tries out what is recorded does so with a few small arrays. One
-that has run many statements on small arrays works on such, and of tiny arrays fewer will do (`Recording.has_run`).
+At first only single elements are small, so that programs that try recording with a few small arrays see it. The limit
+grows once many statements on small arrays have run, or fewer on tiny ones (`Recording.has_run`).
 
-`_at_once.h` does the same for what was done before (`known`) and for indices.
+`_at_once.h` does the same for calls in the cache (`call_cache`) and for indices.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from appyc.lazy.recorded_nodes import Own, View, settled
 from appyc.lazy.running import STATE, flush
 
 NOT_NOW = object()
-"""It is to be recorded."""
+"""The result of an operation that is to be recorded instead."""
 
 
 def is_small(shape: tuple[int, ...]) -> bool:
@@ -37,22 +37,22 @@ def is_small(shape: tuple[int, ...]) -> bool:
 
 
 def result(operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    """What the operation gives, in C order: NumPy's scalar or array; NOT_NOW."""
+    """The result of the operation, in C order: a NumPy scalar or array; NOT_NOW if it is to be recorded."""
     if not STATE.recording.is_usual():
         given: list[Any] | None = _computed(operands)
     elif not is_small(shape):
         return NOT_NOW
-    else:  # what places are gathered from may be large: it is not looked at all of
+    else:  # the source of a gather may be large: few of its elements are read
         given = _values(operands, any_size=1 if type(operation) is Gather else 0)
     if given is None:
         return NOT_NOW
-    assert not isinstance(operation, Call)  # which `kernels` sees to
+    assert not isinstance(operation, Call)  # which `deferred_calls` handles
     found = operation.run(*given)
     return np.asarray(found, dtype, order="C") if shape else np.asarray(found, dtype)[()]
 
 
 def stored(operation: Operation, operands: tuple[Any, ...], target: Any, shape: tuple[int, ...]) -> bool:
-    """Whether what the operation gives is stored by now. False: it is to be recorded."""
+    """Stores the result of the operation eagerly. False: nothing is done, and it is to be recorded."""
     into: np.ndarray | None = None
     given: list[Any] | None = None
     if not STATE.recording.is_usual():
@@ -73,12 +73,12 @@ def stored(operation: Operation, operands: tuple[Any, ...], target: Any, shape: 
 
 
 def are_there(*values: Any) -> bool:
-    """Whether a call with these arguments is small, and could run now."""
+    """Whether all arguments are small and computed, so that a call could run eagerly."""
     return _values(values) is not None
 
 
 def _computed(operands: tuple[Any, ...]) -> list[Any]:
-    """What NumPy is given for the operands, once what they need has run."""
+    """NumPy's values of the operands, after a flush of what they need."""
     values = [operand.computed() if isinstance(operand, View) else operand for operand in operands]  # type: ignore[attr-defined]
     return [
         v[()] if isinstance(o, View) and o.buffer.is_number else v
@@ -87,8 +87,8 @@ def _computed(operands: tuple[Any, ...]) -> list[Any]:
 
 
 def _values(operands: tuple[Any, ...], any_size: int = 0) -> list[Any] | None:
-    """What NumPy is given for the operands; None where something must run before. any_size: so many of the first may be
-    large."""
+    """NumPy's values of the operands; None where one is large, or something must run first. any_size: the number of
+    leading operands that may be large."""
     out: list[Any] = []
     for number, operand in enumerate(operands):
         if isinstance(operand, View):

@@ -1,12 +1,12 @@
-"""Numbers that are computed when another one is asked for, because they are made of the same arrays.
+"""Speculative computation of scalars: those that share inputs with a wanted one run in the same program.
 
     loss, norm = (e * e).sum(), (w * e).sum()
     print(float(loss), float(norm))             one pass over e, not two
 
-Each number that is asked for would else be a program of its own, which comes to all that it reads once more, and `e`
-would be stored for the second. What such numbers need besides must be no more than what is there for them.
+Otherwise each scalar that is needed runs as a separate program, which reads its inputs again, and `e` is stored for the
+second. The inputs that a further scalar shares with the wanted ones must be at least half of its bytes.
 
-Whether anybody reads a number is not known. Where one went unread, its line is left alone from then on.
+Whether a scalar is live is not known. A site whose scalar went unread is excluded from then on.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from appyc.lazy.recorded_nodes import Buffer, Site
 from appyc.lazy.recording import Recorded
 
 MOST = 32
-"""Numbers that are looked at."""
+"""Maximum number of candidate scalars per flush."""
 
 
 def companions(
     statements: Sequence[Recorded], wanted: Sequence[Buffer], alone: Collection[Site], least: int
 ) -> list[tuple[Buffer, Site]]:
-    """The numbers that are computed with what is wanted, and where they were recorded.
+    """The scalars to compute along with the wanted buffers, and the sites where they were recorded.
 
-    alone: places of which the numbers go unread. least: bytes of arrays that it takes.
+    alone: sites whose scalars go unread. least: minimum bytes of an array that counts as a shared input.
     """
     candidates = [
         at
@@ -58,7 +58,7 @@ def companions(
 
 
 def _needed(statements: Sequence[Recorded], end: int, wanted: Sequence[Buffer]) -> set[int]:
-    """Which of the first statements must run for some buffers: as `recording.parted` has it."""
+    """The backward slice of some buffers among the first statements, as in `recording.parted`."""
     needed = set(wanted)
     changed: set[Buffer] = set()
     out: set[int] = set()
@@ -76,7 +76,7 @@ def _needed(statements: Sequence[Recorded], end: int, wanted: Sequence[Buffer]) 
 
 
 def _arrays(statements: Sequence[Recorded], chosen: Collection[int], least: int) -> set[Buffer]:
-    """What statements read and make, of so many bytes."""
+    """The arrays of at least so many bytes that statements read or make."""
     found = (b for at in chosen for b in (*statements[at].reads(), *statements[at].writes()))
     return {buffer for buffer in found if buffer.shape and buffer.nbytes >= least}
 

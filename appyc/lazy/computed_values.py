@@ -1,4 +1,4 @@
-"""The values of an array: whoever looks at them makes them be computed."""
+"""Evaluation of recorded arrays: conversions and protocols that need values, and so run the recording."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from appyc.lazy.residence import is_for_gpu, shown, view_there
 from appyc.lazy.running import STATE, flush
 
 _CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarray_chkfinite, np.require})
-"""By which other libraries make NumPy's arrays of what they are given, for code that takes nothing else."""
+"""Functions by which other libraries convert arguments to NumPy arrays, for code that needs those."""
 
 
 class Values(Held):
-    """Conversions to Python's values, and what other libraries ask for."""
+    """Conversions to Python values, and the array protocols of other libraries."""
 
     __slots__ = ()
 

@@ -1,16 +1,15 @@
-"""Results that nobody reads: where they were computed for nothing before, they stay recorded.
+"""Dead results: reachable arrays that went unread in earlier runs stay recorded instead of being stored.
 
-    d = x - y                           the first time      r and d are stored; d goes, and nobody has read it
-    r = (d * d).sum()                   from then on        r is computed, d in registers; what makes d is left
-    print(float(r))                                         recorded, until d goes, or is read after all
+    d = x - y                           first run           r and d are stored; d is freed, and was never read
+    r = (d * d).sum()                   later runs          r is computed, d in registers; the statements of d
+    print(float(r))                                         stay recorded, until d is freed, or read after all
 
-When a value is asked for, arrays that have names may be read later, or never: nothing tells but what became of
-them when the same statements ran before. A wrong guess costs that they run once more; after it, the result is stored
-for good.
+When a value is needed, a reachable array may be live or dead. This is predicted from what became of it when the same
+statements ran before. A wrong prediction costs a second run of its statements; the result is then always stored.
 
-What is left can be computed at any time: nothing that it reads is changed by the statements that run, and what it
-makes is stored by no other one. Of calls of compiled functions, those are left that store into one array and return
-nothing; they do not hold it any more (`RestingCall`).
+Deferred statements can run at any time: the statements that run write nothing that they read, and no other statement
+writes what they make. Calls of compiled functions are deferred if they store into one array and return nothing; they
+then hold only a weak reference to it (`RestingCall`).
 """
 
 from __future__ import annotations
@@ -24,22 +23,22 @@ from appyc.lazy.operations import Call
 from appyc.lazy.recorded_nodes import Buffer, Site
 
 LEAST_BYTES = 1 << 16
-"""Of results that are left: others are computed in no time."""
+"""Minimum bytes of results that are deferred: smaller ones are cheap to compute."""
 
 
 MOST_HELD = 9 / 8
-"""Bytes of what is left that its inputs may have: these are held instead, and go with it. A little more, since what is
-computed from neighbours is a little shorter than they are."""
+"""Maximum ratio of the bytes of inputs that deferred statements keep alive to the bytes of the results not stored. It
+is more than 1, since the result of a stencil is a little shorter than its inputs."""
 
 
 MOST_ALONE = 4096
-"""Places that one knows so of."""
+"""Maximum number of remembered sites whose numbers went unread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What stays recorded of some statements. lines: which of them. numbers: the buffers that these make. unread:
-    those among them that were expected to be stored. inputs: buffers that they read, and hold until they go."""
+    """The statements that a flush defers. lines: which of them. numbers: the buffers that these make. unread: those
+    that would have been stored otherwise. inputs: buffers that they read, and keep alive until they are dropped."""
 
     lines: tuple[int, ...]
     numbers: frozenset[int]
@@ -49,10 +48,10 @@ class Left:
 
 @dataclass(slots=True, eq=False)
 class Habit:
-    """What became of the results of one structure, by their numbers.
+    """Liveness history of the results of one structure, by buffer number.
 
-    unread: one of those went, and nobody had read it. read: somebody has, which is for good. reached: what was
-    reachable the last time. plans: what stays recorded, by what is wanted, as long as none of that changes.
+    unread: results that were freed unread. read: results that were read, which is final. reached: results that were
+    reachable at the last flush. plans: deferred statements by wanted results; emptied when the other fields change.
     """
 
     unread: set[int] = field(default_factory=set)
@@ -61,7 +60,7 @@ class Habit:
     plans: dict[frozenset[int], Left | None] = field(default_factory=dict)
 
     def left(self, found: Gathered, wanted: frozenset[int], least: int) -> Left | None:
-        """What stays recorded; None for nothing."""
+        """The statements to defer; None if there are none."""
         if not self.unread - self.read - wanted:
             return None
         if wanted not in self.plans:
@@ -98,10 +97,10 @@ def _bytes_of(found: Gathered, numbers: Collection[int]) -> Iterator[int]:
 
 @dataclass(slots=True)
 class Watch:
-    """Buffers of which one does not know yet whether anybody reads them: whose habit, and the number there.
+    """Buffers whose liveness is not known yet: the history and the number of each.
 
-    beside: numbers that were computed with others (`companions`), and where they were recorded. alone: such places of
-    which a number went unread.
+    beside: scalars that were computed speculatively (`companions`), and the sites where they were recorded. alone:
+    sites whose scalars went unread.
     """
 
     waiting: dict[weakref.ref[Buffer], tuple[Habit, int]] = field(default_factory=dict)
@@ -140,7 +139,7 @@ class Watch:
 
 
 def plan(lines: Sequence[Line], unread: Collection[int], reached: Collection[int]) -> Left | None:
-    """Which statements can stay recorded so that as many of the unread results need not be stored as possible."""
+    """The statements to defer so that as few of the unread results as possible need be stored."""
     flow = _Flow.of(lines)
     candidates = set(unread)
     while candidates:
@@ -161,9 +160,8 @@ def plan(lines: Sequence[Line], unread: Collection[int], reached: Collection[int
 
 @dataclass(frozen=True, slots=True)
 class _Flow:
-    """lines: with their operands. writers: of each buffer, the lines that make it or store into it. made, stored:
-    buffers that the lines make, and such that they store into. called: those that such a call has to do with as cannot
-    be left."""
+    """Dataflow between lines. writers: of each buffer, the lines that make it or store into it. made, stored: buffers
+    that the lines make, and those that they store into. called: buffers written by calls that cannot be deferred."""
 
     lines: Sequence[Line]
     writers: dict[int, list[int]]
@@ -192,7 +190,7 @@ class _Flow:
         return cls(lines, writers, made, stored, called)
 
     def needs(self, number: int, kept: Collection[int]) -> Left | None:
-        """The lines that compute a buffer from what will be in memory; None where it cannot be computed later."""
+        """The backward slice that computes a buffer from stored ones; None where it cannot be computed later."""
         numbers: set[int] = set()
         lines: set[int] = set()
         inputs: set[int] = set()
@@ -213,12 +211,12 @@ class _Flow:
         return Left(tuple(lines), frozenset(numbers), frozenset({number}), frozenset(inputs))
 
     def _changes_after(self, reader: int, one: int) -> bool:
-        """Whether a line after one that reads a buffer stores into it."""
+        """Whether a line after the reader stores into the buffer."""
         return one in self.stored and max(self.writers[one]) > reader
 
 
 def _numbers_in(forms: Sequence[object]) -> Iterator[int]:
-    """The buffers among operands."""
+    """The numbers of the buffers among operands."""
     for form in forms:
         if isinstance(form, int):
             yield form

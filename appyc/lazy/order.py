@@ -1,4 +1,4 @@
-"""The order of axes in memory: which one NumPy gives a result, and whether a view's axes lie in theirs."""
+"""Memory order of axes: the order NumPy gives a result, and whether a view's axes are in memory order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _order_of(views: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], rank: 
 
 
 def _belongs_inside(axis: int, other: int, strides: list[tuple[int, ...]]) -> bool | None:
-    """Whether an axis has shorter strides than another one inside of it; None where nothing says so."""
+    """Whether an axis has shorter strides than another one inside it; None where no operand has both strides."""
     found: bool | None = None
     for of in strides:
         if of[axis] and of[other]:
@@ -53,7 +53,7 @@ def inverse(order: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def is_straight(view: np.ndarray) -> bool:
-    """Whether the axes lie in memory in their order."""
+    """Whether the axes are in memory order: strides do not increase."""
     strides = [abs(s) for s, e in zip(view.strides, view.shape, strict=True) if e > 1]
     return all(one >= two for one, two in itertools.pairwise(strides))
 

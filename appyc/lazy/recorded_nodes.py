@@ -1,11 +1,11 @@
-"""What recordings are made of: buffers, views of them, and statements.
+"""The IR of a recording: buffers, views of them, and statements.
 
 A `Buffer` is the memory of one array; views of it share the buffer. A `Statement` makes a buffer,
 or stores into part of one. Statements hold what they read, and only a weak reference to what
 they write.
 
-Each operation makes one of each kind: `_nodes.c` does that in a tenth of the time. Where it was not
-built, the classes and functions here do the same.
+Each operation makes one of each kind. `_nodes.c` does that in a tenth of the time; the classes and
+functions here are the fallback where it was not built.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from appyc.lazy.views import Path, Transpose, view_of
 Scalar: TypeAlias = bool | int | float | complex | np.generic
 
 Site: TypeAlias = tuple[CodeType, int, int]
-"""Code, the instruction in it, and the way there: the line is found when it is asked for."""
+"""A recording site: code, the instruction in it, and a hash of the call stack. The line is looked up on demand."""
 
 CALLERS = 8
-"""So many calls, one in the other, tell one way to a place from another."""
+"""The number of stack frames that distinguish calling contexts of a site."""
 
 
 class PythonBuffer:
     """The memory of an array and its views.
 
     memory: None until it is computed. is_number: NumPy has a scalar here, not an array without axes: it
-    never changes. lent: other libraries look at the memory: what is stored must be seen there at once.
-    is_watched: one wants to know whether anybody reads it (`leaving`). ghost: of `ghost_of`.
+    is immutable. lent: other libraries have views of the memory, which must show stores at once.
+    is_watched: its reads are tracked (`dead_results`). ghost: of `ghost_of`.
     """
 
     __slots__ = ("__weakref__", "dtype", "ghost", "is_number", "is_watched", "lent", "memory", "shape")
@@ -61,7 +61,7 @@ class PythonBuffer:
 class PythonView:
     """A view of a buffer: what arrays are. path: the steps from the buffer's whole array to it.
 
-    is_straight: whether its axes lie in memory in their order, and so do those of what is made of it.
+    is_straight: whether its axes are in memory order, so that those of results are too.
     """
 
     __slots__ = ("__weakref__", "_ghost", "buffer", "dtype", "is_straight", "path", "shape")
@@ -80,7 +80,7 @@ class PythonView:
         self._ghost: np.ndarray | None = None
 
     def _become(self, other: PythonView) -> None:
-        """Takes another view's place in memory, shape and dtype. No statement may have this one as an operand."""
+        """Becomes the other view: buffer, path, shape and dtype. No statement may have this one as an operand."""
         for name in ("buffer", "path", "shape", "dtype", "is_straight", "_ghost"):
             object.__setattr__(self, name, getattr(other, name))
 
@@ -91,7 +91,7 @@ class PythonView:
         self._put(key, value)
 
     def _at(self, key: Any) -> Any:
-        """What an index leads to, of which the extension does not say so already. The class of arrays tells."""
+        """`self[key]`, where the extension does not handle it. The class of arrays overrides it."""
         raise NotImplementedError
 
     def _put(self, key: Any, value: Any) -> None:
@@ -102,8 +102,8 @@ class PythonView:
 class PythonStatement:
     """One recorded operation.
 
-    path: where in the target it stores; None where it makes the target. shape: of what is computed,
-    which a store broadcasts to its place. site: where it was recorded.
+    path: to the view of the target that it stores into; None where it makes the target. shape: of the
+    computed value, which a store broadcasts to that view. site: where it was recorded.
     """
 
     __slots__ = ("operands", "operation", "path", "shape", "site", "target")
@@ -126,24 +126,24 @@ class PythonStatement:
 
     @property
     def stores(self) -> bool:
-        """Whether it changes a buffer that is there already."""
+        """Whether it stores into an existing buffer."""
         return self.path is not None
 
     def stored(self) -> tuple[Buffer, ...]:
-        """What it changes."""
+        """The buffers that it stores into."""
         return self.writes() if self.path is not None else ()
 
     def makes(self) -> tuple[Buffer, ...]:
-        """What is not there before."""
+        """The buffers that it makes."""
         return self.writes() if self.path is None else ()
 
     def writes(self) -> tuple[Buffer, ...]:
-        """What it changes or makes; nothing, where nobody can reach that any more."""
+        """The buffers that it stores into or makes; none once they are unreachable."""
         target = self.target()
         return () if target is None else (target,)
 
     def reads(self) -> list[Buffer]:
-        """What its operands are views of, but for its own target."""
+        """The buffers that its operands are views of, without its own target."""
         return buffers_of(self.operands)
 
 
@@ -159,11 +159,11 @@ class PythonOwn:
 class PythonTally:
     """The statements that have not run, and how many there may be; `Recording` fills it.
 
-    busy: somebody is taking statements out. running: what was taken out has not all run. folder: of files whose
-    lines no operation is said to be recorded at. few: with fewer statements, none of them is due. nbytes: of what the
-    statements make, or more. at_once: operations on arrays with so many elements are computed at once. is_learning: a
-    known function wants to know, in `done`, what its call did at once: operation, operands, shape, result or target.
-    errors: NumPy's variable for what floating-point errors do (`np.errstate`). usual: its value, if nothing raises.
+    busy: statements are being taken out. running: not all statements taken out have run. folder: of files that are
+    skipped in search of a recording site. few: with fewer statements, none of them is due. nbytes: an upper bound on
+    the bytes of results. at_once: maximum elements of arrays whose operations run eagerly. is_learning: a cached
+    function wants to know, in `done`, what its call did eagerly: operation, operands, shape, result or target.
+    errors: NumPy's variable for floating-point error handling (`np.errstate`). usual: its value, if nothing raises.
     """
 
     statements: list[Any]
@@ -183,10 +183,10 @@ class PythonTally:
 
 
 class PythonRun:
-    """What a run of calls is told by, of which the class of recorded calls is one.
+    """The state by which a run of calls is recognised; base of the class of recorded calls.
 
-    last: operands of the last call. moves: from one to the next. always_waits: the function's calls are recorded
-    wherever they are.
+    last: operands of the last call. moves: the increments of indices from call to call. always_waits: calls of the
+    function are always recorded.
     """
 
     __slots__ = ("always_waits", "count", "function", "last", "moves")
@@ -199,14 +199,14 @@ class PythonRun:
 
 
 class PythonKnown:
-    """A function that records; where it was built, the one in C records again what it has recorded before.
+    """A function that records its calls; the version in C caches what calls record, by their types and shapes.
 
-    operands: so many of the first arguments are operands, of which types and shapes count; of the others, values.
-    what: whether a call "makes" an array (or is told by `out=` where to store it), "updates" the first operand, or
-    "stores" into an argument before the operands. swapped: the operands come the other way round. by_value: the
-    values of numbers count. plain: NumPy's function, which is called where all operands are numbers.
-    backup: called instead of `slowly` with arguments that are nothing to know a call by. direct: what NumPy calls for
-    arrays that are small and there, if it is computed place by place, or is a product.
+    operands: the number of leading arguments that are operands, whose types and shapes are in the cache's key; of
+    other arguments, the values are. what: whether a call "makes" an array (or stores it into `out=`), "updates" the
+    first operand, or "stores" into an argument before the operands. swapped: operands are in reverse order.
+    by_value: the key has the values of numbers. plain: NumPy's function, called where all operands are numbers.
+    backup: called instead of `slowly` with arguments that make no key. direct: NumPy's function for small, computed
+    arrays, if it is elementwise or a product.
     """
 
     def __init__(self, slowly: Callable[..., Any], tally: Tally, array_type: type[Any], number_type: type[Any],
@@ -220,10 +220,10 @@ class PythonKnown:
 
 
 class PythonPlain:
-    """A function that NumPy runs on computed values (`recorder.evaluated`); the one in C is quick about it where the
-    arrays among the arguments are small and there (`at_once`), and all else is simple.
+    """A function that NumPy runs on computed values (`recorder.evaluated`). The version in C has a fast path for
+    calls whose arrays are small and computed (`at_once`), and whose other arguments are simple.
 
-    finished: what it gives for a result of NumPy's that is no number, and no new array, with the arguments of the call.
+    finished: converts a result of NumPy's that is neither a number nor a new array, given the arguments of the call.
     """
 
     def __init__(self, of: Callable[..., Any], slowly: Callable[..., Any],
@@ -236,14 +236,14 @@ class PythonPlain:
 
 
 class PythonKnownMethod(PythonKnown):
-    """One that is a method, too, where it stands in a class."""
+    """One that binds as a method where it is an attribute of a class."""
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         return self if instance is None else MethodType(self, instance)
 
 
 def _caller(folder: str) -> Site:
-    """Code and instruction of the innermost frame whose file is not below the folder, and the way to it."""
+    """The site of the innermost frame whose file is not below the folder."""
     frame = sys._getframe(1)
     while frame.f_code.co_filename.startswith(folder) and frame.f_back is not None:
         frame = frame.f_back
@@ -273,8 +273,8 @@ def _made(
 
 
 def _settled(tally: Tally, view: View, to_write: bool) -> np.ndarray | None:
-    """NumPy's view of the array's memory, if that holds what the program has made of it; with `to_write`, if nothing
-    waits to read it. None where something must run before."""
+    """NumPy's view of the array's memory, if no pending statement writes it and, with `to_write`, none reads it. None
+    where something must run first."""
     buffer = view.buffer
     memory = buffer.memory
     if type(memory) is not np.ndarray or buffer.is_watched:
@@ -290,13 +290,13 @@ def _settled(tally: Tally, view: View, to_write: bool) -> np.ndarray | None:
 
 
 def _indexed(view: View, key: object) -> View | None:
-    """The view that a basic index leads to; None where it takes more to tell: without the extension, always."""
+    """The view by a basic index; None where the fast path does not apply: without the extension, always."""
     return None
 
 
 def _turned(view: View, step: Transpose) -> View | None:
-    """The view after the step that puts its axes the other way round; None where it takes more to tell how it lies
-    in memory: without the extension, always."""
+    """The view with its axes reversed; None where the fast path does not apply: without the extension,
+    always."""
     return None
 
 
@@ -308,14 +308,13 @@ def _parted(
 
 
 def _held_alone(statements: list[Any]) -> int:
-    """Bytes of computed arrays that nobody but these statements holds any more. Without the extension, none are told
-    of."""
+    """Bytes of computed arrays that only these statements keep alive. Without the extension, 0."""
     return 0
 
 
 def _goes_on(tally: Tally, waiting: ContextVar[bool], function: object, /, *operands: object) -> bool:
-    """Whether a call is the next one of the run that was recorded last, to which it is added if so; False where that
-    takes more to tell: without the extension, always."""
+    """Whether a call continues the run that was recorded last, to which it is then added. False where the fast path
+    does not apply: without the extension, always."""
     return False
 
 
@@ -324,8 +323,8 @@ def _add_lines(
     numbers: dict[Buffer, int], stretching: tuple[type[Any], ...], picking: tuple[type[Any], ...], created: type[Any],
     statements: list[Any], at: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """Lines of `gathering` for plain statements from one on: where they end, and the elements they compute or look
-    at. Without the extension, none."""
+    """Adds lines of `gathering` for plain statements from an index on. Returns the index where they end, and the number
+    of elements they compute or read. Without the extension, none."""
     return at, 0
 
 
@@ -366,8 +365,8 @@ Operand: TypeAlias = View | Own | Scalar
 
 
 def ghost_of(buffer: Buffer) -> np.ndarray:
-    """An array like the one to come, with nothing in it: address space, and no memory until it is written."""
-    if buffer.ghost is None:  # one for good, since views of it are told by their addresses
+    """An uninitialised stand-in for the array to come: address space, without memory until it is written."""
+    if buffer.ghost is None:  # one per buffer, since views of it are identified by their addresses
         if isinstance(buffer.memory, np.ndarray):
             return buffer.memory
         buffer.ghost = np.empty(buffer.shape, buffer.dtype)
@@ -375,5 +374,5 @@ def ghost_of(buffer: Buffer) -> np.ndarray:
 
 
 def buffers_of(operands: Iterable[Operand]) -> list[Buffer]:
-    """What the operands that are arrays, but not the statement's own, are views of."""
+    """The buffers of the array operands, without the statement's own target."""
     return [operand.buffer for operand in operands if isinstance(operand, View)]

@@ -1,8 +1,8 @@
-"""Where the memory of recorded arrays is: on the host, or on a GPU while programs run there.
+"""Placement of recorded arrays: in host memory, or in GPU memory while programs run there.
 
-With `APPYC_TARGET=gpu` what a compiled program reads moves to the GPU and stays there, as what it makes does,
-until somebody on the host looks at it. Nothing moves that another library has a view of: such an array is
-copied for each program, and copied back where the program changes it.
+With `APPYC_TARGET=gpu` the inputs of a compiled program move to the GPU. They stay there, as its results do, until the
+host reads them. An array that another library has a view of does not move: it is copied for each program,
+and copied back where the program writes it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from appyc.options import from_environment
 
 _LONE = [object()]
 _ALONE = sys.getrefcount(_LONE[0])
-"""References to what one place holds and nobody else, while one counts them."""
+"""The reference count of an object held by one list only, as `sys.getrefcount` reports it."""
 
 _SHOWN: WeakKeyDictionary[Buffer, Any] = WeakKeyDictionary()
-"""Memory on the GPU that other libraries look at: it lives as long as the buffer, wherever that goes."""
+"""GPU memory that other libraries have views of: it lives as long as its buffer, even after that moves."""
 
 
 def is_for_gpu(target: str | None) -> bool:
-    """Whether programs run on a GPU, by what was asked for here or in the environment."""
+    """Whether programs run on a GPU, by the given target or by the environment."""
     return (target or from_environment({}).target) == "gpu"
 
 
@@ -37,7 +37,7 @@ def is_there(memory: object) -> bool:
 
 
 def move(buffers: Iterable[Buffer]) -> None:
-    """Brings arrays to the GPU, but for those that must stay where they are."""
+    """Moves arrays to the GPU, except those that other libraries have views of."""
     import cupy  # noqa: PLC0415  (optional, and slow to import)
 
     for buffer in buffers:
@@ -49,7 +49,7 @@ def move(buffers: Iterable[Buffer]) -> None:
 
 
 def is_sole(buffers: Sequence[object], at: int, lists: int) -> bool:
-    """Whether nobody but so many lists holds the buffer at a place of this one, and nobody but it its memory."""
+    """Whether so many lists hold the only references to the buffer at an index, and it the only one to its memory."""
     if sys.getrefcount(buffers[at]) != _ALONE + lists - 1:
         return False
     buffer = buffers[at]
@@ -67,7 +67,7 @@ def is_sole(buffers: Sequence[object], at: int, lists: int) -> bool:
 
 
 def at_home(buffer: Buffer) -> Any:
-    """The array's memory on the host, to which it is brought; None where it is not computed."""
+    """The array's memory, moved to the host if necessary; None where it is not computed."""
     memory: Any = buffer.memory
     if is_there(memory):
         buffer.memory = memory = memory.get()
@@ -75,7 +75,7 @@ def at_home(buffer: Buffer) -> Any:
 
 
 def kept(result: Any, dtype: np.dtype) -> Any:
-    """A result as a buffer's memory, in C order, where it was made."""
+    """A result as the memory of a buffer, in C order, on the device that computed it."""
     if is_there(result):
         return (
             result if result.dtype == dtype and result.flags.c_contiguous else result.astype(dtype, order="C")
@@ -84,7 +84,7 @@ def kept(result: Any, dtype: np.dtype) -> Any:
 
 
 def shown(buffer: Buffer) -> Any:
-    """The memory on the GPU of an array that is computed, for another library to look at."""
+    """The GPU memory of a computed array, for a view by another library."""
     move((buffer,))
     if not is_there(buffer.memory):
         raise AttributeError("a library on the host has a view of this array, which keeps it there")
@@ -94,7 +94,7 @@ def shown(buffer: Buffer) -> Any:
 
 
 def view_there(memory: Any, path: Path) -> Any:
-    """The view of memory on the GPU. Raises AttributeError for one that compiled code has no words for."""
+    """The view of GPU memory. Raises AttributeError for a step that compiled code cannot express."""
     for step in path:
         match step:
             case Index(items=items):
@@ -109,7 +109,7 @@ def view_there(memory: Any, path: Path) -> Any:
 
 
 def views_there(places: Iterable[tuple[Buffer, Path]]) -> list[Any] | None:
-    """Views of arrays on the GPU; None where one of them is not there, or of a kind that is not known there."""
+    """Views of arrays on the GPU; None where one is not there, or has a step that cannot be expressed there."""
     out = []
     for buffer, path in places:
         if not is_there(buffer.memory):
@@ -122,14 +122,14 @@ def views_there(places: Iterable[tuple[Buffer, Path]]) -> list[Any] | None:
 
 
 def product(a: Any, b: Any) -> Any:
-    """Of matrices on the GPU."""
+    """The product of matrices on the GPU."""
     import cupy  # noqa: PLC0415
 
     return cupy.matmul(a, b)
 
 
 def by_numpy(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """The function called with copies on the host of what is on the GPU; what it stores into them goes back."""
+    """Calls the function with host copies of arrays on the GPU, and copies these back afterwards."""
     there = [(n, a) for n, a in enumerate(arguments) if is_there(a)]
     if not there:
         return function(*arguments)
