@@ -1,11 +1,10 @@
-"""What has been asked for and not been computed yet: statements, in the order of the program.
+"""The recording: pending statements in program order, and the choice of those that must run.
 
-A result that nobody can reach any more is dropped with its statement, and what only that
-statement read goes with it.
+A statement whose result is unreachable is dead and is dropped, with the statements that only it
+needed.
 
-To run a result is to run, in order, a part of the statements that is closed under its needs:
-each one that makes or changes what a chosen one reads, and each one that reads or changes what
-a chosen one overwrites. The rest stays recorded.
+To compute a result, its backward slice runs, in program order: all statements on which a chosen one
+has a flow, anti or output dependence. The rest stays recorded.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ from appyc.lazy.runs import follows, moves_between
 class CallStatement(Run):
     """A recorded call of a compiled function, or a run of calls whose arguments move evenly.
 
-    operands: of the first. count: of calls.
-    It holds the arrays that it writes to: what it does to one of them may depend on all others.
+    operands: of the first call. count: of calls.
+    It keeps the arrays that it writes to alive: what it stores into one may depend on all others.
     """
 
     __slots__ = ("made", "operands", "operation", "site")
@@ -44,7 +43,7 @@ class CallStatement(Run):
         self.operation = operation
         self.operands = operands
         self.made = tuple(weakref.ref(buffer) for buffer in made)
-        """The numbers and arrays that it returns."""
+        """The scalars and arrays that it returns."""
         self.site = site
         self.count = 1
         self.last = operands
@@ -90,7 +89,7 @@ class CallStatement(Run):
 
 
 class RestingCall:
-    """A call that stores into one array which somebody may want later, and does not keep that alive."""
+    """A deferred call that stores into one array, to which it holds only a weak reference."""
 
     __slots__ = ("operands", "operation", "site", "target")
 
@@ -119,7 +118,7 @@ class RestingCall:
         return buffers_of(self.operands)
 
     def again(self, target: Buffer) -> CallStatement:
-        """The call, which is about to run."""
+        """The call as a statement that can run."""
         operands = tuple(
             View(target, o.path, o.shape, o.dtype) if isinstance(o, Own) else o for o in self.operands
         )
@@ -145,23 +144,23 @@ def line_of(site: Site) -> tuple[str, int]:
 _FOLDER = str(pathlib.Path(__file__).parent.parent)
 
 caller = functools.partial(recorded_nodes.caller, _FOLDER)
-"""The place outside appyc that a call came from."""
+"""The site of the innermost frame outside appyc."""
 
 
 COME_ROUND = 12
-"""So many statements are run when the program is back at the place of the first of them: a loop's
+"""The minimum number of statements that run when the program reaches the site of the first of them again: a loop's
 body becomes one program, the same in each iteration."""
 
 
 FILLING = 3
-"""So many stores into an array that wait, recorded at one place of the program: a loop fills it."""
+"""The number of pending stores into an array from one site that indicates a loop that fills it."""
 
 
 def in_a_loop(sites: Sequence[Site], site: Site) -> bool:
-    """Whether the last statements came three times in a row, are enough to be run twice over, and this is the next.
+    """Whether the last statements repeat with a period that this site continues, three times and long enough to run.
 
-    What came before the loop need not be run with all that is recorded until there is too much of it. A loop inside
-    another one's body is not taken for it, unless it records as many.
+    Statements before the loop are then not in one program with its iterations. A loop inside another one's body is not
+    taken for it, unless it records as many statements.
     """
     count = len(sites)
     period = next((k for k in range(1, count // 2 + 1) if sites[count - k] == site), 0)
@@ -173,56 +172,56 @@ def in_a_loop(sites: Sequence[Site], site: Site) -> bool:
 
 
 def drop_needless(statements: list[_Any]) -> None:
-    """Drops statements whose results nobody can reach. From the end, since each one that goes may
-    have been the last to hold what an earlier one makes."""
+    """Drops dead statements: those whose results are unreachable. Backwards, since a dropped one may have held the
+    last reference to the result of an earlier one."""
     for at in range(len(statements) - 1, -1, -1):
         if not statements[at].writes():
             del statements[at]
 
 
 SMALL_STATEMENTS = 1000
-"""A program that has run so many on small arrays works on such."""
+"""The number of statements on small arrays after which these run eagerly."""
 
 TINY = 512
-"""An operation on so many elements takes NumPy no longer than it takes to record and run it."""
+"""Maximum elements of a tiny array: NumPy computes them in the time of recording the operation and running it."""
 
 TINY_STATEMENTS = 100
-"""A program that has run so many on tiny arrays has them computed at once: there is less to lose."""
+"""The number of statements on tiny arrays after which these run eagerly: less fusion can be lost."""
 
 
 LITTLE = 1 << 16
-"""Elements that NumPy computes in the time that it takes to record and run a few statements."""
+"""The number of elements that NumPy computes in the time of recording and running a few statements."""
 
 LONE = 4
-"""So many times as large are arrays that are computed at once where little is recorded from one value to the next: a
-program that asks for each norm has nothing to fuse."""
+"""The factor by which the limit of eager evaluation grows where flushes are small: a program that reads each norm has
+nothing to fuse."""
 
 
 MOST_CUTS = 256
-"""Places of the program that one remembers so."""
+"""Maximum number of remembered cuts."""
 
 
 class Recording(Tally):
-    """The statements that have not run, and how many there may be, with how many bytes in their results.
+    """The pending statements, and bounds on their number and on the bytes of their results.
 
-    Whoever adds to them or takes some out holds the lock of what is recorded. Only known operations add without it,
-    in one step, and not while `busy` says that some are taken out.
+    Adding or taking out statements needs the lock of the state. Only cached operations add without it, in one step,
+    and not while `busy` is set.
 
-    at_once: how many elements an array has whose operations are computed at once: one; TINY, once TINY_STATEMENTS have
-    run in flushes of such arrays; `most_at_once`, once SMALL_STATEMENTS have in flushes of arrays that have no more;
-    LONE times that, once as many have in flushes of little work, and few in others. 0: nothing is.
+    at_once: maximum elements of arrays whose operations run eagerly: one; TINY, once TINY_STATEMENTS have run in
+    flushes of such arrays; `most_at_once`, once SMALL_STATEMENTS have in flushes of arrays that have no more; LONE
+    times that, once as many have in flushes of little work, and few in others. 0: none run eagerly.
     """
 
     def __init__(self, most_statements: int, most_bytes: int, at_once: int) -> None:
         self.statements: list[Recorded] = []
         self.left: list[Waiting] = []
-        """Older ones, which make what is likely never read: they wait until something needs them."""
+        """Deferred statements, whose results are likely dead: they wait until one is needed."""
         self.again: frozenset[int] = frozenset()
-        """Which of the statements that were taken last had been left; their `id`."""
+        """The `id` of those statements taken last that had been deferred before."""
         self.folder = _FOLDER
         self.nbytes = 0
         self.cuts: set[Site] = set()
-        """Places of statements that went on to wait when those before them were too much."""
+        """Sites at which the recording was split because results had too many bytes."""
         self.busy = self.running = False
         self.done = None
         self.errors = _extobj_contextvar
@@ -234,21 +233,21 @@ class Recording(Tally):
         self.bound(most_statements, most_bytes)
 
     def is_usual(self) -> bool:
-        """Whether floating-point errors raise and call nothing (`np.errstate`): else what happens is for NumPy to do,
-        at once."""
+        """Whether floating-point errors have no handler that raises, calls or prints (`np.errstate`). Otherwise
+        operations run in NumPy, eagerly."""
         now = self.errors.get()
         if now is not self.usual and not {"raise", "call", "print", "log"} & set(np.geterr().values()):
             self.usual = now
         return now is self.usual
 
     def bound(self, most_statements: int, most_bytes: int) -> None:
-        """Sets how much may wait."""
+        """Sets the bounds on pending statements and bytes."""
         self.most_statements = most_statements
         self.few = min(COME_ROUND, most_statements)
         self.most_bytes = most_bytes
 
     def has_run(self, statements: int, work: int) -> None:
-        """So many statements have run, which computed so many elements."""
+        """Counts statements that have run, with the elements they computed, and adapts `at_once`."""
         most = self.most_at_once
         if not 0 < self.at_once < LONE * most or most == 1 or self.deferring:
             return
@@ -269,7 +268,7 @@ class Recording(Tally):
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
-        """While small arrays are recorded, since somebody wants their operations to wait."""
+        """A context in which operations on small arrays are recorded too."""
         before = self.at_once
         self.at_once = min(before, 1)
         self.deferring += 1
@@ -280,39 +279,39 @@ class Recording(Tally):
             self.at_once = before
 
     def is_due(self, site: Site) -> bool:
-        """Whether what is recorded should run before a statement at this place is added."""
+        """Whether the recording should run before a statement at this site is added."""
         statements = self.statements
         is_full = len(statements) >= self.most_statements
         if not is_full and not self._comes_round(site):
             return False
         self.prune()
-        if is_full:  # or half so, lest pruning does all the time what it did now
+        if is_full:  # half the bound is enough, lest each further statement prunes again
             return len(statements) > self.most_statements // 2
         return self._comes_round(site)
 
     def _comes_round(self, site: Site) -> bool:
-        """Whether the program is back at the place of the first statement; or in a loop that something came before."""
+        """Whether the program is back at the site of the first statement, or in a loop after other statements."""
         statements = self.statements
         if len(statements) < COME_ROUND:
             return False
         return statements[0].site == site or in_a_loop([s.site for s in statements], site)
 
     def is_too_much(self) -> bool:
-        """Whether the results have more bytes than they may, with what is still needed counted anew."""
+        """Whether the results exceed their bound on bytes, after dead ones are dropped."""
         if self.nbytes > self.most_bytes:
             self.prune()
             self.count_bytes()
         return self.nbytes > self.most_bytes
 
     def count_bytes(self) -> None:
-        """Counts anew what the results have."""
+        """Recomputes the bytes of results."""
         self.nbytes = sum(buffer.nbytes for s in self.statements for buffer in s.makes())
 
     def split_off(self) -> list[Recorded]:
-        """Takes out the last statements, at least one, which go on to wait where results have too many bytes.
+        """Takes out the last statements, at least one, which stay recorded where results have too many bytes.
 
-        They begin where those of an earlier time did, if they can: then a loop's body is cut at the same places each
-        time, and comes to the same few programs.
+        The split is at the site of an earlier one if possible: a loop's body is then split into the same programs in
+        each iteration.
         """
         statements = self.statements
         at = next(
@@ -327,7 +326,7 @@ class Recording(Tally):
         return rest
 
     def prune(self) -> None:
-        """Drops statements whose results nobody can reach."""
+        """Drops dead statements."""
         self.busy = True
         try:
             drop_needless(self.statements)
@@ -338,7 +337,7 @@ class Recording(Tally):
     def take(self, wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer] = ()) -> list[Recorded]:
         """Takes out the statements that must run, in order: for `wanted`, or all of them.
 
-        overwritten: buffers that something outside is about to change.
+        overwritten: buffers that code outside the recording is about to write.
         """
         if wanted is None:
             self.prune()
@@ -359,7 +358,7 @@ class Recording(Tally):
         return chosen
 
     def take_new(self) -> list[Recorded]:
-        """Takes out all but what was left before and is not needed."""
+        """Takes out all statements, except deferred ones that are not needed."""
         self.prune()
         self.busy = True
         self.again = frozenset()
@@ -385,11 +384,11 @@ class Recording(Tally):
         return chosen
 
     def pending(self) -> list[Waiting]:
-        """All that has not run."""
+        """All statements that have not run."""
         return [*self.left, *self.statements]
 
     def is_filling(self, buffer: Buffer) -> bool:
-        """Whether the last of many stores into the buffer, all recorded at one place of the program, was just added."""
+        """Whether the last statement is one of many stores into the buffer from one site."""
         if not self.statements or self.statements[-1].stored() != (buffer,):
             return False
         code, instruction, _ = self.statements[-1].site
@@ -397,17 +396,17 @@ class Recording(Tally):
         return sum(site[0] is code and site[1] == instruction for site in stores) >= FILLING
 
     def changes(self, buffer: Buffer) -> bool:
-        """Whether a recorded statement changes or makes the buffer."""
+        """Whether a pending statement stores into or makes the buffer."""
         return any(buffer is b for s in self.pending() for b in s.writes())
 
 
 def parted(
     statements: list[_Any], wanted: Iterable[Buffer], overwritten: Iterable[Buffer]
 ) -> tuple[list[Recorded], list[_Any]]:
-    """The statements that must run, and the others, without those that nobody needs.
+    """Splits the statements into those that must run and the others, without dead ones.
 
-    Empties the list, from the end: a statement that goes may be the last to hold what an earlier
-    one makes.
+    Empties the list backwards: a dropped statement may hold the last reference to the result of an
+    earlier one.
     """
     changed: set[Buffer] = set(overwritten)
     needed = {*wanted, *changed}

@@ -1,8 +1,7 @@
-"""Runs recorded statements: as compiled programs, found again by their structure, or by NumPy.
+"""Execution of recorded statements: as compiled programs, cached by structure, or in NumPy.
 
-What runs in NumPy instead: statements that are NumPy's business (`hosted`), programs that could
-not be compiled, that a thread is still compiling, and such that have come a few times only, since compiling takes
-longer than they do.
+NumPy runs statements that are not compiled (`hosted`), programs that failed to compile or are still being compiled, and
+programs that have run too little for compilation to pay.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from appyc.lazy.views import view_of
 from appyc.options import compile_wait, computed_at_once, from_environment, or_usual, recorded_bounds
 
 WORTH_COMPILING = 1 << 21
-"""Elements computed over all runs of a program; before that, NumPy runs it."""
+"""Elements computed over all runs of a program from which on it is compiled; until then, NumPy runs it."""
 
 LEAST_DONATED = 1 << 24
-"""Bytes of an array that is worth a program of its own, whose results take its memory."""
+"""Minimum bytes of an array that is donated to results; each donation needs a separate program."""
 
 MOST_PROGRAMS = 4096
 
 MOST_REPORTED = 256
-"""Calls that NumPy ran, of which the report of one flush tells."""
+"""Maximum number of eager calls in the report of one flush."""
 
 
 class Extent(NamedTuple):
-    """Of an array in C order."""
+    """Shape and dtype of an array in C order."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -51,7 +50,7 @@ class Extent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a flush ran at once: a program, or one statement in NumPy.
+    """One unit that a flush ran: a program, or one statement in NumPy.
 
     arguments: numbers, and shape and dtype of arrays, which are not to be kept alive for a report. left: lines of
     results that were not stored, and are recorded still. why: a call of a compiled function ran at once. by: what ran
@@ -72,7 +71,7 @@ class Ran:
 
 @dataclass(slots=True)
 class State:
-    """What is recorded, programs by structure and by what they return, and what ran last.
+    """The state of recording: the recording, the caches of programs and histories, and the last flush.
 
     habits: of each structure, what became of its results. least_left: bytes of results that are left recorded.
     least_donated: of an array whose memory results may take. target: None for what the environment says.
@@ -93,14 +92,14 @@ class State:
 
 
 STATE = State()
-"""One for the process, since arrays go from thread to thread."""
+"""One state for the process, since threads share arrays."""
 
 
 def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] = ()) -> None:
     """Runs what is recorded: all of it, or what `wanted` needs and what must come before a change
     of `overwritten` from outside.
 
-    Raises what the operations raise, with the place where they were recorded.
+    Raises what the operations raise, with the line where they were recorded.
     """
     with STATE.lock:
         recording = STATE.recording
@@ -114,7 +113,7 @@ def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] 
 
 
 def _taken(wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer]) -> list[Recorded]:
-    """The statements that are to run, with those of numbers that had better be computed with what is wanted."""
+    """The statements to run, with those of scalars computed speculatively along with the wanted ones."""
     recording = STATE.recording
     if wanted is None or overwritten:
         return recording.take(wanted, overwritten)
@@ -125,20 +124,20 @@ def _taken(wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer]) -> li
 
 
 MOST_HELD = 1 << 25
-"""Bytes of arrays that may be held by what is recorded alone, while memory is taken for others."""
+"""Maximum bytes of arrays that only the recording keeps alive when further memory is allocated."""
 
 
 def make_room(nbytes: int) -> None:
-    """Runs what is recorded before so much memory is taken for something else, if arrays wait in it to be read that the
-    program has dropped: in NumPy they would be gone."""
+    """Runs the recording before a large allocation, if it keeps too many bytes of arrays alive that the program has
+    dropped: in NumPy they would be freed."""
     statements = STATE.recording.statements
     if nbytes >= LEAST_BYTES and statements and held_alone(statements) > MOST_HELD:
         flush_due()
 
 
 def flush_due() -> None:
-    """Runs what is recorded because there is enough of it, and not because somebody asks for something: results that
-    went unread before may stay recorded, and what was left so stays."""
+    """Runs the recording because it is long enough, not because a value is needed: results that went unread before may
+    stay recorded, and deferred statements do."""
     with STATE.lock:
         recording = STATE.recording
         if len(recording.left) > recording.most_statements:
@@ -152,7 +151,7 @@ def flush_due() -> None:
 
 
 def flush_some() -> None:
-    """Runs what is recorded, but for the last statements, because the results have too many bytes."""
+    """Runs the recording except its last statements, because the results have too many bytes."""
     with STATE.lock:
         recording = STATE.recording
         rest = recording.split_off()
@@ -164,12 +163,12 @@ def flush_some() -> None:
 
 
 def _run_all(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:
-    """Runs what was taken. wanted: where not None, other results may stay recorded."""
+    """Runs statements that were taken out. wanted: where not None, other results may stay recorded."""
     again = STATE.recording.again
     if statements:
         STATE.last = []
     for statement in statements if again else ():
-        # What was left for nobody to read: it is read by others than those that were left with it.
+        # A deferred result was predicted dead, but statements outside the deferred ones read it.
         is_new = id(statement) not in again
         for buffer in statement.reads() if is_new else statement.writes() if wanted is None else ():
             STATE.watch.is_read(buffer)
@@ -180,19 +179,19 @@ def _run_all(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> Non
 
 
 def ran_by_numpy(what: str) -> None:
-    """For the report: a call that is not recorded."""
+    """Reports a call that NumPy ran instead of recording it."""
     if len(STATE.last) < MOST_REPORTED:
         STATE.last.append(Ran(f"{what}, which is not recorded"))
 
 
 def ran_at_once(what: str, why: str) -> None:
-    """For the report: a call of a compiled function that was not recorded."""
+    """Reports a call of a compiled function that ran eagerly, with the reason."""
     if len(STATE.last) < MOST_REPORTED:
         STATE.last.append(Ran(what, why=why))
 
 
 def reasons() -> list[str]:
-    """Why NumPy ran what was to be compiled: of all programs that are known."""
+    """Why programs failed to compile, of all cached ones."""
     found = []
     programs = list(STATE.programs.values())
     while programs:
@@ -204,7 +203,7 @@ def reasons() -> list[str]:
 
 
 def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:
-    """Runs the first statements that go together, and takes them out of the list.
+    """Runs the first statements, up to one that is not compiled, and takes them out of the list.
 
     wanted: where not None, other results may stay recorded.
     """
@@ -238,17 +237,17 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
     results = _run_program(found, habit, returned, left)
     for buffer, result in zip(reachable, results, strict=True):
         buffer.memory = residence.kept(result, buffer.dtype)
-    STATE.recording.left[:0] = staying  # what was not chosen with them may read what they make
+    STATE.recording.left[:0] = staying  # statements that were not chosen may read their results
 
 
 def _resting(statement: Recorded) -> Waiting:
-    """The statement, or one in its place that keeps nothing alive that it writes."""
+    """The statement in a form that does not keep its target alive."""
     return RestingCall(statement) if isinstance(statement, CallStatement) else statement
 
 
 def _held(statements: list[Recorded]) -> list[Sequence[Buffer]]:
-    """What the statements make or change, so that none of it goes meanwhile (the garbage collector may run at any
-    time); statements whose results have gone are dropped."""
+    """Strong references to the results of the statements, since the garbage collector may run at any time. Dead
+    statements are dropped."""
     made = [statement.writes() for statement in statements]
     while not all(made):
         made.clear()
@@ -271,10 +270,10 @@ def _habit_of(found: Gathered) -> Habit:
 def _watch(
     habit: Habit, returned: list[int], reachable: list[Buffer], wanted: frozenset[int], left: Left | None
 ) -> None:
-    """Sees to it that one will know whether anybody has read what is reachable and not wanted."""
+    """Tracks the liveness of results that are reachable and not wanted."""
     for number, buffer in zip(returned, reachable, strict=True):
         is_small = bool(buffer.shape) and math.prod(buffer.shape) <= STATE.recording.at_once
-        if number not in wanted and not is_small:  # what is computed at once may read or change it
+        if number not in wanted and not is_small:  # eager operations may read or change it untracked
             STATE.watch.begin(buffer, habit, number)
     held = (
         frozenset() if left is None else left.numbers - left.unread
@@ -299,7 +298,7 @@ def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: L
 
 
 def _donated(found: Gathered, returned: Sequence[int]) -> tuple[str, ...]:
-    """Parameters with large arrays that nobody holds once the program has run, where results are like them."""
+    """Parameters to donate: large arrays that are dead after the program, and have the shape and dtype of a result."""
     if all(buffer.nbytes < STATE.least_donated for buffer in found.inputs):
         return ()
     made = [buffer() for n in returned if isinstance(buffer := found.buffers[n], weakref.ref)]
@@ -315,7 +314,7 @@ def _donated(found: Gathered, returned: Sequence[int]) -> tuple[str, ...]:
 
 
 def _compiled(program: Program) -> JitFunction | None:
-    """The program as a compiled function, once that is worth it."""
+    """The program as a compiled function; None while compilation does not pay yet, or if it failed."""
     if program.compiled is None and not program.parts and not program.reason and program.work >= STATE.worth:
         given: dict[str, object] = {} if STATE.target is None else {"target": STATE.target}
         options = from_environment({"strict": True, "donate": program.donated, **given})
@@ -327,7 +326,7 @@ def _compiled(program: Program) -> JitFunction | None:
 
 
 def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] = ()) -> Any:
-    """What the program returns: compiled, once that is worth it, or by NumPy. left: for the report."""
+    """Runs the program, compiled if that pays, else in NumPy, and returns its results. left: for the report."""
     if program.parts:
         return _run_parts(program, arguments)
     program.runs += 1
@@ -350,7 +349,7 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
         except Exception as error:
             error.add_note(f"in what was recorded at {places(program, error)}")
             raise
-    start = time.thread_time()  # what others on the machine do does not count
+    start = time.thread_time()  # CPU time: other processes do not count
     try:
         return residence.by_numpy(program.text.function, arguments)
     except Exception as error:
@@ -362,8 +361,8 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
 
 
 def _is_ready(program: Program, compiled: JitFunction, arguments: tuple[object, ...]) -> bool:
-    """Whether compiled code runs the program now: where it is there, and where NumPy would take longer than compiling
-    it. Else NumPy does, and a thread compiles the program once that pays."""
+    """Whether compiled code runs the program now: if it exists, or if NumPy would take longer than compilation.
+    Otherwise NumPy runs it, and a thread compiles the program once that pays."""
     pays = program.pays
     if compile_wait() == math.inf:
         program.is_ready = True
@@ -375,7 +374,7 @@ def _is_ready(program: Program, compiled: JitFunction, arguments: tuple[object, 
 
 
 def _run_parts(program: Program, arguments: tuple[object, ...]) -> Any:
-    """One part after the other, each with what those before it have made."""
+    """Runs the parts of a program in order. Each gets the results of those before it."""
     there = dict(zip(program.text.parameters, arguments, strict=True))
     for part in program.parts:
         values = _run(part, tuple(there[name] for name in part.text.parameters))
@@ -404,7 +403,7 @@ def _run_hosted(statement: Statement) -> None:
 
 
 def _has_run_there(statement: Statement, target: Buffer) -> bool:
-    """Whether CuPy has run it: products of floating-point matrices, where programs run on a GPU."""
+    """Runs a product of floating-point matrices by CuPy, where programs run on a GPU. False: not done."""
     is_product = isinstance(statement.operation, Product) and target.dtype.kind in "fc"
     if not is_product or not residence.is_for_gpu(STATE.target):
         return False
