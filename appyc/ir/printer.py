@@ -179,7 +179,11 @@ class _Printer:
 
     def bare(self, expr: Expr) -> str:
         """The expression where no bracket is needed around it."""
-        text = self.expr(expr)
+        return self.unwrapped(expr, self.expr(expr))
+
+    @staticmethod
+    def unwrapped(expr: Expr, text: str) -> str:
+        """The text of an expression without the brackets around it."""
         operation = isinstance(expr, Binary | Compare | Logical | Select | Unary)
         return text[1:-1] if operation and text.startswith("(") else text
 
@@ -280,18 +284,19 @@ class _Printer:
         return f"{self.name(array)}[{', '.join(self.bare(i) for i in index) or '()'}]"
 
     def binary(self, expr: Binary) -> str:
-        lhs, rhs = self.expr(expr.lhs), self.expr(expr.rhs)
+        lhs, rhs = self.expr(expr.lhs), self.expr(expr.rhs)  # once: operands are deep
+        bare_lhs, bare_rhs = self.unwrapped(expr.lhs, lhs), self.unwrapped(expr.rhs, rhs)
         if expr.op in _CALLED_OPS:
-            return f"{_CALLED_OPS[expr.op]}({self.bare(expr.lhs)}, {self.bare(expr.rhs)})"
+            return f"{_CALLED_OPS[expr.op]}({bare_lhs}, {bare_rhs})"
         if expr.op in _DIVISIONS and not _is_safe_divisor(expr.rhs):
             if expr.trap:
                 python = _PYTHON_KINDS[expr.dtype.kind]
-                lhs, rhs = f"{python}({self.bare(expr.lhs)})", f"{python}({self.bare(expr.rhs)})"
+                lhs, rhs = f"{python}({bare_lhs})", f"{python}({bare_rhs})"
                 return f"np.{expr.dtype}({lhs} {expr.op} {rhs})"
             if not (_is_numpy(expr.lhs) or _is_numpy(expr.rhs)):
-                lhs = f"np.{expr.dtype}({self.bare(expr.lhs)})"
+                lhs = f"np.{expr.dtype}({bare_lhs})"
         elif expr.dtype is DType.BOOL and expr.op not in ("&", "|", "^"):
-            lhs = f"np.bool({self.bare(expr.lhs)})"  # Python's bools would add as integers
+            lhs = f"np.bool({bare_lhs})"  # Python's bools would add as integers
         return f"({lhs} {expr.op} {rhs})"
 
     def cast(self, expr: Cast) -> str:

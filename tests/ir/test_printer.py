@@ -291,3 +291,13 @@ def test_failure_says_the_value_that_it_is_about():
     fn = p.function(Fail("ValueError", "{value} is too much", add(n, 1), loc=GENERATED))
     with pytest.raises(ValueError, match=r"^8 is too much$"):
         run_printed(fn, 7)
+
+
+@pytest.mark.parametrize("op", ["min", "//", "%", "**"])
+def test_deep_operands_are_printed_once(op):
+    p = Program()
+    x = p.integer("x")
+    value = expr(x)
+    for _ in range(60):
+        value = binary(op, value, x)
+    assert print_expr(value).count("x") >= 61
