@@ -123,9 +123,9 @@ def _at(ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) -> Any:
 
 
 def _where_mask(ufunc: np.ufunc, inputs: tuple[Any, ...], target: Any, where: Any) -> Any:
-    """A ufunc with `where=` that changes `out` at the places of a mask; NotImplemented where NumPy must see to it."""
+    """A ufunc with `where=` that changes `out` where a mask is true; NotImplemented where NumPy must see to it."""
     if at_once.are_there(*inputs, target, where):
-        return NotImplemented  # computed at the places of the mask alone, else NumPy may warn of others
+        return NotImplemented  # computed where the mask is true only, else NumPy may warn of other elements
     operands = tuple(as_operand(x) for x in inputs)
     if any(o is None for o in operands):
         return NotImplemented
@@ -139,7 +139,7 @@ def _where_mask(ufunc: np.ufunc, inputs: tuple[Any, ...], target: Any, where: An
 
 
 def choosing(where: Any, value: Any, target: Any) -> bool:
-    """Stores the value at the places of a mask. False, and nothing is done, where NumPy must see to it."""
+    """Stores the value where a mask is true. False, and nothing is done, where NumPy must see to it."""
     mask = as_operand(where)
     if type(target) is not arrays.ndarray or target.is_window or mask is None or value is None:
         return False

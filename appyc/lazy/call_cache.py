@@ -1,4 +1,4 @@
-"""NumPy's functions as they are called here: what a call recorded is recorded again for each one like it.
+"""Call cache of NumPy's functions: calls with equal types, shapes and simple arguments record the same operation.
 
 A function decides by types, shapes and simple arguments what to record; `Known` looks at these alone, where the same
 has been decided before. Each name is one object, whether it is called as a function, a method or an operator.

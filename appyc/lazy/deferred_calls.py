@@ -1,4 +1,4 @@
-"""Calls of compiled functions with arrays of appyc's: at once, or recorded with the operations around them.
+"""Calls of compiled functions with recorded arrays: run eagerly, or recorded with the operations around them.
 
 A recorded call becomes a call in the recorded function (`programs`), where the front end puts the
 callee's body: its loops are then fused, contracted and parallelised with the rest.

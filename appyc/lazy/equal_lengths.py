@@ -1,4 +1,4 @@
-"""Which lengths in a recording are one: kernels that run over the same range are seen to do so.
+"""Equal lengths among the inputs of a recording: the compiler learns which kernels run over the same range.
 
     f(p0, t1); g(t1, p2)    ->    assert p2.shape[0] == p0.shape[0]
                                   t1 = np.zeros((p0.shape[0],)); f(p0, t1); g(t1, p2)

@@ -1,4 +1,4 @@
-"""The compiled part of recording, `_nodes.c`, where it was built."""
+"""The optional C extension of the recorder, `_nodes.c`; None where it was not built."""
 
 from __future__ import annotations
 

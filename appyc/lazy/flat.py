@@ -12,7 +12,7 @@ from appyc.lazy.running import flush
 
 
 class Flat:
-    """What `numpy.flatiter` is for an array of appyc's. Its writes take their place among what is recorded."""
+    """`numpy.flatiter` for an array of appyc's. Its writes are recorded in program order."""
 
     __slots__ = ("_at", "base")
 

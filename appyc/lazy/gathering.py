@@ -1,10 +1,10 @@
-"""Recorded statements without what they hold: their structure, by which programs are found again.
+"""Canonical structure of recorded statements: the key under which compiled programs are cached.
 
     c = a * x + y; s = c.sum()         (multiply, (0, number), 1), (add, (1, 2), 3), (sum over all, (3,), 4)
 
-Buffers are told apart by numbers, in the order in which they are met. What differs from one run of the same
-statements to the next is left out and becomes an argument: arrays that exist, numbers, extents and the bounds of
-slices, but for those near an end. It is one walk over the statements, for each flush.
+Buffers are numbered in the order of their first use. Values that differ between runs of the same statements become
+arguments: computed arrays, scalars, extents and the bounds of slices, except those near an end. Each flush makes one
+walk over its statements.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from appyc.lazy.views import NUMBER, Index, Path, item_form, numbers_of
 Key: TypeAlias = tuple[object, ...]
 
 Form: TypeAlias = "str | int | tuple[str, int] | tuple[int, Key, tuple[bool, ...]]"
-"""An operand without what it holds: a number; a buffer's whole array, by the buffer's number; a length of what
+"""The form of an operand: a scalar; a buffer's whole array, by the buffer's number; a length of what
 is created; or a view of a buffer, with the axes along which it is stretched."""
 
 Line: TypeAlias = tuple[Operation, tuple[Form, ...], "int | tuple[int | None, ...]", Key | None]
-"""A statement without what it holds: operation, operands, the number of what is written (or made by a call),
-and the place where it stores (or how often it is called)."""
+"""The form of a statement: operation, operands, the number of what is written (or made by a call),
+and the path of the view that it stores into (or the number of calls)."""
 
 
 @dataclass(slots=True)
 class Gathered:
-    """Statements without what they hold: their structure, and the arguments of a call.
+    """The structure of statements, and the arguments of a call.
 
-    buffers: by their numbers; weakly what the statements make, as the statements themselves do.
+    buffers: by their numbers; weak references to results, as in the statements themselves.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Gathered:
     inputs: list[Buffer] = field(default_factory=list)
     scalars: list[Scalar] = field(default_factory=list)
     work: int = 0
-    """Elements computed, in all; those that are looked at, where these are more: a sum is one number."""
+    """Total elements computed, or read where these are more: a sum is one number."""
     lengths: Lengths = NOTHING
 
     def arguments(self) -> tuple[object, ...]:
@@ -53,7 +53,7 @@ class Gathered:
         return (*[_argument(buffer) for buffer in self.inputs], *self.scalars, *self.lengths.arguments)
 
     def reachable(self) -> tuple[list[int], list[Buffer]]:
-        """What the statements make and somebody still holds, once the statements are gone: numbers, and buffers."""
+        """The results that are still reachable once the statements are dropped: numbers, and buffers."""
         numbers, found = [], []
         for number, made in enumerate(self.buffers):
             if type(made) is weakref.ref and (buffer := made()) is not None:
@@ -78,10 +78,10 @@ class Gathered:
 
 
 _STRETCHING = (Pointwise, Power, Choose)
-"""Operations of operands that are stretched."""
+"""Operations that broadcast their operands."""
 
 _PICKING = (Gather, Scatter)
-"""Operations that look at some elements of an operand, and not at all of them."""
+"""Operations that read or write only some elements of an operand."""
 
 _STILL: Mapping[tuple[int, int], int] = {}
 
@@ -154,7 +154,7 @@ class _Gatherer:
         out.lines.append((statement.operation, tuple(operands), self._made(statement.target), None))  # type: ignore[arg-type]
 
     def related(self) -> Lengths:
-        """Which lengths are one, where the operations do not tell."""
+        """Finds equal lengths that do not follow from the operations."""
         if not self.created and not self.has_calls:
             return NOTHING
         found = related([(self.numbers[b], b.shape) for b in self.out.inputs], self.created)

@@ -1,4 +1,4 @@
-"""What arrays of appyc's are made of: a buffer, and the way from it to a view."""
+"""Base class of recorded arrays: a view, as a buffer and the path of steps from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indices: which are views, and what the others do."""
+"""Indexing: basic indices give views, others are recorded as gathers and scatters, or run in NumPy."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def fancy_load(source: held.Held, key: Any) -> Any:
 
 
 def gathered(source: held.Held, found: Places) -> Any:
-    """What stands at these places."""
+    """The gather of the elements at these indices."""
     shape = found.shape + found.view.shape[len(found.indices) :]
     out = record(Gather(), (found.view, *found.indices), shape, source.dtype)
     return out.transpose(found.order) if found.is_turned else out
@@ -217,7 +217,7 @@ def fancy_store(target: held.Held, key: Any, value: Any, ufunc: np.ufunc | None 
     """A store through arrays of indices, or through a mask of what is the same at each place, is recorded; else it is
     NumPy's.
 
-    ufunc: for its `at`, of which a number is combined as often as its place is named.
+    ufunc: for its `at`, which combines a value once for each occurrence of an index.
     """
     is_known = target.dtype in COMPILED_DTYPES and not target.is_window
     operand = as_operand(value) if is_known else None

@@ -16,7 +16,7 @@ from appyc.lazy.operations import OPERAND
 
 
 def _along(shapes: Sequence[Shape], axis: int) -> Shape | None:
-    """The shape of arrays one after the other along an axis; None where they do not fit."""
+    """The shape of arrays concatenated along an axis; None where they do not fit."""
     first = shapes[0]
     rest = [shape[:axis] + shape[axis + 1 :] for shape in shapes]
     if any(len(shape) != len(first) for shape in shapes) or any(other != rest[0] for other in rest):

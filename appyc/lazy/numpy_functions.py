@@ -231,7 +231,7 @@ def _in_memory(array: arrays.Array) -> np.ndarray:
 
 
 def _adopting(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-    """An array of memory that somebody else made."""
+    """A function that returns an array of memory which it does not own."""
     return adopted(function, args, keywords)
 
 

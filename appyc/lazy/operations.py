@@ -33,7 +33,7 @@ class Shared(type):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Pointwise(metaclass=Shared):
-    """A ufunc of its operands, place by place."""
+    """An elementwise operation: a ufunc of its operands."""
 
     ufunc: np.ufunc
     hosted: bool = False
@@ -188,7 +188,7 @@ OPERAND = "operand"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Apply(metaclass=Shared):
-    """`np.<name>(*args, **keywords)`, with the operands in the places that say so."""
+    """`np.<name>(*args, **keywords)`, with the operands in place of the OPERAND markers."""
 
     name: str
     args: tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""Recorded statements as a Python function, which is compiled like any other.
+"""Translation of recorded statements to a Python function, which is compiled like any other.
 
     c = a * x + y; s = c.sum()              def recorded(p0, p1, s0):
                                                 t0 = np.multiply(p0, s0)
@@ -6,12 +6,12 @@
                                                 t2 = np.sum(t1, axis=(0,), keepdims=False)
                                                 return t1, t2
 
-Arrays that exist are parameters, and so are numbers and the bounds of slices; what can still be
-reached afterwards is returned. Equal structures are one function, whatever the sizes.
-Where an operand is stretched, the text says so (`p0[:, 0, None]`): the compiler then knows it.
+Computed arrays, scalars and the bounds of slices are parameters; results that are live-out are returned.
+Equal structures are one function, whatever the sizes. Broadcasting of an operand is explicit in the text
+(`p0[:, 0, None]`), so that the compiler knows it.
 
-A function that the compiler refuses is taken apart: what comes before a statement, that statement, and
-what comes after it are functions of their own, which hand on what the next ones read.
+A function that the compiler refuses is split at the refused statement into three functions: the statements
+before it, the statement, and those after it. Each returns what later ones read.
 """
 
 from __future__ import annotations
@@ -230,8 +230,8 @@ def parts_of(program: Program, error: Exception) -> list[Program]:
 
 
 def places(program: Program, error: BaseException) -> str:
-    """Where the operation was recorded that raised; where that cannot be told, where the calls of compiled
-    functions were, or else all."""
+    """The source line of the operation that raised; where it is unknown, those of the calls of compiled functions, or
+    else all."""
     text = program.text
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == text.file]
     for frame in frames:

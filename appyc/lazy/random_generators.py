@@ -2,7 +2,7 @@
 
     rng = np.random.default_rng(3)
     x = rng.normal(size=(1000, 3))              an array of appyc's, as `np.random.normal` gives
-    rng.shuffle(x)                              its rows change places
+    rng.shuffle(x)                              its rows are permuted
 
 NumPy's own generator does not know an array of appyc's for one: it shuffles what says that it is a sequence by
 exchanging items, which are views where there are two axes.

@@ -1,4 +1,4 @@
-"""Records statements, and runs in NumPy, on computed values, what is not recorded."""
+"""Appends operations to the recording; operations that are not recorded run in NumPy on computed values."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _owned(values: np.ndarray) -> Any:
 
 
 def adopted(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """`evaluated`, but that an array of memory which somebody else may change at any time is left to NumPy."""
+    """`evaluated`, except that an array of memory which other code may change at any time stays NumPy's."""
     found: list[held.Held] = []
     _arrays_in((args, keywords), found)
     if found:
@@ -297,7 +297,7 @@ def _ghosts(value: Any) -> Any:
 
 
 def changing(target: held.Held, change: Callable[[np.ndarray], Any]) -> None:
-    """A change of an array's memory by NumPy, in its place among what is recorded."""
+    """A write to an array's memory by NumPy, in program order with the recording."""
     flush((target.buffer,), overwritten=(target.buffer,))
     change(target.computed())
     ran_by_numpy("a change of an array")
@@ -356,7 +356,7 @@ def _computed_now(
 def record_ordered(
     operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype
 ) -> Any:
-    """`record`, place by place: the axes of the result lie in memory as those of the operands do."""
+    """`record` of an elementwise operation: the axes of the result lie in memory as those of the operands do."""
     for operand in operands:
         if isinstance(operand, arrays.Array) and not operand.is_straight:
             break
@@ -384,7 +384,7 @@ def turned(operand: arrays.Array, order: tuple[int, ...]) -> held.Held:
 def record_store(
     operation: Operation, operands: tuple[Any, ...], target: held.Held, shape: tuple[int, ...]
 ) -> None:
-    """What the operation gives, stored into the target's place."""
+    """Records a store of the operation's result into the target."""
     if _stored_now(operation, operands, target, shape):
         return
     buffer = target.buffer
@@ -419,8 +419,8 @@ def _stored_now(
 
 
 def run_filling(place: View) -> None:
-    """Runs what waits for the array that a loop fills place by place, where each store is computed at once if nothing
-    waits: this place is one of those. The stores that follow find the array there."""
+    """Runs the pending stores into an array that a loop fills element by element. The stores that follow can then run
+    eagerly."""
     recording = STATE.recording
     if at_once.is_small(place.shape) and recording.is_filling(place.buffer):
         flush((place.buffer,), overwritten=(place.buffer,))

@@ -1,4 +1,4 @@
-"""Reductions, places of extremes and running sums: what is recorded of them."""
+"""Recording of reductions, arg-reductions (`argmin`, `argmax`) and scans (`cumsum`, `cumprod`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`appyc.explain()`: what the last flush ran, and how."""
+"""`appyc.explain()`: the report of the last flush: its programs, their optimisation, and what NumPy ran."""
 
 from __future__ import annotations
 

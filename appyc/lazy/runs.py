@@ -1,4 +1,4 @@
-"""Runs of calls whose arguments move evenly: they are rolled up into the loop that made them.
+"""Loop rerolling: a run of calls whose indices advance by constant strides becomes one loop.
 
     f(a[0:10], b[0]); f(a[10:20], b[1]); ...    ->    for r in range(n): f(a[10*r : 10*r + 10], b[r])
 

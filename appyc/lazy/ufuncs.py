@@ -1,4 +1,4 @@
-"""Operators and ufuncs: what is recorded for them, and where NumPy must see to it."""
+"""Recording of operators and ufuncs, and the cases that run in NumPy."""
 
 from __future__ import annotations
 

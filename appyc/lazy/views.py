@@ -1,4 +1,4 @@
-"""Views of an array: the steps that lead to them."""
+"""Views of an array, as paths of steps: index, transpose, reshape, window."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ Step: TypeAlias = Index | Transpose | Reshape | Window
 
 
 class Place(NamedTuple):
-    """Where a view of a whole array is."""
+    """A view of a whole array, without its buffer: path, shape, dtype and memory order."""
 
     path: Path
     shape: tuple[int, ...]

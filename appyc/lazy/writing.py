@@ -1,4 +1,4 @@
-"""The text of recorded statements: Python's syntax for what `gathering` has found (see `programs`)."""
+"""Code generation for recorded statements: Python's syntax for the structures of `gathering` (see `programs`)."""
 
 from __future__ import annotations
 
