@@ -1,1 +1,1 @@
-"""Which elements of arrays, and which scalars, statements and loops touch."""
+"""Access relations of arrays, and the data flow of scalars, in statements and loops."""

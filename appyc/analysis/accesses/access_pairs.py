@@ -1,4 +1,4 @@
-"""Pairs of instances of two accesses that touch one element.
+"""Dependence pairs: the set of pairs of instances of two accesses that touch one element.
 
 For a loop at depth d, both instances belong to the same iteration of every loop around it. The
 second instance's names deeper than d (its own variables, the opaque values of its iteration)
@@ -33,7 +33,7 @@ class Meetings:
         self._taken: dict[tuple[Symbol, int, int, int], TakenApart | None] = {}
 
     def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
-        """The element touched, and the iterations that reach it: an access outside raises instead."""
+        """The iteration domain of an access and the element it touches, in bounds only: others raise."""
         known = self._elements.get(id(access))
         if known is not None:
             return known
@@ -54,13 +54,13 @@ class Meetings:
         return self.found.affine.names[name].depth <= len(self.found.around[loop.var])
 
     def second(self, loop: For, thing: isl.Set) -> isl.Set:
-        """A set or expression as it is in the second of two iterations."""
+        """A set or expression with the names of the second of two iterations."""
         return self.sets.rename(thing, lambda name: name if self.is_shared(loop, name) else name + SECOND)
 
     # ---- two iterations
 
     def are_apart(self, loop: For, source: Access, sink: Access) -> bool:
-        """Whether the factors in the indices tell that the accesses do not conflict."""
+        """Whether the coefficients of the indices prove that the accesses are independent."""
         var = self.found.variables[loop.var]
         question = Question(var, loop.step, partial(self.is_shared, loop))
         return any(
@@ -133,7 +133,7 @@ class Meetings:
         return None
 
     def settled(self, pairs: isl.Set) -> isl.Set:
-        """For which of the function's parameters there is a pair."""
+        """The values of the function's parameters for which there is a pair."""
         second = [name for name in self.sets.names(pairs) if name.endswith(SECOND)]
         return self.found.affine.settled(self.sets.project_out(pairs, second))
 

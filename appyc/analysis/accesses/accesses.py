@@ -1,4 +1,4 @@
-"""Every array access of a function, with the iterations that make it.
+"""Access relations: every array access of a function with its iteration domain and its index.
 
 One walk over the function carries what is known of each scalar (see `affine`) and the set
 of iterations that reach the current statement, so
@@ -76,11 +76,11 @@ DRAW = "draw"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One place that touches an array.
+    """An array access: one node that reads or writes elements of an array.
 
-    op: "read", "write", DRAW, or the operator of an `Update`. loops: the loops around it, outside
+    op: "read", "write", DRAW, or the operator of an `Update`. loops: the enclosing loops, outermost
     first (`While` included); the variable of the n-th has depth n in the names of `domain`.
-    domain: the iterations that get here, or more (`approximate`). index: as written, before a
+    domain: the iteration domain, or a superset of it (`approximate`). index: as written, before a
     negative one is counted from the end.
     """
 
@@ -115,14 +115,14 @@ class Assumption:
 
 @dataclass(slots=True)
 class FunctionAccesses:
-    """The accesses of a function and the names that their sets speak of.
+    """The accesses of a function and the names that occur in their sets.
 
     variables: the name of each loop's variable. around: the loops around each loop. ranges: the
     values of each loop's variable between its bounds, whatever stands around the loop.
     allocated: the loops around the `Alloc` of each local array, and how many accesses come
     before it. returned: arrays that the function returns. entries: for each loop when it is
     reached. guards: the function's own, which say for which parameters it runs. assumptions:
-    what nearly always holds, every place where it is asked.
+    the `Likely` conditions, which nearly always hold, one for each node that tests them.
     """
 
     affine: Affine
@@ -150,7 +150,7 @@ class FunctionAccesses:
         return [access for access in self.accesses if self.is_in(loop, access.loops)]
 
     def is_in(self, loop: For, loops: tuple[For | While, ...]) -> bool:
-        """Whether the loop, known by its variable, is one of those around a place."""
+        """Whether the loop, identified by its variable, is one of these enclosing loops."""
         depth = len(self.around[loop.var])
         return len(loops) > depth and isinstance(at := loops[depth], For) and at.var == loop.var
 
@@ -160,7 +160,7 @@ def accesses_of(
 ) -> FunctionAccesses:
     """All accesses of a function, those in bounds, conditions and results included.
 
-    wary: as for `Affine`; and what the function's guards say is known. skip: arrays that nobody will ask about.
+    wary: as for `Affine`; the function's guards are then assumed to hold. skip: arrays whose accesses are not recorded.
     """
     return _collected(_Collector(FunctionAccesses(Affine(sets, arrays_written(fn), wary)), skip), fn)
 
@@ -258,7 +258,7 @@ class _Collector:
                 for part in expr.numbers:
                     self.expression(part, domain)
             case Apart() | Ascending():
-                pass  # what it reads, nobody writes in the loop that it is about, and no pass follows
+                pass  # what it reads is not written in the loop that it is about, and no pass follows
             case Reduce():
                 raise AssertionError("tensors are expanded before accesses are asked for")
             case Logical():

@@ -1,4 +1,4 @@
-"""Which part of an array the accesses of a loop, or of one iteration of it, touch."""
+"""Bounding boxes of the array elements that a loop, or one iteration of it, touches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIZE = "size"
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The part of one axis that is touched: `size` elements from `first` on.
+    """The interval of one axis that is touched: `size` elements from `first` on.
 
     Both are None where it is the whole axis, and where it is one element (`single`).
     """
@@ -31,8 +31,8 @@ class Axis:
 
 
 def box_of(dependences: Dependences, loop: For, accesses: list[Access], *, each: bool) -> tuple[Axis, ...]:
-    """The smallest box around the elements that the accesses touch in the loop, or (`each`) in
-    any one iteration of it, where it may move with the iteration but keeps its size."""
+    """The bounding box of the elements that the accesses touch in the loop, or (`each`) in
+    any one iteration of it, where the box may move with the iteration but keeps its size."""
     question = _Question(dependences, loop, accesses, each)
     axes = range(len(accesses[0].index))
     return tuple(dependences.sets.bounded(partial(question.axis, axis), Axis()) for axis in axes)

@@ -1,4 +1,4 @@
-"""Takes indices like `i*n + j` apart into the subscripts of the array that they were written for.
+"""Delinearisation: recovers the multi-dimensional subscripts `[i, j]` of a linear index `i*n + j`.
 
     for i in range(m):
         for j in range(n):             flat[i*n + j] is [i, j], since 0 <= j < n:
@@ -160,7 +160,7 @@ class _Parts:
                 self.fixed[factors] = number
 
     def ways(self) -> Iterator[Subscripts]:
-        """The parts, for each way to share out what is fixed: `n` may be one more row, or n places
+        """The parts, for each distribution of the fixed terms: `n` may be one more row, or n elements
         further in a row, and `2*n - 1 - j` is n - 1 - j in the next row."""
         choices = [list(self._shares(factors, number)) for factors, number in self.fixed.items()]
         for choice in product(*choices):

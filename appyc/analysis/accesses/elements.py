@@ -1,4 +1,4 @@
-"""Array elements that are one and the same in every iteration of a loop.
+"""Loop-invariant array elements, for scalar replacement: the same element in every iteration of a loop.
 
     for k in range(n):
         c[i, j] += a[i, k] * b[k, j]     # c[i, j]: touched in every iteration, by nothing else
@@ -40,11 +40,11 @@ Touch: TypeAlias = Load | Store | Update
 
 @dataclass(frozen=True, slots=True)
 class FixedElement:
-    """`array[index]` in a loop. at: the first place that touches it for sure in every iteration.
+    """`array[index]` in a loop. at: the first node that touches it unconditionally in every iteration.
 
     ops: the operators of the updates of it; "read" and "write" stand for loads and stores.
     nest: the loop, and those inside it that have to run for the element to be touched.
-    others: the places in the loop that touch the array by another index.
+    others: the nodes in the loop that access the array by another index.
     """
 
     at: Touch
@@ -96,14 +96,14 @@ def fixed_elements(loop: For) -> list[FixedElement]:
 
 
 def stands_apart(loop: For, element: FixedElement, dependences: Dependences) -> bool:
-    """Whether nothing else in the loop ever touches the element."""
+    """Whether no other access in the loop touches the element: it has no alias there."""
     access = _accesses(loop, dependences)
     mine = access[id(element.at)]
     return not any(dependences.may_ever_meet(loop, mine, access[id(other)]) for other in element.others)
 
 
 def exists_before(loop: For, element: FixedElement, dependences: Dependences) -> bool:
-    """Whether the element is in its array wherever the loop is reached, even if it does not run."""
+    """Whether the element is in bounds wherever the loop is reached, even if the loop has no iterations."""
     return dependences.exists_before(loop, _accesses(loop, dependences)[id(element.at)])
 
 
@@ -116,7 +116,7 @@ def is_touch(node: Node) -> TypeGuard[Touch]:
 
 
 def _is_fixed(expr: Expr, changing: set[Symbol], written: set[Symbol]) -> bool:
-    """Whether an expression has one value as long as only these scalars and arrays change."""
+    """Whether an expression is invariant as long as only these scalars and arrays change."""
     return not any(
         (isinstance(n, Var) and n.symbol in changing) or (isinstance(n, Load) and n.array in written)
         for n in walk(expr)
@@ -134,7 +134,7 @@ def _is_special(node: Touch) -> bool:
 
 
 def _touches(body: tuple[Stmt, ...]) -> list[Touch]:
-    """The places that touch arrays, in the order of `FunctionAccesses`."""
+    """The nodes that access arrays, in the order of `FunctionAccesses`."""
     out: list[Touch] = []
 
     def note(node: Node) -> Node:
@@ -147,7 +147,7 @@ def _touches(body: tuple[Stmt, ...]) -> list[Touch]:
 
 
 def _accesses(loop: For, dependences: Dependences) -> dict[int, Access]:
-    """The access of each place in the loop's body that touches an array, by the node's identity."""
+    """The access of each node in the loop's body that touches an array, by the node's identity."""
     touches = _touches(loop.body)
     accesses = dependences.found.within(loop)
     return {id(touch): access for touch, access in zip(touches, accesses, strict=True)}

@@ -1,4 +1,4 @@
-"""How much memory a loop nest touches, each place counted once.
+"""The memory footprint of a loop nest: the bytes that it touches, each element counted once.
 
 for i in range(n):
     for j in range(m):                      once: m * 8         (c)
@@ -25,7 +25,7 @@ from appyc.ir.visit import walk
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """An access in the nest."""
+    """An array access in the nest."""
 
     array: Symbol
     index: tuple[Expr, ...]
@@ -33,16 +33,16 @@ class Touched:
 
 
 LINE = 64
-"""Bytes that come from memory together."""
+"""Bytes of a cache line."""
 
 
 def footprint(
     loop: For, touched: Sequence[Touched], trips: Mapping[Symbol, Expr], strides: Strides
 ) -> tuple[Expr, Expr]:
-    """Bytes that are touched once for the whole loop, and those that each iteration adds.
+    """The footprint of a loop: bytes that are touched once for the whole loop, and those that each iteration adds.
 
-    trips: of the loops in the nest, where they are known before it. A written place counts twice:
-    it comes from memory and goes back.
+    trips: the trip counts of the loops in the nest, where they are known before it. A written element
+    counts twice: it is loaded from memory and stored back.
     """
     own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
     once: Expr = NONE
@@ -60,7 +60,7 @@ def footprint(
 def _size(
     loop: For, array: Symbol, accesses: Sequence[Touched], trips: Mapping[Symbol, Expr], strides: Strides
 ) -> tuple[Expr, bool]:
-    """Bytes of an array that are touched; True where that is in each iteration of the outer loop."""
+    """The footprint of one array in bytes; True where each iteration of the outer loop adds that much."""
     loops = {n.var: n for n in walk(loop) if isinstance(n, For)}
     named = {s for t in accesses for place in t.index for s in strides.depends_on(place, frozenset(loops))}
     size: Expr = number(array.dtype.itemsize * (2 if any(t.writes for t in accesses) else 1))
@@ -96,7 +96,7 @@ def _size(
 
 
 def _blocks(inner: For, loops: Mapping[Symbol, For], strides: Strides) -> tuple[Symbol, int] | None:
-    """The loop around that a loop's bounds move with, and by how much: so many iterations are new each time."""
+    """The enclosing loop on which a loop's bounds depend, and their stride: the number of new iterations each time."""
     bounds = (inner.lo, inner.hi)
     outer = {s for bound in bounds for s in strides.depends_on(bound, frozenset(loops))}
     if len(outer) != 1:
@@ -110,7 +110,7 @@ def _blocks(inner: For, loops: Mapping[Symbol, For], strides: Strides) -> tuple[
 
 
 def _parts(bound: Expr) -> tuple[Expr, ...]:
-    """The expressions of which a bound is the largest or the smallest."""
+    """The operands of a bound that is a maximum or a minimum; else the bound itself."""
     if isinstance(bound, Binary) and bound.op in ("min", "max"):
         return (*_parts(bound.lhs), *_parts(bound.rhs))
     return (bound,)

@@ -1,4 +1,4 @@
-"""What each loop does with the scalars that its body writes.
+"""Data flow of scalars in loops: private, reduction, live-out and loop-carried scalars.
 
     for i in range(n):       # t: private (assigned before it is read in every iteration)
         t = a[i]             # s: a reduction (only ever updated by one operator)
@@ -46,10 +46,10 @@ from appyc.ir.visit import children, scalars_read, scalars_written, statements, 
 
 @dataclass(frozen=True, slots=True)
 class CarriedScalar:
-    """A scalar whose value goes from one iteration to the next, or out of the loop in a way
-    that depends on which iterations assign it.
+    """A loop-carried scalar: an iteration may read the value of an earlier one, or the value is
+    live-out and depends on which iterations assign it.
 
-    read: where the value of an earlier iteration is seen; None where it is seen after the loop.
+    read: the read of a value from an earlier iteration; None where the value is read after the loop.
     """
 
     symbol: Symbol
@@ -59,7 +59,7 @@ class CarriedScalar:
 
 @dataclass(frozen=True, slots=True)
 class LoopScalars:
-    """The scalars that a loop writes, by the part they play. In order of their first write."""
+    """The scalars that a loop writes, by class, each class in order of their first write."""
 
     private: tuple[Symbol, ...]
     last: tuple[Symbol, ...]
@@ -68,7 +68,7 @@ class LoopScalars:
 
 
 def scalars_of(fn: Function) -> dict[Symbol, LoopScalars]:
-    """The answer for every `for` loop, by its variable."""
+    """The classes of the scalars of every `for` loop, by its variable."""
     live = _live_after(fn)
     loops = [node for node in walk(fn.body) if isinstance(node, For)]
     return {loop.var: _classify(loop, live[loop.var]) for loop in loops}
@@ -105,7 +105,7 @@ def _writes(body: Iterable[Stmt]) -> dict[Symbol, Loc]:
 
 
 def _only_operators(body: tuple[Stmt, ...]) -> dict[Symbol, str]:
-    """The operator of each scalar that the body touches in updates by that one, and nowhere else."""
+    """The reductions of the body: the operator of each scalar that occurs only in updates by that operator."""
     operators: dict[Symbol, set[str]] = {}
     elsewhere: set[Symbol] = set()
     for node in walk(body):
@@ -124,7 +124,7 @@ def _only_operators(body: tuple[Stmt, ...]) -> dict[Symbol, str]:
 
 @dataclass(slots=True)
 class _Flow:
-    """Scalars along the paths through a block.
+    """The data-flow facts of a block, over the paths through it.
 
     exposed: read before they are surely assigned, with the first such read. always: assigned
     on every path to the block's end; None where no path gets there. leaving: what is assigned
@@ -146,7 +146,7 @@ def _flow(body: tuple[Stmt, ...]) -> _Flow:
 
 
 def exposed(body: tuple[Stmt, ...]) -> dict[Symbol, Loc]:
-    """The scalars that an iteration reads before it has surely assigned them, and where."""
+    """The upward-exposed scalars: those that an iteration reads before it surely assigns them, and where."""
     return _flow(body).exposed
 
 
@@ -262,8 +262,8 @@ def _says_that_it_runs(holds: Expr | None, loop: For) -> bool:
 
 
 def _live_after(fn: Function) -> dict[Symbol, frozenset[Symbol]]:
-    """For each loop the scalars whose value at its end may be read: after it, or by the next
-    iteration of a loop around it."""
+    """The live-out scalars of each loop: those whose value at its end may be read, after it or by the next
+    iteration of an enclosing loop."""
     results = [result.value for result in fn.results if not isinstance(result.value, Symbol)]
     walker = _Liveness()
     walker.block(fn.body, frozenset(scalars_read(results)), _Exits(frozenset(), frozenset()))
@@ -279,7 +279,7 @@ class _Exits:
 
 
 class _Liveness:
-    """Backward over the program; `after` is the answer for each loop.
+    """Liveness analysis, backward over the program; `after` has the live-out scalars of each loop.
 
     A block makes live what it reads before it assigns, and kills what it surely assigns. Run
     again, it adds nothing to what one run makes live; so the head of a loop has what is live
@@ -333,7 +333,7 @@ class _Liveness:
         return live
 
     def _needs(self, loop: For | While) -> frozenset[Symbol]:
-        """What an iteration reads before it assigns it."""
+        """The upward-exposed scalars of an iteration, which it reads before it assigns them."""
         known = self._needed.get(id(loop))
         if known is None:
             recording, self._recording = self._recording, False

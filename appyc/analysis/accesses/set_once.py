@@ -1,4 +1,4 @@
-"""Scalars that are set at one place, and whose value from before that nobody sees."""
+"""Scalars with a single definition that reaches all their reads: no earlier value is ever read."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from appyc.ir.visit import scalars_read, statements
 
 
 def set_once(body: tuple[Stmt, ...]) -> set[Symbol]:
-    """Such scalars of one iteration of a loop, which hands none on to the next.
+    """The scalars with a single definition in one iteration of a loop that carries none of them.
 
-    In a loop inside, the value from that loop's last iteration is seen by who reads it ahead of the place, or outside
-    of the block that the place is in.
+    In an inner loop the definition of its last iteration would reach a read ahead of the assignment, or outside
+    of the block that holds the assignment: such scalars are left out.
     """
     targets = [n.target for n in statements(body) if isinstance(n, Assign | Update)]
     counts = Counter(targets)
     out: set[Symbol] = set()
 
     def look(block: tuple[Stmt, ...], outside: set[Symbol], *, repeated: bool) -> None:
-        """outside: what is read outside of the block."""
+        """outside: the scalars that are read outside of the block."""
         reads = [scalars_read(stmt) for stmt in block]
         for at, stmt in enumerate(block):
             if isinstance(stmt, Assign):

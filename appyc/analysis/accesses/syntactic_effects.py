@@ -1,7 +1,8 @@
-"""What statements touch and how long they are, each of them read once however often that is asked.
+"""Syntactic effects: the reads and writes of statements and their sizes, memoised by statement.
 
-Passes that try loops beside each other ask about the same statements for every try. Statements never change, and a
-rewritten loop has most of the old ones in it: so the answer for a block is put together from its statements' own.
+Passes that try to fuse adjacent loops ask about the same statements for every try. Statements never change, and a
+rewritten loop shares most of its statements with the old one. So the effects of a block are combined from the
+memoised effects of its statements.
 
     texts = Texts()
     texts.by(first.body)      reads every statement of it
@@ -21,7 +22,7 @@ from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_wr
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What a statement reads and writes, arrays and scalars together.
+    """The read and write sets of a statement, of arrays and scalars together.
 
     made: arrays that it makes, which it also writes. sizes: arrays whose lengths it asks for, which
     writing their elements does not change.
@@ -43,15 +44,15 @@ class Touched:
         )
 
     def is_free_of(self, other: Touched) -> bool:
-        """Whether the two may change places."""
+        """Whether there is no flow, anti or output dependence between the two, so that they may be reordered."""
         data = self.writes & (other.reads | other.writes) or self.reads & other.writes
         return not (data or self.made & other.sizes or self.sizes & other.made)
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Of some statements: what they touch; the arrays that they read and store into; how many nodes they have;
-    whether it matters how far they have come when something else happens."""
+    """The summary of some statements: what they touch; the arrays that they read and store into; their number of
+    nodes; whether they have side effects."""
 
     touched: Touched
     loaded: frozenset[Symbol]
@@ -62,16 +63,16 @@ class Text:
 
 @dataclass(slots=True)
 class Texts:
-    """The answers so far, by the identity of statements, which are kept for that."""
+    """A memo table of summaries, by the identity of statements, which are kept alive for that."""
 
     known: dict[int, tuple[Stmt, Text]] = field(default_factory=dict)
 
     def by(self, stmts: Iterable[Stmt]) -> Text:
-        """About some statements together."""
+        """The summary of several statements together."""
         return _together([self.of(stmt) for stmt in stmts])
 
     def of(self, stmt: Stmt) -> Text:
-        """About one statement."""
+        """The summary of one statement."""
         found = self.known.get(id(stmt))
         if found is None:
             found = self.known[id(stmt)] = stmt, self._read(stmt)
@@ -116,5 +117,5 @@ def _together(texts: list[Text]) -> Text:
 
 
 def has_effect_itself(node: Node) -> bool:
-    """Whether a node makes it matter, be its parts what they may."""
+    """Whether a node has a side effect of its own, whatever its children have."""
     return isinstance(node, Break | Continue | While) or raises_itself(node)

@@ -1,4 +1,4 @@
-"""Where an array is used, and in which loops."""
+"""Uses of arrays: the accesses to each array, with the loops around each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Loop: TypeAlias = For | While
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """An access, and the loops around it, outer ones first."""
+    """An access, and its enclosing loops, outermost first."""
 
     index: tuple[Expr, ...]
     around: tuple[Loop, ...]
@@ -26,7 +26,7 @@ def uses_of(fn: Function, array: Symbol) -> list[Use]:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Those of all arrays of a function, found in one walk.
+    """The uses of all arrays of a function, collected in one walk.
 
     sized: arrays whose lengths are asked for. outside: the loops around each `Alloc`, by its identity.
     """
@@ -55,7 +55,7 @@ class Uses:
         return cls(by_array, frozenset(sized), outside)
 
     def loops_within(self, alloc: Alloc, uses: list[Use]) -> tuple[Loop, ...]:
-        """The loops that are around every use of an array, and that the array is made outside of."""
+        """The loops that enclose every use of an array but not its allocation."""
         common = [loop for loop in uses[0].around if all(any(loop is x for x in use.around) for use in uses)]
         outside = self.outside[id(alloc)]
         return tuple(loop for loop in common if not any(loop is x for x in outside))

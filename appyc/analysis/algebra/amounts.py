@@ -1,4 +1,4 @@
-"""Arithmetic on estimates: float64 expressions, with constants put together as they arise."""
+"""Arithmetic on estimates: float64 expressions with constant folding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NONE = number(0)
 
 
 def value_of(expr: Expr) -> float | None:
-    """The number that an estimate is, where it depends on nothing."""
+    """The value of an estimate that is a constant; None for any other."""
     return expr.value if isinstance(expr, Const) and isinstance(expr.value, float) else None
 
 
@@ -47,7 +47,7 @@ def as_amount(expr: Expr) -> Expr:
 
 
 def trips_between(lo: Expr, hi: Expr, step: int) -> Expr:
-    """How often `range(lo, hi, step)` runs, not rounded."""
+    """The trip count of `range(lo, hi, step)`, not rounded."""
     first, last = as_amount(lo), as_amount(hi)
     if (left := value_of(first)) is not None and (right := value_of(last)) is not None:
         return number(max(0.0, (right - left) / step))

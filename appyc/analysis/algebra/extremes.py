@@ -1,4 +1,4 @@
-"""The least and the greatest value of an index with products in it, as expressions.
+"""Bounds of a non-affine index: the least and the greatest value of an index with products, as expressions.
 
     for i in range(1, m):
         for j in range(n):
@@ -32,7 +32,7 @@ _PART = "$part"
 
 @dataclass(frozen=True, slots=True)
 class Extremes:
-    """The ends, over the function's parameters, wherever none of `factors` is negative."""
+    """The bounds, over the function's parameters, valid wherever none of `factors` is negative."""
 
     least: Expr
     greatest: Expr
@@ -40,8 +40,8 @@ class Extremes:
 
 
 def extremes_of(affine: Affine, domain: isl.Set, index: isl.PwAff, loc: Loc) -> Extremes | None:
-    """The ends of an index over a set of iterations; None where they cannot be told, or where the
-    index surely begins below 0."""
+    """The bounds of an index over an iteration domain; None where they cannot be computed, or where the
+    lower bound is surely negative."""
     numbers = affine.sets.linear_of(index)
     if numbers is None:
         return None
@@ -78,7 +78,7 @@ def extremes_of(affine: Affine, domain: isl.Set, index: isl.PwAff, loc: Loc) -> 
 
 
 def _ends(affine: Affine, domain: isl.Set, value: isl.PwAff, loc: Loc) -> tuple[Expr, Expr] | None:
-    """The least and the greatest of a sum of loop variables, or less and more than these."""
+    """A lower and an upper bound of a sum of loop variables."""
     sets = affine.sets
     points = affine.possible(domain).intersect(sets.parameter(_PART).eq_set(value))
     moving = [name for name in sets.names(points) if name != _PART and affine.names[name].origin is None]
@@ -97,7 +97,7 @@ def _ends(affine: Affine, domain: isl.Set, value: isl.PwAff, loc: Loc) -> tuple[
 
 
 def _is_negative(value: Expr) -> bool:
-    """Whether a part begins below 0: such an index counts from the end, and a test would only fail."""
+    """Whether the lower bound of a part is negative: such an index counts from the end, and a test would only fail."""
     return isinstance(value, Const) and value.value.real < 0
 
 

@@ -1,9 +1,9 @@
-"""Integer expressions as sums of terms with factors: `(k + 1 + i) - k` is `i + 1`.
+"""Normal form of integer expressions: sums of terms with coefficients, so that `(k + 1 + i) - k` is `i + 1`.
 
     sum_of(2 * i - n + 3)  ->  Sum(terms={i: 2, n: -1}, constant=3)
 
-Terms are what is no sum, difference or multiple by a constant itself; equal ones are put together. Integers
-wrap, and sums of them with them: nothing is lost.
+A term is an expression that is no sum, difference or multiple by a constant itself; equal terms are combined.
+Integers wrap, and sums of them wrap alike, so the normal form is exact.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from appyc.ir.visit import rewrite, walk
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """terms: the factor of each, in the order of their first occurrence, none of them 0."""
+    """A sum of terms. terms: the coefficient of each, in the order of their first occurrence, none of them 0."""
 
     terms: Mapping[Expr, int]
     constant: int = 0
@@ -40,7 +40,7 @@ class Sum:
         }
 
     def written(self, loc: Loc) -> Expr:
-        """As an expression: what is added before what is taken away."""
+        """The sum as an expression: added terms before subtracted ones."""
         out: Expr | None = None
         number = Const(abs(self.constant), DType.INT64, loc=loc)
         ordered = sorted(self.terms.items(), key=lambda item: item[1] < 0)  # stable
@@ -61,7 +61,7 @@ class Sum:
 
 
 def sum_of(expr: Expr) -> Sum:
-    """An int64 expression's terms."""
+    """The normal form of an int64 expression."""
     match expr:
         case Const(value=int(number)):
             return Sum({}, number)
@@ -79,12 +79,12 @@ def sum_of(expr: Expr) -> Sum:
 
 
 def are_equal(one: Expr, other: Expr) -> bool:
-    """Whether two int64 expressions are one but for how their terms are put together."""
+    """Whether two int64 expressions have the same normal form, so that they are always equal."""
     return one == other or _regular(one) == _regular(other)
 
 
 def _regular(expr: Expr) -> Expr:
-    """An expression with its sums, and those inside its terms, written in one way."""
+    """An expression with its sums, and those inside its terms, in normal form."""
 
     def rule(node: Node) -> Node:
         if isinstance(node, Binary | Unary) and node.op in ("+", "-", "*") and node.dtype is DType.INT64:

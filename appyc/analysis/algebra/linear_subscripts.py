@@ -1,6 +1,6 @@
-"""Index expressions as plain numbers, and what these tell at once of two of them.
+"""Fast dependence tests on linear subscripts, by their coefficients, as in the GCD test.
 
-Most pairs of accesses are settled by a look at the factors: `a[i]` and `a[i]` meet only in one
+Most pairs of accesses are settled by their coefficients: `a[i]` and `a[i]` meet only in one
 iteration of a loop over i, `a[2*i]` and `a[2*i + 1]` never, `a[i + 1]` meets an `a[i]` that
 comes later and none that came before. Whole sets of iterations are compared only for the rest.
 """
@@ -15,7 +15,7 @@ from math import gcd
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A sum of named values with factors, and a constant. terms: by name, none with factor 0."""
+    """A linear subscript: a constant and named values with coefficients. terms: by name, none with coefficient 0."""
 
     terms: tuple[tuple[str, int], ...]
     constant: int
@@ -27,7 +27,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """About iterations of one loop, an earlier and a later one.
+    """A dependence test between two iterations of one loop, an earlier and a later one.
 
     var: the name of the loop's variable, which moves by multiples of `step`. is_shared: whether
     a name has one value in both (it belongs to the loops around).
@@ -38,7 +38,7 @@ class Question:
     is_shared: Callable[[str], bool]
 
     def never_equal(self, earlier: Linear, later: Linear) -> bool:
-        """Whether the values surely differ, whatever else the two iterations do."""
+        """Whether two subscripts are surely different in the two iterations: there is no dependence."""
         gap = earlier.constant - later.constant
         mine, other = dict(earlier.terms), dict(later.terms)
         by_step = mine.pop(self.var, 0), other.pop(self.var, 0)
@@ -52,7 +52,7 @@ class Question:
         return gap % divisor != 0 if divisor else gap != 0
 
     def _is_reached(self, gap: int, factor: int) -> bool:
-        """Whether a variable that moves on by some steps moves `factor` times it by `gap`."""
+        """Whether some positive number of steps of the variable changes `factor` times it by `gap`."""
         if factor == 0:
             return gap == 0
         moved, rest = divmod(gap, factor)

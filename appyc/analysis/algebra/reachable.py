@@ -1,4 +1,4 @@
-"""Which values the integers can have that the iterations of a loop hand on to each other.
+"""Value ranges of loop-carried integers, by abstract interpretation.
 
     p, q = 0, 1                         # at the loop:
     for t in range(steps):              #   p = 0 and q = 1, or p = 1 and q = 0
@@ -65,7 +65,7 @@ class Reachable:
 
 
 def reachable_states(fn: Function) -> Reachable:
-    """Empty where this takes too long to find out."""
+    """The reachable states of a function; empty where the analysis would take too long."""
     walker = _Walker(fn)
     try:
         walker.block(fn.body, frozenset([frozenset()]))
@@ -80,7 +80,7 @@ class _TooMuchError(Exception):
 
 @dataclass(slots=True)
 class _Jumps:
-    """The states in which a loop's iterations were left."""
+    """The states at the jumps that leave a loop's iterations."""
 
     breaks: set[State] = field(default_factory=set)
     continues: set[State] = field(default_factory=set)

@@ -1,7 +1,7 @@
-"""How an access moves through memory from one iteration of a loop to the next, by its text.
+"""Memory strides of accesses in the loops around them, by syntax.
 
-`a[i, j + 1]` comes to the next element with each j, and to another row with each i. This is for
-estimates: where nothing can be told, the answer is the dearer one.
+`a[i, j + 1]` has stride 1 in j and a stride of one row in i. The strides are for cost
+estimates: where a stride is unknown, the more expensive class is taken.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from appyc.ir.types import Layout
 from appyc.ir.visit import children, walk
 
 NEARBY = 4
-"""Elements from one access to the next that leave most of each line of memory used."""
+"""The largest stride, in elements, at which most of each cache line is used."""
 
 
 DEPTH = 3
-"""Definitions of scalars by scalars that are looked into: enough for indices, and few enough for
+"""The depth to which definitions of scalars are followed: enough for indices, and small enough for
 programs of a thousand lines."""
 
 
 class Pace(Enum):
-    """What consecutive iterations find: the same place, the next one (or one nearby), one that is far
-    away but always as far, or one that nobody can foretell."""
+    """The class of an access's stride in a loop: zero (the same element), small (the next element or one nearby),
+    large but constant, or unknown."""
 
     STILL = "still"
     STEADY = "steady"
@@ -36,7 +36,7 @@ class Pace(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Strides:
-    """Of the accesses in one loop nest.
+    """The strides of the accesses in one loop nest.
 
     defined: scalars with one assignment in the nest, and its value. changing: all others that it
     assigns.
@@ -60,7 +60,7 @@ class Strides:
         return cls(defined, frozenset(values.keys() - defined.keys()))
 
     def pace(self, array: Symbol, index: tuple[Expr, ...], loop: For) -> Pace:
-        """How an access moves with the iterations of a loop."""
+        """The class of an access's stride in a loop."""
         steps = [self.coefficient(i, loop.var) for i in index]
         if any(step is None for step in steps):
             return Pace.ANYWHERE
@@ -72,11 +72,11 @@ class Strides:
         return Pace.STEADY if self.stride(index[last], loop) <= NEARBY else Pace.FAR
 
     def stride(self, expr: Expr, loop: For) -> int:
-        """The distance between an index's values in consecutive iterations, where it has one; else 0."""
+        """The absolute stride of an index between consecutive iterations, where it is constant; else 0."""
         return abs((self.coefficient(expr, loop.var) or 0) * loop.step)
 
     def coefficient(self, expr: Expr, var: Symbol, depth: int = DEPTH) -> int | None:
-        """By how much an index grows with each step of `var`; None where that is no constant."""
+        """The coefficient of a loop variable in an index; None where it is not constant."""
         match expr:
             case Var() if expr.symbol == var:
                 return 1

@@ -1,4 +1,4 @@
-"""Products of values: `i*n + j` as a sum of named products, so that factors can be told apart.
+"""Polynomial index expressions: `i*n + j` as a linear sum of named products.
 
 isl knows sums only. A product of two values that change, or of one that changes with one that
 is fixed for the call, gets a name of its own, and what is multiplied is remembered:
@@ -59,7 +59,7 @@ class Products:
         return terms | ({(): value.constant} if value.constant else {})
 
     def evaluated(self, value: Linear, at: Mapping[str, int]) -> int:
-        """The sum for numbers in place of names; 0 for those that are not given."""
+        """The value of a sum with these numbers for its names; 0 for names that are not given."""
         return sum(
             number * _multiplied([at.get(name, 0) for name in factors], len(set(factors)) < len(factors))
             for factors, number in self.polynomial(value).items()

@@ -1,1 +1,1 @@
-"""Estimates of operations and memory traffic."""
+"""Cost models: estimates of operations and memory traffic."""

@@ -1,4 +1,4 @@
-"""The sizes of a call's arguments, kept without the arguments."""
+"""Argument sizes: the lengths and numbers among a call's arguments, kept without the arrays themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole function as a list of loops with their costs, for a forecast before it is called.
+"""The cost model of a whole function: its outer loops with their costs, for a forecast before the call.
 
     for t in range(steps):              runs = steps, trips = n, parallel
         for i in range(n): ...
@@ -23,7 +23,7 @@ from appyc.ir.visit import walk
 class Part:
     """A loop that is shared as a whole, or that one thread runs.
 
-    runs: how often it is come to. trips: its iterations, each at `cost`. width: iterations that
+    runs: how often it is executed. trips: its iterations, each at `cost`. width: iterations that
     may run at the same time, with those of loops right inside it; 1 for a loop in order.
     """
 

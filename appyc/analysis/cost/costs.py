@@ -1,4 +1,4 @@
-"""What a loop costs: how many operations, of which kind, and how much memory they touch.
+"""The cost model of a loop: its operations, by kind, and its memory footprint.
 
     for i in range(n):                      vector     m * 5               (in lanes over j)
         for j in range(m):                  scalar     m * 0.25 + 12       (the loops themselves)
@@ -47,16 +47,16 @@ from appyc.ir.types import DType
 from appyc.ir.visit import children, scalars_written, substitute, walk
 
 UNKNOWN_TRIPS = 16
-"""Where a trip count cannot be had before the loop runs."""
+"""The trip count that is assumed where it is not known before the loop runs."""
 
 LOOP_START = 12
-"""Scalar operations to set a loop up, and to do what is left of it after whole vectors."""
+"""The cost of a loop's set-up and of its remainder after whole vectors, in scalar operations."""
 
 CHAIN = 5
-"""Scalar operations in the time until the result of one can be used by the next."""
+"""The latency of a dependent operation, in scalar operations."""
 
 _LINES = {Pace.FAR: 0.25, Pace.ANYWHERE: 1}
-"""Lines of memory come to; one that can be foretold is there in time, mostly."""
+"""The weight of an access to a new cache line; at a constant stride it is mostly prefetched in time."""
 
 CALL = 40
 """Scalar operations in the time of a function of the C library, called on a number."""
@@ -106,7 +106,7 @@ def cost_of(loop: For, around: Mapping[Symbol, Expr] | None = None) -> LoopCost:
 
 
 def traffic_of(loop: For) -> dict[Symbol, Expr]:
-    """The bytes of each array that a loop moves, each place once, and twice if it is written."""
+    """The memory traffic of a loop: the bytes of each array, each element once, and twice if it is written."""
     counter = _Counter(loop, {})
     counter.body(loop.body, (loop,))
     trips = trips_of(loop, {})

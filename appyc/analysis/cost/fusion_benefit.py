@@ -1,12 +1,12 @@
-"""What it saves to run two loops as one, in bytes that need not come from memory twice.
+"""The benefit of loop fusion: the memory traffic that is saved by temporal reuse, in bytes.
 
     for i in range(n):                          x: n * 8 bytes, which the second loop
         s += x[i]                               finds in a register
     for j in range(n):
         q += x[j] * x[j]
 
-An array counts where both loops walk it alike, so that an iteration of the second finds the places
-near that the same iteration of the first has touched. Lengths that are not known are taken to be
+An array counts where both loops access it in the same order, so that an iteration of the second reuses the
+elements that the same iteration of the first has touched. Lengths that are not known are taken to be
 `NOMINAL`: what is compared is long beside long, and long beside short.
 """
 
@@ -38,7 +38,7 @@ MAX_TOTALS = 8
 
 
 def why_not_worthwhile(first: For, second: For) -> str | None:
-    """What speaks against joining loops that share no temporary; None where it pays."""
+    """The reason why the fusion of loops that share no temporary does not pay; None where it does."""
     totals = _totals(first, second)
     one, two = traffic_of(first), traffic_of(second)
     if len(one.keys() | two.keys()) > MAX_STREAMS:
@@ -50,7 +50,7 @@ def why_not_worthwhile(first: For, second: For) -> str | None:
 
 
 def is_worthwhile(one: Traffic, two: Traffic, alike: Collection[Symbol], part: float = WORTHWHILE) -> bool:
-    """Whether two loops that are one move much less, if that finds some arrays in the cache."""
+    """Whether the fused loop has much less memory traffic than the two, if it reuses some arrays from the cache."""
     before = sum(_amount(size) for size in (*one.values(), *two.values()))
     return sum(min(_amount(one[array]), _amount(two[array])) for array in alike) >= part * before
 
@@ -95,7 +95,7 @@ def _totals(*loops: For) -> int:
 
 
 def _walked_alike(first: For, second: For, array: Symbol) -> bool:
-    """Whether the two loops come to the array's places in one order, as far as these loops go."""
+    """Whether the two loops access the array's elements in the same order, as far as these loops go."""
     var = Var(first.var, loc=first.loc)
     mine = {(axis, i) for index in _indices(first, array) for axis, i in enumerate(index) if _names(i, first)}
     return any(

@@ -1,7 +1,7 @@
-"""Which loop of a nest the C back end will make vector lanes of: a forecast, for estimates of cost.
+"""Vectorisation forecast: the loop of a nest that the C back end will vectorise, for estimates of cost.
 
-What it does make of them is decided in `c_gen`, on the same grounds: a loop whose iterations may
-run side by side, with nothing in it that ends early, and accesses that come to neighbouring places.
+The decision itself is made in `c_gen`, on the same grounds: the loop is parallel, has no early
+exit, and its accesses have small strides.
 """
 
 from __future__ import annotations

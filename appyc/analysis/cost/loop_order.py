@@ -1,4 +1,4 @@
-"""Which order of a band's loops is the better one.
+"""The cost of loop orders in a band, for loop interchange.
 
 The elements that follow each other in time should follow each other in memory, at least for
 the loop whose iterations become lanes; then the outermost loop should be one that threads can
@@ -49,12 +49,12 @@ _VECTOR_OPS = ("+", "-", "*", "/")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cost:
-    """What is less is better, and what comes first counts most.
+    """The cost of a loop order, compared lexicographically; less is better.
 
-    distance: accesses that the loop of the lanes moves far away in memory, twice, and all
-    accesses once where there are no lanes. waiting: how many loops stand around the first
-    that threads may share. moving: accesses that the innermost loop moves at all. crossing:
-    pairs of loops that run through an array the other way round than it lies in memory.
+    distance: accesses with a large stride in the vectorised loop, twice, and all accesses
+    once where no loop is vectorised. waiting: the number of loops around the outermost
+    parallel one. moving: accesses that are not invariant in the innermost loop. crossing:
+    pairs of loops that traverse an array against its order in memory.
     """
 
     distance: int
@@ -63,7 +63,7 @@ class Cost:
     crossing: int
 
     def is_worth(self, written: Cost) -> bool:
-        """Whether to change the order for it: less by a quarter where lanes are concerned."""
+        """Whether the gain justifies an interchange: a quarter less distance, or else any lower cost."""
         if self.distance != written.distance:
             return 4 * self.distance <= 3 * written.distance
         return self < written
@@ -147,7 +147,7 @@ class OrderCosts:
 
     def _may_hold_lanes(self, order: Order, place: int) -> bool:
         """Whether vectors of the loop's iterations can be kept while the loops inside it run: the
-        body is arithmetic on one type of float, on elements that lie side by side or are the same."""
+        body is arithmetic on one type of float, on elements that are adjacent in memory or the same."""
         var = self._var(order[place])
         inner = [self.band.loops[number] for number in order[place + 1 :]]
         inner += [node for node in walk(self._body) if isinstance(node, For)]
@@ -167,7 +167,7 @@ class OrderCosts:
         return all(factor == 0 for factor in slow) and fast in (0, 1)
 
     def _crossing(self, order: Order) -> int:
-        """How many pairs of loops stand the other way round than the axes that they run along."""
+        """The number of pairs of loops in the opposite order of the axes that they traverse."""
         place = {self._var(number): at for at, number in enumerate(order)}
         count = 0
         for touch in self._touches:

@@ -1,1 +1,1 @@
-"""Loop nests that are recognised by what they compute: products, scans, searches, compactions."""
+"""Pattern recognition (idioms) in loop nests: matrix products, scans, searches, compactions."""

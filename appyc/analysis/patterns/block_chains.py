@@ -1,11 +1,11 @@
-"""Loops in a row of which each reads what those before it have written near its own row.
+"""Stencil chains for overlapped tiling: consecutive loops, each of which reads rows near its own from earlier ones.
 
     for i in range(1, n - 1): t[i] = x[i + 1] - x[i - 1]        a member: its row is i, of t
     for i in range(0, n - 2): y[i + 1] = t[i + 2] - t[i]        a member: its row is i + 1, of y; it wants t[row - 1]
     for i in range(0, n):     s += y[i] * t[i]                  a member: its row is i   and t[row + 1]
 
-A row is a place along the first axis. Where a block of rows is to be had of what the last loops make, the ones before
-them have to make some rows more, at each end of the block: `Member.near` (0 or less) and `Member.far`.
+A row is an index on the first axis. For a block of rows of the last loops' results, the earlier loops
+have to compute some more rows at each end of the block, its halo: `Member.near` (0 or less) and `Member.far`.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def reaching(members: Sequence[Member], fresh: Fresh) -> tuple[Member, ...] | No
         if not one.is_temporary(fresh):
             mine.append((0, 0))
         if not mine:
-            return None  # nobody reads what it writes
+            return None  # what it writes is dead
         near, far = min(n for n, _ in mine), max(f for _, f in mine)
         wanted = one.writes if one.is_temporary(fresh) else _wanted(one, needs)
         if wanted and not wanted <= fresh.made:
@@ -193,8 +193,8 @@ for each other, and those that follow save as much again."""
 
 
 def saves_traffic(members: Sequence[Member], last: Member) -> bool:
-    """Whether much of what the last loop moves is there already, if it comes to the rows that the others have just
-    come to. Something of it must be written by one of them."""
+    """Whether temporal reuse saves much of the last loop's traffic, if it accesses the rows that another member has
+    just accessed. One of the reused arrays must be written by that member."""
     for one in members:
         apart = dict(last.reads(one.writes | arrays_read(one.loop)))
         there = {array for array, rows in apart.items() if rows is not None}
@@ -206,8 +206,8 @@ def saves_traffic(members: Sequence[Member], last: Member) -> bool:
 def passes_by(
     stmt: Stmt, members: Sequence[Member], behind: Sequence[Stmt], made: frozenset[Symbol], texts: Texts
 ) -> bool:
-    """Whether a statement that stands behind the members may come before them. Where it may raise, nobody must be
-    able to see what they have written by then."""
+    """Whether a statement behind the members may be moved before them. Where it may raise, the members may write
+    only arrays made in the function, so that their writes are not observable."""
     if may_raise(stmt) and not all(one.writes <= made for one in members):
         return False
     mine = texts.of(stmt).touched
@@ -218,6 +218,6 @@ def passes_by(
 def touched_outside(
     arrays: Collection[Symbol], whole: Counter[Symbol], members: Sequence[Member]
 ) -> set[Symbol]:
-    """The arrays that anything but the members comes to. whole: how often all are accessed in the function."""
+    """The arrays that are accessed outside the members too. whole: how often all are accessed in the function."""
     inside = accesses_in([one.loop for one in members])
     return {array for array in arrays if whole[array] > inside[array]}

@@ -1,4 +1,4 @@
-"""Loops over columns, each of which adds up what stands in it: `for i: s = 0; for k: s += x[k, i]; out[i] = s / n`.
+"""Column reductions: loops over columns that reduce each one: `for i: s = 0; for k: s += x[k, i]; out[i] = s / n`.
 
 The inner loops walk down the array, far from one element to the next; the outer one goes along its rows.
 """

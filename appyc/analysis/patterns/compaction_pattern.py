@@ -1,9 +1,9 @@
-"""Arrays that a loop fills through a counter which grows between any two uses of it.
+"""Compaction (packing): arrays that a loop fills through a counter which grows between any two uses of it.
 
     for i in range(n):
         if x[i] > 0.0:
             out[k] = x[i]       every use of k is followed by a step in the same iteration,
-            k += 1              so no two iterations name one place of `out`
+            k += 1              so no two iterations name one element of `out`
 
 What holds is a fact of the counter's steps, all of them constants above zero: whether every
 use is followed by a step, or every use is preceded by one.
@@ -64,7 +64,7 @@ def _only_grows(loop: For, counter: Symbol) -> bool:
 
 
 def _growth(stmt: Stmt, counter: Symbol) -> int:
-    """By how much a statement surely moves the counter on."""
+    """A lower bound of the counter's increase by a statement."""
     match stmt:
         case Update(target=target, value=Const(value=int(step))) if target == counter:
             return step

@@ -1,4 +1,4 @@
-"""How a loop that may end early decides that it does: is it a search?
+"""Search loops: loops with an early exit whose test does not depend on earlier iterations.
 
     for i in range(n):              test                     rest             leaving
         x = a[i] * 2                    x = a[i] * 2             x = a[i] * 2     x = a[i] * 2
@@ -63,7 +63,7 @@ class Refusal:
 
 
 def leaves_early(loop: For) -> bool:
-    """Whether some iteration may be the last one before its time."""
+    """Whether the loop may have an early exit, before the end of its range."""
     return any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
 
 

@@ -1,4 +1,4 @@
-"""Nests that fill an array: one store of every element, with one expression."""
+"""Array fills: loop nests that store one expression into every element of an array."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def accesses_in(nodes: Node | Iterable[Node]) -> Counter[Symbol]:
 
 
 def distance(place: Expr, var: Symbol) -> int | None:
-    """How far an index is from a variable that a constant is added to; None where it is something else."""
+    """The constant offset c of an index `var + c`; None for any other index."""
     match place:
         case Var():
             return 0 if place.symbol == var else None

@@ -1,4 +1,4 @@
-"""Which nests of loops are products of matrices: told by what they read and write, not by how they are written.
+"""Matrix products: their recognition in loop nests, by what the nests read and write, in any loop order.
 
     for i in range(m):                          for i in range(m):
         for j in range(n):                          for k in range(l):
@@ -99,8 +99,8 @@ def chain_of(loop: For) -> tuple[For, ...]:
 
 
 def added_up(loop: For) -> tuple[Update, ...]:
-    """The updates that are all that a loop does, by products, with the scalars that are computed for them in their
-    places; none where it does anything else."""
+    """The updates of a loop by products, with the definitions of its scalars substituted into them; none where the
+    loop does anything else."""
     if len(loop.body) > MAX_STATEMENTS:
         return ()
     values: dict[Symbol, Expr] = {}
@@ -278,7 +278,7 @@ def _value_stored(body: tuple[Stmt, ...], summed: For, total: Symbol, last: Stor
                 if start is None:
                     return None
                 for symbol in scalars_written(summed.body):
-                    scalars.pop(symbol, None)  # what it is then, nobody knows
+                    scalars.pop(symbol, None)  # its value is then unknown
                 scalars[total] = Binary("+", start, Var(total, loc=stmt.loc), loc=stmt.loc)
             case Store(mask=None) if (stmt.array, stmt.index) == (last.array, last.index):
                 element = now(stmt.value)

@@ -1,7 +1,7 @@
-"""Products of matrices in triangles, as panels of rows: most of a panel is a rectangle, which a library can have.
+"""Triangular matrix products, cut into panels of rows: most of a panel is a rectangle, a product for a library.
 
     for i in range(n):                              # columns depend on the row: the panel's product is a triangle
-        for j in range(i + 1):                      # too, or has a few elements that nobody wants
+        for j in range(i + 1):                      # too, or has a few elements that are never used
             s = 0.0
             for k in range(m):
                 s += a[i, k] * b[j, k]

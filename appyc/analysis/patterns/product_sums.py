@@ -1,5 +1,5 @@
-"""Products of matrices in the middle of other work: sums that may be computed before the rest of a nest, and
-statements of a loop that may be done one after the other.
+"""Matrix products within larger nests, for loop distribution: sums that may be computed before the rest of a nest,
+and statements of a loop that may be distributed over loops of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a loop adds up, as products of two matrices: `scale * a[i, k] * b[k, j]`, and sums of such."""
+"""Terms of matrix products: a reduced value as a sum of `scale * a[i, k] * b[k, j]`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_fixed(nodes: Node | Iterable[Node], loops: Iterable[For]) -> bool:
 
 
 def coefficient(index: Expr, var: Symbol) -> int | None:
-    """By how much an index grows with a loop's variable; None where that is no constant."""
+    """The coefficient of a loop variable in an index; None where it is not constant."""
     if not any(isinstance(n, Var) and n.symbol == var for n in walk(index)):
         return 0
     match index:

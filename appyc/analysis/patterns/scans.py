@@ -1,4 +1,4 @@
-"""Loops that only hand on scalars by steps that can be put together: scans and linear recurrences.
+"""Scans (prefix sums) and linear recurrences: loops whose loop-carried scalars change by associative steps.
 
     for i in range(n):              t: a scan (+), the steps are x[i]
         t = t + x[i]                y: a linear recurrence, the steps are y -> a[i] * y + b[i]
@@ -49,7 +49,7 @@ LINEAR = "linear"
 
 
 def scans_of(loop: For, symbols: Iterable[Symbol]) -> tuple[Scan, ...] | None:
-    """The scans that the carried scalars of a loop are; None where one of them is none."""
+    """The scans of a loop, one for each loop-carried scalar; None where one of these is no scan."""
     carried = frozenset(symbols)
     if any(isinstance(n, While | Break | Continue | Alloc | Fail) for n in walk(loop.body)):
         return None  # which iterations run, or how far, is not known beforehand
@@ -85,7 +85,7 @@ def step_of(stmt: Assign | Update) -> Linear | None:
     if stmt.target in scalars_read(stmt.value):
         return linear_in(stmt.value, stmt.target)
     if not stmt.target.dtype.is_integer:
-        return None  # of floats, 0 times an infinity would be handed on
+        return None  # of floats, 0 times an infinity would be carried on
     return Linear(Const(0, stmt.target.dtype, loc=stmt.loc), stmt.value)
 
 

@@ -1,4 +1,4 @@
-"""Products that a loop adds to a matrix step by step, a column times a row each, and which of it may wait.
+"""Rank-1 updates: a loop that adds a column times a row to a matrix in each step, and which updates may be delayed.
 
 for k in range(n):
     for i in range(k + 1, n):                   # a column, which the step needs at once
@@ -7,8 +7,8 @@ for k in range(n):
         for j in range(k + 1, n):               # most of these elements no step needs for long
             a[i, j] -= a[i, k] * a[k, j]
 
-A step may multiply copies that it has made of what it takes from the matrix, to have them side by side. What waits
-reads the matrix, where all steps' columns still are when the copies are another step's:
+A step may multiply copies of its column and row, which are contiguous in memory. A delayed update
+reads the matrix instead, which still holds the columns of all steps when the copies are another step's:
 
     for i in range(k + 1, n):
         column[i] = a[i, k]
@@ -40,7 +40,7 @@ class Steps:
     """A loop whose last statement is `for rows: for columns: update`, by products of what `outer` moves along.
 
     The columns may end at the row, in a straight line; where else a bound moves, it moves with `outer`, no further on
-    than the next step. update: reads what was copied in the place of copies.
+    than the next step. update: reads the source of each copy instead of the copy.
     """
 
     outer: For
@@ -84,7 +84,7 @@ class _Copy:
 
 
 def _from_matrix(updates: tuple[Update, ...], outer: For, rows: For, columns: For) -> tuple[Update, ...]:
-    """The updates with what was copied in the place of copies."""
+    """The updates with each copy replaced by its source: copy propagation."""
     copies = {copy.array: copy for copy in _copies_in(outer)}
 
     def rule(node: Node) -> Node:
@@ -100,7 +100,7 @@ def _from_matrix(updates: tuple[Update, ...], outer: For, rows: For, columns: Fo
 
 
 def _copies_in(outer: For) -> list[_Copy]:
-    """The copies that hold what they were made of when a step comes to its last statement."""
+    """The available copies at a step's last statement: neither copy nor source has been overwritten."""
     found: list[_Copy] = []
     for stmt in outer.body[:-1]:
         written = arrays_written(stmt)
@@ -111,8 +111,8 @@ def _copies_in(outer: For) -> list[_Copy]:
 
 
 def _copy_by(stmt: Stmt, loop: For, outer: For) -> _Copy | None:
-    """What a statement of a loop copies, if nothing else in the loop comes to the copy, or changes what another
-    iteration copies."""
+    """The copy that a statement of a loop makes, if nothing else in the loop accesses the copy, or changes what
+    another iteration copies."""
     if not isinstance(stmt, Store) or not isinstance(source := stmt.value, Load):
         return None
     if stmt.mask is not None or source.mask is not None or stmt.index != (Var(loop.var, loc=stmt.loc),):
@@ -134,7 +134,7 @@ def _copy_by(stmt: Stmt, loop: For, outer: For) -> _Copy | None:
 
 
 def _covers(copied: For, along: For, rows: For) -> bool:
-    """Whether a loop copies all that another one comes to, in whichever row."""
+    """Whether the iteration domain of a copying loop contains that of another loop, in every row."""
     last: dict[Symbol, Expr] = {
         rows.var: Binary("-", rows.hi, Const(1, DType.INT64, loc=rows.loc), loc=rows.loc)
     }
@@ -143,7 +143,7 @@ def _covers(copied: For, along: For, rows: For) -> bool:
 
 def is_apart(steps: Steps) -> bool:
     """Whether rows and columns that lie behind all steps of a group are none that these multiply: what the group
-    adds to the matrix may be added at once, in its place."""
+    adds to the matrix may be added at once, in place."""
     return all(
         load.array != steps.update.target or _lies_before(load, steps)
         for term in steps.terms
@@ -169,7 +169,7 @@ def _begins_soon(lo: Expr, outer: For, nest: tuple[For, ...]) -> bool:
 
 def last_may_wait(loop: For) -> bool:
     """Whether the last statement, an update of a matrix by products, may be done for all iterations when they are
-    over: nothing in the loop comes to what it writes, or changes what it reads."""
+    over: nothing else in the loop accesses what it writes, or changes what it reads."""
     legality = Legality.of(alone(loop))
     graph = statement_graph(legality, loop)
     last = len(loop.body) - 1

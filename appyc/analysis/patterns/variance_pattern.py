@@ -1,4 +1,4 @@
-"""Loops that do nothing but add up products of deviations: `q += (x[i] - m) * (y[i] - k)`.
+"""Variance and covariance: loops that only reduce products of deviations, `q += (x[i] - m) * (y[i] - k)`.
 
 What is deviated from, m and k, does not change in the loop; what deviates, x[i] and y[i], is an expression
 that does. Squares are products of a deviation with itself, however they are written.

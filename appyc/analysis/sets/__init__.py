@@ -1,1 +1,1 @@
-"""Parametric integer sets, through isl, and what connects them with the IR."""
+"""Presburger sets: parametric integer sets, through isl, and their translation from and to the IR."""

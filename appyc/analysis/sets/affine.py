@@ -1,4 +1,4 @@
-"""IR expressions as piecewise affine functions, conditions as sets.
+"""Piecewise affine functions and Presburger sets for the expressions and conditions of the IR.
 
 Every integer expression has a value here. Where it is affine (`+ - *` by constants, `//`
 and `%` by positive constants, minimum, maximum, choice by an affine condition) the value

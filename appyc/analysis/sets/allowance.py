@@ -1,4 +1,4 @@
-"""How much isl may work for one function, in its own operations, so that every machine gets the same answers.
+"""The work budget of isl for one function, in isl's own operations, so that every machine gets the same answers.
 
 A question is tried with little work first. Nearly all that programs ask is answered then; what is
 harder is tried with more, and taken from what the whole function has. When that is used up the easiest
@@ -40,7 +40,7 @@ QUESTIONS_PER_NODE = 10
 
 @dataclass(slots=True)
 class Allowance:
-    """What is left for one function. unanswered: how many questions had to be given up."""
+    """The remaining work budget of one function. unanswered: the number of questions that were given up."""
 
     left: int = TOTAL
     unanswered: int = 0
@@ -52,7 +52,7 @@ class Allowance:
         return cls(TOTAL + PER_NODE * nodes, questions=QUESTIONS + QUESTIONS_PER_NODE * nodes)
 
     def tries(self) -> Iterator[int]:
-        """The work that a question is given, one try after the other. Each but the first is counted."""
+        """The work budgets of a question's successive tries. Each but the first is counted."""
         if self.questions <= 0:
             return
         self.questions -= 1

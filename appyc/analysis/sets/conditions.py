@@ -1,4 +1,4 @@
-"""Sets of parameter values as IR conditions: what isl found, said in the program's own terms."""
+"""Code generation from sets: sets of parameter values, as isl computes them, to IR conditions and texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The value of an IR expression for known arguments: for a second look at a call that was refused."""
+"""Evaluation of IR expressions for concrete arguments, to re-examine a call that was refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Number: TypeAlias = Any
 """A Python or NumPy number, or an array of them: one for each iteration of a loop."""
 
 NOWHERE = -(1 << 62)
-"""What is read where an index is out of range: it is no place of any array either."""
+"""The value that is read where an index is out of range: it is no valid index of any array either."""
 
 _BINARY: dict[str, Callable[[Number, Number], Number]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "//": np.floor_divide, "%": np.remainder,
@@ -98,7 +98,7 @@ def evaluate(expr: Expr, known: Mapping[Symbol, Any]) -> Number:
 
 
 def places_of(values: Number, extent: int) -> Number:
-    """Indices of an axis as places: a negative one counts from the end, NOWHERE if it is out of range."""
+    """Indices of an axis, normalised: a negative one counts from the end, NOWHERE if it is out of range."""
     values = np.asarray(values)
     if values.dtype.kind == "u":
         values = np.where(values > np.iinfo(np.int64).max, NOWHERE, values.astype(np.int64))

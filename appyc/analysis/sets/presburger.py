@@ -1,4 +1,4 @@
-"""The one door to isl: parametric integer sets, with a bound on the work.
+"""The interface to isl: parametric integer sets, with a bound on the work.
 
 Everything that an analysis speaks of (loop variables, extents, scalars, values that it
 cannot see into) is a named parameter of a set without dimensions. isl aligns parameters
@@ -110,8 +110,8 @@ class Presburger:
     def equal(self, lhs: isl.PwAff, rhs: isl.PwAff) -> tuple[isl.Set, isl.Set]:
         """Where two values are equal, and where they differ.
 
-        Of values with cases isl makes two pieces for each pair of cases that differ, and what is left of all
-        but the equal ones is a third of that.
+        Of values with cases isl makes two pieces for each pair of cases that differ; the complement of the
+        equal values has a third as many.
         """
         same = lhs.eq_set(rhs)
         if lhs.n_piece() == 1 and rhs.n_piece() == 1:
@@ -356,7 +356,7 @@ class _OutOfWorkError(Exception):
 
 
 def is_out_of_work(error: BaseException) -> bool:
-    """Whether an error says that isl has come to its bound."""
+    """Whether an error says that isl has reached its bound."""
     return isinstance(error, _OutOfWorkError) or "maximal number of operations" in str(error)
 
 
