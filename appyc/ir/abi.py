@@ -6,7 +6,7 @@ A C kernel is `int32_t kernel(int64_t *frame)`. The frame holds, in this order:
     parameters  an array takes 1 + 2*ndim slots: data pointer, extents, strides in bytes;
                 a scalar one slot (complex128: two, real then imaginary), its value in the
                 low bytes: bool and integers extended to 64 bits, float32 and float64 as
-                their own bits, complex64 as two float32 side by side
+                their own bits, complex64 as two adjacent float32
     results     a scalar as above (out); an array that the function made 1 + ndim slots: data
                 pointer, which is the caller's to free, and extents; one that is a parameter none
     fault       FAULT_SLOTS slots: site, value, extent (out); the second is Python's recursion limit (in)
@@ -77,7 +77,7 @@ def frame_layout(fn: Function) -> FrameLayout:
 
 @dataclass(frozen=True, slots=True)
 class FaultSite:
-    """One place in a kernel that can raise.
+    """A location in a kernel that can raise.
 
     error: the builtin exception's name. message: for `str.format`, with `{value}` and `{extent}`
     where the fault slots go, such as "index {value} is out of bounds for axis 0 of 'a' with size {extent}".

@@ -66,8 +66,8 @@ class Branch(Node):
 
 @dataclass(frozen=True, slots=True)
 class ProgramIndex(Node):
-    """The program's place in its grid, the last axis running fastest; `counts` has the number of
-    places on each axis but the first."""
+    """The program's index in its grid, the last axis running fastest; `counts` has the number of
+    programs on each axis but the first."""
 
     targets: tuple[Symbol, ...]
     counts: tuple[Expr, ...]
@@ -145,7 +145,7 @@ class Launch(Node):
 
 @dataclass(frozen=True, slots=True)
 class ReadBack(Node):
-    """`target = cell[0]`: a scalar that a kernel left in memory comes to the host."""
+    """`target = cell[0]`: copies a scalar that a kernel left in memory to the host."""
 
     target: Symbol
     cell: Symbol

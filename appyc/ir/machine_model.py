@@ -22,7 +22,7 @@ behind from there.)"""
 
 ENOUGH_FOR_ALL = 1 << 21
 """Multiplications of one product that keep all threads of a machine busy, so that several of them are better
-computed one after the other. (128 rows: below that, a BLAS leaves a part of its threads idle.)"""
+computed in order. (128 rows: below that, a BLAS leaves a part of its threads idle.)"""
 
 
 OWN_WORTH = 0.9
@@ -44,7 +44,7 @@ class Machine:
     outside of the cache with all threads at it. fork: to start threads that wait for work, and to
     wait for the last of them. wake: the same where they sleep. awake: for how long they wait
     before they do. past_bytes: what a loop touches, from which on its results are written past the
-    caches: they would not be there any more when somebody reads them. library_product, own_product: for a
+    caches: they would be evicted before they are read. library_product, own_product: for a
     multiplication and an addition in a product of matrices on one thread, by the library and by what is
     compiled here.
     """
@@ -108,7 +108,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A loop's cost in numbers: operations in lanes and one by one, lines come to, bytes touched."""
+    """A loop's cost in numbers: operations in lanes and one by one, cache lines gathered, bytes touched."""
 
     vector: float
     scalar: float
@@ -121,8 +121,8 @@ class Gpu:
     """A graphics processor, in nanoseconds; `full` is a number of threads.
 
     call: for a call's arguments and the way back. launch: for a kernel, in a row of them. over_byte,
-    back_byte: to its memory, and from there. byte: of a stream in its memory. line: for coming to
-    another place in it. operation: on 8 bytes, with at least `full` threads at work; lone: of a
+    back_byte: to its memory, and from there. byte: of a stream in its memory. line: for an access
+    to another line of it. operation: on 8 bytes, with at least `full` threads at work; lone: of a
     thread on its own.
     """
 

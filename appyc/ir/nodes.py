@@ -240,7 +240,7 @@ class AnyLane(Node):
 
 @dataclass(frozen=True, slots=True)
 class Places(Node):
-    """The place of an axis that iteration i touches: `array[i + offset]`, or `i + offset` without one."""
+    """The index on an axis that iteration i touches: `array[i + offset]`, or `i + offset` without an array."""
 
     array: Symbol | None
     offset: Expr
@@ -248,9 +248,9 @@ class Places(Node):
 
 @dataclass(frozen=True, slots=True)
 class Apart(Node):
-    """True where no iteration of range(lo, hi, step) touches a place that another one writes: an inspector.
+    """An inspector: true where no iteration of range(lo, hi, step) touches an element that another one writes.
 
-    extent: of the axis that the places are in. A negative number counts from its end, and one
+    extent: of the axis that is indexed. A negative number counts from its end, and one
     that is out of range is not looked at (nor one that an index array has no element for), for
     the access itself raises. optional: the answer may be False unseen, where looking would cost
     more than it brings.
@@ -295,16 +295,16 @@ class Likely(Node):
 
 
 CHAINS = 4
-"""How many rows of operations that wait for one another a processor's core is given at one time."""
+"""The number of dependence chains that one core executes simultaneously."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workers(Node):
-    """How many iterations of a parallel loop the machine has room for at one time: CHAINS for each
+    """The number of iterations of a parallel loop that the machine runs simultaneously: CHAINS for each
     thread of a CPU, or the programs of a GPU; int64, at least CHAINS.
 
     For cutting a range into parts. What a program computes may depend on it only where sums
-    may be put together in another order.
+    may be combined in another order.
     """
 
     @property
@@ -314,9 +314,9 @@ class Workers(Node):
 
 @dataclass(frozen=True, slots=True)
 class View(Node):
-    """An array as an argument: all of it, or the elements `array[first + place @ steps]` at each place of `shape`.
+    """An array as an argument: all of it, or the elements `array[first + index @ steps]` for each index in `shape`.
 
-    steps: for each axis of the view the steps along all axes of the array, one after the other. written: its elements
+    steps: for each axis of the view the steps along all axes of the array, in order. written: its elements
     may be stored into.
     """
 
@@ -356,7 +356,7 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True)
 class Reduce(Node):
-    """`value` at all places of `axes`, each from 0 to its extent, combined with an op of
+    """A reduction of `value` over all indices of `axes`, each from 0 to its extent, with an op of
     REDUCTION_OPS, `start` among them. Stands in the value of an `Assign` or a `ForAll` alone, and
     only `expand_tensors` ever sees one.
 
@@ -415,7 +415,7 @@ class Reduction:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A scalar that iterations hand on, each after a step that can be put together with others.
+    """A scan: a loop-carried scalar that each iteration changes by an associative step.
 
     op: of REDUCTION_OPS, where every step is `symbol = symbol op value`; "linear" where each is
     `symbol = factor * symbol + value`. Neither the values nor whether a step is made depend on
@@ -423,7 +423,7 @@ class Scan:
     before the value they start from.
 
     fades: a number too small to be a normal one may be taken for 0. Products of factors below 1
-    come to that, and processors take a hundred times as long for the numbers in between.
+    become that small, and processors take a hundred times as long for the numbers in between.
     """
 
     op: str
@@ -460,9 +460,9 @@ class LoopCost:
     """An estimate of what a loop is to the machine, in float64 expressions that have a value before it.
 
     Of one iteration, with all loops inside it: vector, the operations done in lanes, in units of
-    one on 8 bytes; scalar, those that are done one by one; gathers, accesses that each come to
-    another line of memory. Of all memory that is touched: `bytes`, and `bytes_each` for every
-    iteration; a place counts once, however often it is used, and twice if it is written.
+    one on 8 bytes; scalar, those that are done one by one; gathers, accesses that each touch
+    another line of memory. The memory footprint: `bytes`, and `bytes_each` for every
+    iteration; an element counts once, however often it is used, and twice if it is written.
     """
 
     vector: Expr
@@ -491,12 +491,12 @@ class ProductShape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Product(Node):
-    """What a nest of loops over `rows`, `columns` and `summed` comes to, in any order of the loops:
+    """The matrix product that a nest of loops over `rows`, `columns` and `summed` computes, in any loop order:
 
         target = keep * target + scale * (the sum over `summed` of left * right)
 
     target depends on rows and columns, left on rows and summed, right on summed and columns, each
-    index on one of them at most, by a constant factor; no two places of rows and columns have one
+    index on one of them at most, by a constant factor; no two iterations of rows and columns share an
     element of the target, and the nest touches its array nowhere else. keep: None where the target
     is not read, scale: None for 1; both are the same in all iterations. shape: ALL where no bound moves
     with the row, else which bound of the columns' loop does, by one in each row: `row + c`, or
@@ -584,8 +584,8 @@ class For(Node):
     data of each iteration's own are all that they share. What the iterations do beside handing on may be done in any
     order, by whoever knows what the scans hold where each starts.
 
-    streams: arrays that the iterations fill, place after place, for nobody in this function to read:
-    where there is more of them than caches hold, they may be written past the caches.
+    streams: arrays that the iterations fill in order and that are not read in this function:
+    where they exceed the caches, non-temporal stores may write them.
 
     product: all that the nest does, where that is a product of matrices; a library may do it instead.
 
@@ -634,7 +634,7 @@ class Break(Node):
 
 @dataclass(frozen=True, slots=True)
 class Continue(Node):
-    """Goes to the next iteration of the innermost loop."""
+    """`continue`: ends this iteration of the innermost loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -653,14 +653,14 @@ class Alloc(Node):
 
 @dataclass(frozen=True, slots=True)
 class ForAll(Node):
-    """`array[index] = value` at all places of `axes`, each from 0 to its extent.
+    """`array[index] = value` for all indices of `axes`, each from 0 to its extent.
 
-    Every value is read before any is stored, in the order of the places. Only `expand_tensors`
+    Every value is read before any is stored, in the order of the indices. Only `expand_tensors`
     ever sees one.
 
-    where: at the places for which it holds. position: how many of those come before, in the
-    order of the places; an int64 that `index` and `value` may use. op: one of BINARY_OPS; the
-    elements become `array[index] op value`, one place after the other. checked: as in Load, of
+    where: for the indices for which it holds. position: how many of those come before, in the
+    order of the indices; an int64 that `index` and `value` may use. op: one of BINARY_OPS; the
+    elements become `array[index] op value`, one index after another. checked: as in Load, of
     the access to `array`.
 
     clauses: what a pragma asked of the loops over the axes, one for each; () without a pragma.
