@@ -25,12 +25,8 @@ from appyc.ir.nodes import (
     Function,
     If,
     Load,
-    LoopCost,
     Node,
-    Operand,
-    Product,
     Reduction,
-    Scan,
     Stmt,
     Store,
     Symbol,
@@ -38,6 +34,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.schedule import LoopCost, Operand, Product, Scan
 
 N = TypeVar("N", bound=Node)
 Rule: TypeAlias = Callable[[Node], "Node | tuple[Node, ...]"]

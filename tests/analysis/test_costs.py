@@ -8,7 +8,8 @@ import pytest
 
 from appyc.analysis.algebra.amounts import value_of
 from appyc.analysis.cost.costs import CALL, CALL_IN_LANES, CHAIN, LOOP_START, UNKNOWN_TRIPS, cost_of
-from appyc.ir.nodes import For, Intrinsic, LoopCost, LoopMode
+from appyc.ir.nodes import For, Intrinsic, LoopMode
+from appyc.ir.schedule import LoopCost
 from appyc.ir.types import DType
 from tests.ir_makers import (
     Program,

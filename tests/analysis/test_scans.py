@@ -6,8 +6,8 @@ import pytest
 
 from appyc.analysis.patterns.compaction_pattern import Packed, packed_arrays
 from appyc.analysis.patterns.scans import linear_in, scans_of, steps_of
-from appyc.ir.nodes import Scan
 from appyc.ir.printer import print_expr, print_stmt
+from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
 from tests.ir_makers import (
     Program,

@@ -11,8 +11,9 @@ import pytest
 
 from appyc import pipeline
 from appyc.ir.machine_model import ENOUGH_FOR_ALL
-from appyc.ir.nodes import Alloc, For, Function, If, LoopMode, ProductShape
+from appyc.ir.nodes import Alloc, For, Function, If, LoopMode
 from appyc.ir.printer import print_expr
+from appyc.ir.schedule import ProductShape
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.options import Options

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from appyc.errors import DependenceError, PragmaError
-from appyc.ir.nodes import Alloc, Clauses, For, Function, If, LoopMode, Reduction, Scan
+from appyc.ir.nodes import (
+    Alloc,
+    Clauses,
+    For,
+    Function,
+    If,
+    LoopMode,
+    Reduction,
+)
+from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of, walk

@@ -33,7 +33,6 @@ from appyc.ir.nodes import (
     If,
     Intrinsic,
     Load,
-    LoopCost,
     LoopMode,
     Node,
     Stmt,
@@ -43,6 +42,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.schedule import LoopCost
 from appyc.ir.types import DType
 from appyc.ir.visit import children, scalars_written, substitute, walk
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from appyc.errors import Loc, Note
-from appyc.ir.nodes import Clauses, Expr, For, Reduction, Scan, Symbol
+from appyc.ir.nodes import Clauses, Expr, For, Reduction, Symbol
+from appyc.ir.schedule import Scan
 
 
 def loop_text(var: Symbol, clauses: Clauses | None) -> str:

@@ -14,7 +14,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from appyc.ir.nodes import Binary, Const, Expr, For, If, Load, Node, Scan, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import (
+    Binary,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, children, walk
 

@@ -35,9 +35,6 @@ from appyc.ir.nodes import (
     For,
     Load,
     Node,
-    Operand,
-    Product,
-    ProductShape,
     Stmt,
     Store,
     Symbol,
@@ -46,6 +43,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.raising import may_raise
+from appyc.ir.schedule import Operand, Product, ProductShape
 from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written, substitute, walk
 
 MAX_STATEMENTS = 8

@@ -18,7 +18,6 @@ from appyc.ir.nodes import (
     For,
     Load,
     Node,
-    Operand,
     Stmt,
     Store,
     Symbol,
@@ -27,6 +26,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import may_raise
+from appyc.ir.schedule import Operand
 from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
 
 

@@ -32,7 +32,6 @@ from appyc.ir.nodes import (
     If,
     Load,
     Node,
-    Scan,
     Stmt,
     Store,
     Symbol,
@@ -42,6 +41,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import may_raise
+from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, children, scalars_read, walk
 

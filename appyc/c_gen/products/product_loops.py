@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.ir.machine_model import ENOUGH, FEWEST
-from appyc.ir.nodes import Binary, Expr, For, Operand, Product, ProductShape, Symbol, Var
+from appyc.ir.nodes import Binary, Expr, For, Symbol, Var
+from appyc.ir.schedule import Operand, Product, ProductShape
 from appyc.ir.visit import loops_of, walk
 
 

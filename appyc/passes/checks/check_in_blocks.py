@@ -25,7 +25,6 @@ from appyc.ir.nodes import (
     Likely,
     Load,
     Logical,
-    LoopCost,
     LoopMode,
     Node,
     Reduction,
@@ -38,6 +37,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import may_raise, raises_itself
+from appyc.ir.schedule import LoopCost
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import (
     children,

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir.gpu_program import GpuProgram
-from appyc.ir.nodes import For, Function, Node, ProductShape, Workers
+from appyc.ir.nodes import For, Function, Node, Workers
+from appyc.ir.schedule import ProductShape
 from appyc.ir.visit import map_loops, rewrite
 from appyc.passes.gpu.atomic_updates import atomic_updates
 from appyc.passes.gpu.expand_allocations import expand_allocations

@@ -44,8 +44,6 @@ from appyc.ir.nodes import (
     Load,
     LoopMode,
     Node,
-    Operand,
-    Product,
     Result,
     Stmt,
     Store,
@@ -55,6 +53,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import may_raise
+from appyc.ir.schedule import Operand, Product
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, substitute, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.grid_kernels import GridKernel, finish_kernel

@@ -52,7 +52,8 @@ from appyc.analysis.patterns.panel_pattern import panels_of
 from appyc.analysis.patterns.product_sums import pieces_of, sums_in
 from appyc.analysis.patterns.step_pattern import steps_of
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import For, Function, If, ProductShape, Stmt
+from appyc.ir.nodes import For, Function, If, Stmt
+from appyc.ir.schedule import ProductShape
 from appyc.ir.visit import loops_of
 from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.locality.product_panels import of_panels

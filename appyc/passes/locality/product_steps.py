@@ -33,11 +33,10 @@ from appyc.ir.nodes import (
     For,
     If,
     Load,
-    Operand,
-    ProductShape,
     Stmt,
     Var,
 )
+from appyc.ir.schedule import Operand, ProductShape
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import substitute
 from appyc.passes.locality.product_versions import ProductVersions, conjunction

@@ -20,15 +20,13 @@ from appyc.ir.nodes import (
     If,
     Load,
     Logical,
-    Operand,
-    Product,
-    ProductShape,
     Stmt,
     Store,
     Symbol,
     Update,
     Var,
 )
+from appyc.ir.schedule import Operand, Product, ProductShape
 from appyc.ir.types import ArrayType, Layout
 from appyc.ir.visit import loops_of, rename, substitute
 from appyc.passes.node_builders import integer, trip_count, zero

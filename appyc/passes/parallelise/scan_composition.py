@@ -26,13 +26,13 @@ from appyc.ir.nodes import (
     LoopMode,
     Node,
     Reduction,
-    Scan,
     Stmt,
     Store,
     Symbol,
     Update,
     Var,
 )
+from appyc.ir.schedule import Scan
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rewrite_all, scalars_written, walk
 from appyc.passes.node_builders import identity, integer, truth

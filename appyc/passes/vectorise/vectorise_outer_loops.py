@@ -47,7 +47,6 @@ from appyc.ir.nodes import (
     If,
     Intrinsic,
     Load,
-    LoopCost,
     LoopMode,
     Node,
     Reduction,
@@ -60,6 +59,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import may_raise
+from appyc.ir.schedule import LoopCost
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     arrays_read,
