@@ -107,7 +107,7 @@ def generate(
 
 def _emit_callee(module: ModuleContext, fn: Function) -> None:
     """Writes a function that the program calls."""
-    ctx = FunctionContext(module, allocated=_allocated(module, fn), in_callee=True)
+    ctx = FunctionContext(module, allocated=_allocated(module, fn), in_callee=True, schedule=fn.schedule)
 
     def statements() -> None:
         declare_scalars(ctx, _locals(module, fn))
@@ -128,7 +128,7 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
     fn = module.fn
     allocated = _allocated(module, fn)
     generators = _first_generators(module)
-    ctx = FunctionContext(module, allocated=allocated, generators=frozenset(generators))
+    ctx = FunctionContext(module, allocated=allocated, generators=frozenset(generators), schedule=fn.schedule)
     name = module.names.fresh(fn.name)
     parameters = ["int64_t *frame", "int64_t *fault", "const int64_t threads"]
     for symbol in fn.params:

@@ -14,6 +14,7 @@ from appyc.errors import LeftToPython, Loc
 from appyc.ir.abi import FaultSite
 from appyc.ir.nodes import Alloc, Binary, Call, Const, Fail, For, Function, Load, Node, Store, Symbol, Update
 from appyc.ir.raising import is_never_negative
+from appyc.ir.schedule import UNSCHEDULED, Schedule
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import arrays_written, walk
 from appyc.options import Options
@@ -82,6 +83,7 @@ class FunctionContext:
     may_stream: there is a variable `streams` that says whether non-temporal stores are used.
     lines: for arrays with non-temporal stores, the element of a line's buffer to store to instead. generators: arrays
     of generators whose first element is kept in a variable, so that it is not loaded again for each number.
+    schedule: that of the function of the IR that this one is, or is a part of.
     """
 
     module: ModuleContext
@@ -97,6 +99,7 @@ class FunctionContext:
     in_callee: bool = False
     lines: Mapping[Symbol, str] = field(default_factory=dict)
     generators: frozenset[Symbol] = frozenset()
+    schedule: Schedule = UNSCHEDULED
 
     def name(self, symbol: Symbol) -> str:
         if symbol in self.renamed:

@@ -48,7 +48,8 @@ def emit_end(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
     rows.append(nest[0])
     add = ctx.module.helpers.plain("profile_add")
     row = f"{TABLE} + {len(rows) - 1} * profile_width"
-    cost = cost_text(ctx, nest) if nest[0].cost is not None else "0, 0, 0, 0, 0, 0"
+    known = ctx.schedule[nest[0].var].cost is not None
+    cost = cost_text(ctx, nest) if known else "0, 0, 0, 0, 0, 0"
     ctx.writer.line(f"{add}({row}, trips, shared, nanoseconds() - began, threads, {cost});")
 
 

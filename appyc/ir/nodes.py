@@ -17,7 +17,7 @@ from typing import TypeAlias
 from appyc.ir.expressions import *  # noqa: F403  (whoever reads IR finds all its nodes here)
 from appyc.ir.expressions import Clauses, Expr, Node, Reduction, Symbol
 from appyc.ir.results import ResultTree
-from appyc.ir.schedule import LoopCost, Product, Scan
+from appyc.ir.schedule import UNSCHEDULED, Product, Scan, Schedule
 
 
 class LoopMode(Enum):
@@ -79,14 +79,9 @@ class For(Node):
     may be lanes of one vector; in_step, that any number may, if every statement is done for
     all lanes before the next one, and reads before it writes.
 
-    cost: of a loop that threads may share, for the choice between them and one.
-
     scans, of sequential loops only: the scalars that iterations hand on, where these and the
     data of each iteration's own are all that they share. What the iterations do beside handing on may be done in any
     order, by whoever knows what the scans hold where each starts.
-
-    streams: arrays that the iterations fill in order and that are not read in this function:
-    where they exceed the caches, non-temporal stores may write them.
 
     product: all that the nest does, where that is a product of matrices; a library may do it instead.
 
@@ -108,9 +103,7 @@ class For(Node):
     safelen: int | None = None
     in_step: bool = False
     implied: bool = field(default=False, compare=False)
-    cost: LoopCost | None = field(default=None, compare=False)
     scans: tuple[Scan, ...] = ()
-    streams: tuple[Symbol, ...] = ()
     product: Product | None = None
     row_lanes: int | None = None
 
@@ -233,7 +226,10 @@ class Result(Node):
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """A function with one exit, at its end. `Break` and `Continue` stand inside loops only."""
+    """A function with one exit, at its end. `Break` and `Continue` stand inside loops only.
+
+    schedule: what was decided about its loops, beside their modes.
+    """
 
     name: str
     params: tuple[Symbol, ...]
@@ -242,6 +238,7 @@ class Function(Node):
     tree: ResultTree = None
     guards: tuple[Guard, ...] = ()
     callees: tuple[Callee, ...] = ()
+    schedule: Schedule = UNSCHEDULED
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,18 @@
-"""What passes decide about loops, beside their modes: costs, matrix products, scans, and the schedule of a function."""
+"""What passes decide about loops, beside their modes: matrix products, scans, and the schedule of a function.
+
+A `Schedule` maps the variable of a loop, which names it, to what was decided about that loop. Passes make it, back ends
+read it. It is data beside the statements: walks and rewrites of these leave it alone, and `rename` carries it along.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 
-from appyc.ir.expressions import Expr, Node, Symbol
+from appyc.ir.expressions import Binary, Const, Expr, Node, Symbol
+from appyc.ir.types import DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,15 @@ class LoopCost:
     gathers: Expr
     bytes: Expr
     bytes_each: Expr
+
+    def of_blocks(self, size: int) -> LoopCost:
+        """The cost of a loop over blocks of so many iterations."""
+
+        def times(each: Expr) -> Expr:
+            return Binary("*", each, Const(float(size), DType.FLOAT64, loc=each.loc), loc=each.loc)
+
+        vector, scalar, gathers = times(self.vector), times(self.scalar), times(self.gathers)
+        return LoopCost(vector, scalar, gathers, self.bytes, times(self.bytes_each))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +104,49 @@ class Product(Node):
     shape: ProductShape = ProductShape.ALL
     stack: Symbol | None = None
     exchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSchedule:
+    """What was decided about one loop.
+
+    cost: of a loop that threads may share, for the choice between them and one. nontemporal: arrays that the iterations
+    fill in order and that are not read in the function: where they exceed the caches, non-temporal stores may write
+    them.
+    """
+
+    cost: LoopCost | None = None
+    nontemporal: tuple[Symbol, ...] = ()
+
+    def renamed(self, new: Mapping[Symbol, Symbol]) -> LoopSchedule:
+        return replace(self, nontemporal=tuple(new.get(array, array) for array in self.nontemporal))
+
+
+NOTHING = LoopSchedule()
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What was decided about the loops of a function, by their variables; NOTHING for a loop without an entry."""
+
+    loops: tuple[tuple[Symbol, LoopSchedule], ...] = ()
+
+    @cached_property
+    def _by_loop(self) -> Mapping[Symbol, LoopSchedule]:
+        return dict(self.loops)
+
+    def __getitem__(self, loop: Symbol) -> LoopSchedule:
+        return self._by_loop.get(loop, NOTHING)
+
+    def updated(self, new: Mapping[Symbol, LoopSchedule], gone: Collection[Symbol] = ()) -> Schedule:
+        """With other entries for some loops, and none for those that are `gone`."""
+        loops = {**self._by_loop, **new}
+        return Schedule(
+            tuple((loop, entry) for loop, entry in loops.items() if loop not in gone and entry != NOTHING)
+        )
+
+    def renamed(self, new: Mapping[Symbol, Symbol]) -> Schedule:
+        return Schedule(tuple((new.get(loop, loop), entry.renamed(new)) for loop, entry in self.loops))
+
+
+UNSCHEDULED = Schedule()

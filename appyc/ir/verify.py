@@ -105,6 +105,7 @@ class _Verifier:
         for guard in self.fn.guards:
             self.condition(guard.holds)
         self.body(self.fn.body)
+        self.scheduled()
         self.results()
         return self.faults
 
@@ -462,6 +463,15 @@ class _Verifier:
                 self.fault(node, f"{where} combines into {array} and touches it otherwise")
 
     # ------------------------------------------------------------ results
+
+    def scheduled(self) -> None:
+        loops = {loop.var for loop in loops_of(self.fn.body)}
+        for loop, entry in self.fn.schedule.loops:
+            self.expect(loop in loops, self.fn, f"the schedule names {loop}, which is no loop")
+            for array in entry.nontemporal:
+                self.expect(
+                    array.is_array, self.fn, f"the schedule of {loop} stores into {array}, which is no array"
+                )
 
     def results(self) -> None:
         fn = self.fn

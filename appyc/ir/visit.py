@@ -34,7 +34,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.schedule import LoopCost, Operand, Product, Scan
+from appyc.ir.schedule import Operand, Product, Scan, Schedule
 
 N = TypeVar("N", bound=Node)
 Rule: TypeAlias = Callable[[Node], "Node | tuple[Node, ...]"]
@@ -64,8 +64,10 @@ def _blocks(kind: type[Any]) -> tuple[str, ...]:
 
 @cache
 def _names(kind: type[Any]) -> tuple[str, ...]:
-    """The fields of a kind of node that hold symbols, alone or in reductions and scans."""
-    return tuple(name for name, kinds in _fields(kind) if {Symbol, Reduction, Scan}.intersection(kinds))
+    """The fields of a kind of node that hold symbols, alone or in reductions, scans and schedules."""
+    return tuple(
+        name for name, kinds in _fields(kind) if {Symbol, Reduction, Scan, Schedule}.intersection(kinds)
+    )
 
 
 def _fields(kind: type[Any]) -> list[tuple[str, tuple[object, ...]]]:
@@ -87,7 +89,7 @@ def _is_node(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, Node)
 
 
-_WITHOUT_STATEMENTS = frozenset[object]((*get_args(Expr), Clauses, LoopCost, Product, Operand))
+_WITHOUT_STATEMENTS = frozenset[object]((*get_args(Expr), Clauses, Product, Operand))
 
 
 def children(node: Node) -> list[Node]:
@@ -230,6 +232,8 @@ def rename(node: N, new: dict[Symbol, Symbol]) -> N:
             return new.get(value, value)
         if isinstance(value, Reduction | Scan):
             return replace(value, symbol=new.get(value.symbol, value.symbol))
+        if isinstance(value, Schedule):
+            return value.renamed(new) if value.loops else value
         if isinstance(value, tuple):
             items = tuple(sym(v) for v in value)
             return items if any(a is not b for a, b in zip(items, value, strict=True)) else value

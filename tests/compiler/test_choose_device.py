@@ -94,7 +94,7 @@ def test_arithmetic_of_a_forecast(device):
     a = np.ones(1000)
     analysed = jitted._analyse(jitted._wanted((a, a), {}))
     found = Forecaster.of(analysed.function).forecast([a, a.copy()], HERE, FAST, 1)
-    cost = analysed.function.body[0].cost
+    cost = analysed.function.schedule[analysed.function.body[0].var].cost
     work = Work(cost.vector.value * 1000, 0, 0, 24_000)
     assert found.cpu == pytest.approx(HERE.alone(work))
     assert found.gpu == pytest.approx(FAST.shared(work, 1000) + 10_000 + 24_000 * 0.05)

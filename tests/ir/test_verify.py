@@ -25,6 +25,7 @@ from appyc.ir.nodes import (
     Unary,
     Var,
 )
+from appyc.ir.schedule import LoopSchedule, Schedule
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.verify import check, verify
 from tests.ir_makers import (
@@ -304,3 +305,15 @@ def test_guards():
     local = Guard(compare("<", p.s, 0.0), "", loc=GENERATED)
     assert has(broken(p, guards=(local,)), "a guard reads s.6, which is no parameter")
     assert has(broken(p, guards=(Guard(expr(p.n), "", loc=GENERATED),)), "'n' is int64, not bool")
+
+
+def test_schedule_names_loops_of_the_function():
+    p = Names()
+    loop = for_(p.i, 0, p.n, [store(p.a, [p.i], p.x)])
+    there = Schedule(((p.i, LoopSchedule(nontemporal=(p.a,))),))
+    assert broken(p, body=(loop,), schedule=there) == []
+    assert has(broken(p, schedule=there), "the schedule names i.")
+    assert has(
+        broken(p, body=(loop,), schedule=Schedule(((p.i, LoopSchedule(nontemporal=(p.n,))),))),
+        "which is no array",
+    )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from appyc.errors import GENERATED
 from appyc.ir.nodes import Assign, Binary, Clauses, Const, For, Reduction, Store, Var
+from appyc.ir.schedule import LoopSchedule, Schedule
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
@@ -112,6 +113,17 @@ def test_rename_reaches_every_place():
         return replace(loop, private=(s,), last=(s,), reductions=(Reduction("+", s),))
 
     assert rename(program(s, a, i), {s: t, a: b, i: j}) == program(t, b, j)
+
+
+def test_rename_carries_the_schedule_along():
+    p = Program()
+    a, b, i, j = p.array("a", 1), p.array("b", 1), p.index("i"), p.index("j")
+
+    def program(a, i):
+        schedule = Schedule(((i, LoopSchedule(nontemporal=(a,))),))
+        return replace(p.function(for_(i, 0, 9, [store(a, [i], 0.0)])), params=(a,), schedule=schedule)
+
+    assert rename(program(a, i), {a: b, i: j}) == program(b, j)
 
 
 def test_symbols_come_once_each_in_program_order():

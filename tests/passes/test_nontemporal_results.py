@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.ir.nodes import For, Function
-from appyc.ir.visit import walk
+from appyc.ir.nodes import Function
+from appyc.ir.visit import loops_of
 from appyc.options import Options
 from appyc.passes.locality.nontemporal_results import nontemporal_results
 from appyc.passes.pass_context import PassContext
@@ -19,7 +19,7 @@ LINE, PLANE = np.linspace(0.0, 1.0, 9), np.linspace(0.0, 1.0, 12).reshape(3, 4)
 def streamed(fn, *args: object, target: str = "cpu") -> list[str]:
     context = PassContext(Options(target=target))
     program = pipeline.run(lowered(fn, *args), (*pipeline.SIMPLIFY, *pipeline.ANALYSE), context, verify=True)
-    return [array.name for n in walk(program) if isinstance(n, For) for array in n.streams]
+    return [array.name for loop in loops_of(program) for array in program.schedule[loop.var].nontemporal]
 
 
 def chain(x, y):

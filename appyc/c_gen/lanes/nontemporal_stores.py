@@ -11,8 +11,8 @@ An ordinary store first reads the line (write-allocate), which is a quarter of t
 evicts lines that may be used again. Non-temporal stores pay where the loop touches more than the caches hold,
 which is decided when the loop runs. Otherwise the first of these loops does all iterations.
 
-A pass decides which arrays may be stored so (`For.streams`). Arrays of one loop that do not reach the start of
-a line in the same iteration get ordinary stores.
+The schedule says which arrays may be stored so (`LoopSchedule.nontemporal`). Arrays of one loop that do not reach the
+start of a line in the same iteration get ordinary stores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import element_at
 from appyc.c_gen.text.c_types import storage_type
 from appyc.ir.nodes import For, Stmt, Store
-from appyc.ir.visit import walk
+from appyc.ir.visit import loops_of, walk
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
@@ -35,9 +35,11 @@ LEAST_LANES = 128
 """Iterations of a block, at least: whole vectors of any type, and lines that stay in the cache next to the core."""
 
 
-def has_streams(nest: tuple[For, ...]) -> bool:
+def has_streams(ctx: FunctionContext, nest: tuple[For, ...]) -> bool:
     """Whether the nest chooses between the kinds of stores when it runs, by the cost of its outermost loop."""
-    return nest[0].cost is not None and any(isinstance(n, For) and n.streams for n in walk(nest))
+    return ctx.schedule[nest[0].var].cost is not None and any(
+        ctx.schedule[loop.var].nontemporal for loop in loops_of(nest)
+    )
 
 
 def emit_choice(ctx: FunctionContext, cost: str) -> None:
@@ -48,7 +50,9 @@ def emit_choice(ctx: FunctionContext, cost: str) -> None:
 def emit_streams(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
     """Writes a SIMD loop from `lo` to `hi` in a function that declares `streams`."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
-    stores = [n for n in walk(loop.body) if isinstance(n, Store) and n.array in loop.streams]
+    stores = [
+        n for n in walk(loop.body) if isinstance(n, Store) and n.array in ctx.schedule[loop.var].nontemporal
+    ]
     lanes = max(LEAST_LANES, *(LINE_BYTES // store.array.dtype.itemsize for store in stores))
     first, done, part, line, var = (fresh(n) for n in ("first", "done", "part", "line", loop.var.name))
     writer.line(f"int64_t {first} = {hi}, {done} = {hi};")

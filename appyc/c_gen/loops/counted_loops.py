@@ -62,7 +62,7 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
             emit_strands(ctx, loop, lo, hi, body)
         return
     simd = not ctx.module.sequential and why_not_simd(loop) is None
-    if simd and loop.streams and ctx.may_stream:
+    if simd and ctx.schedule[loop.var].nontemporal and ctx.may_stream:
         with ctx.writer.block():
             emit_streams(ctx, loop, lo, hi, body)
         return

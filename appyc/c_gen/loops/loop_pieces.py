@@ -50,7 +50,7 @@ def emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
             worth.append(f"{work} > {CUT_WORK}.0")
         writer.line(f"if (!({' && '.join(worth)})) pieces = 1;")
         worth = ["pieces > 1"]
-    if nest[0].cost is not None:
+    if ctx.schedule[nest[0].var].cost is not None:
         share = "pieces < threads ? pieces : threads"
         worth.append(f"{ctx.module.helpers.plain('threads_pay')}({share}, {cost_text(ctx, nest)})")
     writer.line(f"const bool shared = {' && '.join(worth)};")
@@ -71,7 +71,7 @@ def _keep_vectors_whole(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
 
 def cost_text(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
     """The trip count of the loop that its cost is of, and that cost, as arguments of `threads_pay`."""
-    cost = nest[0].cost
+    cost = ctx.schedule[nest[0].var].cost
     assert cost is not None
     parts = (cost.vector, cost.scalar, cost.gathers, cost.bytes, cost.bytes_each)
     return ", ".join([_outer_trips(ctx, nest), *(expression(ctx, part) for part in parts)])
@@ -79,7 +79,7 @@ def cost_text(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
 
 def work_text(ctx: FunctionContext, nest: tuple[For, ...]) -> str | None:
     """The operations of the whole nest as C text, a double; None where the loop has no cost estimate."""
-    cost = nest[0].cost
+    cost = ctx.schedule[nest[0].var].cost
     if cost is None:
         return None
     operations = f"{expression(ctx, cost.vector)} + {expression(ctx, cost.scalar)}"
@@ -115,7 +115,7 @@ def atomics_pay(ctx: FunctionContext, nest: tuple[For, ...], arrays: set[Symbol]
     """Whether there is enough other work for each atomic update of the arrays, as a C condition."""
     body = nest[-1].body
     around = [loop for loop in walk(body) if isinstance(loop, For) and _updates(loop.body, arrays)]
-    cost = nest[0].cost
+    cost = ctx.schedule[nest[0].var].cost
     if not around and cost is not None and len(nest) == 1:
         return f"({expression(ctx, cost.vector)} + {expression(ctx, cost.scalar)}) >= {ATOMIC_WORK}.0"
     innermost = min((loop.body for loop in around), key=lambda b: sum(1 for _ in walk(b)), default=body)

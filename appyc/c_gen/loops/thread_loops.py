@@ -47,7 +47,7 @@ def _emit_piece(
     names = module.names
     name = names.fresh(f"{module.fn.name}_loop_{nest[0].loc.line}")
     parameters = ["const int64_t begin", "const int64_t end", "const int64_t trips", "int64_t *fault"]
-    streams = has_streams(nest)
+    streams = has_streams(ctx, nest)
     parameters += ["const bool streams"] if streams else []
     parameters += [f"const int64_t {text}" for text in _nest_parameters(ctx, nest)]
     for array in captures.arrays:
@@ -68,6 +68,7 @@ def _emit_piece(
         behind_pointer=frozenset(captures.atomics),
         allocated=captures.allocated,
         may_stream=streams,
+        schedule=ctx.schedule,
     )
 
     def iterations() -> None:
@@ -137,7 +138,7 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
     names, writer = ctx.module.names, ctx.writer
     with writer.block():
         _emit_trips(ctx, nest)
-        if has_streams(nest):
+        if has_streams(ctx, nest):
             emit_choice(ctx, cost_text(ctx, nest))
         schedule = emit_pieces(ctx, nest)
         if ctx.module.profiled is not None:
@@ -213,7 +214,7 @@ def _arguments(
 ) -> str:
     """What a piece takes after its range. own: what stands for an array, where it has a copy."""
     names = ctx.module.names
-    arguments = ["fault", *(["streams"] if has_streams(nest) else []), *_nest_parameters(ctx, nest)]
+    arguments = ["fault", *(["streams"] if has_streams(ctx, nest) else []), *_nest_parameters(ctx, nest)]
     for array in captures.arrays:
         arguments += (own or {}).get(array) or [text for _, text in parameters_of_array(ctx.module, array)]
     arguments += [names.of(s) for s in captures.values]

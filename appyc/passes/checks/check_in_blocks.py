@@ -37,7 +37,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import may_raise, raises_itself
-from appyc.ir.schedule import LoopCost
+from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import (
     children,
@@ -94,6 +94,7 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
     """
     names = NameSupply.after(fn)
     made: list[Symbol] = []
+    decided: dict[Symbol, LoopSchedule] = {}
 
     def rule(loop: For) -> For:
         if loop.mode is LoopMode.PARALLEL and made:
@@ -106,9 +107,13 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
         if new is None:
             return loop
         made.extend((blocks.end, blocks.unfit))
+        cost = fn.schedule[loop.var].cost
+        decided[loop.var] = LoopSchedule()
+        decided[new.var] = LoopSchedule(cost.of_blocks(blocks.size) if cost is not None else None)
         return new
 
-    return map_loops(fn, rule)
+    blocked = map_loops(fn, rule)
+    return replace(blocked, schedule=fn.schedule.updated(decided)) if made else blocked
 
 
 def _is_candidate(loop: For, ctx: PassContext) -> bool:
@@ -158,7 +163,7 @@ class _Blocks:
         at, end = self._var(self.at), self._var(self.end)
         last = Binary("min", Binary("+", at, self._integer(self.size), loc=self.loc), loop.hi, loc=self.loc)
         noting = (Reduction("|", self.unfit),) if self.notes else ()
-        lanes = replace(loop, lo=at, hi=end, body=body, mode=LoopMode.SIMD, clauses=None, streams=(), cost=None,
+        lanes = replace(loop, lo=at, hi=end, body=body, mode=LoopMode.SIMD, clauses=None,
                         reductions=(*loop.reductions, *noting))  # fmt: skip
         restored = [self._copied(store, array, back=True) for store, array in kept.items()]
         failed = Compare("!=", self._var(self.unfit), self._integer(0), loc=self.loc)
@@ -182,19 +187,18 @@ class _Blocks:
         )
         is_shared = loop.mode is LoopMode.PARALLEL
         return replace(
-            loop, var=self.at, step=self.size, body=block, streams=(), last=(),
+            loop, var=self.at, step=self.size, body=block, last=(),
             mode=LoopMode.PARALLEL if is_shared else LoopMode.SEQUENTIAL,
             private=(*loop.private, self.end, self.unfit) if is_shared else (),
             reductions=loop.reductions if is_shared else (),
             clauses=loop.clauses if is_shared else None,
-            cost=_of_blocks(loop.cost, self.size) if loop.cost is not None else None,
         )  # fmt: skip
 
     def _in_order(self) -> For:
         """The block as the program has it."""
         again = replace(
             self.loop, lo=self._var(self.at), hi=self._var(self.end), mode=LoopMode.SEQUENTIAL, clauses=None,
-            streams=(), cost=None, reductions=(), last=(),
+            reductions=(), last=(),
         )  # fmt: skip
         return rename(again, {again.var: self.names.fresh(again.var.name, again.var.type)})
 
@@ -393,13 +397,3 @@ def _outside_loads(expr: Expr) -> Iterator[Node]:
         yield node
         if not isinstance(node, Load):
             stack += children(node)
-
-
-def _of_blocks(cost: LoopCost, size: int) -> LoopCost:
-    """The cost of a loop over blocks of so many iterations."""
-
-    def times(each: Expr) -> Expr:
-        return Binary("*", each, Const(float(size), DType.FLOAT64, loc=each.loc), loc=each.loc)
-
-    return replace(cost, vector=times(cost.vector), scalar=times(cost.scalar), gathers=times(cost.gathers),
-                   bytes_each=times(cost.bytes_each))  # fmt: skip

@@ -48,6 +48,7 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
+from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import integer
@@ -67,6 +68,8 @@ def coalesce_loops(fn: Function, ctx: PassContext) -> Function:
         for axis, size in enumerate(n.shape)
     }
     coalesced: dict[Symbol, For] = {}
+    decided: dict[Symbol, LoopSchedule] = {}
+    gone: set[Symbol] = set()
     inside: set[Symbol] = set()
     for loop in loops_of(fn):  # outer ones first
         if loop.var in inside:
@@ -76,16 +79,23 @@ def coalesce_loops(fn: Function, ctx: PassContext) -> Function:
         for run in (nest[start:] for start in range(len(nest) - 1)):
             if not _may_coalesce(run, ctx) or (arrays := _adjacent(run, equal, made)) is None:
                 continue
-            joined = _coalesced(run, names.fresh("_".join(loop.var.name for loop in run), DType.INT64), equal)
+            shares = run[0].mode is LoopMode.PARALLEL and fn.schedule[run[0].var].cost is not None
+            at = names.fresh("_".join(loop.var.name for loop in run), DType.INT64)
+            joined = _coalesced(run, at, equal, run[0].mode if shares else run[-1].mode)
             if joined is None:
                 continue
+            decided[at] = replace(fn.schedule[run[-1].var], cost=cost_of(joined) if shares else None)
+            gone |= {loop.var for loop in run}
             coalesced[run[0].var] = joined
             if (verdict := ctx.verdicts.get(run[0].var)) is not None:
                 ctx.verdicts[joined.var] = replace(verdict, var=joined.var)
             rows = ", ".join(dict.fromkeys(f"'{array.name}'" for array in arrays))
             ctx.remark(run[0].loc, f"the rows of {rows} are adjacent in memory: {len(run)} loops run as one")
             break
-    return map_loops(fn, lambda loop: coalesced.get(loop.var, loop)) if coalesced else fn
+    if not coalesced:
+        return fn
+    schedule = fn.schedule.updated(decided, gone)
+    return replace(map_loops(fn, lambda loop: coalesced.get(loop.var, loop)), schedule=schedule)
 
 
 def _nest(loop: For) -> list[For]:
@@ -155,7 +165,7 @@ def _is_adjacent(access: Load | Store, run: Sequence[For], variables: frozenset[
     )
 
 
-def _coalesced(run: Sequence[For], at: Symbol, equal: EqualExtents) -> For | None:
+def _coalesced(run: Sequence[For], at: Symbol, equal: EqualExtents, mode: LoopMode) -> For | None:
     """The loop over positions in C order; None where a variable of the loops is read for itself."""
     first, last = run[0], run[-1]
     variables = frozenset(loop.var for loop in run)
@@ -170,18 +180,16 @@ def _coalesced(run: Sequence[For], at: Symbol, equal: EqualExtents) -> For | Non
         return None
     row: Expr = reduce(lambda a, b: Binary("*", a, b, loc=first.loc), [loop.hi for loop in run[1:]])
     at_start = first.lo == integer(0, first.loc)
-    shares = first.mode is LoopMode.PARALLEL and first.cost is not None
-    joined = replace(
+    return replace(
         last,
         var=at,
         lo=first.lo if at_start else Binary("*", first.lo, row, loc=first.loc),
         hi=Binary("*", first.hi, row, loc=first.loc),
         body=body,
-        mode=first.mode if shares else last.mode,
+        mode=mode,
         private=tuple(dict.fromkeys(symbol for loop in run for symbol in loop.private)),
         loc=first.loc,
     )
-    return replace(joined, cost=cost_of(replace(joined, mode=LoopMode.PARALLEL))) if shares else joined
 
 
 def _is_position(expr: Expr, run: Sequence[For], equal: EqualExtents) -> bool:

@@ -1,6 +1,6 @@
 """Marks stores of live-out results that no loop of the function reads: they may bypass the caches.
 
-    for i in range(0, n):   # lanes             for i in range(0, n):   # lanes, streams r
+    for i in range(0, n):   # lanes             for i in range(0, n):   # lanes, nontemporal r
         r[i] = a * x[i] + y[i]          ->          r[i] = a * x[i] + y[i]
 
 An ordinary store first reads the cache line (write-allocate), and keeps it in the cache. For a result larger
@@ -25,30 +25,31 @@ from dataclasses import replace
 
 from appyc.analysis.algebra.strides import Strides
 from appyc.ir.nodes import For, Function, Load, LoopMode, Store, Symbol, Update, While
+from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import Layout
-from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.passes.pass_context import PassContext
 
 
 def nontemporal_results(fn: Function, ctx: PassContext) -> Function:
-    """The function with `streams` set on its innermost loops."""
+    """The function with its schedule saying so of its innermost loops."""
     if ctx.options.on_gpu:
         return fn
     unread = _written_once(fn)
     if not unread:
         return fn
-    marked: dict[Symbol, tuple[Symbol, ...]] = {}
+    marked: dict[Symbol, LoopSchedule] = {}
     for loop in loops_of(fn.body):
         streams = _streams(loop, unread)
         if streams:
-            marked[loop.var] = streams
+            marked[loop.var] = replace(fn.schedule[loop.var], nontemporal=streams)
             names = ", ".join(f"'{array.name}'" for array in streams)
             ctx.remark(
                 loop.loc,
                 f"{names} {'goes' if len(streams) == 1 else 'go'} past the caches where the loop touches more than "
                 "they hold: nobody reads it here",
             )
-    return map_loops(fn, lambda loop: replace(loop, streams=marked.get(loop.var, ()))) if marked else fn
+    return replace(fn, schedule=fn.schedule.updated(marked)) if marked else fn
 
 
 def _written_once(fn: Function) -> frozenset[Symbol]:

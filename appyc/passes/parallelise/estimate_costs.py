@@ -16,18 +16,17 @@ from dataclasses import replace
 
 from appyc.analysis.cost.costs import cost_of
 from appyc.ir.nodes import For, Function, LoopMode, Stmt
-from appyc.ir.visit import map_loops
 from appyc.passes.pass_context import PassContext
 
 
 def estimate_costs(fn: Function, ctx: PassContext) -> Function:
-    """The function with `cost` set on its outermost parallel loops."""
-    costs = {loop.var: cost_of(loop) for loop in outermost_parallel(fn.body)}
-
-    def rule(loop: For) -> For:
-        return replace(loop, cost=costs[loop.var]) if loop.var in costs else loop
-
-    return map_loops(fn, rule) if costs else fn
+    """The function with its schedule saying what its outermost parallel loops cost."""
+    if ctx.options.on_gpu:
+        return fn
+    costs = {
+        loop.var: replace(fn.schedule[loop.var], cost=cost_of(loop)) for loop in outermost_parallel(fn.body)
+    }
+    return replace(fn, schedule=fn.schedule.updated(costs)) if costs else fn
 
 
 def outermost_parallel(body: tuple[Stmt, ...]) -> list[For]:

@@ -59,7 +59,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import may_raise
-from appyc.ir.schedule import LoopCost
+from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     arrays_read,
@@ -100,6 +100,7 @@ def vectorise_outer_loops(
     """vector_functions: those of C's library that have a form for vectors, by their names in C."""
     names = NameSupply.after(fn)
     made: set[Symbol] = set()
+    decided: dict[Symbol, LoopSchedule] = {}
 
     def rule(loop: For) -> For:
         if _may_be_masked(loop) and _gains(loop):
@@ -108,13 +109,16 @@ def vectorise_outer_loops(
                 ctx.remark(loop.loc, f"{named(loop)}: {LANES} iterations run side by side in lanes, each under a mask "
                            "in the loops inside, until it leaves them")  # fmt: skip
                 made.update(scalars_written(masked.body) - scalars_written(loop.body))
+                cost = fn.schedule[loop.var].cost
+                decided[loop.var] = LoopSchedule(cost.of_blocks(LANES) if cost is not None else None)
                 return masked
         if loop.mode is LoopMode.SEQUENTIAL or not made:
             return loop
         new = (scalars_written(loop.body) & made) - set(loop.private)
         return replace(loop, private=(*loop.private, *sorted(new, key=lambda s: s.uid)))
 
-    return map_loops(fn, rule)
+    masked = map_loops(fn, rule)
+    return replace(masked, schedule=fn.schedule.updated(decided)) if decided else masked
 
 
 def _may_be_masked(loop: For) -> bool:
@@ -222,9 +226,7 @@ class _Masking:
         strip = (*expand_lanes(out, lane, LANES, lower.varying, self.names, loc), *sums)
         sums_of = {r.symbol for r in loop.reductions}
         private = tuple(sorted(scalars_written(strip) - sums_of, key=lambda s: s.uid))
-        return replace(
-            loop, step=loop.step * LANES, body=strip, private=private, streams=(), cost=_of_strips(loop.cost)
-        )
+        return replace(loop, step=loop.step * LANES, body=strip, private=private)
 
     def _scaled(self, lane: Expr) -> Expr:
         step = self.loop.step
@@ -292,17 +294,3 @@ class _Masking:
 
 def _is_power_of_two(value: complex) -> bool:
     return isinstance(value, int) and value > 0 and value & (value - 1) == 0
-
-
-def _of_strips(cost: LoopCost | None) -> LoopCost | None:
-    """What a strip costs, where an iteration costs that much."""
-    if cost is None:
-        return None
-
-    def times(value: Expr) -> Expr:
-        return Binary("*", value, Const(float(LANES), DType.FLOAT64, loc=value.loc), loc=value.loc)
-
-    return replace(
-        cost, vector=times(cost.vector), scalar=times(cost.scalar), gathers=times(cost.gathers),
-        bytes_each=times(cost.bytes_each),
-    )  # fmt: skip
