@@ -43,6 +43,7 @@ from appyc.passes.locality.find_products import find_products
 from appyc.passes.locality.interchange_loops import interchange_loops
 from appyc.passes.locality.nontemporal_results import nontemporal_results
 from appyc.passes.locality.tile_column_reductions import tile_column_reductions
+from appyc.passes.locality.tile_time import tile_time
 from appyc.passes.parallelise.arg_reductions import arg_reductions
 from appyc.passes.parallelise.array_expansion import is_asked
 from appyc.passes.parallelise.choose_threads import choose_threads
@@ -138,6 +139,7 @@ ANALYSE: tuple[Pass, ...] = (
     find_lanes,  # after verdicts, for loops that these leave sequential
     version_loops,  # after verdicts, whose run-time conditions it tests; before modes are chosen for both versions
     choose_threads,  # after verdicts: it runs unmarked loops on threads that these prove parallel
+    tile_time,  # after choose_threads, whose modes tiles keep; before nontemporal_results: tiles read what they store
     parallel_scan,  # after choose_threads, for loops that do not run on threads otherwise
     nontemporal_results,  # after modes are chosen, and once no pass creates or splits loops
     estimate_costs,  # after modes are chosen: a loop's cost depends on the modes of the loops inside it

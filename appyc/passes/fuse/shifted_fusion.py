@@ -22,7 +22,8 @@ For arrays that must be stored; `overlapped_tiling` handles the others first. Re
 Runs after `interchange_loops`, whose cost model would move a loop over blocks inwards.
 
 Does not handle: more than two loops, which `overlapped_tiling` does; nests that write an element more than once;
-loops with loop-carried dependences, or that were distributed from one loop; GPUs, where a second launch is the cheaper
+loops with loop-carried dependences, or that were distributed from one loop; nests of a time loop that
+`tile_time` tiles; GPUs, where a second launch is the cheaper
 barrier.
 """
 
@@ -37,6 +38,7 @@ from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.cost.fusion_benefit import is_worthwhile
 from appyc.analysis.dependences.fusion_legality import EqualExtents, alone, has_effects, placed
 from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.time_skew import time_axes
 from appyc.analysis.patterns.fill_pattern import distance
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -72,7 +74,9 @@ def shifted_fusion(fn: Function, ctx: PassContext) -> Function:
     """The function with such pairs of loops in blocks."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
-    body = _Rewriting(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx).block(fn.body)
+    scalars = scalars_of(fn)
+    tiled = frozenset(loop.var for loop in loops_of(fn) if time_axes(loop, scalars[loop.var]))
+    body = _Rewriting(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx, tiled).block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
 
 
@@ -81,11 +85,15 @@ class _Rewriting:
     names: NameSupply
     equal: EqualExtents
     ctx: PassContext
+    tiled: frozenset[Symbol]
+    """The time loops that `tile_time` tiles, which serves the nests inside better."""
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
         for stmt in body:
             match stmt:
+                case For() if stmt.var in self.tiled:
+                    out.append(stmt)
                 case For() if sum(isinstance(s, For) for s in stmt.body) > 1 and not self._is_free(stmt):
                     out.append(map_blocks(stmt, self.block))
                 case For():

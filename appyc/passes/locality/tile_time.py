@@ -1,0 +1,279 @@
+"""Time tiling: several steps of an iterated stencil run on a tile of the arrays while it is in the cache.
+
+    for t in range(steps):                       if a and b are larger than the cache and there are steps enough:
+        for i in range(1, n - 1):                    for wave in range(...):
+            b[i] = a[i - 1] + a[i + 1]                   for tile in range(...):                       # parallel
+        for i in range(1, n - 1):       ->                   start = ... wave - 2 * tile ...
+            a[i] = b[i]                                      for t in range(16 * tile, min(16 * tile + 16, steps)):
+                                                                 for i in range(max(1, start - 2 * t), min(...)):
+                                                                     b[i] = a[i - 1] + a[i + 1]
+                                                                 for i in range(max(1, start - 2 * t - 1), min(...)):
+                                                                     a[i] = b[i]
+                                                 else:
+                                                     for t in range(steps): ...
+
+Without tiles, each step moves all arrays between memory and the cores. The time loop is strip-mined; along one or more
+axes of the arrays the coordinates are skewed (`analysis/dependences/time_skew.py`) and cut into windows. Tiles of
+one wavefront (window + 2 * strip) are independent: all dependences lead to a later strip or window. Within a tile,
+nests keep their order and their rows, so that vector lanes are as before, and every value is bitwise the same.
+
+Requires: `check_bounds` (nothing raises), modes chosen (`choose_threads`). Runs before `nontemporal_results`, since
+tiles read again what they store.
+
+Does not handle: nests whose dependences are not uniform along any axis; time loops with anything but nests and private
+scalars in them; bounds that depend on the step; clauses other than plain requests; GPUs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+from appyc.analysis.algebra.amounts import NONE, as_amount, number, product, total
+from appyc.analysis.dependences.time_skew import Axis, time_axes
+from appyc.analysis.dependences.verdicts import named
+from appyc.errors import Loc
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    CHAINS,
+    Assign,
+    Binary,
+    Compare,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Logical,
+    LoopMode,
+    Node,
+    Stmt,
+    Symbol,
+    Var,
+    Workers,
+)
+from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import (
+    arrays_written,
+    loops_of,
+    map_loops,
+    rename,
+    rewrite,
+    scalars_written,
+    substitute,
+)
+from appyc.passes.node_builders import integer, shifted, trip_count
+from appyc.passes.pass_context import PassContext
+
+CACHE = 1 << 20
+"""Bytes of a private cache. Arrays that fit in it gain nothing."""
+
+STEPS = {0: 64, 1: 8, 2: 4}
+"""The most time steps of a tile, by its axes other than that of the vector lanes. The tile of two arrays
+of float64 then has about the size of a first-level cache."""
+
+WINDOW = {0: 4096, 1: 128, 2: 128}
+"""The fewest elements of a tile along the axis of the vector lanes, by the same."""
+
+
+def tile_time(fn: Function, ctx: PassContext) -> Function:
+    """The function with tiled versions of its time loops."""
+    if ctx.options.on_gpu or not ctx.options.auto:
+        return fn
+    names, scalars = NameSupply.after(fn), ctx.legality(fn).scalars
+
+    def rule(loop: For) -> Stmt:
+        axes = time_axes(loop, scalars[loop.var]) if loop.mode is LoopMode.SEQUENTIAL else []
+        return _Tiling(loop, axes[: max(STEPS) + 1], names, ctx).versions() if axes else loop
+
+    return map_loops(fn, rule)
+
+
+# ---------------------------------------------------------------- tiles
+
+
+def _binary(op: str, lhs: Expr, rhs: Expr) -> Expr:
+    return Binary(op, lhs, rhs, loc=rhs.loc)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiling:
+    """Builds the tiled version of one time loop."""
+
+    time: For
+    axes: list[Axis]
+    names: NameSupply
+    ctx: PassContext
+
+    def versions(self) -> Stmt:
+        """Both versions, under the test that selects one."""
+        loop, loc = self.time, self.time.loc
+        trips = trip_count(loop.lo, loop.hi, 1)
+        tests = [Compare(">=", trips, _scaled(_threads(loc), 2), loc=loc),
+                 Compare(">", self._bytes(), number(CACHE), loc=loc)]  # fmt: skip
+        inner = ", ".join(
+            sorted({f"'{line.loop.var.name}'" for axis in self.axes for line in axis.lines if line.loop})
+        )
+        self.ctx.remark(
+            loop.loc,
+            f"{named(loop)} runs in time tiles, with the loops over {inner}, where the arrays exceed the cache: "
+            f"up to {self._height} steps on {' x '.join(str(self._window(axis)) for axis in self.axes)} elements",
+        )
+        return If(Logical("and", tests[0], tests[1], loc=loc), tuple(self._tiled(trips)), (loop,), loc=loc)
+
+    @property
+    def _rows(self) -> list[Axis]:
+        """The axes other than that of the vector lanes."""
+        return [axis for axis in self.axes if not self._is_lanes(axis)]
+
+    def _is_lanes(self, axis: Axis) -> bool:
+        return any(line.loop is not None and not loops_of(line.loop.body) for line in axis.lines)
+
+    @property
+    def _height(self) -> int:
+        return STEPS[len(self._rows)]
+
+    def _window(self, axis: Axis) -> int:
+        least = self._height * max(axis.factor, 1)
+        return max(WINDOW[len(self._rows)], least) if self._is_lanes(axis) else least
+
+    def _bytes(self) -> Expr:
+        """The bytes of the arrays that the time loop changes."""
+        out: Expr = NONE
+        for array in sorted(arrays_written(self.time.body), key=lambda symbol: symbol.uid):
+            assert isinstance(array.type, ArrayType)
+            extents = [as_amount(Extent(array, axis, loc=self.time.loc)) for axis in range(array.type.ndim)]
+            size: Expr = number(array.dtype.bits // 8)
+            out = total(out, reduce(product, extents, size))
+        return out
+
+    def _tiled(self, trips: Expr) -> list[Stmt]:
+        loc, out = self.time.loc, list[Stmt]()
+        first = self._scalar("first", self.time.lo, out)
+        most = _binary("max", _binary("//", trips, _threads(loc)), integer(1, loc))
+        height = self._scalar("height", _binary("min", most, integer(self._height, loc)), out)
+        strips = self._scalar("strips", _ceiling(trips, height), out)
+        starts, counts = [], []
+        for axis in self.axes:
+            low, high = self._span(axis)
+            starts.append(self._scalar("low", low, out))
+            skew = _scaled(shifted(height, -1), axis.factor)
+            span = _binary("+", _binary("-", high, starts[-1]), skew)
+            counts.append(self._scalar("windows", _ceiling(span, integer(self._window(axis), loc)), out))
+        wave, strip = self._variable("wave"), self._variable("strip")
+        now, own = Var(wave, loc=loc), Var(strip, loc=loc)
+        windows: list[Expr] = [_binary("-", now, _scaled(own, 2))]
+        inner = [self._variable("window") for _ in self.axes[1:]]
+        windows += [Var(var, loc=loc) for var in inner]
+        body: tuple[Stmt, ...] = tuple(self._steps(first, height, own, starts, windows))
+        for var, count in zip(reversed(inner), reversed(counts[1:]), strict=True):
+            body = (For(var, integer(0, loc), count, 1, body, loc=loc),)
+        behind = _binary("//", shifted(_binary("-", now, counts[0]), 2), integer(2, loc))
+        tiles = For(strip, _binary("max", behind, integer(0, loc)),
+                    _binary("min", shifted(_binary("//", now, integer(2, loc)), 1), strips), 1, body,
+                    LoopMode.PARALLEL, private=_private(body), loc=loc)  # fmt: skip
+        waves = _binary("+", counts[0], _scaled(shifted(strips, -1), 2))
+        out.append(For(wave, integer(0, loc), waves, 1, (tiles,), loc=loc))
+        return out
+
+    def _span(self, axis: Axis) -> tuple[Expr, Expr]:
+        """The least shifted coordinate of all nests, and one more than the greatest."""
+        lows, highs = [], []
+        for line, shift in zip(axis.lines, axis.shifts, strict=True):
+            low, high = (line.at, shifted(line.at, 1)) if line.loop is None else (line.loop.lo, line.loop.hi)
+            lows.append(shifted(low, shift))
+            highs.append(shifted(high, shift))
+        return reduce(_least, dict.fromkeys(lows)), reduce(_greatest, dict.fromkeys(highs))
+
+    def _steps(
+        self, first: Expr, height: Expr, strip: Expr, starts: list[Var], windows: list[Expr]
+    ) -> list[Stmt]:
+        """The time steps of a tile, each with the parts of its nests in the tile's windows."""
+        time, loc, out = self.time, self.time.loc, list[Stmt]()
+        begin = self._scalar("begin", _binary("+", first, _binary("*", strip, height)), out)
+        step = self._variable(time.var.name)
+        elapsed = _binary("-", Var(step, loc=loc), begin)
+        body: list[Stmt] = []
+        edges = []
+        for axis, start, window in zip(self.axes, starts, windows, strict=True):
+            edge = _binary("+", start, _scaled(window, self._window(axis)))
+            edges.append(self._scalar("edge", _binary("-", edge, _scaled(elapsed, axis.factor)), body))
+        nests = 0
+        for stmt in time.body:
+            part = stmt
+            if isinstance(stmt, For):
+                part = self._cut(stmt, nests, edges)
+                nests += 1
+            body.append(substitute(part, {time.var: Var(step, loc=loc)}))
+        end = _binary("min", _binary("+", begin, height), time.hi)
+        out.append(For(step, begin, end, 1, tuple(body), loc=loc))
+        return out
+
+    def _cut(self, nest: Stmt, position: int, edges: list[Var]) -> Stmt:
+        """The iterations of a nest in the windows that start at the edges."""
+        for axis, edge in zip(self.axes, edges, strict=True):
+            line, start = axis.lines[position], shifted(edge, -axis.shifts[position])
+            end = shifted(start, self._window(axis))
+            if line.loop is None:
+                here = self._variable("here")
+                low, high = _binary("max", line.at, start), _binary("min", shifted(line.at, 1), end)
+                nest = For(here, low, high, 1, (nest,), loc=nest.loc)
+                continue
+            nest = rewrite(nest, partial(_within, line.loop.var, start, end))
+        return self._copy(nest)
+
+    # ------------------------------------------------------------ names
+
+    def _scalar(self, name: str, value: Expr, out: list[Stmt]) -> Var:
+        symbol = self.names.fresh(name, DType.INT64)
+        out.append(Assign(symbol, value, loc=self.time.loc))
+        return Var(symbol, loc=self.time.loc)
+
+    def _variable(self, name: str) -> Symbol:
+        symbol = self.names.fresh(name, DType.INT64)
+        self.ctx.parts[symbol] = self.time.var
+        return symbol
+
+    def _copy(self, nest: Stmt) -> Stmt:
+        """The nest with loop variables, and verdicts, of its own."""
+        fresh = {
+            n.var: self.names.fresh(n.var.name, n.var.type)
+            for n in loops_of(nest)
+            if n.var not in self.ctx.parts
+        }
+        for old, new in fresh.items():
+            if old in self.ctx.verdicts:
+                self.ctx.verdicts[new] = replace(self.ctx.verdicts[old], var=new)
+            self.ctx.copies[new] = old
+        return rename(nest, fresh)
+
+
+def _threads(loc: Loc) -> Expr:
+    return _binary("//", Workers(loc=loc), integer(CHAINS, loc))
+
+
+def _within(var: Symbol, start: Expr, end: Expr, node: Node) -> Node:
+    """The iterations of the loop over `var` from `start` to `end`; other nodes as they are."""
+    if not isinstance(node, For) or node.var != var:
+        return node
+    return replace(node, lo=_binary("max", node.lo, start), hi=_binary("min", node.hi, end))
+
+
+def _private(body: tuple[Stmt, ...]) -> tuple[Symbol, ...]:
+    return tuple(sorted(scalars_written(body), key=lambda symbol: symbol.uid))
+
+
+def _scaled(value: Expr, factor: int) -> Expr:
+    return value if factor == 1 else _binary("*", value, integer(factor, value.loc))
+
+
+def _ceiling(count: Expr, size: Expr) -> Expr:
+    return _binary("//", _binary("+", count, shifted(size, -1)), size)
+
+
+def _least(lhs: Expr, rhs: Expr) -> Expr:
+    return _binary("min", lhs, rhs)
+
+
+def _greatest(lhs: Expr, rhs: Expr) -> Expr:
+    return _binary("max", lhs, rhs)
