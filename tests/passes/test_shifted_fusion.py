@@ -87,14 +87,6 @@ def with_sums(x, y, z):
     z[1] = q
 
 
-def jacobi(x, y, z):
-    for _ in range(3):
-        for i in range(1, x.shape[0] - 1):
-            y[i] = (x[i - 1] + x[i] + x[i + 1]) / 3.0
-        for i in range(1, x.shape[0] - 1):
-            x[i] = (y[i - 1] + y[i] + y[i + 1]) / 3.0
-
-
 def planes(x, y, z):
     for i in range(1, x.shape[0] - 1):
         for j in range(x.shape[1]):
@@ -104,7 +96,7 @@ def planes(x, y, z):
             z[i, j] = y[i, 0] - y[i + 1, j] + x[i, j]
 
 
-LINES = [behind, ahead, both_sides, longer_by_one, written_by_both, with_sums, jacobi]
+LINES = [behind, ahead, both_sides, longer_by_one, written_by_both, with_sums]
 
 
 def compared(fn, *args: np.ndarray) -> None:

@@ -19,8 +19,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from appyc.analysis.accesses.scalar_flow import LoopScalars
-from appyc.ir.nodes import Assign, Binary, Const, Expr, For, If, Load, Stmt, Store, Symbol, Update, Var
+from appyc.analysis.accesses.scalar_flow import scalars_of
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Const,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
     arrays_read,
@@ -58,19 +72,20 @@ class Axis:
     depth: int
 
 
-def time_axes(time: For, scalars: LoopScalars) -> list[Axis]:
-    """The axes along which a time loop can be tiled, that of the outermost loops first; none where it cannot, or where
-    no step reads a neighbour that the step before wrote. scalars: those of the loop."""
+def time_axes(fn: Function, time: For) -> list[Axis]:
+    """The axes along which a time loop of the function can be tiled, that of the outermost loops first; none where it
+    cannot, or where no step reads a neighbour that the step before wrote."""
     nests = [stmt for stmt in time.body if not isinstance(stmt, Assign)]
     if time.step != 1 or time.clauses is not None or not nests or not _are_nests(nests):
         return []
     changed = scalars_written(time.body) | {n.var for n in loops_of(time)}
-    if scalars.carried or scalars.last or scalars.reductions or not _are_scalars_private(time, nests):
-        return []
-    if not _are_invariant(time, nests):
+    if not _are_scalars_private(time, nests) or not _are_invariant(time, nests):
         return []
     axes = _axes(nests, frozenset(scalars_read(time)) - changed)
-    return axes if any(axis.factor for axis in axes) else []
+    if not any(axis.factor for axis in axes):
+        return []
+    scalars = scalars_of(fn)[time.var]
+    return [] if scalars.carried or scalars.last or scalars.reductions else axes
 
 
 def _are_nests(nests: Sequence[Stmt]) -> bool:

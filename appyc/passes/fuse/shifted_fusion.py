@@ -74,8 +74,7 @@ def shifted_fusion(fn: Function, ctx: PassContext) -> Function:
     """The function with such pairs of loops in blocks."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
-    scalars = scalars_of(fn)
-    tiled = frozenset(loop.var for loop in loops_of(fn) if time_axes(loop, scalars[loop.var]))
+    tiled = frozenset(loop.var for loop in loops_of(fn) if time_axes(fn, loop))
     body = _Rewriting(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx, tiled).block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
 

@@ -21,7 +21,8 @@ Requires: `check_bounds` (nothing raises), modes chosen (`choose_threads`). Runs
 tiles read again what they store.
 
 Does not handle: nests whose dependences are not uniform along any axis; time loops with anything but nests and private
-scalars in them; bounds that depend on the step; clauses other than plain requests; GPUs.
+scalars in them; bounds that depend on the step; clauses other than plain requests; time loops inside
+parallel loops; GPUs.
 """
 
 from __future__ import annotations
@@ -80,10 +81,12 @@ def tile_time(fn: Function, ctx: PassContext) -> Function:
     """The function with tiled versions of its time loops."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
-    names, scalars = NameSupply.after(fn), ctx.legality(fn).scalars
+    names = NameSupply.after(fn)
+    parallel = [loop for loop in loops_of(fn) if loop.mode is not LoopMode.SEQUENTIAL]
+    shared = {inner.var for loop in parallel for inner in loops_of(loop)}
 
     def rule(loop: For) -> Stmt:
-        axes = time_axes(loop, scalars[loop.var]) if loop.mode is LoopMode.SEQUENTIAL else []
+        axes = [] if loop.var in shared else time_axes(fn, loop)
         return _Tiling(loop, axes[: max(STEPS) + 1], names, ctx).versions() if axes else loop
 
     return map_loops(fn, rule)
