@@ -4,8 +4,8 @@
                                                                   │
         an index out of range, or arguments that just overlap     ├──► c_gen, sequential, all checked
         arguments that are views of one array                     ├──► merge_aliases ──► ANALYSE ──► ...
-        the usual call                                            └──► ANALYSE ──► c_gen
-                                                                               └─► triton_gen
+        the usual call                                            └──► ANALYSE ──► FOR_C ──► c_gen
+                                                                               └─► FOR_GPU ──► triton_gen
 
 `SIMPLIFY` preserves Python's semantics for all arguments. `ANALYSE` may assume that written arrays
 do not alias other arguments, and that the function's guards hold. The caller tests both, and runs
@@ -21,12 +21,14 @@ from typing import TypeAlias
 from appyc.analysis.dependences.verdicts import loop_text
 from appyc.analysis.sets.presburger import is_out_of_work
 from appyc.errors import DependenceError, InternalError, UnsupportedError, defects_of
+from appyc.ir.gpu_program import GpuProgram
 from appyc.ir.nodes import Callee, Function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.checks.check_bounds import check_bounds
 from appyc.passes.checks.check_calls import check_calls, hands_on_arrays
 from appyc.passes.checks.check_exact_floats import check_exact_floats
+from appyc.passes.checks.check_in_blocks import check_in_blocks
 from appyc.passes.checks.check_integer_overflow import check_integer_overflow
 from appyc.passes.checks.check_parallel import check_parallel
 from appyc.passes.checks.guard_assumptions import guard_assumptions
@@ -38,6 +40,17 @@ from appyc.passes.fuse.merge_reductions import merge_reductions
 from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
 from appyc.passes.fuse.rematerialise import rematerialise
 from appyc.passes.fuse.shifted_fusion import shifted_fusion
+from appyc.passes.gpu.atomic_updates import atomic_updates
+from appyc.passes.gpu.expand_allocations import expand_allocations
+from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
+from appyc.passes.gpu.split_complex import split_complex
+from appyc.passes.gpu.split_kernels import split_kernels
+from appyc.passes.gpu.unsupported_on_gpu import (
+    count_workers,
+    drop_limited_lanes,
+    products_of_reals,
+    scans_of_reals,
+)
 from appyc.passes.locality.coalesce_loops import coalesce_loops
 from appyc.passes.locality.find_products import find_products
 from appyc.passes.locality.interchange_loops import interchange_loops
@@ -60,11 +73,13 @@ from appyc.passes.parallelise.split_at_conditions import split_at_conditions
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.coalesce_copies import coalesce_copies
 from appyc.passes.simplify.common_subexpressions import common_subexpressions
+from appyc.passes.simplify.compare_magnitudes import compare_magnitudes
 from appyc.passes.simplify.copy_propagation import copy_propagation
 from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
 from appyc.passes.simplify.delinearise_loops import delinearise_loops
 from appyc.passes.simplify.elide_compaction import elide_compaction
 from appyc.passes.simplify.expand_tensors import expand_tensors
+from appyc.passes.simplify.lower_jumps import lower_jumps
 from appyc.passes.simplify.normalise_loops import normalise_loops
 from appyc.passes.simplify.peel_wrap_around import peel_wrap_around
 from appyc.passes.simplify.simplify_div_mod import simplify_div_mod
@@ -77,10 +92,13 @@ from appyc.passes.storage.contract_rows import contract_rows
 from appyc.passes.storage.dead_store_elimination import dead_store_elimination
 from appyc.passes.storage.elide_zero_fill import elide_zero_fill
 from appyc.passes.storage.forward_copies import forward_copies
+from appyc.passes.storage.promote_accumulators import promote_accumulators
 from appyc.passes.storage.scalar_replacement import scalar_replacement
 from appyc.passes.storage.scalar_replacement_of_recurrences import scalar_replacement_of_recurrences
 from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
 from appyc.passes.vectorise.find_lanes import find_lanes
+from appyc.passes.vectorise.gather_updates import gather_updates
+from appyc.passes.vectorise.vectorise_outer_loops import vectorise_outer_loops
 
 Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
@@ -152,6 +170,33 @@ WITH_CALLS: tuple[Pass, ...] = (
 )
 
 
+FOR_C: tuple[Pass, ...] = (
+    check_in_blocks,  # first: what may raise has no lanes otherwise, of whatever form
+    gather_updates,  # before lanes are built of conditional updates
+    compare_magnitudes,  # before complex numbers are taken apart in lanes
+    vectorise_outer_loops,  # last: no other pass knows its masks
+)
+
+FOR_GPU: tuple[Pass, ...] = (
+    count_workers,  # the host program has numbers only
+    drop_limited_lanes,  # first: all that follow take lanes for free iterations
+    atomic_updates,  # before jumps are lowered, which hides loops; what follows knows reductions of scalars only
+    keep_rows_on_chip,  # before arrays of iterations become slices of one, which its rows need not
+    expand_allocations,  # a kernel cannot allocate; before loops change their form
+    lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
+    promote_accumulators,  # before complex numbers are taken apart, which hides an update
+    scans_of_reals,  # before numbers are taken apart
+    products_of_reals,  # the same
+    split_complex,  # Triton has no complex numbers
+)
+"""Before `split_kernels`, which makes the host program and its kernels of the function."""
+
+
+def lower_to_gpu(fn: Function, ctx: PassContext) -> GpuProgram:
+    """The scheduled program for a GPU of an analysed function."""
+    return split_kernels(run(fn, FOR_GPU, ctx), ctx)
+
+
 def analysis_of(fn: Function) -> tuple[Pass, ...]:
     """The passes for the optimised version of a function."""
     return WITH_CALLS if hands_on_arrays(fn) else ANALYSE
@@ -181,7 +226,9 @@ def too_deep(fn: Function) -> UnsupportedError:
 GROWTH, ALWAYS = 16, 4_000
 """Bound on code growth: after a pass, the IR may have GROWTH times its first number of nodes, plus ALWAYS."""
 
-NEEDED = frozenset({check_exact_floats, expand_tensors, trap_overflow, check_integer_overflow, check_calls})
+NEEDED = frozenset(
+    {check_exact_floats, expand_tensors, trap_overflow, check_integer_overflow, check_calls, *FOR_GPU}
+)
 """Passes that are never left out: correctness needs them, or the form of IR that later passes accept."""
 
 

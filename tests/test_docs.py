@@ -14,7 +14,6 @@ from appyc import pipeline
 from appyc.frontend.pragmas.pragma_grammar import DIRECTIVES, PRAGMA_REDUCTION_OPS, SCHEDULES
 from appyc.ir.types import DType
 from appyc.options import Options
-from appyc.passes.gpu.lower_to_gpu import GPU_PASSES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -84,7 +83,8 @@ STAGES = {
     "SIMPLIFY: for all arguments": pipeline.SIMPLIFY,
     "ANALYSE: the usual version": pipeline.ANALYSE,
     "WITH_CALLS: functions that hand arrays to functions": pipeline.WITH_CALLS,
-    "GPU_PASSES: before Triton": GPU_PASSES,
+    "FOR_C: before C": pipeline.FOR_C,
+    "FOR_GPU: before Triton": pipeline.FOR_GPU,
 }
 
 

@@ -53,11 +53,11 @@ class Analysed:
 
     def for_c(self, vector_functions: frozenset[str], remarks: list[Remark] | None = None) -> Function:
         """The analysed function as C is written from it. remarks: takes what there is to say of that."""
-        from appyc.passes.lower_to_c import lower_to_c  # noqa: PLC0415  (nor is this)
-        from appyc.passes.pass_context import PassContext  # noqa: PLC0415  (not needed on a warm start)
+        from appyc import pipeline  # noqa: PLC0415  (not needed on a warm start)
+        from appyc.passes.pass_context import PassContext  # noqa: PLC0415  (nor is this)
 
-        context = PassContext(self.context.options, [] if remarks is None else remarks)
-        return lower_to_c(self.function, context, vector_functions)
+        context = PassContext(self.context.options, [] if remarks is None else remarks, vector_functions)
+        return pipeline.run(self.function, pipeline.FOR_C, context)
 
 
 def analyse(

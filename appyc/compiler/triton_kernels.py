@@ -14,7 +14,6 @@ from appyc.errors import ToolchainError, defects_of
 from appyc.ir.aliasing import Sharing
 from appyc.ir.nodes import Function, Result, Symbol
 from appyc.ir.results import ResultTree, nested
-from appyc.passes.gpu.lower_to_gpu import lower_to_gpu
 from appyc.runtime.frame import flat_values
 from appyc.runtime.overlap import find_overlap
 from appyc.runtime.triton_faults import GuardFailed
@@ -28,6 +27,8 @@ Runner = Callable[[list[Any]], list[Any]]
 
 def triton_program(function: Function, analysed: Analysed) -> TritonProgram:
     """The kernels and the host program of a function."""
+    from appyc.pipeline import lower_to_gpu  # noqa: PLC0415  (isl and the passes are not needed on a warm start)
+
     context = analysed.context
     with defects_of("the Triton back end"):
         return generate(lower_to_gpu(function, context), context.options)

@@ -90,6 +90,7 @@ def _without_modes(fn: Function) -> Function:
 class PassContext:
     """One compilation's settings and findings. Passes read the options and append to the rest.
 
+    vector_functions: those of C's library that have a form for vectors, by their names in C.
     verdicts: what dependence analysis said about each loop, by the loop's variable. changes: what was
     done to a loop before that, in words that follow the verdict. ways: what made its iterations independent, in words
     that follow "independent after". facts: what `legality` has found out.
@@ -104,6 +105,7 @@ class PassContext:
 
     options: Options = field(default_factory=Options)
     remarks: list[Remark] = field(default_factory=list)
+    vector_functions: frozenset[str] = frozenset()
     verdicts: dict[Symbol, LoopVerdict] = field(default_factory=dict)
     changes: dict[Symbol, str] = field(default_factory=dict)
     ways: dict[Symbol, list[str]] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from appyc.ir.nodes import For, Function, LoopMode, Stmt
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of, map_loops
 from appyc.passes.checks.check_parallel import check_parallel
-from appyc.passes.gpu.lower_to_gpu import drop_limited_lanes
+from appyc.passes.gpu.unsupported_on_gpu import drop_limited_lanes
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.find_lanes import find_lanes

@@ -28,7 +28,7 @@ def analysed(fn, *args: object, options: Options | None = None) -> Function:
 def masked(fn, *args: object, functions: frozenset[str] = frozenset()) -> Function:
     """The function after the pass, which does what it did for these arguments."""
     before = analysed(fn, *args)
-    out = vectorise_outer_loops(before, PassContext(), functions)
+    out = vectorise_outer_loops(before, PassContext(vector_functions=functions))
     check(out, "vectorise_outer_loops")
     outcomes = []
     for program in (before, out):

@@ -9,8 +9,8 @@ from typing import Any
 
 from appyc.ir.nodes import For, Function, LoopMode, Reduction, Stmt, Symbol
 from appyc.options import Options
-from appyc.passes.gpu.lower_to_gpu import lower_to_gpu
 from appyc.passes.pass_context import PassContext
+from appyc.pipeline import lower_to_gpu
 from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.triton_interpret import interpret
 from appyc.runtime.triton_launch import packed_layout

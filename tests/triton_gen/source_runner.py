@@ -14,7 +14,7 @@ from appyc.compiler.analyse import analyse
 from appyc.errors import Loc
 from appyc.frontend.source import read_source
 from appyc.options import Options
-from appyc.passes.gpu.lower_to_gpu import lower_to_gpu
+from appyc.pipeline import lower_to_gpu
 from appyc.runtime.signature import typeof
 from appyc.runtime.triton_interpret import interpret
 from appyc.triton_gen.triton_module import TritonProgram, generate

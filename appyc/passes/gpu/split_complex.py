@@ -8,7 +8,7 @@ Afterwards four kinds of nodes have a complex type: elements of arrays, read as 
 `imag(a[i])` and written as `a[i] = complex(re, im)`; parameters, read once at the start; results;
 and atomic additions. A complex expression that is evaluated conditionally (under `and` or in a
 conditional expression) becomes an `If`. A product over iterations does not split into two
-reductions; its loop becomes sequential. New scalars are not listed as private.
+reductions; its loop becomes sequential.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from appyc.ir.nodes import (
     Workers,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import walk
+from appyc.ir.visit import scalars_written, walk
 from appyc.passes.gpu.lane_expressions import may_act
 from appyc.passes.node_builders import is_simple, zero
 from appyc.passes.pass_context import PassContext
@@ -425,7 +425,9 @@ class _Splitter:
             )
             return replace(s, mode=LoopMode.SEQUENTIAL, reductions=())
         combined = tuple(Reduction(r.op, part) for r in s.reductions for part in self.scalars((r.symbol,)))
-        return replace(s, reductions=combined)
+        made = scalars_written(s.body) - {*s.private, *(r.symbol for r in combined)}
+        own = sorted(made, key=lambda symbol: symbol.uid) if s.mode is not LoopMode.SEQUENTIAL else ()
+        return replace(s, reductions=combined, private=(*s.private, *own))
 
     def _while(self, s: While, out: list[Stmt]) -> None:
         if not _works_on_complex(s.cond):

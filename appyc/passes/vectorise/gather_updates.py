@@ -33,11 +33,12 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_written, statements, walk
 from appyc.passes.node_builders import identity
+from appyc.passes.pass_context import PassContext
 
 _OPS = ("+", "*", "&", "|", "^")
 
 
-def gather_updates(fn: Function) -> Function:
+def gather_updates(fn: Function, ctx: PassContext) -> Function:
     """The function with at most one conditional update of each scalar in an iteration of an innermost loop."""
     supply = NameSupply.after(fn)
     made: list[Symbol] = []

@@ -94,17 +94,15 @@ _REDUCED = ("+", "*", "min", "max", "minimum", "maximum", "&", "|", "^")
 _POWERS = (1, 2, 3, 4, -1, -2, 0.5)
 
 
-def vectorise_outer_loops(
-    fn: Function, ctx: PassContext, vector_functions: frozenset[str] = frozenset()
-) -> Function:
-    """vector_functions: those of C's library that have a form for vectors, by their names in C."""
+def vectorise_outer_loops(fn: Function, ctx: PassContext) -> Function:
+    """The function with strips of masked lanes for the loops whose iterations run inner loops in their own ways."""
     names = NameSupply.after(fn)
     made: set[Symbol] = set()
     decided: dict[Symbol, LoopSchedule] = {}
 
     def rule(loop: For) -> For:
         if _may_be_masked(loop) and _gains(loop):
-            masked = _Masking(loop, names, ctx, vector_functions).masked()
+            masked = _Masking(loop, names, ctx).masked()
             if masked is not None:
                 ctx.remark(loop.loc, f"{named(loop)}: {LANES} iterations run side by side in lanes, each under a mask "
                            "in the loops inside, until it leaves them")  # fmt: skip
@@ -187,10 +185,8 @@ def _needs_masks(loop: For | While, own: set[Symbol]) -> bool:
 
 
 class _Masking:
-    def __init__(
-        self, loop: For, names: NameSupply, ctx: PassContext, vector_functions: frozenset[str]
-    ) -> None:
-        self.loop, self.names, self.ctx, self.vector_functions = loop, names, ctx, vector_functions
+    def __init__(self, loop: For, names: NameSupply, ctx: PassContext) -> None:
+        self.loop, self.names, self.ctx = loop, names, ctx
 
     def masked(self) -> For | None:
         """The loop in strips of lanes; None where its body is not of the kind that gains from it."""
@@ -281,7 +277,7 @@ class _Masking:
                 if name in _INLINE:
                     return name != "abs" or not node.args[0].dtype.is_complex or not self.ctx.options.exact
                 suffix = "f" if node.dtype is DType.FLOAT32 else ""
-                return name in VECTOR_FUNCTIONS and name + suffix in self.vector_functions
+                return name in VECTOR_FUNCTIONS and name + suffix in self.ctx.vector_functions
             case Binary(op="//" | "%"):
                 return False
             case Binary(op="/"):

@@ -1,23 +1,15 @@
-"""From an analysed function to a scheduled program for a GPU: the passes that only a GPU needs."""
+"""What kernels cannot do, rewritten or dropped: limited lanes, scans and products of complex numbers, worker counts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import named
-from appyc.ir.gpu_program import GpuProgram
 from appyc.ir.nodes import For, Function, Node, Workers
 from appyc.ir.schedule import ProductShape
 from appyc.ir.visit import map_loops, rewrite
-from appyc.passes.gpu.atomic_updates import atomic_updates
-from appyc.passes.gpu.expand_allocations import expand_allocations
-from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
-from appyc.passes.gpu.split_complex import split_complex
-from appyc.passes.gpu.split_kernels import split_kernels
 from appyc.passes.node_builders import integer
 from appyc.passes.pass_context import PassContext
-from appyc.passes.simplify.lower_jumps import lower_jumps
-from appyc.passes.storage.promote_accumulators import promote_accumulators
 
 PROGRAMS = 1024
 """The assumed number of programs that a GPU runs in parallel: several on each of its hundred multiprocessors."""
@@ -70,23 +62,3 @@ def count_workers(fn: Function, ctx: PassContext) -> Function:
         return integer(PROGRAMS, node.loc) if isinstance(node, Workers) else node
 
     return rewrite(fn, rule)
-
-
-GPU_PASSES = (
-    count_workers,  # the host program has numbers only
-    drop_limited_lanes,  # first: all that follow take lanes for free iterations
-    atomic_updates,  # before jumps are lowered, which hides loops; what follows knows reductions of scalars only
-    keep_rows_on_chip,  # before arrays of iterations become slices of one, which its rows need not
-    expand_allocations,  # a kernel cannot allocate; before loops change their form
-    lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
-    promote_accumulators,  # before complex numbers are taken apart, which hides an update
-    scans_of_reals,  # before numbers are taken apart
-    products_of_reals,  # the same
-    split_complex,  # Triton has no complex numbers
-)
-
-
-def lower_to_gpu(fn: Function, ctx: PassContext) -> GpuProgram:
-    for gpu_pass in GPU_PASSES:
-        fn = gpu_pass(fn, ctx)
-    return split_kernels(fn, ctx)
