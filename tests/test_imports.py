@@ -105,10 +105,6 @@ def test_table_has_no_circle():
         below(part, ())
 
 
-CIRCLES = ("lazy",)
-"""Parts in which modules still import one another."""
-
-
 def modules_imported(file: Path) -> Iterator[str]:
     """The modules of appyc that a module imports when it runs, by their full names."""
     names = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)]
@@ -125,6 +121,5 @@ def test_modules_of_one_part_do_not_import_one_another():
     graph = {
         name: {other for other in modules_imported(file) if other in MODULES and other != name}
         for name, file in MODULES.items()
-        if part_of(file) not in CIRCLES
     }
     graphlib.TopologicalSorter(graph).prepare()

@@ -1,5 +1,5 @@
 """Lazy evaluation of NumPy: operations are recorded, and compiled and run together when a value is needed."""
 
-from appyc.lazy import call_cache
+from appyc.lazy import operators
 
-__all__ = ["call_cache"]  # whatever of this part is imported, arrays have their operators
+__all__ = ["operators"]  # arrays have their methods, whichever module is imported

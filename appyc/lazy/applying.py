@@ -8,8 +8,9 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from appyc.lazy import arrays, at_once, indexing
+from appyc.lazy.evaluation import evaluated
 from appyc.lazy.operations import Choose, broadcast
-from appyc.lazy.recorder import evaluated, record_ordered, record_store
+from appyc.lazy.recorder import record_ordered, record_store
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.ufuncs import COMPILED_UFUNCS, as_operand, is_compiled, pointwise, product, store
 

@@ -1,96 +1,244 @@
-"""`ndarray`: an array that may not have been computed yet; `number`: what NumPy has a scalar for.
+"""Recorded arrays: `ndarray`, which may not have been computed yet, and `number`, for which NumPy has a scalar.
 
-Operations on it are recorded (`recording`), and run when a value is asked for (`running`). Dtype,
-shape and errors are known at once: they are NumPy's.
+Each is a view: a buffer, and the path of steps from it. Dtype, shape and strides are known at once. `operators`
+installs the methods that record operations.
 """
 
 from __future__ import annotations
 
 import math
-import operator
-import sys
 import types
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from appyc.lazy import applying, numpy_functions, recorder, ufuncs
-from appyc.lazy.recorded_nodes import Buffer, Tally
-from appyc.lazy.shapes import Shaped
+from appyc.lazy.order import is_ascending, is_straight
+from appyc.lazy.recorded_nodes import Tally, View, ghost_of, settled
+from appyc.lazy.residence import at_home
+from appyc.lazy.running import STATE, flush
+from appyc.lazy.views import (
+    LONG_PATH,
+    Place,
+    Reshape,
+    Step,
+    Transpose,
+    Window,
+    steps_between,
+    view_of,
+    window,
+)
 
-_ALONE = 2
-"""References to the buffer of an array without views: the array's, and that of the call that counts them."""
 
-
-class Array(Shaped):
-    """What is recorded or computed: `ndarray` and `number`."""
+class Array(View):
+    """A recorded or computed array: a view of a buffer. Its methods that record are installed by `operators`."""
 
     __slots__ = ()
 
-    recording: ClassVar[Tally]
-    """Where the extension sees what waits. Set in `known`."""
+    __array_priority__ = 100.0
 
-    def fill(self, value: Any) -> None:
-        ufuncs.store(self, value)
+    __hash__ = None  # type: ignore[assignment]
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None, **keywords: Any) -> Any:
-        return numpy_functions.call(
-            np.clip, (self, min, max), {"out": out, **keywords} if out is not None else keywords
-        )
+    recording: ClassVar[Tally] = STATE.recording
+    """The pending statements, for the extension."""
 
-    def conjugate(self, out: Any = None) -> Any:
-        if self.dtype.kind in "biuf" and out is None:
-            return self
-        if self.dtype.kind not in "biufcO":
-            raise TypeError("cannot conjugate non-numeric dtype")
-        return applying.apply_ufunc(np.conjugate, "__call__", (self,), {} if out is None else {"out": out})
+    if TYPE_CHECKING:
 
-    conj = conjugate
+        def __getattr__(self, name: str) -> Any: ...
 
-    def round(self, decimals: int = 0, out: Any = None) -> Any:
-        return numpy_functions.call(np.round, (self, decimals), {} if out is None else {"out": out})
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
 
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-        return numpy_functions.call(np.diagonal, (self, offset, axis1, axis2), {})
+    @property
+    def size(self) -> int:
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
 
-    def resize(self, *shape: Any, refcheck: bool = True) -> None:
-        """As NumPy's, which refuses while there are views of it."""
-        given = shape[0] if len(shape) == 1 and np.iterable(shape[0]) else shape
-        extents = tuple(operator.index(extent) for extent in recorder.plain(given))
-        if self.path:
-            raise ValueError("cannot resize this array: it does not own its data")
-        if refcheck and sys.getrefcount(self.buffer) > _ALONE:
-            raise ValueError(
-                "cannot resize an array that references or is referenced\nby another array in this way."
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self.ghost().strides
+
+    @property
+    def flags(self) -> Any:
+        return Flags(self)
+
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """As NumPy's. Views that are there stay as they are."""
+        ghost = self.ghost().view()
+        ghost.setflags(write=write, align=align, uic=uic)
+        if ghost.flags.num != self.ghost().flags.num:
+            self._change(self.windowed(ghost))
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        self.ghost().to_device(device, stream=stream)  # raises NumPy's error for another device
+        return self
+
+    @property
+    def base(self) -> Any:
+        return ndarray(self.buffer, (), self.buffer.shape, self.buffer.dtype) if self.path else None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("shape", "dtype", "strides") and hasattr(
+            self, "_ghost"
+        ):  # which is set last when one is made
+            ghost = self.ghost().view()
+            setattr(ghost, name, value)  # raises NumPy's errors
+            if name == "shape" and ghost.flags.c_contiguous and not self.is_window:
+                self._change(self.view_with(Reshape(ghost.shape)))
+            else:
+                self._change(self.windowed(ghost))
+        else:
+            super().__setattr__(name, value)
+
+    def _change(self, view: Array) -> None:
+        """Makes this array another view, after what has been recorded of it."""
+        flush((self.buffer,), overwritten=(self.buffer,))
+        self._become(view)
+
+    def ghost(self) -> np.ndarray:
+        """An array with this one's shape, dtype and strides. What is in it need not be computed yet."""
+        if self._ghost is None:
+            self._ghost = view_of(ghost_of(self.buffer), self.path)
+        return self._ghost
+
+    def computed(self) -> np.ndarray:
+        """NumPy's view of the memory, computed by now. For appyc itself: it may be written."""
+        found = settled(STATE.recording, self, False)
+        if found is not None:
+            return found
+        self.compute()
+        return view_of(at_home(self.buffer), self.path)
+
+    def compute(self) -> None:
+        """Sees to it that the values are there."""
+        STATE.watch.is_read(self.buffer)
+        if self.buffer.memory is None or STATE.recording.changes(self.buffer):
+            flush((self.buffer,))
+        if self.buffer.memory is None:
+            raise RuntimeError(
+                "these values were never computed: an operation that they need raised an error"
             )
-        memory = np.zeros(extents, self.dtype)
-        count = min(memory.size, self.size)
-        memory.reshape(-1)[:count] = self.computed().reshape(-1)[:count]
-        self._change(recorder.whole(memory))
 
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
+    def view_with(self, step: Step) -> Any:
+        """The view after one more step. Raises NumPy's errors."""
+        path = self.path
+        if type(step) is Transpose and self.size and not self.is_window:
+            return self._transposed(step)
+        ghost = view_of(self.ghost(), (step,))
+        if path and type(path[0]) is Window:
+            return self.windowed(ghost)
+        if type(step) is Transpose and path and type(path[-1]) is Transpose:
+            before = path[-1].axes
+            step, path = Transpose(tuple(before[a] for a in step.axes)), path[:-1]
+        if len(path) >= LONG_PATH:
+            shortest = steps_between(ghost_of(self.buffer), ghost)
+            if shortest is None:
+                return self.windowed(ghost)
+            path = shortest
+        elif type(step) is not Transpose or step.axes != tuple(range(len(step.axes))):
+            path = (*path, step)
+        out = ndarray(self.buffer, path, ghost.shape, self.dtype)
+        out._ghost = ghost
+        if type(step) is Transpose or not self.is_straight:
+            out.is_straight = is_straight(ghost)
+        return out
 
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
+    def _transposed(self, step: Transpose) -> Any:
+        """The view after a step that gives its axes another order."""
+        path = self.path
+        before = path[-1].axes if path and type(path[-1]) is Transpose else tuple(range(len(self.shape)))
+        straight = path[:-1] if path and type(path[-1]) is Transpose else path
+        axes = tuple([before[a] for a in step.axes])
+        shape = tuple([self.shape[a] for a in step.axes])
+        if axes != tuple(range(len(axes))):
+            path = (*straight, Transpose(axes))
+        else:
+            path = straight
+        out = ndarray(self.buffer, path, shape, self.dtype)
+        if any(type(s) is Transpose for s in straight):
+            out.is_straight = is_straight(out.ghost())
+        elif path is not straight:  # where no axis has been turned, the longer step is outside
+            out.is_straight = is_ascending([a for a, extent in zip(axes, shape, strict=True) if extent > 1])
+        return out
 
-    def repeat(self, repeats: Any, axis: Any = None) -> Any:
-        return numpy_functions.call(np.repeat, (self, repeats, axis), {})
+    def at_place(self, place: Place) -> Any:
+        """The view of this whole array that was found for another one with its shape."""
+        if not place.path and place.is_straight and place.shape == self.shape:
+            return self
+        out = ndarray(self.buffer, place.path, place.shape, place.dtype)
+        out.is_straight = place.is_straight
+        return out
 
-    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
-        return numpy_functions.call(np.take, (self, indices, axis, out, mode), {})
+    def windowed(self, ghost: np.ndarray) -> Any:
+        """Any view at all: `ghost` is one of this array's own ghost."""
+        step = window(ghost, ghost_of(self.buffer))
+        out = ndarray(self.buffer, (step,), step.shape, step.dtype)
+        out._ghost = ghost
+        out.is_straight = False
+        return out
 
-    def trace(self, offset: Any = 0, *args: Any, **keywords: Any) -> Any:
-        return numpy_functions.call(np.trace, (self, offset, *args), keywords)
+    @property
+    def is_window(self) -> bool:
+        """Whether compiled code has no words for this view."""
+        return bool(self.path) and type(self.path[0]) is Window
 
-    def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-        recorder.changing(self, lambda memory: memory.sort(axis, kind, order))
 
-    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
-        recorder.changing(
-            self, lambda memory: memory.put(recorder.plain(indices), recorder.plain(values), mode)
+class Flags:
+    """`a.flags`, by which an array is made read-only."""
+
+    __slots__ = ("_array",)
+    _array: Array
+
+    def __init__(self, array: Array) -> None:
+        object.__setattr__(self, "_array", array)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._array.ghost().flags, name)
+
+    def __getitem__(self, name: Any) -> Any:
+        return self._array.ghost().flags[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _SET:
+            setattr(np.empty(0).flags, name, value)  # raises NumPy's error
+        self._array.setflags(**{_SET[name]: value})
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(
+            self, {"W": "writeable", "A": "aligned", "X": "writebackifcopy"}.get(name, name.lower()), value
         )
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._array.ghost().flags == getattr(other, "_flags", other))
+
+    def __hash__(self) -> int:
+        return hash(self.num)
+
+    @property
+    def _flags(self) -> Any:
+        return self._array.ghost().flags
+
+    def __repr__(self) -> str:
+        return repr(self._array.ghost().flags)
+
+
+_SET = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
+"""What `setflags` calls the flags that can be set."""
 
 
 class _Counted(np.ndarray):
@@ -141,26 +289,9 @@ class ndarray(Array, metaclass=_Arrays):  # noqa: N801  (NumPy's name)
 
     __slots__ = ()
 
-    def __new__(cls, shape: Any, *args: Any, **keywords: Any) -> Any:
-        """Of a buffer, its path, shape and dtype; else what `numpy.ndarray` makes. Of memory that others may change it
-        is NumPy's own array."""
-        if type(shape) is Buffer:
-            return Array.__new__(cls, shape, *args)  # type: ignore[call-arg]
-        kind = np.ndarray if cls is ndarray else cls
-        return recorder.adopted(np.ndarray.__new__, (kind, shape, *args), keywords)
-
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return _Counted
-
-    def __getattr__(self, name: str) -> Any:
-        """A method of NumPy's arrays that is not recorded: on computed values."""
-        function = getattr(np.ndarray, name, None)
-        if function is None or name.startswith("_"):
-            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
-        if not callable(function):
-            return getattr(self.computed(), name)
-        return lambda *args, **keywords: recorder.evaluated(function, (self, *args), keywords)
 
 
 class number(Array):  # noqa: N801  (as NumPy's scalars are written)
@@ -180,28 +311,11 @@ class number(Array):  # noqa: N801  (as NumPy's scalars are written)
         """NumPy's scalar."""
         return self.computed()[()]
 
-    @property  # type: ignore[misc]
-    def real(self) -> Any:
-        return recorder.evaluated(np.real, (self,), {})
-
-    @property  # type: ignore[misc]
-    def imag(self) -> Any:
-        return recorder.evaluated(np.imag, (self,), {})
-
-    def _at(self, key: Any) -> Any:
-        return recorder.wrapped(self.value()[recorder.plain(key)])
-
     def _put(self, key: Any, value: Any) -> None:
         raise TypeError(f"'numpy.{self.dtype}' object does not support item assignment")
 
-    def fill(self, value: Any) -> None:
-        self.value().fill(recorder.plain(value))  # changes nothing, or raises
-
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         self.value().sort(axis, kind, order)
-
-    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
-        self.value().put(recorder.plain(indices), recorder.plain(values), mode)
 
     def __len__(self) -> int:
         raise TypeError(f"object of type 'numpy.{self.dtype}' has no len()")
@@ -241,15 +355,3 @@ class number(Array):  # noqa: N801  (as NumPy's scalars are written)
     def __ceil__(self) -> int:
         found: int = math.ceil(self.value().item())
         return found
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(
-                f"a number of NumPy's has no attribute {name!r}"
-            )  # looks at nothing: it may be half made
-        found = getattr(self.value(), name)
-        if not callable(found):
-            return found
-        return lambda *args, **keywords: recorder.wrapped(
-            found(*recorder.plain(args), **recorder.plain(keywords))
-        )

@@ -7,14 +7,12 @@ has been decided before. Each name is one object, whether it is called as a func
 from __future__ import annotations
 
 import functools
-import pathlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from appyc.lazy import applying, arrays, numpy_functions, recorder, ufuncs
+from appyc.lazy import applying, arrays, evaluation, numpy_functions, recorder, ufuncs
 from appyc.lazy.recorded_nodes import Known, KnownMethod, Plain
 from appyc.lazy.running import STATE
 
@@ -35,7 +33,8 @@ _GROWING: frozenset[Any] = frozenset((np.zeros, np.ones, np.empty, np.where, np.
 """Those among them that may give far more than they are given."""
 
 
-def _known(class_: type[Known], slowly: Callable[..., Any], operands: int, **more: Any) -> Any:
+def cached(class_: type[Known], slowly: Callable[..., Any], operands: int, **more: Any) -> Any:
+    """A function with a call cache."""
     return class_(slowly, STATE.recording, arrays.ndarray, arrays.number, operands, **more)
 
 
@@ -73,14 +72,14 @@ def function(of: Any) -> Any:
     if isinstance(of, np.ufunc):
         is_product = of is np.matmul
         direct = of if of.nout == 1 and (of.signature is None or is_product) else None
-        ufunc = _known(
+        ufunc = cached(
             Ufunc, slowly, of.nin, by_value=of is np.power, plain=of, direct=direct, product=is_product
         )
         ufunc._ufunc = of
         return ufunc
     if of in _OPERANDS:
         is_product = of is np.dot
-        known = _known(
+        known = cached(
             KnownMethod, slowly, _OPERANDS[of], plain=of, backup=None if of in _GROWING else _plain(of, slowly),
             direct=of if is_product else None, product=is_product,
         )  # fmt: skip
@@ -98,7 +97,7 @@ def _in_place_of(function: Any, of: Any) -> Any:
 
 
 def _plain(of: Callable[..., Any], slowly: Callable[..., Any]) -> Any:
-    return Plain(of, slowly, recorder.finished, STATE.recording, arrays.ndarray)
+    return Plain(of, slowly, evaluation.finished, STATE.recording, arrays.ndarray)
 
 
 _AT_ONCE = frozenset((
@@ -108,100 +107,9 @@ _AT_ONCE = frozenset((
 """Functions that are recorded, and give little more than they are given: of small arrays NumPy does it at once."""
 
 
-def _binary(ufunc: np.ufunc) -> tuple[Any, Any]:
-    """The methods for `array <operator> other` and `other <operator> array`."""
-
-    def backward(two: Any, one: Any) -> Any:
-        return ufuncs.binary(ufunc, one, two)
-
-    by_value = ufunc is np.power
-    is_product = ufunc is np.matmul
-    direct = ufuncs.OPERATORS[ufunc]
-    forward = functools.partial(ufuncs.binary, ufunc)
-    return (
-        _known(KnownMethod, forward, 2, by_value=by_value, direct=direct, product=is_product),
-        _known(KnownMethod, backward, 2, by_value=by_value, swapped=True, direct=direct, product=is_product),
-    )
-
-
-def _unary(ufunc: np.ufunc) -> Any:
-    """The method for `<operator> array`."""
-
-    def slowly(array: Any) -> Any:
-        return numpy_functions.call(ufunc, (array,), {})
-
-    return _known(KnownMethod, slowly, 1, direct=ufunc)
-
-
-def _in_place(ufunc: np.ufunc) -> Any:
-    """The method for `array <operator>= other`."""
-
-    def slowly(array: Any, other: Any) -> Any:
-        ufuncs.update(ufunc, array, other)
-        return array
-
-    direct = None if ufunc is np.matmul else ufuncs.UPDATES[ufunc]
-    return _known(KnownMethod, slowly, 2, what="updates", by_value=ufunc is np.power, direct=direct)
-
-
-def _method(name: str) -> Any:
-    """A method that records one statement, as it is written."""
-    slowly = getattr(arrays.Array, name)
-    return functools.update_wrapper(_known(KnownMethod, slowly, 1), slowly)
-
-
-def _copying(method: Any) -> Any:
-    """A method that copies: called by an installed library that knows NumPy alone, it gives NumPy's array."""
-
-    @functools.wraps(method)
-    def copying(self: Any, *args: Any, **keywords: Any) -> Any:
-        if is_of_library(sys._getframe(1).f_globals.get("__name__", "")):
-            return getattr(self.computed(), method.__name__)(
-                *recorder.plain(args), **recorder.plain(keywords)
-            )
-        return method(self, *args, **keywords)
-
-    return copying
-
-
-@functools.lru_cache(maxsize=1 << 10)
-def is_of_library(name: str) -> bool:
-    """Whether a module is an installed one that does not use appyc."""
-    module = sys.modules.get(name)
-    parts = pathlib.Path(getattr(module, "__file__", None) or "").parts
-    used = [getattr(value, "__name__", None) for value in list(vars(module).values())] if module else []
-    return not {"site-packages", "dist-packages"}.isdisjoint(parts) and "appyc.numpy" not in used
-
-
 array = functools.update_wrapper(_plain(np.array, recorder.array), recorder.array)
 array.__module__ = __name__
 """`numpy.array`, which copies."""
 
-store = _known(Known, ufuncs.store, 1, what="stores")
+store = cached(Known, ufuncs.store, 1, what="stores")
 """`store(target, value)`: the target's elements become those of the value."""
-
-for _name in (
-    "sum", "prod", "mean", "min", "max", "any", "all", "var", "std", "argmin", "argmax", "cumsum", "cumprod",
-    "dot",
-):  # fmt: skip
-    setattr(arrays.Array, _name, function(getattr(np, _name)))
-for _name, _ufunc in {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
-    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and,
-    "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
-}.items():  # fmt: skip
-    _forward, _backward = _binary(_ufunc)
-    setattr(arrays.Array, f"__{_name}__", _forward)
-    setattr(arrays.Array, f"__r{_name}__", _backward)
-    setattr(arrays.ndarray, f"__i{_name}__", _in_place(_ufunc))
-for _name, _ufunc in {
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-}.items():  # fmt: skip
-    setattr(arrays.Array, f"__{_name}__", _binary(_ufunc)[0])
-for _name, _ufunc in {
-    "neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert,
-}.items():  # fmt: skip
-    setattr(arrays.Array, f"__{_name}__", _unary(_ufunc))
-arrays.Array.recording = STATE.recording
-for _name in ("astype", "copy"):
-    setattr(arrays.Array, _name, _copying(_method(_name)))

@@ -1,4 +1,4 @@
-"""Evaluation of recorded arrays: conversions and protocols that need values, and so run the recording."""
+"""Evaluation of recorded arrays: conversions and protocols that need values. `operators` installs these methods."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import applying, call_cache, deferred_calls, numpy_functions, recorder, ufuncs
-from appyc.lazy.held import Held
+from appyc.lazy import applying, call_cache, deferred_calls, evaluation, numpy_functions, recorder, ufuncs
+from appyc.lazy.arrays import Array
 from appyc.lazy.residence import is_for_gpu, shown, view_there
 from appyc.lazy.running import STATE, flush
 
@@ -18,7 +18,7 @@ _CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarra
 """Functions by which other libraries convert arguments to NumPy arrays, for code that needs those."""
 
 
-class Values(Held):
+class ValueMethods(Array):
     """Conversions to Python values, and the array protocols of other libraries."""
 
     __slots__ = ()
@@ -44,7 +44,7 @@ class Values(Held):
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:
         if func in _CONVERSIONS:
-            return func(*(a.__array__() if isinstance(a, Values) else a for a in args), **keywords)
+            return func(*(a.__array__() if isinstance(a, Array) else a for a in args), **keywords)
         return numpy_functions.call(func, args, keywords)
 
     def __appyc_call__(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -56,12 +56,12 @@ class Values(Held):
         """For a compiled function that finds this outside its arguments: NumPy's, which it may write to."""
         if not self.buffer.is_number:
             flush((self.buffer,), overwritten=(self.buffer,))
-        return recorder.plain(self)
+        return evaluation.plain(self)
 
     @staticmethod
     def __appyc_result__(result: Any, taken: Sequence[Any], args: tuple[Any, ...]) -> Any:
         """The result of a compiled function that has found arrays outside its arguments."""
-        return recorder.given_back(result, taken, args)
+        return evaluation.given_back(result, taken, args)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         version: Any = api_version
@@ -161,5 +161,3 @@ class Values(Held):
 
     def __bytes__(self) -> bytes:
         return bytes(self.computed().data)
-
-    __hash__ = None  # type: ignore[assignment]

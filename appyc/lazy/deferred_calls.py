@@ -16,7 +16,7 @@ import numpy as np
 
 from appyc.api import JitFunction
 from appyc.errors import CompileError
-from appyc.lazy import arrays, recorder
+from appyc.lazy import arrays, evaluation
 from appyc.lazy.operations import Call
 from appyc.lazy.recorded_nodes import Buffer, goes_on
 from appyc.lazy.recording import CallStatement, caller
@@ -56,7 +56,7 @@ def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any])
         if type(recorded) is not _Refused:
             return recorded
         why = f"since {recorded}"
-    return recorder.evaluated(function, args, keywords, why)
+    return evaluation.evaluated(function, args, keywords, why)
 
 
 class _Refused(str):

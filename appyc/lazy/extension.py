@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 
 FORMAT = 11
 """Of what `_nodes.c` offers. The same number stands there."""
 
 
-def _extension() -> ModuleType | None:
-    try:
-        from appyc.lazy import _nodes  # noqa: PLC0415  (it is optional)
-    except ImportError:
-        return None
-    return _nodes if _nodes.FORMAT == FORMAT else None  # a build of an earlier version is as good as none
-
-
-EXTENSION = _extension()
+EXTENSION: ModuleType | None
 """None for an installation without it: then the same is done in Python."""
+
+try:
+    EXTENSION = import_module("appyc.lazy._nodes")
+except ImportError:
+    EXTENSION = None
+if EXTENSION is not None and EXTENSION.FORMAT != FORMAT:
+    EXTENSION = None  # built for an earlier version

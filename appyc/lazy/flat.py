@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import held, recorder
+from appyc.lazy import arrays, evaluation
 from appyc.lazy.running import flush
 
 
@@ -32,11 +32,11 @@ class Flat:
         return self.base.flatten()
 
     def __getitem__(self, key: Any) -> Any:
-        return recorder.wrapped(self.base.computed().flat[recorder.plain(key)])
+        return evaluation.wrapped(self.base.computed().flat[evaluation.plain(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        index = recorder.plain(key)
-        recorder.changing(self.base, lambda memory: memory.flat.__setitem__(index, recorder.plain(value)))
+        index = evaluation.plain(key)
+        evaluation.changing(self.base, lambda memory: memory.flat.__setitem__(index, evaluation.plain(value)))
 
     def __len__(self) -> int:
         return int(self.base.size)
@@ -102,7 +102,7 @@ class Iteration:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._before()
-        self._of[key] = recorder.plain(value)
+        self._of[key] = evaluation.plain(value)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._of, name)
@@ -116,15 +116,15 @@ class nditer:  # noqa: N801  (NumPy's name)
 
     def __new__(cls, op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **keywords: Any) -> Any:
         operands = op if isinstance(op, tuple | list) else (op,)
-        given = [a for a in operands if isinstance(a, held.Held) and not a.buffer.is_number]
+        given = [a for a in operands if isinstance(a, arrays.Array) and not a.buffer.is_number]
         if not given or not _writes(op_flags):
-            return np.nditer(op, flags, op_flags, *recorder.plain(args), **recorder.plain(keywords))
+            return np.nditer(op, flags, op_flags, *evaluation.plain(args), **evaluation.plain(keywords))
         buffers = [a.buffer for a in given]
         flush(buffers, overwritten=buffers)
         for buffer in buffers:
             buffer.lent = True
         found = np.nditer(
-            recorder.plain(op), flags, op_flags, *recorder.plain(args), **recorder.plain(keywords)
+            evaluation.plain(op), flags, op_flags, *evaluation.plain(args), **evaluation.plain(keywords)
         )
         return Iteration(found, buffers)
 

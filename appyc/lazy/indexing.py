@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import arrays, held
+from appyc.lazy import arrays
+from appyc.lazy.evaluation import changing, evaluated, plain
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, Gather, Scatter, broadcast, ufunc_dtype
 from appyc.lazy.order import inverse, memory_order
-from appyc.lazy.recorder import asarray, changing, evaluated, plain, record, record_store, turned
+from appyc.lazy.recorder import asarray, record, record_store, turned
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, type_of
 from appyc.lazy.views import NEAR
 
@@ -166,7 +167,7 @@ def _indices(item: Any) -> Any:
     if type(item) is np.ndarray and item.dtype.kind in "iu" and item.ndim:
         return asarray(item.astype(np.int64))
     if type(item) is arrays.ndarray and item.dtype.kind in "iu" and item.shape:
-        return item.settled().astype(np.int64, copy=False)
+        return item.compilable().astype(np.int64, copy=False)
     return None
 
 
@@ -191,7 +192,7 @@ def _in_range(indices: arrays.ndarray, extent: int) -> bool:
     return -extent <= int(values.min()) and int(values.max()) < extent
 
 
-def fancy_load(source: held.Held, key: Any) -> Any:
+def fancy_load(source: arrays.Array, key: Any) -> Any:
     """An index with arrays of integers is recorded; one with masks, or anything else, is NumPy's."""
     found = places(source, key) if source.dtype in COMPILED_DTYPES else None
     if found is None:
@@ -206,14 +207,14 @@ def fancy_load(source: held.Held, key: Any) -> Any:
     return record(Gather(), operands, shape, source.dtype).transpose(inverse(order))
 
 
-def gathered(source: held.Held, found: Places) -> Any:
+def gathered(source: arrays.Array, found: Places) -> Any:
     """The gather of the elements at these indices."""
     shape = found.shape + found.view.shape[len(found.indices) :]
     out = record(Gather(), (found.view, *found.indices), shape, source.dtype)
     return out.transpose(found.order) if found.is_turned else out
 
 
-def fancy_store(target: held.Held, key: Any, value: Any, ufunc: np.ufunc | None = None) -> None:
+def fancy_store(target: arrays.Array, key: Any, value: Any, ufunc: np.ufunc | None = None) -> None:
     """A store through arrays of indices, or through a mask of what is the same at each place, is recorded; else it is
     NumPy's.
 
@@ -233,7 +234,7 @@ def fancy_store(target: held.Held, key: Any, value: Any, ufunc: np.ufunc | None 
         changing(target, lambda memory: ufunc.at(memory, index, plain(value)))
 
 
-def _is_stored(target: held.Held, key: Any, operand: Any, ufunc: np.ufunc | None) -> bool:
+def _is_stored(target: arrays.Array, key: Any, operand: Any, ufunc: np.ufunc | None) -> bool:
     """Records the store. False where NumPy must see to it."""
     shape = getattr(operand, "shape", ())
     mask = _mask(target, key)
@@ -241,7 +242,7 @@ def _is_stored(target: held.Held, key: Any, operand: Any, ufunc: np.ufunc | None
         rest = target.shape[mask.ndim :]
         if ufunc is not None or len(shape) > len(rest) or broadcast(shape, rest) != rest:
             return False  # the values of the mask tell which element goes where
-        whole = mask[(..., *(None,) * len(rest))] if rest else mask.settled()
+        whole = mask[(..., *(None,) * len(rest))] if rest else mask.compilable()
         record_store(Choose(), (whole, operand, target), target, target.shape)
         return True
     found = places(target, key)
@@ -257,7 +258,7 @@ def _is_stored(target: held.Held, key: Any, operand: Any, ufunc: np.ufunc | None
     return True
 
 
-def _mask(target: held.Held, key: Any) -> Any:
+def _mask(target: arrays.Array, key: Any) -> Any:
     """A mask of the target's first axes; None for any other key."""
     if type(key) is np.ndarray and key.dtype == bool:
         key = asarray(key)
@@ -265,7 +266,7 @@ def _mask(target: held.Held, key: Any) -> Any:
     return key if is_mask and key.shape == target.shape[: key.ndim] else None
 
 
-def _goes_into(value: Any, target: held.Held, ufunc: np.ufunc | None) -> bool:
+def _goes_into(value: Any, target: arrays.Array, ufunc: np.ufunc | None) -> bool:
     """Whether a store into the target, or an update of it, converts the value as compiled code does."""
     if type(value) is complex or not is_compiled((target, value)) or not fits((target, value)):
         return False

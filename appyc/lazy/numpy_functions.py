@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import applying, arrays, call_cache, indexing
+from appyc.lazy import applying, arrays, indexing
 from appyc.lazy.contracting import CONTRACTED
+from appyc.lazy.evaluation import adopted, evaluated, plain, views_by, wrapped
 from appyc.lazy.filled_arrays import CREATION, created_like
 from appyc.lazy.joined_arrays import ARRANGED
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
-from appyc.lazy.recorder import adopted, array, asarray, evaluated, plain, record_ordered, views_by, wrapped
+from appyc.lazy.recorder import array, asarray, record_ordered
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, product
 from appyc.lazy.views import view_of
@@ -72,9 +73,9 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **more:
         return NotImplemented
     into = {} if out is None else {"out": out}
     if most is None:
-        return call_cache.function(np.maximum)(a, least, **into)
-    inner = a if least is None else call_cache.function(np.maximum)(a, least)
-    return call_cache.function(np.minimum)(inner, most, **into)
+        return np.maximum(a, least, **into)
+    inner = a if least is None else np.maximum(a, least)
+    return np.minimum(inner, most, **into)
 
 
 def _dot(a: Any, b: Any, out: Any = None) -> Any:
@@ -153,14 +154,13 @@ def _diff(a: Any, n: Any = 1, axis: Any = -1, *more: Any, **keywords: Any) -> An
 def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     if type(a) is not arrays.ndarray or out is not None:
         return NotImplemented
-    most, least = (f(a, axis=axis, keepdims=keepdims) for f in map(call_cache.function, (np.max, np.min)))
-    return most - least
+    return a.max(axis=axis, keepdims=keepdims) - a.min(axis=axis, keepdims=keepdims)
 
 
 def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, **more: Any) -> Any:
     if type(a) is not arrays.ndarray or weights is not None or returned or more or not a.size:
         return NotImplemented
-    return call_cache.function(np.mean)(a, axis=axis)
+    return a.mean(axis=axis)
 
 
 def _outer(a: Any, b: Any, out: Any = None) -> Any:

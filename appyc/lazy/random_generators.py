@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import held, recorder
+from appyc.lazy import arrays, evaluation
 
 
 def _method(of: Callable[..., Any]) -> Callable[..., Any]:
@@ -24,7 +24,7 @@ def _method(of: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(of)
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
-        return recorder.evaluated(of.__get__(self), args, keywords)
+        return evaluation.evaluated(of.__get__(self), args, keywords)
 
     return method
 
@@ -34,8 +34,8 @@ def _shuffling(of: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(of)
     def method(self: Any, x: Any, *args: Any, **keywords: Any) -> None:
-        if isinstance(x, held.Held):
-            recorder.evaluated(of.__get__(self), (x, *args), keywords)
+        if isinstance(x, arrays.Array):
+            evaluation.evaluated(of.__get__(self), (x, *args), keywords)
         else:
             of(self, x, *args, **keywords)
 
@@ -79,13 +79,13 @@ for _class in (Generator, RandomState):
 def default_rng(seed: Any = None) -> Generator:
     if isinstance(seed, Generator):
         return seed
-    return Generator(np.random.default_rng(recorder.plain(seed)).bit_generator)
+    return Generator(np.random.default_rng(evaluation.plain(seed)).bit_generator)
 
 
 @functools.wraps(np.random.shuffle)
 def shuffle(x: Any) -> None:
-    if isinstance(x, held.Held):
-        recorder.evaluated(np.random.shuffle, (x,), {})
+    if isinstance(x, arrays.Array):
+        evaluation.evaluated(np.random.shuffle, (x,), {})
     else:
         np.random.shuffle(x)
 

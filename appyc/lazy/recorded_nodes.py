@@ -220,7 +220,7 @@ class PythonKnown:
 
 
 class PythonPlain:
-    """A function that NumPy runs on computed values (`recorder.evaluated`). The version in C has a fast path for
+    """A function that NumPy runs on computed values (`evaluation.evaluated`). The version in C has a fast path for
     calls whose arrays are small and computed (`at_once`), and whose other arguments are simple.
 
     finished: converts a result of NumPy's that is neither a number nor a new array, given the arguments of the call.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays
+from appyc.lazy.evaluation import plain
 from appyc.lazy.operations import (
     COMPILED_DTYPES,
     Choose,
@@ -21,7 +22,7 @@ from appyc.lazy.operations import (
     without,
 )
 from appyc.lazy.order import inverse, memory_order
-from appyc.lazy.recorder import plain, record, record_ordered
+from appyc.lazy.recorder import record, record_ordered
 from appyc.lazy.ufuncs import as_operand, binary, is_compiled, store
 
 _NOT_GIVEN = inspect.signature(np.sum).parameters["initial"].default

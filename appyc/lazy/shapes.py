@@ -1,4 +1,4 @@
-"""Views and copies of an array."""
+"""Indices, views and copies of a recorded array. `operators` installs these methods."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import builtins
 import functools
 import operator
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from appyc.lazy import arrays, call_cache, indexing, recorder, ufuncs
-from appyc.lazy.computed_values import Values
+from appyc.lazy import arrays, call_cache, evaluation, indexing, recorder, ufuncs
 from appyc.lazy.flat import Flat
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
-from appyc.lazy.order import inverse, memory_order
-from appyc.lazy.recorded_nodes import indexed, turned
-from appyc.lazy.views import Index, Reshape, Step, Transpose, reversal, window
+from appyc.lazy.order import inverse, is_straight, memory_order
+from appyc.lazy.recorded_nodes import ghost_of, indexed, turned
+from appyc.lazy.views import Index, Path, Reshape, Step, Transpose, reversal, steps_between, window
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -40,7 +40,7 @@ def _has_dots(key: Any) -> bool:
     return any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
 
 
-class Shaped(Values):
+class ShapeMethods(arrays.Array):
     """Indices, shapes and types. What is a view in NumPy is one here."""
 
     __slots__ = ()
@@ -67,7 +67,7 @@ class Shaped(Values):
     @property
     def imag(self) -> Any:
         return (
-            recorder.evaluated(np.imag, (self,), {})
+            evaluation.evaluated(np.imag, (self,), {})
             if self.dtype.kind != "c"
             else self.windowed(self.ghost().imag)
         )
@@ -82,7 +82,7 @@ class Shaped(Values):
 
     @flat.setter
     def flat(self, value: Any) -> None:
-        recorder.changing(self, lambda memory: setattr(memory, "flat", recorder.plain(value)))
+        evaluation.changing(self, lambda memory: setattr(memory, "flat", evaluation.plain(value)))
 
     def _at(self, key: Any) -> Any:
         """`self[key]`, where that is more than an element or a slice."""
@@ -98,8 +98,10 @@ class Shaped(Values):
         if found.shape or _has_dots(key):
             return found
         if self.dtype.kind == "V":  # a row, which is a view
-            return self.computed()[recorder.plain(key)]
-        return recorder.record(Convert(self.dtype), (found.settled(),), (), self.dtype)  # with today's value
+            return self.computed()[evaluation.plain(key)]
+        return recorder.record(
+            Convert(self.dtype), (found.compilable(),), (), self.dtype
+        )  # with today's value
 
     def _field(self, name: str) -> Any:
         """The view of a field of a structured array."""
@@ -125,19 +127,19 @@ class Shaped(Values):
             and (isinstance(value, list | tuple) or len(getattr(value, "shape", ())) > 0)
             and not _has_dots(key)
         ):
-            index = recorder.plain(key)  # an element of a sequence: only NumPy knows whether there is one
-            recorder.changing(self, lambda memory: memory.__setitem__(index, recorder.plain(value)))
+            index = evaluation.plain(key)  # an element of a sequence: only NumPy knows whether there is one
+            evaluation.changing(self, lambda memory: memory.__setitem__(index, evaluation.plain(value)))
             return
         store(view, value)
         recorder.run_filling(view)
 
     def _wrapped(self, values: np.ndarray) -> Any:
         """An array with values that NumPy has computed."""
-        return recorder.wrapped(values)
+        return evaluation.wrapped(values)
 
     def transpose(self, *axes: Any) -> Any:
         order = axes[0] if len(axes) == 1 and (axes[0] is None or np.iterable(axes[0])) else axes
-        given = [] if order is None else [operator.index(a) for a in recorder.plain(order)]
+        given = [] if order is None else [operator.index(a) for a in evaluation.plain(order)]
         rank = self.ndim
         if order is None or not axes:
             given = list(reversed(range(rank)))
@@ -161,7 +163,7 @@ class Shaped(Values):
         ghost = self.ghost()
         order = {"A": "F" if ghost.flags.fnc else "C", "c": "C", "f": "F", "a": "A"}.get(order, order)
         if order not in ("C", "F") or given is None:
-            return recorder.evaluated(np.reshape, (self, given), {"order": order})  # raises
+            return evaluation.evaluated(np.reshape, (self, given), {"order": order})  # raises
         if order == "F":
             whole = indexing.resolved_shape(self.shape, given)
             return self.transpose().reshape(whole[::-1], copy=copy).transpose()
@@ -197,7 +199,9 @@ class Shaped(Values):
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         if type is not None or (isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray)):
-            return recorder.evaluated(np.ndarray.view, (self, dtype), {} if type is None else {"type": type})
+            return evaluation.evaluated(
+                np.ndarray.view, (self, dtype), {} if type is None else {"type": type}
+            )
         if dtype is None or as_dtype(dtype) == self.dtype:
             return self.view_with(Transpose(tuple(range(self.ndim))))
         return self.windowed(self.ghost().view(dtype))
@@ -209,7 +213,7 @@ class Shaped(Values):
                copy: bool = True) -> Any:  # fmt: skip
         wanted = as_dtype(dtype)
         if wanted not in COMPILED_DTYPES or self.dtype not in COMPILED_DTYPES:
-            return recorder.wrapped(self.computed().astype(dtype, order, casting, subok, copy))
+            return evaluation.wrapped(self.computed().astype(dtype, order, casting, subok, copy))
         axes = self._axes_in(order)
         if (
             wanted == self.dtype
@@ -219,7 +223,7 @@ class Shaped(Values):
             return self
         if not np.can_cast(self.dtype, wanted, casting):
             np.empty(0, self.dtype).astype(wanted, casting=casting)  # NumPy's own error
-        operand = self.settled()
+        operand = self.compilable()
         if axes != tuple(range(self.ndim)):
             operand = operand.transpose(axes)
         if not operand.is_straight:  # of which a conversion would keep the order
@@ -256,3 +260,20 @@ class Shaped(Values):
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.copy("K")
+
+    def compilable(self) -> Any:
+        """The array itself, or a copy if compiled code cannot express this view."""
+        if not self.is_window:
+            return self
+        if not self.flags.writeable and (path := self._path_to_write()) is not None:
+            out = arrays.ndarray(self.buffer, path, self.shape, self.dtype)
+            out.is_straight = is_straight(self.ghost())
+            return out
+        if self.buffer.dtype.kind == "V":  # whose rows are NumPy's, and may change at any time
+            return evaluation.wrapped(self.computed().copy())
+        return recorder.record(Copy(hosted=True), (self,), self.shape, self.dtype, is_number=False)
+
+    def _path_to_write(self) -> Path | None:
+        """The path to the same elements where they may be written; None where compiled code cannot express it."""
+        memory = ghost_of(self.buffer)
+        return steps_between(memory, replace(window(self.ghost(), memory), writeable=True).of(memory))

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from appyc.lazy import arrays, held
+from appyc.lazy import arrays
+from appyc.lazy.evaluation import changing, evaluated, plain
 from appyc.lazy.operations import (
     COMPILED_DTYPES,
     Convert,
@@ -20,7 +21,7 @@ from appyc.lazy.operations import (
     product_shape,
     ufunc_dtype,
 )
-from appyc.lazy.recorder import array, changing, evaluated, plain, record, record_ordered, record_store
+from appyc.lazy.recorder import array, record, record_ordered, record_store
 
 COMPILED_UFUNCS = frozenset({
     np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power, np.negative,
@@ -44,8 +45,8 @@ def as_operand(value: Any) -> Any:
     kind = type(value)
     if kind is float or kind is int:
         return value
-    if isinstance(value, held.Held):
-        return value if value.is_straight else value.settled()
+    if isinstance(value, arrays.Array):
+        return value if value.is_straight else value.compilable()
     if isinstance(value, bool | int | float | complex | np.generic):
         return value
     if kind is np.ndarray or isinstance(value, list | tuple | str | bytes):
@@ -182,7 +183,7 @@ OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def update(ufunc: np.ufunc, target: held.Held, value: Any) -> None:
+def update(ufunc: np.ufunc, target: arrays.Array, value: Any) -> None:
     """An operator in place. Raises NumPy's errors for a result that does not fit the target."""
     operand = None if target.is_window or ufunc is np.matmul else as_operand(value)
     found = None if operand is None else pointwise(ufunc, (target, operand))
@@ -201,16 +202,16 @@ UPDATES: dict[np.ufunc, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def store(target: held.Held, value: Any) -> None:
+def store(target: arrays.Array, value: Any) -> None:
     """`target[...] = value`."""
     is_known = target.dtype in COMPILED_DTYPES and not target.is_window
     operand = as_operand(value) if is_known else None
     if operand is None or not is_compiled((operand,)):
         changing(target, lambda memory: memory.__setitem__(..., plain(value)))
         return
-    if isinstance(operand, held.Held) and operand.buffer is target.buffer and operand.path == target.path:
+    if isinstance(operand, arrays.Array) and operand.buffer is target.buffer and operand.path == target.path:
         return  # the end of `a[i] += x`
-    shape = operand.shape if isinstance(operand, held.Held) else ()
+    shape = operand.shape if isinstance(operand, arrays.Array) else ()
     if broadcast(shape, target.shape) != target.shape or not fits((target, operand)):
         changing(target, lambda memory: memory.__setitem__(..., plain(value)))  # raises, or stretches
         return

@@ -1,0 +1,133 @@
+"""Installation of operators and methods in the classes of recorded arrays.
+
+Arrays are data (`arrays`). Functions and classes of methods that record, index and convert them import `arrays`; this
+module imports all of those, and puts them into the classes.
+"""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import sys
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy import evaluation, numpy_functions, ufuncs
+from appyc.lazy.array_methods import ArrayMethods, FunctionMethods, NumberMethods
+from appyc.lazy.arrays import Array, ndarray, number
+from appyc.lazy.call_cache import cached, function
+from appyc.lazy.computed_values import ValueMethods
+from appyc.lazy.recorded_nodes import KnownMethod
+from appyc.lazy.shapes import ShapeMethods
+
+
+def _binary(ufunc: np.ufunc) -> tuple[Any, Any]:
+    """The methods for `array <operator> other` and `other <operator> array`."""
+
+    def backward(two: Any, one: Any) -> Any:
+        return ufuncs.binary(ufunc, one, two)
+
+    by_value = ufunc is np.power
+    is_product = ufunc is np.matmul
+    direct = ufuncs.OPERATORS[ufunc]
+    forward = functools.partial(ufuncs.binary, ufunc)
+    return (
+        cached(KnownMethod, forward, 2, by_value=by_value, direct=direct, product=is_product),
+        cached(KnownMethod, backward, 2, by_value=by_value, swapped=True, direct=direct, product=is_product),
+    )
+
+
+def _unary(ufunc: np.ufunc) -> Any:
+    """The method for `<operator> array`."""
+
+    def slowly(array: Any) -> Any:
+        return numpy_functions.call(ufunc, (array,), {})
+
+    return cached(KnownMethod, slowly, 1, direct=ufunc)
+
+
+def _in_place(ufunc: np.ufunc) -> Any:
+    """The method for `array <operator>= other`."""
+
+    def slowly(array: Any, other: Any) -> Any:
+        ufuncs.update(ufunc, array, other)
+        return array
+
+    direct = None if ufunc is np.matmul else ufuncs.UPDATES[ufunc]
+    return cached(KnownMethod, slowly, 2, what="updates", by_value=ufunc is np.power, direct=direct)
+
+
+def _method(name: str) -> Any:
+    """A method that records one statement, as it is written."""
+    slowly = getattr(Array, name)
+    return functools.update_wrapper(cached(KnownMethod, slowly, 1), slowly)
+
+
+def _copying(method: Any) -> Any:
+    """A method that copies: called by an installed library that knows NumPy alone, it gives NumPy's array."""
+
+    @functools.wraps(method)
+    def copying(self: Any, *args: Any, **keywords: Any) -> Any:
+        if is_of_library(sys._getframe(1).f_globals.get("__name__", "")):
+            return getattr(self.computed(), method.__name__)(
+                *evaluation.plain(args), **evaluation.plain(keywords)
+            )
+        return method(self, *args, **keywords)
+
+    return copying
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def is_of_library(name: str) -> bool:
+    """Whether a module is an installed one that does not use appyc."""
+    module = sys.modules.get(name)
+    parts = pathlib.Path(getattr(module, "__file__", None) or "").parts
+    used = [getattr(value, "__name__", None) for value in list(vars(module).values())] if module else []
+    return not {"site-packages", "dist-packages"}.isdisjoint(parts) and "appyc.numpy" not in used
+
+
+def _operators() -> None:
+    for name, ufunc in {
+        "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
+        "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
+        "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
+        "rshift": np.right_shift,
+    }.items():  # fmt: skip
+        forward, backward = _binary(ufunc)
+        setattr(Array, f"__{name}__", forward)
+        setattr(Array, f"__r{name}__", backward)
+        setattr(ndarray, f"__i{name}__", _in_place(ufunc))
+    for name, ufunc in {
+        "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
+        "ne": np.not_equal,
+    }.items():  # fmt: skip
+        setattr(Array, f"__{name}__", _binary(ufunc)[0])
+    for name, ufunc in {
+        "neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert,
+    }.items():  # fmt: skip
+        setattr(Array, f"__{name}__", _unary(ufunc))
+
+
+def _methods() -> None:
+    for body, kind in (
+        (ValueMethods, Array),
+        (ShapeMethods, Array),
+        (FunctionMethods, Array),
+        (ArrayMethods, ndarray),
+        (NumberMethods, number),
+    ):
+        for name, method in vars(body).items():
+            if name not in ("__doc__", "__module__", "__slots__"):
+                setattr(kind, name, method)
+    for name in (
+        "sum", "prod", "mean", "min", "max", "any", "all", "var", "std", "argmin", "argmax", "cumsum", "cumprod",
+        "dot",
+    ):  # fmt: skip
+        setattr(Array, name, function(getattr(np, name)))
+    for name in ("astype", "copy"):
+        setattr(Array, name, _copying(_method(name)))
+
+
+_methods()
+_operators()
