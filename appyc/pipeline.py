@@ -98,6 +98,7 @@ from appyc.passes.storage.scalar_replacement_of_recurrences import scalar_replac
 from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
 from appyc.passes.vectorise.find_lanes import find_lanes
 from appyc.passes.vectorise.gather_updates import gather_updates
+from appyc.passes.vectorise.jam_waves import jam_waves
 from appyc.passes.vectorise.vectorise_outer_loops import vectorise_outer_loops
 
 Pass: TypeAlias = Callable[[Function, PassContext], Function]
@@ -171,6 +172,7 @@ WITH_CALLS: tuple[Pass, ...] = (
 
 
 FOR_C: tuple[Pass, ...] = (
+    jam_waves,  # before all passes that make lanes: it decides which skewed nests have them
     check_in_blocks,  # first: what may raise has no lanes otherwise, of whatever form
     gather_updates,  # before lanes are built of conditional updates
     compare_magnitudes,  # before complex numbers are taken apart in lanes

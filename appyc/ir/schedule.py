@@ -112,11 +112,13 @@ class LoopSchedule:
 
     cost: of a loop that threads may share, for the choice between them and one. nontemporal: arrays that the iterations
     fill in order and that are not read in the function: where they exceed the caches, non-temporal stores may write
-    them.
+    them. skew: of a loop around one other: its iterations may overlap, each so many iterations of the inner loop behind
+    the one before.
     """
 
     cost: LoopCost | None = None
     nontemporal: tuple[Symbol, ...] = ()
+    skew: int | None = None
 
     def renamed(self, new: Mapping[Symbol, Symbol]) -> LoopSchedule:
         return replace(self, nontemporal=tuple(new.get(array, array) for array in self.nontemporal))

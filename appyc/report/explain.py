@@ -186,7 +186,13 @@ def _record(loop: For, depth: int, analysed: Analysed, words: Words) -> LoopReco
         elif loop.var not in analysed.context.parts.values():
             hint = next(iter(found.hints), "")
     in_chunks = loop.var in analysed.context.parts.values()
-    mode = "scan" if in_chunks else loop.mode.value
+    skew = analysed.function.schedule[loop.var].skew
+    mode = "scan" if in_chunks else loop.mode.value if skew is None else "wave"
+    if skew is not None:
+        reason, hint = (
+            f"{reason}; its iterations overlap, each {skew} of the inner loop behind the one before",
+            "",
+        )
     reason, hint = (words.said(text) for text in (reason, hint))
     return LoopRecord(
         loop.loc.line, loop.var.name, verdict, mode, reason, depth, hint=hint, title=words.loop(loop)

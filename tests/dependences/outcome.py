@@ -100,6 +100,8 @@ def _mode_text(loop: For, analysed: Analysed) -> str:
         return "scan"
     if loop.in_step:
         return "simd in step"
+    if analysed.function.schedule[loop.var].skew is not None:
+        return "wave"
     return loop.mode.value + ("" if loop.safelen is None else f" up to {loop.safelen}")
 
 

@@ -154,7 +154,7 @@ def three_axes(steps, a, b):
 
 
 ONE = [(one_axis, 1), (copied_back, 1), (far, 1)]
-TWO = [(fn, 2) for fn in (two_axes, walls, fields, with_history, under_a_condition)]
+TWO = [(fn, 2) for fn in (two_axes, in_place, walls, fields, with_history, under_a_condition)]
 PROGRAMS = [*ONE, *TWO, (three_axes, 3)]
 SIZES = {
     1: [(0, (5,)), (1, (5,)), (7, (3,)), (7, (2,)), (9, (31,)), (30, (17,))],
@@ -174,7 +174,7 @@ def test_tiles_compute_the_same(fn, rank):
             np.testing.assert_array_equal(mine, other, err_msg=f"{steps} steps, {shape}")
 
 
-@pytest.mark.parametrize(("fn", "rank"), [(one_axis, 1), (walls, 2), (two_axes, 2), (three_axes, 3)])
+@pytest.mark.parametrize(("fn", "rank"), [(one_axis, 1), (walls, 2), (in_place, 2), (three_axes, 3)])
 def test_tiles_of_a_wave_may_run_in_any_order(fn, rank):
     program, _ = tiled(fn, 1, *grids(*(4 for _ in range(rank))))
     numbers = {at for at, loop in enumerate(loops_of(program)) if loop.var.name == "strip"}

@@ -57,7 +57,7 @@ from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import (
     arrays_written,
     loops_of,
-    map_loops,
+    map_blocks,
     rename,
     rewrite,
     scalars_written,
@@ -85,11 +85,19 @@ def tile_time(fn: Function, ctx: PassContext) -> Function:
     parallel = [loop for loop in loops_of(fn) if loop.mode is not LoopMode.SEQUENTIAL]
     shared = {inner.var for loop in parallel for inner in loops_of(loop)}
 
-    def rule(loop: For) -> Stmt:
-        axes = [] if loop.var in shared else time_axes(fn, loop)
-        return _Tiling(loop, axes[: max(STEPS) + 1], names, ctx).versions() if axes else loop
+    def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(statement(stmt) for stmt in body)
 
-    return map_loops(fn, rule)
+    def statement(stmt: Stmt) -> Stmt:
+        if isinstance(stmt, For) and stmt.var not in shared and fn.schedule[stmt.var].skew is None:
+            axes = time_axes(fn, stmt)[: max(STEPS) + 1]
+            if axes:
+                return _Tiling(stmt, axes, names, ctx).versions()
+        return map_blocks(stmt, block)
+
+    tiled = replace(fn, body=block(fn.body))
+    skewed = {new: fn.schedule[old] for new, old in ctx.copies.items() if fn.schedule[old].skew is not None}
+    return replace(tiled, schedule=fn.schedule.updated(skewed)) if tiled != fn else fn
 
 
 # ---------------------------------------------------------------- tiles
@@ -114,13 +122,11 @@ class _Tiling:
         trips = trip_count(loop.lo, loop.hi, 1)
         tests = [Compare(">=", trips, _scaled(_threads(loc), 2), loc=loc),
                  Compare(">", self._bytes(), number(CACHE), loc=loc)]  # fmt: skip
-        inner = ", ".join(
-            sorted({f"'{line.loop.var.name}'" for axis in self.axes for line in axis.lines if line.loop})
-        )
+        size = " x ".join(str(self._window(axis)) for axis in self.axes)
         self.ctx.remark(
             loop.loc,
-            f"{named(loop)} runs in time tiles, with the loops over {inner}, where the arrays exceed the cache: "
-            f"up to {self._height} steps on {' x '.join(str(self._window(axis)) for axis in self.axes)} elements",
+            f"{named(loop)} runs in time tiles where the arrays exceed the cache: up to {self._height} steps on {size} "
+            "elements",
         )
         return If(Logical("and", tests[0], tests[1], loc=loc), tuple(self._tiled(trips)), (loop,), loc=loc)
 
@@ -234,16 +240,12 @@ class _Tiling:
 
     def _variable(self, name: str) -> Symbol:
         symbol = self.names.fresh(name, DType.INT64)
-        self.ctx.parts[symbol] = self.time.var
+        self.ctx.copies[symbol] = self.time.var
         return symbol
 
     def _copy(self, nest: Stmt) -> Stmt:
         """The nest with loop variables, and verdicts, of its own."""
-        fresh = {
-            n.var: self.names.fresh(n.var.name, n.var.type)
-            for n in loops_of(nest)
-            if n.var not in self.ctx.parts
-        }
+        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(nest)}
         for old, new in fresh.items():
             if old in self.ctx.verdicts:
                 self.ctx.verdicts[new] = replace(self.ctx.verdicts[old], var=new)

@@ -4,24 +4,17 @@
         for j in range(1, m):
             a[i, j] = (a[i - 1, j] + a[i, j - 1]) * 0.5
 
-Before, every iteration depends on the previous one. On a CPU, the rows of a strip run in parallel,
-each row one column behind the one above it. The rows are SIMD lanes, or at least independent
-of each other:
+Before, every iteration depends on the previous one. On a CPU, the nest keeps its form, and the schedule gets the skew:
+`jam_waves` interleaves the rows of a strip, each some columns behind the one above it.
 
-    for strip in range(1, n, 8):
-        for front in range(1, m + 7):
-            for i in range(max(strip, ...), min(strip + 8, ...)):       # free
-                a[i, front - (i - strip)] = ...
-
-On a GPU the front spans all rows:
+On a GPU a front spans all rows:
 
     for front in range(2, n + m - 1):
         for i in range(max(1, front - m + 1), min(n, front)):
             a[i, front - i] = ...                       # free
 
 The dependences determine how many columns each row is behind, up to four (`skew_factor`). All
-dependences are exact relations, and results are bitwise identical. Fronts of all rows would
-exceed the caches of a CPU: strips of a few rows fit.
+dependences are exact relations, and results are bitwise identical.
 
 Requires: `check_bounds`; only where nothing in the nest can raise. Runs after
 `interchange_loops` and before `check_parallel`, which finds the fronts free.
@@ -38,6 +31,7 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.wavefront import skew_factor
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Binary, Expr, For, Function, Stmt, Symbol, Var
+from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_read, substitute
 from appyc.passes.locality.interchange_loops import has_threads
@@ -45,16 +39,14 @@ from appyc.passes.node_builders import integer, shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 from appyc.passes.pass_context import PassContext
 
-ROWS = 8
-"""Rows in a strip: enough to hide the latency of a step, and as many as a vector of doubles has lanes."""
-
 
 def skew_loops(fn: Function, ctx: PassContext) -> Function:
-    """The function with wavefront loops in place of nests that carry dependences in both loops."""
+    """The function with the skew of nests that carry dependences in both loops; on a GPU, with loops over fronts."""
     if not ctx.options.auto:
         return fn
     names = NameSupply.after(fn)
     changed: dict[Symbol, For] = {}
+    skewed: dict[Symbol, LoopSchedule] = {}
     for outer, inner, around in _pairs(fn.body, ()):
         on_gpu = ctx.options.on_gpu
         legality = ctx.legality(fn)
@@ -63,14 +55,17 @@ def skew_loops(fn: Function, ctx: PassContext) -> Function:
         factor = skew_factor(legality, outer, inner)
         if factor is None:
             continue
-        skew = _whole if on_gpu else _in_strips
-        changed[outer.var] = skew(outer, inner, factor, names, ctx)
+        if on_gpu:
+            changed[outer.var] = _whole(outer, inner, factor, names, ctx)
+        else:
+            skewed[outer.var] = replace(fn.schedule[outer.var], skew=factor)
         ctx.remark(
             outer.loc,
             f"the loops over '{outer.var.name}', '{inner.var.name}' run as a wave: "
-            + (f"strips of {ROWS} rows, " if not on_gpu else "")
-            + f"each row {factor} column{'s' if factor > 1 else ''} behind the one before it",
+            f"each row {factor} column{'s' if factor > 1 else ''} behind the one before it",
         )
+    if skewed:
+        fn = replace(fn, schedule=fn.schedule.updated(skewed))
     return map_loops(fn, lambda loop: changed.get(loop.var, loop)) if changed else fn
 
 
@@ -103,24 +98,7 @@ def _may_scalars_move(legality: Legality, outer: For) -> bool:
     return not (scalars.carried or scalars.last or scalars.reductions)
 
 
-# ---------------------------------------------------------------- strips
-
-
-def _in_strips(outer: For, inner: For, factor: int, names: NameSupply, ctx: PassContext) -> For:
-    loc = outer.loc
-    strip, front = names.fresh("strip", DType.INT64), names.fresh("front", DType.INT64)
-    first, now = Var(strip, loc=loc), Var(front, loc=loc)
-    lo, hi = _rows(now, inner, factor)
-    rows = replace(
-        outer,
-        lo=_binary("max", first, _binary("+", first, lo)),
-        hi=_binary("min", _binary("min", shifted(first, ROWS), outer.hi), _binary("+", first, hi)),
-        body=_body(outer, inner, now, first, factor),
-    )
-    wave = For(front, inner.lo, shifted(inner.hi, factor * (ROWS - 1)), 1, (rows,), loc=inner.loc)
-    for var in (strip, front, outer.var):
-        ctx.changes[var] = "after skewing"
-    return For(strip, outer.lo, outer.hi, ROWS, (wave,), loc=loc)
+# ---------------------------------------------------------------- all rows
 
 
 def _rows(now: Expr, inner: For, factor: int) -> tuple[Expr, Expr]:
@@ -137,11 +115,9 @@ def _quotient(value: Expr, divisor: int, *, up: bool) -> Expr:
     return _binary("//", shifted(value, divisor - 1) if up else value, integer(divisor, value.loc))
 
 
-def _body(outer: For, inner: For, now: Expr, first: Expr | None, factor: int) -> tuple[Stmt, ...]:
+def _body(outer: For, inner: For, now: Expr, factor: int) -> tuple[Stmt, ...]:
     """The body with the column in terms of the front and the row."""
     row: Expr = Var(outer.var, loc=inner.loc)
-    if first is not None:
-        row = _binary("-", row, first)
     lag = row if factor == 1 else _binary("*", row, integer(factor, row.loc))
     column = _binary("-", now, lag)
     return tuple(substitute(stmt, {inner.var: column}) for stmt in inner.body)
@@ -149,9 +125,6 @@ def _body(outer: For, inner: For, now: Expr, first: Expr | None, factor: int) ->
 
 def _binary(op: str, lhs: Expr, rhs: Expr) -> Binary:
     return Binary(op, lhs, rhs, loc=rhs.loc)
-
-
-# ---------------------------------------------------------------- all rows
 
 
 def _whole(outer: For, inner: For, factor: int, names: NameSupply, ctx: PassContext) -> For:
@@ -166,7 +139,7 @@ def _whole(outer: For, inner: For, factor: int, names: NameSupply, ctx: PassCont
         outer,
         lo=_binary("max", outer.lo, lo),
         hi=_binary("min", outer.hi, hi),
-        body=_body(outer, inner, now, None, factor),
+        body=_body(outer, inner, now, factor),
     )
     end = at(inner.hi, shifted(outer.hi, -1))
     ctx.changes[front] = ctx.changes[outer.var] = "after skewing"

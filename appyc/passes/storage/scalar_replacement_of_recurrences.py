@@ -61,12 +61,13 @@ def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Functio
 
     Runs after `check_bounds`, since the read before the loop must not raise, and after
     `distribute_loops`, which leaves a recurrence in a loop of its own. A loop inside a loop whose
-    iterations may run in any order is not changed.
+    iterations may run in any order is not changed, nor one in a skewed nest.
 
     Does not handle: dependence distances of two iterations or more; reads under a condition, or
     after the store; values that reach the store through other scalars.
     """
-    candidates = [loop for loop in loops_of(fn.body) if _is_candidate(loop, ctx)]
+    skewed = {inner.var for loop in loops_of(fn) if fn.schedule[loop.var].skew for inner in loops_of(loop)}
+    candidates = [loop for loop in loops_of(fn.body) if loop.var not in skewed and _is_candidate(loop, ctx)]
     if not candidates:
         return fn
     legality, names = ctx.legality(fn), NameSupply.after(fn)
