@@ -253,8 +253,8 @@ class JitFunction(Entry):
         out = call()
         python_wins = race.take(time.perf_counter_ns() - start, of_python=of_python)
         if python_wins:
-            place = Loc(self._snippet.file, self._snippet.first_line)
-            self._leave(kind, race.limit, CompileError(str(race), place))
+            loc = Loc(self._snippet.file, self._snippet.first_line)
+            self._leave(kind, race.limit, CompileError(str(race), loc))
         elif python_wins is not None and race.entry is not None:
             entry, race.entry = race.entry, None
             for kernel in reversed(entry.kernels):
@@ -359,9 +359,9 @@ class JitFunction(Entry):
         return read_parameters(function, functools.partial(is_of_library, self.py_func))
 
     def _request(self, named: Mapping[str, object], target: str | None = None) -> Request:
-        place = functools.partial(parameter_location, self._snippet)
+        locate = functools.partial(parameter_location, self._snippet)
         where = target or _target(self.options.target, named.values())
-        return request(named, place, where, self._takes_any_object)
+        return request(named, locate, where, self._takes_any_object)
 
     def _takes_any_object(self) -> bool:
         """Whether an argument of an uncompilable type may be passed to a part in Python."""
@@ -429,8 +429,8 @@ class JitFunction(Entry):
         with self._compilations.lock:
             found = self._find(wanted, named)
             if found is None:
-                place = f"{self._snippet.file}:{self._snippet.first_line}"
-                with Notice(self.__qualname__, place):
+                location = f"{self._snippet.file}:{self._snippet.first_line}"
+                with Notice(self.__qualname__, location):
                     found = self._make(wanted, may_split=may_split)
                 self._sizes.setdefault(wanted.key, sizes_of(named))
                 versions = [found, *self._versions.get(wanted.key, ())]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from appyc.options import TARGETS, from_environment
 
-_NOBODY_READS = 128 + 13
+_BROKEN_PIPE = 128 + 13
 """The exit code that shells report for a program terminated by SIGPIPE."""
 
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-        return _NOBODY_READS
+        return _BROKEN_PIPE
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -22,7 +22,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class Loc:
-    """A place in a source file. `line` counts from 1, `col` from 0; `end_col` is exclusive.
+    """A location in a source file. `line` counts from 1, `col` from 0; `end_col` is exclusive.
 
     `end_col == 0` means that the extent is unknown; one caret is drawn.
     """
@@ -54,10 +54,10 @@ class Note:
 
 
 class CompileError(Exception):
-    """A fault in the user's program, with its place.
+    """A fault in the user's program, with its location.
 
     `summary` says what was found, in one sentence; `label` stands beside the caret;
-    `related` points to further places; `hints` say what to do.
+    `related` points to further locations; `hints` say what to do.
     """
 
     code: ClassVar[str] = "E000"

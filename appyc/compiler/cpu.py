@@ -36,7 +36,7 @@ from appyc.runtime.cache import Cache, Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
 from appyc.runtime.index import Dependency, Found, Index, index_key
-from appyc.runtime.interface_json import Place, from_json, to_json
+from appyc.runtime.interface_json import SourceExtent, from_json, to_json
 from appyc.runtime.machine_rates import attach
 from appyc.runtime.signature import typeof
 from appyc.runtime.trusted import workspace
@@ -173,7 +173,7 @@ class CpuCompiler:
             entry = cache_.store(entry_key, files, {})
         meta: dict[str, object] = {
             "entry": module.entry,
-            "interface": to_json(interface, _place(self.source)),
+            "interface": to_json(interface, _source_extent(self.source)),
             "given": len(analysed.arguments) - analysed.hidden,
             "captures": [path.steps for path in analysed.outside.captures],
             "watched": [path.steps for path, _ in analysed.outside.watched],
@@ -192,7 +192,7 @@ class CpuCompiler:
 
     def _load(self, entry: Entry, meta: Mapping[str, object], objects: Mapping[str, object]) -> CpuVersion:
         stored = json.loads(json.dumps(meta))
-        interface = from_json(stored["interface"], _place(self.source))
+        interface = from_json(stored["interface"], _source_extent(self.source))
         given = stored["given"]
         captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["captures"])
         paths = [AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["watched"]]
@@ -203,8 +203,8 @@ class CpuCompiler:
         )
 
 
-def _place(source: Source) -> Place:
-    return Place(source.file, source.first_line, len(source.lines))
+def _source_extent(source: Source) -> SourceExtent:
+    return SourceExtent(source.file, source.first_line, len(source.lines))
 
 
 def _can_be_loaded(entry: Entry) -> bool:

@@ -112,11 +112,11 @@ _COMMON = frozenset({np.ndarray, int, float, bool, complex})
 
 
 def request(
-    named: Mapping[str, object], place: Callable[[str], Loc], target: str, takes_any: Callable[[], bool]
+    named: Mapping[str, object], locate: Callable[[str], Loc], target: str, takes_any: Callable[[], bool]
 ) -> Request:
     """The types of a call's arguments. Raises TypeInferenceError for what has none.
 
-    place: gives a parameter's location in the source, for the message. takes_any: whether what has no
+    locate: gives a parameter's location in the source, for the message. takes_any: whether what has no
     type is taken as an object; where the function does more with it than pass it on, it runs in Python.
     """
     types: dict[str, ArgType] = {}
@@ -135,7 +135,7 @@ def request(
                 types[name] = writeable(typeof(value, name, _NOWHERE))
             except TypeInferenceError:
                 if not takes_any():
-                    typeof(value, name, place(name))  # again, with the location, which is costly to find
+                    typeof(value, name, locate(name))  # again, with the location, which is costly to find
                 objects[name] = value
                 types[name] = NoneArg()
     return Request(types, objects, target)
@@ -334,8 +334,8 @@ def _watched(fn: FunctionType, path: AccessPath, value: object) -> Watched | Non
             return (fn.__globals__, name, value)
         case (("closure", name),):
             return (closure_cells(fn)[name], name, value)
-        case ((("global" | "closure"), _) as place, ("key", key)):
-            return (cast("dict[str, object]", fetch(fn, AccessPath((place,)), {})), key, value)
+        case ((("global" | "closure"), _) as step, ("key", key)):
+            return (cast("dict[str, object]", fetch(fn, AccessPath((step,)), {})), key, value)
         case _:
             return None
 

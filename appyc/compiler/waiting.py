@@ -34,8 +34,8 @@ SHORT_CALL = 1.0
 class Notice:
     """Says on stderr that a function is being compiled, from a second on; a terminal shows how long it has taken."""
 
-    def __init__(self, name: str, place: str) -> None:
-        self._text = f"appyc: compiling {name} ({place}) ..."
+    def __init__(self, name: str, location: str) -> None:
+        self._text = f"appyc: compiling {name} ({location}) ..."
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
 

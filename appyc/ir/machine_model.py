@@ -26,7 +26,7 @@ computed in order. (128 rows: below that, a BLAS leaves a part of its threads id
 
 
 OWN_WORTH = 0.9
-"""Of the library's time for a product, what code of our own may take to be used in its place: a measurement of equals
+"""Of the library's time for a product, what code of our own may take to be used instead: a measurement of equals
 comes out either way, and a library gains on it with the size."""
 
 

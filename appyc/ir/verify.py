@@ -173,9 +173,9 @@ class _Verifier:
                     self.expect(in_range, expr, f"{expr.array} has no axis {expr.axis}")
             case Apart():
                 self.expect(bool(expr.writes), expr, "iterations that write nowhere")
-                for places in (*expr.writes, *expr.reads):
-                    if places.array is not None:
-                        self.index_array(places.array, places)
+                for indices in (*expr.writes, *expr.reads):
+                    if indices.array is not None:
+                        self.index_array(indices.array, indices)
                 for part in (expr.lo, expr.hi, *(p.offset for p in (*expr.writes, *expr.reads)), expr.extent):
                     self.expr(part, DType.INT64)
             case Ascending():
@@ -377,16 +377,16 @@ class _Verifier:
         self.axes(stmt)
         if stmt.where is not None:
             self.expr(stmt.where, DType.BOOL)
-        places = set(stmt.axes)
+        bound = set(stmt.axes)
         if stmt.position is not None:
             self.expect(stmt.position.dtype is DType.INT64, stmt, f"{stmt.position} is no int64")
-            places.add(stmt.position)
-        self.known |= places
+            bound.add(stmt.position)
+        self.known |= bound
         self.expect(stmt.op is None or stmt.op in BINARY_OPS, stmt, f"no operator {stmt.op!r}")
         self.index(stmt.array, stmt.index, stmt)
         self.writable(stmt.array, stmt)
         self.expr(stmt.value, stmt.array.dtype)
-        self.known -= places
+        self.known -= bound
 
     # ------------------------------------------------------------ loops
 
@@ -434,7 +434,7 @@ class _Verifier:
             self.reduction(reduction, loop)
         for scan in loop.scans:
             own = scan.symbol in written and scan.symbol not in (*loop.private, *combined)
-            self.expect(own, loop, f"{scan.symbol} is not handed on in the loop over {loop.var}")
+            self.expect(own, loop, f"{scan.symbol} is not carried by the loop over {loop.var}")
         if loop.scans:
             self.expect(loop.mode is LoopMode.SEQUENTIAL, loop, f"the scan over {loop.var} has no order")
         if loop.mode is not LoopMode.SIMD:

@@ -1,8 +1,8 @@
 """Walking and rewriting IR.
 
 `walk` yields a tree's nodes, parents first. `rewrite` rebuilds it from the leaves up; a
-rule returns a node (itself where nothing changes) or a tuple of statements to put in its
-place, the empty tuple to delete.
+rule returns a node (itself where nothing changes) or a tuple of statements that replace
+it, the empty tuple to delete it.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ _GETTERS: dict[Fields, _Getters] = {fields: _Getters(fields) for fields in (_par
 def rewrite(node: N, rule: Rule) -> N:
     """The tree with `rule` applied to every node, children before parents."""
     out = _rewrite(node, rule)
-    assert not isinstance(out, tuple), "a rule cannot put several nodes in the root's place"
+    assert not isinstance(out, tuple), "a rule cannot replace the root by several nodes"
     return cast(N, out)
 
 

@@ -1,6 +1,5 @@
-/* What a flush does for each statement: which ones run, and what they are without what they hold. See `parted` in
- * appyc/lazy/recording.py and appyc/lazy/gathering.py, which do the same for what is left to them here. Part of _nodes.c,
- * which alone includes it.
+/* What a flush does for each statement: whether it runs, and its structure. See `parted` in appyc/lazy/recording.py and
+ * appyc/lazy/gathering.py, which handle all other cases. Part of _nodes.c, which alone includes it.
  */
 #ifndef APPYC_FLUSHING_H
 #define APPYC_FLUSHING_H
@@ -29,7 +28,7 @@ static int note_needs(const Statement *statement, PyObject *target, PyObject *ne
     return statement->path == Py_None ? 0 : PySet_Add(needed, target) < 0 ? -1 : PySet_Add(changed, target);
 }
 
-/* parted(statements, needed, changed): the statements that must run, and the others, without those that nobody needs;
+/* parted(statements, needed, changed): the statements that must run, and the others, without dead ones;
  * None where there are calls among them. Empties the list, from the end. */
 static PyObject *parted(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
@@ -71,7 +70,7 @@ static int count_one(PyObject *counts, PyObject *key)
     return failed ? -1 : 0;
 }
 
-/* held_alone(statements): bytes of computed arrays that nobody but these statements holds any more. */
+/* held_alone(statements): bytes of computed arrays that only these statements keep alive. */
 static PyObject *held_alone(PyObject *Py_UNUSED(module), PyObject *statements)
 {
     if (!PyList_CheckExact(statements))
@@ -206,7 +205,7 @@ static PyObject *form_of_operand(const Gathering *to, PyObject *operand, PyObjec
 static int add_line_of(const Gathering *to, const Statement *statement, PyObject *target)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(statement->operands);
-    PyObject *forms = PyTuple_New(count), *place = NULL, *number = NULL, *line = NULL;
+    PyObject *forms = PyTuple_New(count), *path = NULL, *number = NULL, *line = NULL;
     for (Py_ssize_t i = 0; forms && i < count; i++) {
         PyObject *form = form_of_operand(to, PyTuple_GET_ITEM(statement->operands, i), target, statement);
         if (form)
@@ -215,17 +214,17 @@ static int add_line_of(const Gathering *to, const Statement *statement, PyObject
             Py_CLEAR(forms);
     }
     if (forms && statement->path == Py_None) {
-        place = Py_NewRef(Py_None);
+        path = Py_NewRef(Py_None);
         number = PyLong_FromSsize_t(PyList_GET_SIZE(to->buffers));
         if (number && (PyDict_SetItem(to->numbers, target, number) < 0 || PyList_Append(to->buffers, statement->target) < 0))
             Py_CLEAR(number);
-    } else if (forms && (place = form_of_path(to, statement->path)))
+    } else if (forms && (path = form_of_path(to, statement->path)))
         number = Py_XNewRef(number_of(to, target));
     if (number)
-        line = PyTuple_Pack(4, statement->operation, forms, number, place);
+        line = PyTuple_Pack(4, statement->operation, forms, number, path);
     int failed = !line || PyList_Append(to->lines, line) < 0 || PyList_Append(to->sites, statement->site) < 0;
     Py_XDECREF(forms);
-    Py_XDECREF(place);
+    Py_XDECREF(path);
     Py_XDECREF(number);
     Py_XDECREF(line);
     return failed ? -1 : 0;
@@ -265,7 +264,7 @@ static PyObject *add_lines(PyObject *Py_UNUSED(module), PyObject *const *args, P
         PyObject *target = Py_NewRef(PyWeakref_GET_OBJECT(statement->target));
         int failed = target == Py_None;
         if (failed)
-            PyErr_SetString(PyExc_AssertionError, "a statement that nobody needs was to run");
+            PyErr_SetString(PyExc_AssertionError, "a dead statement was to run");
         failed = failed || add_line_of(&to, statement, target) < 0;
         Py_DECREF(target);
         if (failed)

@@ -298,7 +298,7 @@ static PyObject *view_after(View *view, PyObject *items, PyObject *shape)
     return out;
 }
 
-/* As in views.py: a longer path is put together by held.py. */
+/* As in views.py: a longer path is shortened by arrays.py. */
 enum { LONG_PATH = 16 };
 
 /* `view[key]` for an integer and a view of two axes and more. NULL without an error where it takes more to tell. */

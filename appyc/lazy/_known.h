@@ -509,7 +509,7 @@ static int is_of_numbers(const Request *request)
     return request->count && !request->target;
 }
 
-/* A bound on the elements of what is computed place by place. */
+/* A bound on the elements of what is computed element by element. */
 static Py_ssize_t size_of_all(PyObject *const *args, Py_ssize_t count)
 {
     PyObject *shape = NULL;
@@ -544,7 +544,7 @@ static Py_ssize_t size_of_product(PyObject *const *args, Py_ssize_t count)
     return size;
 }
 
-/* What is computed place by place, or is a product, at once. NULL without an error where it takes more to tell. */
+/* What is computed element by element, or is a product, at once. NULL without an error where it takes more to tell. */
 static PyObject *compute_directly(const Known *self, PyObject *const *args, Py_ssize_t count)
 {
     PyObject *given[MOST_OPERANDS], *out = NULL;

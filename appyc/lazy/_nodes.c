@@ -1,8 +1,8 @@
 /* What recordings are made of, and the recording of one operation: see appyc/lazy/recorded_nodes.py, which holds
  * the same in Python and says what each field means; the tests run both.
  *
- * None of these objects is the garbage collector's business: a statement holds views, a view its buffer, a
- * buffer its memory, and none of them leads back. They go as soon as nobody refers to them.
+ * None of these objects needs the cyclic garbage collector: a statement holds views, a view its buffer, a
+ * buffer its memory, and none of them leads back. Each is freed with its last reference.
  */
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION

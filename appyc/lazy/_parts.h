@@ -143,7 +143,7 @@ static void view_dealloc(View *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
-/* become(other): takes the other view's place in memory, shape and dtype, as `a.shape = ...` does. No statement may
+/* become(other): becomes the other view: memory, shape and dtype, as `a.shape = ...` does. No statement may
    have it as an operand. */
 static PyObject *view_become(View *self, PyObject *given)
 {
@@ -162,7 +162,7 @@ static PyObject *view_become(View *self, PyObject *given)
 }
 
 static PyMethodDef view_methods[] = {
-    {"_become", (PyCFunction)view_become, METH_O, "Takes another view's place in memory, shape and dtype."},
+    {"_become", (PyCFunction)view_become, METH_O, "Becomes another view: memory, shape and dtype."},
     {NULL},
 };
 

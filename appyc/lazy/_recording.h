@@ -122,7 +122,7 @@ static PyObject *caller(PyObject *Py_UNUSED(module), PyObject *folder)
     return PyErr_Format(PyExc_RuntimeError, "called from outside of Python");
 }
 
-/* The way to the place of a statement; -1 where it is something else. */
+/* The hash of the site of a statement; -1 where it is something else. */
 static Py_ssize_t way_of(PyObject *statement)
 {
     if (Py_TYPE(statement) != &StatementType)
@@ -132,7 +132,7 @@ static Py_ssize_t way_of(PyObject *statement)
 
 enum { SELDOM = 4 };
 
-/* `recording.in_a_loop`, asked at each fourth statement: that the place may be any one of the loop makes up for it. */
+/* `recording.in_a_loop`, asked at each fourth statement: that the site may be any one of the loop makes up for it. */
 static int in_a_loop(const Tally *tally, Py_ssize_t way)
 {
     Py_ssize_t count = PyList_GET_SIZE(tally->statements), period = 1, again = 0;
@@ -151,7 +151,7 @@ static int in_a_loop(const Tally *tally, Py_ssize_t way)
     return again >= 2 * period && again + period >= 2 * tally->few;
 }
 
-/* Whether nothing need run before a statement at this place is added. Where that takes more to tell, the answer is no. */
+/* Whether nothing need run before a statement at this site is added. Where that takes more to tell, the answer is no. */
 static int has_room(Tally *tally, PyObject *site)
 {
     if (tally->busy || !tally->statements || !PyList_CheckExact(tally->statements))

@@ -102,7 +102,7 @@ static PyObject *follows(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
 
 /* ------------------------------------------------------------------ the next call of a run */
 
-/* What a run of calls is told by; the class of recorded calls adds the rest. */
+/* The state by which a run of calls is recognised; the class of recorded calls adds the rest. */
 typedef struct {
     PyObject_HEAD
     PyObject *function, *last, *moves;

@@ -19,10 +19,10 @@ from appyc.lazy.residence import at_home
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import (
     LONG_PATH,
-    Place,
     Reshape,
     Step,
     Transpose,
+    ViewLayout,
     Window,
     steps_between,
     view_of,
@@ -176,12 +176,12 @@ class Array(View):
             out.is_straight = is_ascending([a for a, extent in zip(axes, shape, strict=True) if extent > 1])
         return out
 
-    def at_place(self, place: Place) -> Any:
+    def with_layout(self, layout: ViewLayout) -> Any:
         """The view of this whole array that was found for another one with its shape."""
-        if not place.path and place.is_straight and place.shape == self.shape:
+        if not layout.path and layout.is_straight and layout.shape == self.shape:
             return self
-        out = ndarray(self.buffer, place.path, place.shape, place.dtype)
-        out.is_straight = place.is_straight
+        out = ndarray(self.buffer, layout.path, layout.shape, layout.dtype)
+        out.is_straight = layout.is_straight
         return out
 
     def windowed(self, ghost: np.ndarray) -> Any:

@@ -175,18 +175,18 @@ class _Flow:
         made: set[int] = set()
         stored: set[int] = set()
         called: set[int] = set()
-        for at, (operation, forms, target, place) in enumerate(lines):
+        for at, (operation, forms, target, path) in enumerate(lines):
             if isinstance(target, tuple):
                 assert isinstance(operation, Call)
                 written = set(_numbers_in([forms[k] for k in operation.written]))
                 stored |= written
-                if operation.results or len(written) != 1 or place is not None:
+                if operation.results or len(written) != 1 or path is not None:
                     called |= written | {number for number in target if number is not None}
                 for number in written:
                     writers.setdefault(number, []).append(at)
                 continue
             writers.setdefault(target, []).append(at)
-            (made if place is None else stored).add(target)
+            (made if path is None else stored).add(target)
         return cls(lines, writers, made, stored, called)
 
     def needs(self, number: int, kept: Collection[int]) -> Left | None:

@@ -52,15 +52,15 @@ def related(inputs: Iterable[tuple[int, tuple[int, ...]]], created: Iterable[int
     found: list[Length] = []
     arguments: list[int] = []
     for length in created:
-        place = next(
+        found_length = next(
             (first[near]._replace(more=length - near) for near in _around(length) if near in first), None
         )
-        if place is None:
-            place = Length(len(arguments), -1)
+        if found_length is None:
+            found_length = Length(len(arguments), -1)
             arguments.append(length)
             if length >= LEAST:
-                first[length] = place
-        found.append(place)
+                first[length] = found_length
+        found.append(found_length)
     return Lengths(tuple(equal), tuple(found), tuple(arguments))
 
 

@@ -15,7 +15,7 @@ from appyc.lazy.recorded_nodes import Buffer, ghost_of
 from appyc.lazy.running import flush, make_room, ran_at_once, ran_by_numpy
 from appyc.lazy.views import (
     Index,
-    Place,
+    ViewLayout,
     address,
     is_within,
     is_writeable,
@@ -200,8 +200,8 @@ def views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict
     """What a function gives that makes nothing but views. NotImplemented where that cannot be told without values."""
     array = args[0] if args else None
     if type(array) is arrays.ndarray and not array.path and not keywords and _are_plain(args[1:]):
-        places = _places_by(function, array.shape, array.dtype, args[1:])
-        return NotImplemented if places is None else _mapped(places, array.at_place, Place)
+        layouts = _layouts_by(function, array.shape, array.dtype, args[1:])
+        return NotImplemented if layouts is None else _mapped(layouts, array.with_layout, ViewLayout)
     return _views_by(function, args, keywords)
 
 
@@ -225,15 +225,15 @@ def _are_plain(args: tuple[Any, ...]) -> bool:
 
 
 @functools.lru_cache(maxsize=1 << 10)
-def _places_by(
+def _layouts_by(
     function: Callable[..., Any], shape: tuple[int, ...], dtype: np.dtype, args: tuple[Any, ...]
 ) -> Any:
-    """What `views_by` gives for whole arrays of this shape, with places for views; None where that does not tell."""
+    """What `views_by` gives for whole arrays of this shape, with layouts for views; None where that does not tell."""
     found = _views_by(function, (whole(np.empty(shape, dtype)), *args), {})
     if found is NotImplemented:
         return None
     return _mapped(
-        found, lambda view: Place(view.path, view.shape, view.dtype, view.is_straight), arrays.ndarray
+        found, lambda view: ViewLayout(view.path, view.shape, view.dtype, view.is_straight), arrays.ndarray
     )
 
 

@@ -107,7 +107,7 @@ class _Gatherer:
         """Adds a line. It runs for each statement of each flush: it is written to be short in time."""
         out, numbers = self.out, self.numbers
         target = statement.target()
-        assert target is not None, "a statement that nobody needs was to run"
+        assert target is not None, "a dead statement was to run"
         shape = statement.shape
         operands: list[Form] = []
         for operand in statement.operands:
@@ -129,8 +129,8 @@ class _Gatherer:
             out.buffers.append(statement.target)
             out.lines.append((statement.operation, tuple(operands), number, None))
         else:
-            place = self._path(statement.path)
-            out.lines.append((statement.operation, tuple(operands), self._known(target), place))
+            path = self._path(statement.path)
+            out.lines.append((statement.operation, tuple(operands), self._known(target), path))
         out.work += max([math.prod(shape), *_looked_at(statement)])
 
     def known(self, statements: list[Recorded], at: int) -> int:
@@ -220,8 +220,8 @@ def _moving_form(
 ) -> Key:
     """The structure of an index of which items move from call to call; its numbers are appended."""
     items: list[object] = []
-    for place, item in enumerate(step.items):
-        by = moving.get((number, place))
+    for item_number, item in enumerate(step.items):
+        by = moving.get((number, item_number))
         if by is None or item is None:
             items.append(item_form(item))
             scalars += numbers_of(item)

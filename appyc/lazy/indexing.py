@@ -100,7 +100,7 @@ def _near(bound: int, extent: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class IndexArrays:
     """An index with arrays of indices, all of them in range: the view whose first axes they index, the common shape
     of the arrays, and where the result has its axes, of what lies in memory in the order (theirs, the rest)."""
 
@@ -114,7 +114,7 @@ class Places:
         return self.order != tuple(range(len(self.order)))
 
 
-def places(source: Any, key: Any) -> Places | None:
+def index_arrays(source: Any, key: Any) -> IndexArrays | None:
     """The arrays of indices in a key; None where there are masks, or NumPy must see to it."""
     items = list(key) if type(key) is tuple else [key]
     arrays_there = [_indices(item) for item in items]
@@ -157,7 +157,7 @@ def places(source: Any, key: Any) -> Places | None:
     first = axes[0] if together else 0
     last = [len(shape) + rest.index(a) for a in sorted(rest)]
     order = (*last[:first], *range(len(shape)), *last[first:])
-    return Places(turned, indices, shape, order)
+    return IndexArrays(turned, indices, shape, order)
 
 
 def _indices(item: Any) -> Any:
@@ -194,7 +194,7 @@ def _in_range(indices: arrays.ndarray, extent: int) -> bool:
 
 def fancy_load(source: arrays.Array, key: Any) -> Any:
     """An index with arrays of integers is recorded; one with masks, or anything else, is NumPy's."""
-    found = places(source, key) if source.dtype in COMPILED_DTYPES else None
+    found = index_arrays(source, key) if source.dtype in COMPILED_DTYPES else None
     if found is None:
         return evaluated(np.ndarray.__getitem__, (source, key), {})
     if len(found.indices) < found.view.ndim:
@@ -207,7 +207,7 @@ def fancy_load(source: arrays.Array, key: Any) -> Any:
     return record(Gather(), operands, shape, source.dtype).transpose(inverse(order))
 
 
-def gathered(source: arrays.Array, found: Places) -> Any:
+def gathered(source: arrays.Array, found: IndexArrays) -> Any:
     """The gather of the elements at these indices."""
     shape = found.shape + found.view.shape[len(found.indices) :]
     out = record(Gather(), (found.view, *found.indices), shape, source.dtype)
@@ -215,8 +215,7 @@ def gathered(source: arrays.Array, found: Places) -> Any:
 
 
 def fancy_store(target: arrays.Array, key: Any, value: Any, ufunc: np.ufunc | None = None) -> None:
-    """A store through arrays of indices, or through a mask of what is the same at each place, is recorded; else it is
-    NumPy's.
+    """Records a store through arrays of indices, or of one value through a mask; other stores run in NumPy.
 
     ufunc: for its `at`, which combines a value once for each occurrence of an index.
     """
@@ -245,7 +244,7 @@ def _is_stored(target: arrays.Array, key: Any, operand: Any, ufunc: np.ufunc | N
         whole = mask[(..., *(None,) * len(rest))] if rest else mask.compilable()
         record_store(Choose(), (whole, operand, target), target, target.shape)
         return True
-    found = places(target, key)
+    found = index_arrays(target, key)
     if found is None:
         return False
     turned = found.shape + found.view.shape[len(found.indices) :]

@@ -132,7 +132,7 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "
     ):
         return NotImplemented
     source = a.ravel() if axis is None else a
-    found = indexing.places(source, indices)
+    found = indexing.index_arrays(source, indices)
     return (
         NotImplemented
         if found is None or source.dtype not in COMPILED_DTYPES

@@ -108,8 +108,8 @@ class Gather(metaclass=Shared):
 
     hosted: bool = False
 
-    def run(self, a: np.ndarray, *places: np.ndarray) -> Any:
-        return a[places]
+    def run(self, a: np.ndarray, *indices: np.ndarray) -> Any:
+        return a[indices]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -119,11 +119,11 @@ class Scatter(metaclass=Shared):
     ufunc: np.ufunc | None
     hosted: bool = False
 
-    def store(self, target: np.ndarray, value: Any, *places: np.ndarray) -> None:
+    def store(self, target: np.ndarray, value: Any, *indices: np.ndarray) -> None:
         if self.ufunc is None:
-            target[places] = value
+            target[indices] = value
         else:
-            self.ufunc.at(target, places, value)
+            self.ufunc.at(target, indices, value)
 
     def run(self, *operands: Any) -> Any:
         raise AssertionError("a store through indices gives nothing")
@@ -156,7 +156,7 @@ class Reduction(metaclass=Shared):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Place(metaclass=Shared):
+class ArgReduction(metaclass=Shared):
     """`np.argmin` or `np.argmax` along an axis, or over all elements."""
 
     name: str
@@ -259,7 +259,7 @@ Operation = (
     | Gather
     | Scatter
     | Reduction
-    | Place
+    | ArgReduction
     | Running
     | Apply
     | Product

@@ -24,14 +24,14 @@ def _order_of(views: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], rank: 
     ]
     inner_first = list(range(rank - 1, -1, -1))
     for at in range(1, rank):
-        axis, place = inner_first[at], at
+        axis, position = inner_first[at], at
         for other_at in range(at - 1, -1, -1):
             swap = _belongs_inside(axis, inner_first[other_at], strides)
             if swap is False:
                 break
             if swap:
-                place = other_at
-        inner_first.insert(place, inner_first.pop(at))
+                position = other_at
+        inner_first.insert(position, inner_first.pop(at))
     return tuple(reversed(inner_first))
 
 

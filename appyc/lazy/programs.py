@@ -229,7 +229,7 @@ def parts_of(program: Program, error: Exception) -> list[Program]:
     ]
 
 
-def places(program: Program, error: BaseException) -> str:
+def error_lines(program: Program, error: BaseException) -> str:
     """The source line of the operation that raised; where it is unknown, those of the calls of compiled functions, or
     else all."""
     text = program.text

@@ -164,9 +164,9 @@ def _stored_now(
     return True
 
 
-def run_filling(place: View) -> None:
+def run_filling(target: View) -> None:
     """Runs the pending stores into an array that a loop fills element by element. The stores that follow can then run
     eagerly."""
     recording = STATE.recording
-    if at_once.is_small(place.shape) and recording.is_filling(place.buffer):
-        flush((place.buffer,), overwritten=(place.buffer,))
+    if at_once.is_small(target.shape) and recording.is_filling(target.buffer):
+        flush((target.buffer,), overwritten=(target.buffer,))

@@ -13,8 +13,8 @@ from appyc.lazy import arrays
 from appyc.lazy.evaluation import plain
 from appyc.lazy.operations import (
     COMPILED_DTYPES,
+    ArgReduction,
     Choose,
-    Place,
     Reduction,
     Running,
     broadcast,
@@ -138,10 +138,10 @@ def _stored(found: Any, out: Any) -> Any:
     return out
 
 
-def _placing(name: str) -> Callable[..., Any]:
+def _arg_reducing(name: str) -> Callable[..., Any]:
     names = tuple(inspect.signature(getattr(np, name)).parameters)
 
-    def place(*args: Any, **keywords: Any) -> Any:
+    def arg_reduction(*args: Any, **keywords: Any) -> Any:
         given = _bound(names, args, keywords)
         operand = None if given is None else as_operand(given.get("a"))
         if given is None or not isinstance(operand, arrays.Array) or not operand.shape or operand.size == 0:
@@ -153,10 +153,10 @@ def _placing(name: str) -> Callable[..., Any]:
         shape = without(operand.shape, axes, keepdims=keepdims)
         whole = None if axis is None else axes[0]
         out = given.get("out")
-        found = record(Place(name, whole, keepdims), (operand,), shape, np.dtype(np.intp))
+        found = record(ArgReduction(name, whole, keepdims), (operand,), shape, np.dtype(np.intp))
         return found if out is None else _stored(found, out)
 
-    return place
+    return arg_reduction
 
 
 def _running(name: str) -> Callable[..., Any]:
@@ -191,6 +191,7 @@ def _running(name: str) -> Callable[..., Any]:
 
 REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **{getattr(np, n): _reducing(n) for n in ("sum", "prod", "mean", "min", "max", "any", "all", "var", "std")},
-    np.amin: _reducing("min"), np.amax: _reducing("max"), np.argmin: _placing("argmin"), np.argmax: _placing("argmax"),
+    np.amin: _reducing("min"), np.amax: _reducing("max"),
+    np.argmin: _arg_reducing("argmin"), np.argmax: _arg_reducing("argmax"),
     np.cumsum: _running("cumsum"), np.cumprod: _running("cumprod"),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from appyc.lazy.recorded_nodes import Buffer
 from appyc.lazy.recording import line_of, parted
 from appyc.lazy.running import STATE, Ran
 from appyc.options import from_environment
-from appyc.report.draw import Drawing, with_places
+from appyc.report.draw import Drawing, with_locations
 
 
 def explain() -> str:
@@ -47,13 +47,13 @@ def graph(*wanted: Array) -> Drawing:
         arguments, sites = found.arguments(), found.sites
     options = from_environment({"strict": True, "target": "cpu"})
 
-    def place(file: str, line: int) -> str:
+    def location(file: str, line: int) -> str:
         """Where the operation was recorded; of what a compiled function does, where it is written."""
         number = text.statement_at(line) if file == text.file else None
         file, line = (file, line) if number is None else line_of(sites[number])
         return f"{PurePath(file).name}:{line}"
 
-    return with_places(JitFunction(text.function, options).graph(*arguments), place)
+    return with_locations(JitFunction(text.function, options).graph(*arguments), location)
 
 
 def _is_one_of(buffer: Buffer | weakref.ref[Buffer], wanted: list[Buffer]) -> bool:
@@ -67,16 +67,18 @@ def _described(ran: Ran) -> str:
     if program is None:
         return f"by {ran.by}: {ran.what}"
     lines = []
-    places = dict(zip(program.text.lines, program.sites, strict=True))
+    sites = dict(zip(program.text.lines, program.sites, strict=True))
     for number, text in enumerate(inspect.getsource(program.text.function).splitlines(), 1):
-        place = ""
-        if number in places:
-            file, line = line_of(places[number])
-            place = f"  # {file}:{line}"
-        lines.append(f"{number:4} {text}{place}")
+        where = ""
+        if number in sites:
+            file, line = line_of(sites[number])
+            where = f"  # {file}:{line}"
+        lines.append(f"{number:4} {text}{where}")
     if ran.left:
-        where = ", ".join(str(program.text.lines[n]) for n in ran.left)
-        lines.append(f"not stored, and recorded still, since nobody has read it before: line {where}")
+        lines_left = ", ".join(str(program.text.lines[n]) for n in ran.left)
+        lines.append(
+            f"not stored, and recorded still, since its earlier results were never read: line {lines_left}"
+        )
     if program.is_ready and program.compiled is not None:
         lines.append(str(program.compiled.explain(*ran.arguments_like())))
     elif program.reason:

@@ -104,14 +104,14 @@ def view_there(memory: Any, path: Path) -> Any:
             case Reshape(shape):
                 memory = memory.reshape(shape)
             case _:
-                raise AttributeError("this view is not handed to libraries on a GPU: hand on a copy")
+                raise AttributeError("a library on a GPU cannot take this view: pass a copy")
     return memory
 
 
-def views_there(places: Iterable[tuple[Buffer, Path]]) -> list[Any] | None:
+def views_there(views: Iterable[tuple[Buffer, Path]]) -> list[Any] | None:
     """Views of arrays on the GPU; None where one is not there, or has a step that cannot be expressed there."""
     out = []
-    for buffer, path in places:
+    for buffer, path in views:
         if not is_there(buffer.memory):
             return None
         try:

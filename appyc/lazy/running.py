@@ -23,7 +23,7 @@ from appyc.lazy.batched_scalars import companions
 from appyc.lazy.dead_results import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.operations import Copy, Product
-from appyc.lazy.programs import Program, as_function, parts_of, places
+from appyc.lazy.programs import Program, as_function, error_lines, parts_of
 from appyc.lazy.recorded_nodes import Buffer, Operand, Own, Statement, View, held_alone
 from appyc.lazy.recording import CallStatement, Recorded, Recording, RestingCall, Waiting, drop_needless
 from appyc.lazy.views import view_of
@@ -347,13 +347,13 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
                 warn_of_defect("what was recorded", error)
             program.reason = str(error)
         except Exception as error:
-            error.add_note(f"in what was recorded at {places(program, error)}")
+            error.add_note(f"in what was recorded at {error_lines(program, error)}")
             raise
     start = time.thread_time()  # CPU time: other processes do not count
     try:
         return residence.by_numpy(program.text.function, arguments)
     except Exception as error:
-        error.add_note(f"in what was recorded at {places(program, error)}")
+        error.add_note(f"in what was recorded at {error_lines(program, error)}")
         raise
     finally:
         program.by_numpy += 1
@@ -407,15 +407,15 @@ def _has_run_there(statement: Statement, target: Buffer) -> bool:
     is_product = isinstance(statement.operation, Product) and target.dtype.kind in "fc"
     if not is_product or not residence.is_for_gpu(STATE.target):
         return False
-    places = [
+    sources = [
         (o.buffer if isinstance(o, View) else target, o.path)
         for o in statement.operands
         if isinstance(o, View | Own)
     ]
     if statement.path is not None:
-        places.append((target, statement.path))
-    residence.move(buffer for buffer, _ in places)
-    views = residence.views_there(places)
+        sources.append((target, statement.path))
+    residence.move(buffer for buffer, _ in sources)
+    views = residence.views_there(sources)
     if views is None:
         return False
     for operand in statement.operands:

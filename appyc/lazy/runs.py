@@ -46,7 +46,7 @@ def moves_between(one: Sequence[Any], two: Sequence[Any]) -> Moves | None:
             return None
         if a.buffer is not b.buffer or len(a.path) != len(b.path):
             return None
-        for place, (s, t) in enumerate(zip(a.path, b.path, strict=True)):
+        for step, (s, t) in enumerate(zip(a.path, b.path, strict=True)):
             if s == t:
                 continue
             if not isinstance(s, Index) or not isinstance(t, Index) or len(s.items) != len(t.items):
@@ -57,7 +57,7 @@ def moves_between(one: Sequence[Any], two: Sequence[Any]) -> Moves | None:
                 by = _way(x, y)
                 if by is None:
                     return None
-                out.append(Move(number, place, item, by))
+                out.append(Move(number, step, item, by))
     return tuple(out)
 
 

@@ -156,7 +156,7 @@ class Window:
 Step: TypeAlias = Index | Transpose | Reshape | Window
 
 
-class Place(NamedTuple):
+class ViewLayout(NamedTuple):
     """A view of a whole array, without its buffer: path, shape, dtype and memory order."""
 
     path: Path
@@ -270,7 +270,7 @@ def _arranged(view: np.ndarray, walks: dict[int, int]) -> Path:
     steps: list[Step] = []
     if order != tuple(range(len(order))):
         steps.append(Transpose(order))
-    places = set(walks.values())
-    if len(places) < view.ndim:
-        steps.append(Index(tuple(slice(None) if k in places else None for k in range(view.ndim))))
+    axes = set(walks.values())
+    if len(axes) < view.ndim:
+        steps.append(Index(tuple(slice(None) if k in axes else None for k in range(view.ndim))))
     return tuple(steps)

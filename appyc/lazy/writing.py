@@ -12,13 +12,13 @@ from appyc.lazy.equal_lengths import Length
 from appyc.lazy.gathering import Form, Gathered, Line
 from appyc.lazy.operations import (
     Apply,
+    ArgReduction,
     Call,
     Choose,
     Convert,
     Copy,
     Create,
     Gather,
-    Place,
     Pointwise,
     Power,
     Product,
@@ -88,31 +88,31 @@ class Writer:
         return ast.BinOp(found, ast.Add() if length.more > 0 else ast.Sub(), ast.Constant(abs(length.more)))
 
     def statement(self, line: Line) -> list[ast.stmt]:
-        operation, forms, target, place = line
+        operation, forms, target, path = line
         operands = [self._operand(form) for form in forms]
         if isinstance(operation, Call):
             assert isinstance(target, tuple)
             calls = self._call(operation, operands, target)
-            if place is None:
+            if path is None:
                 return calls
             times = ast.Call(name_of("range"), [self._number()], [])
             return [ast.For(ast.Name(_ROUND, ast.Store()), times, calls, [])]
         assert isinstance(target, int)
         if isinstance(operation, Scatter):
-            assert place is not None
-            return self._scatter(operation, operands, target, place)
+            assert path is not None
+            return self._scatter(operation, operands, target, path)
         value = self._value(operation, operands)
-        if place is None:
+        if path is None:
             return [ast.Assign([ast.Name(self.found.name(target), ast.Store())], value)]
         out: list[ast.stmt] = []
         view: ast.expr = name_of(self.found.name(target))
         items: ast.expr = ast.Constant(...)
-        for step in place[:-1]:
+        for step in path[:-1]:
             view = self._step(view, step)
-        if place and _is_index(place[-1]):  # `p[3] = x`, which may be one element
-            items = self._items(place[-1])
-        elif place:
-            view = self._step(view, place[-1])
+        if path and _is_index(path[-1]):  # `p[3] = x`, which may be one element
+            items = self._items(path[-1])
+        elif path:
+            view = self._step(view, path[-1])
         if not isinstance(view, ast.Name):
             named, view = self._named(view)
             out.append(named)
@@ -123,17 +123,17 @@ class Writer:
         return ast.Assign([ast.Name(name, ast.Store())], view), name_of(name)
 
     def _scatter(
-        self, operation: Scatter, operands: list[ast.expr], target: int, place: tuple[object, ...]
+        self, operation: Scatter, operands: list[ast.expr], target: int, path: tuple[object, ...]
     ) -> list[ast.stmt]:
-        value, *places = operands
+        value, *indices = operands
         view: ast.expr = name_of(self.found.name(target))
-        for step in place:
+        for step in path:
             view = self._step(view, step)
         out: list[ast.stmt] = []
-        if place:
+        if path:
             named, view = self._named(view)
             out.append(named)
-        items = ast.Tuple(places, ast.Load()) if len(places) > 1 else places[0]
+        items = ast.Tuple(indices, ast.Load()) if len(indices) > 1 else indices[0]
         if operation.ufunc is None:
             return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
         function = ast.Attribute(_numpy(operation.ufunc.__name__), "at", ast.Load())
@@ -194,7 +194,7 @@ class Writer:
                 )
                 more = {"ddof": ast.Constant(ddof)} if name in ("var", "std") else {}
                 return _call(name, *operands, axis=axis, keepdims=ast.Constant(keepdims), **more)
-            case Place(name, axis, keepdims):
+            case ArgReduction(name, axis, keepdims):
                 return _call(name, *operands, axis=ast.Constant(axis), keepdims=ast.Constant(keepdims))
             case Running(name, axis):
                 return _call(name, *operands, axis=ast.Constant(axis))

@@ -40,7 +40,7 @@ class Operation:
     """A loop nest of the program.
 
     number: of its node; operations and values share one numbering. group: of the operations fused into one loop, or
-    None. is_copied: it is rematerialised at each read, and has no loop of its own. place: shown for file and line.
+    None. is_copied: it is rematerialised at each read, and has no loop of its own. location: shown for file and line.
     """
 
     number: int
@@ -49,7 +49,7 @@ class Operation:
     line: int
     group: int | None
     is_copied: bool = False
-    place: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +135,8 @@ class _Builder:
         written = arrays_written(loop)
         copied = bool(written) and written <= context.recomputed.keys()
         number = self._next()
-        place = None if group is None else group.uid
-        self.operations.append(Operation(number, _label(loop), loop.loc.file, loop.loc.line, place, copied))
+        fused = None if group is None else group.uid
+        self.operations.append(Operation(number, _label(loop), loop.loc.file, loop.loc.line, fused, copied))
         self._read(loop, number)
         for symbol in sorted(written | self._totals(loop), key=lambda s: s.uid):
             self._written(symbol, number)
@@ -236,12 +236,12 @@ def _in_order(
     analysed: Analysed, numbers: Mapping[int, int], records: tuple[FusionRecord, ...]
 ) -> tuple[FusionRecord, ...]:
     """The record of each group, by its number."""
-    by_places = {record.lines: record for record in records}
+    by_lines = {record.lines: record for record in records}
     groups = {var.uid: group for var, group in analysed.context.fusions.items()}
     out = []
     for uid in numbers:
         lines = tuple(place.line for place in groups[uid].places)
-        out.append(by_places.get(lines) or FusionRecord(lines, (), None, None))
+        out.append(by_lines.get(lines) or FusionRecord(lines, (), None, None))
     return tuple(out)
 
 

@@ -66,9 +66,9 @@ def drawing(analysed: Analysed, arguments: Mapping[str, object]) -> Drawing:
     return Drawing(flow, _svg(flow), _mermaid(flow))
 
 
-def with_places(drawn: Drawing, place: Callable[[str, int], str]) -> Drawing:
-    """The drawing with other source locations of operations: what `place` gives for a file and a line."""
-    operations = tuple(replace(op, place=place(op.file, op.line)) for op in drawn.flow.operations)
+def with_locations(drawn: Drawing, location: Callable[[str, int], str]) -> Drawing:
+    """The drawing with other source locations of operations: what `location` gives for a file and a line."""
+    operations = tuple(replace(op, location=location(op.file, op.line)) for op in drawn.flow.operations)
     flow = replace(drawn.flow, operations=operations)
     return Drawing(flow, _svg(flow), _mermaid(flow))
 
@@ -91,8 +91,8 @@ def _size(value: Value) -> str:
     return "" if value.size < 0 else amount(value.size)
 
 
-def _place(operation: Operation) -> str:
-    return (operation.place or f"line {operation.line}") + (
+def _location(operation: Operation) -> str:
+    return (operation.location or f"line {operation.line}") + (
         ", where it is read" if operation.is_copied else ""
     )
 
@@ -117,7 +117,7 @@ def _mermaid_nodes(flow: Dataflow, group: int | None, indent: str) -> list[str]:
     out = []
     for op in flow.operations:
         if op.group == group:
-            out.append(f'{indent}n{op.number}["{_escaped(op.label)}<br/>{_place(op)}"]')
+            out.append(f'{indent}n{op.number}["{_escaped(op.label)}<br/>{_location(op)}"]')
     for value in flow.values:
         if value.group == group:
             size = _size(value)
@@ -133,7 +133,7 @@ def _escaped(text: str) -> str:
 
 
 def _svg(flow: Dataflow) -> str:
-    sizes = {op.number: _box_size(op.label, _place(op)) for op in flow.operations}
+    sizes = {op.number: _box_size(op.label, _location(op)) for op in flow.operations}
     sizes |= {v.number: _box_size(v.name, _size(v)) for v in flow.values}
     group_of = {op.number: op.group for op in flow.operations}
     group_of |= {value.number: value.group for value in flow.values}
@@ -156,7 +156,7 @@ def _svg(flow: Dataflow) -> str:
     parts += [_svg_caption(layout.groups[n], record) for n, record in enumerate(flow.groups)]
     for op in flow.operations:
         kind = "copied" if op.is_copied else "operation"
-        parts += _svg_node(layout.nodes[op.number], f"n{op.number}", op.label, _place(op), kind, 4)
+        parts += _svg_node(layout.nodes[op.number], f"n{op.number}", op.label, _location(op), kind, 4)
     for value in flow.values:
         parts += _svg_node(
             layout.nodes[value.number], f"n{value.number}", value.name, _size(value), _kind(value), 16

@@ -107,8 +107,8 @@ class Report:
 
 def _forecast_text(found: Forecast) -> str:
     here, there, moving = (time_text(t * 1e-9) for t in (found.cpu, found.gpu, found.moving))
-    place = "on the GPU" if found.prefers_gpu else "here"
-    return f"predicted {here} here, {there} on the GPU ({moving} of it the way there and back): runs {place}"
+    device = "on the GPU" if found.prefers_gpu else "here"
+    return f"predicted {here} here, {there} on the GPU ({moving} of it the way there and back): runs {device}"
 
 
 def report(

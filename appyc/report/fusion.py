@@ -15,7 +15,7 @@ from appyc.ir.nodes import Alloc, Expr, For, Symbol
 from appyc.ir.visit import loops_of, walk
 from appyc.report.words import Words
 
-HOW_COUNTED = "a place that is written counts twice, as memory is read before it is written"
+HOW_COUNTED = "an element that is written counts twice, as memory is read before it is written"
 """How the bytes of a `FusionRecord` are counted, for its reader."""
 
 

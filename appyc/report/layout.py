@@ -114,8 +114,8 @@ def _inside(
         if outside is None:
             routes[inner_edge] = points
             continue
-        place = part.nodes[outside]
-        way = (place.middle, place.top)
+        box = part.nodes[outside]
+        way = (box.middle, box.top)
         routes[gates[outside]] = (way, *points) if inner_edge[0] == outside else (*points, way)
     nodes = {n: part.nodes[n] for n in own}
     return Layout(nodes, {}, routes, part.width, part.height)
@@ -198,11 +198,13 @@ def _ordered(rows: list[list[int]], edges: Sequence[Edge]) -> list[list[int]]:
         numbers = range(1, len(rows)) if sweep % 2 == 0 else range(len(rows) - 2, -1, -1)
         for number in numbers:
             other = rows[number - 1 if sweep % 2 == 0 else number + 1]
-            place = {node: at / max(len(other) - 1, 1) for at, node in enumerate(other)}
+            position = {node: at / max(len(other) - 1, 1) for at, node in enumerate(other)}
 
-            def weight(node: int, place: dict[int, float] = place, row: list[int] = rows[number]) -> float:
-                near = [place[a] for a, b in edges if b == node and a in place]
-                near += [place[b] for a, b in edges if a == node and b in place]
+            def weight(
+                node: int, position: dict[int, float] = position, row: list[int] = rows[number]
+            ) -> float:
+                near = [position[a] for a, b in edges if b == node and a in position]
+                near += [position[b] for a, b in edges if a == node and b in position]
                 return sum(near) / len(near) if near else row.index(node) / max(len(row) - 1, 1)
 
             weights = {node: weight(node) for node in rows[number]}

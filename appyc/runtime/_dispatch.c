@@ -3,7 +3,7 @@
  * An Entry holds specialisations, each a compiled kernel with the argument types that it
  * was compiled for. A positional call that fits one exactly is made here, without a Python
  * frame: fill the kernel's frame (appyc/ir/abi.py) on the stack, release the GIL, call,
- * build the results. Whatever is out of the ordinary goes to a Python callable, `fallback`.
+ * build the results. Other cases are handled by a Python callable, `fallback`.
  * appyc/runtime/dispatch.py holds the same in Python; the tests run both.
  */
 #define PY_SSIZE_T_CLEAN
@@ -198,7 +198,7 @@ static int32_t run(const Specialisation *s, int64_t *frame, PyObject **ran)
     return status;
 }
 
-/* What the call comes to: an exception, or what on_fault has found in another way. */
+/* The result of a call that stopped at a fault: an exception, or what on_fault computes in another way. */
 static PyObject *fault(const Entry *self, PyObject *kernel, const int64_t *at, PyObject *const *args,
                        Py_ssize_t count)
 {

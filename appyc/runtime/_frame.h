@@ -168,7 +168,7 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
 
 /* ------------------------------------------------------------------ overlap */
 
-/* Whether two arrays of one type have the same elements, in the same places. */
+/* Whether two arrays of one type have the same elements at the same addresses. */
 static int are_one(PyArrayObject *a, PyArrayObject *b)
 {
     if (PyArray_DATA(a) != PyArray_DATA(b) || PyArray_NDIM(a) != PyArray_NDIM(b))

@@ -1,4 +1,4 @@
-/* The threads that share parallel loops, in the place of libgomp's. Part of _dispatch.c, which alone includes it.
+/* The threads that share parallel loops, instead of libgomp's. Part of _dispatch.c, which alone includes it.
  *
  * A parallel region is run once for each of its members, as OpenMP has it; member 0 is the thread that calls. Threads
  * of a library wait for each other: a region ends when all have come. On a machine with other work a thread may come

@@ -103,15 +103,15 @@ def _table() -> _Table | None:
         return None
     for spelling, bits in _SPELLINGS:
         table = _Table(longest=(1 << bits) - 1)
-        for place, (letter, dtype) in enumerate(_TYPES):
+        for number, (letter, dtype) in enumerate(_TYPES):
             gemm = _address(library, spelling.format(letter + "gemm"))
             if gemm is not None and _multiplies(gemm, np.dtype(dtype)):
-                table.gemm[place] = gemm
-        for place, (letter, dtype) in enumerate(_TYPES[:2]):
+                table.gemm[number] = gemm
+        for number, (letter, dtype) in enumerate(_TYPES[:2]):
             for name, (twice, found) in {"syrk": (False, table.syrk), "syr2k": (True, table.syr2k)}.items():
                 address = _address(library, spelling.format(letter + name))
                 if address is not None and _squares(address, np.dtype(dtype), twice=twice):
-                    found[place] = address
+                    found[number] = address
         if any(table.gemm):
             for names in _THREADS:
                 count, change = (_address(library, names.format(word)) for word in ("get", "set"))

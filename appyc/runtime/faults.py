@@ -19,10 +19,10 @@ def located_error(site: FaultSite, value: int, extent: int) -> Exception:
 
     An index fault tells the line in its message too: a log shows no notes.
     """
-    place = Loc(site.file, site.line, site.col, site.end_col)
+    loc = Loc(site.file, site.line, site.col, site.end_col)
     message = site.message.format(value=value, extent=extent)
     if site.error == DependenceError.__name__:
-        return DependenceError(message, place, label="asked for here", hints=(WITHOUT_PRAGMA,))
+        return DependenceError(message, loc, label="asked for here", hints=(WITHOUT_PRAGMA,))
     if site.error == LeftToPython.__name__:
         return LeftToPython(message)
     if "{value}" in site.message.replace("{{", ""):
@@ -30,5 +30,5 @@ def located_error(site: FaultSite, value: int, extent: int) -> Exception:
     kind = getattr(builtins, site.error)
     error = kind(message)
     assert isinstance(error, Exception)
-    error.add_note("\n".join(snippet(place)))
+    error.add_note("\n".join(snippet(loc)))
     return error

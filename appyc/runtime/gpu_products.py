@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 from appyc.ir.machine_model import ENOUGH, FEWEST
 
-Place: TypeAlias = tuple[int, ...]
+ElementIndex: TypeAlias = tuple[int, ...]
 
-Matrix: TypeAlias = tuple[Any, Place, Place, Place]
+Matrix: TypeAlias = tuple[Any, ElementIndex, ElementIndex, ElementIndex]
 """An array, and the indices of three elements: the matrix's first, the next in its column, the next in its row."""
 
 
@@ -46,6 +46,6 @@ def _view(library: Any, matrix: Matrix, shape: tuple[int, int]) -> Any:
     return library.lib.stride_tricks.as_strided(corner, shape, strides)
 
 
-def _distance(array: Any, start: Place, end: Place) -> int:
+def _distance(array: Any, start: ElementIndex, end: ElementIndex) -> int:
     """Bytes from one element to another."""
     return sum((int(b) - int(a)) * s for a, b, s in zip(start, end, array.strides, strict=True))

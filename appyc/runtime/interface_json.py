@@ -17,7 +17,7 @@ from appyc.runtime.frame import Interface, KernelResult
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceExtent:
     """Where a function's text is: its file, its first line, and how many lines it has."""
 
     file: str
@@ -25,7 +25,7 @@ class Place:
     lines: int
 
 
-def to_json(face: Interface, place: Place) -> dict[str, object]:
+def to_json(face: Interface, extent: SourceExtent) -> dict[str, object]:
     """JSON values that `from_json` reads."""
     return {
         "arguments": [_argument(a) for a in face.arguments],
@@ -33,11 +33,11 @@ def to_json(face: Interface, place: Place) -> dict[str, object]:
         "written": sorted(face.written),
         "results": [[r.dtype.value, r.python, r.param, r.ndim] for r in face.results],
         "tree": _tree(face.tree),
-        "faults": [_fault(f, place) for f in face.faults],
+        "faults": [_fault(f, extent) for f in face.faults],
     }
 
 
-def from_json(data: dict[str, Any], place: Place) -> Interface:
+def from_json(data: dict[str, Any], extent: SourceExtent) -> Interface:
     """The interface, with the fault sites of the function's own text at its present location."""
     params, results, fault, size = data["layout"]
     return Interface(
@@ -46,7 +46,7 @@ def from_json(data: dict[str, Any], place: Place) -> Interface:
         written=frozenset(data["written"]),
         results=tuple(KernelResult(DType(d), *rest) for d, *rest in data["results"]),
         tree=_read_tree(data["tree"]),
-        faults=tuple(_read_fault(f, place) for f in data["faults"]),
+        faults=tuple(_read_fault(f, extent) for f in data["faults"]),
     )
 
 
@@ -109,15 +109,15 @@ def _read_tree(data: Any) -> ResultTree:
             return tree
 
 
-def _fault(fault: FaultSite, place: Place) -> list[object]:
-    own = fault.file == place.file and 0 <= fault.line - place.line < place.lines
+def _fault(fault: FaultSite, extent: SourceExtent) -> list[object]:
+    own = fault.file == extent.file and 0 <= fault.line - extent.line < extent.lines
     if not own:
         return [*astuple(fault)]
-    return [fault.error, fault.message, None, fault.line - place.line, fault.col, fault.end_col]
+    return [fault.error, fault.message, None, fault.line - extent.line, fault.col, fault.end_col]
 
 
-def _read_fault(data: list[Any], place: Place) -> FaultSite:
+def _read_fault(data: list[Any], extent: SourceExtent) -> FaultSite:
     error, message, file, line, col, end_col = data
     if file is None:
-        return FaultSite(error, message, place.file, place.line + line, col, end_col)
+        return FaultSite(error, message, extent.file, extent.line + line, col, end_col)
     return FaultSite(error, message, file, line, col, end_col)

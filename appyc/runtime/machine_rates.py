@@ -91,8 +91,8 @@ class _Known:
 
     def hold(self, machine: Machine) -> None:
         self.machine = machine
-        for place, number in enumerate(astuple(machine)):
-            self.table[place] = number
+        for index, number in enumerate(astuple(machine)):
+            self.table[index] = number
 
 
 @cache

@@ -81,12 +81,12 @@ def _products(library: ctypes.CDLL) -> tuple[float, float]:
     if theirs is None:
         return Machine().library_product, Machine().own_product
     a, b, c = (np.ones((SIDE, SIDE)) for _ in range(3))
-    size, places = ctypes.c_int64(SIDE), [ctypes.c_void_p(x.ctypes.data) for x in (a, b, c)]
+    size, matrices = ctypes.c_int64(SIDE), [ctypes.c_void_p(x.ctypes.data) for x in (a, b, c)]
     by_library, own = float("inf"), float("inf")
     for _ in range(RUNS):
         start = time.thread_time_ns()  # of this thread alone: others may have the core between
         theirs(a, b, c)
         middle = time.thread_time_ns()
-        library.appyc_own(size, *places)
+        library.appyc_own(size, *matrices)
         by_library, own = min(by_library, middle - start), min(own, time.thread_time_ns() - middle)
     return by_library / SIDE**3, own / SIDE**3

@@ -29,7 +29,7 @@ def measure_gpu(cupy: Any) -> Gpu:
     add = cupy.ElementwiseKernel("float64 x", "float64 z", "z = x + 1.0", "appyc_probe_add")
     chain = cupy.ElementwiseKernel("float64 x", "float64 z", _CHAIN, "appyc_probe_chain")
     gather = cupy.ElementwiseKernel("raw float64 x, int64 at", "float64 z", "z = x[at]", "appyc_probe_gather")
-    places = cupy.asarray(np.random.default_rng(1).integers(0, host.size, host.size // 8))
+    indices = cupy.asarray(np.random.default_rng(1).integers(0, host.size, host.size // 8))
 
     def best(run: Callable[[], object], repeat: int = 1) -> float:
         run()
@@ -47,7 +47,7 @@ def measure_gpu(cupy: Any) -> Gpu:
     launch = best(lambda: add(tiny, tiny), repeat=100)
     streaming = best(lambda: add(there, result)) - single
     computing = best(lambda: chain(there, result)) - single
-    gathering = best(lambda: gather(there, places, result[: places.size])) - single
+    gathering = best(lambda: gather(there, indices, result[: indices.size])) - single
     lone = best(lambda: chain(tiny[:1], tiny[:1])) - single
     properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
     operations = 2 * _ROUNDS
@@ -57,7 +57,7 @@ def measure_gpu(cupy: Any) -> Gpu:
         over_byte=best(lambda: cupy.asarray(host)) / _BYTES,
         back_byte=best(lambda: cupy.asnumpy(there)) / _BYTES,
         byte=_positive(streaming) / (2 * _BYTES),
-        line=_positive(gathering) / places.size,
+        line=_positive(gathering) / indices.size,
         operation=_positive(computing) / (operations * host.size),
         lone=_positive(lone) / operations,
         full=float(properties["multiProcessorCount"]) * 512,

@@ -42,11 +42,11 @@ static FEW void one_by_one(double *restrict a, const double *restrict b, int64_t
     }
 }
 
-static FEW double sum_of(const double *a, const int64_t *places, int64_t n)
+static FEW double sum_of(const double *a, const int64_t *indices, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += a[places[i]];
+        sum += a[indices[i]];
     return sum;
 }
 
@@ -86,13 +86,13 @@ static void nap(void)
     nanosleep(&time, 0);
 }
 
-/* Places in an order that no prefetcher foretells, one in each line at most. */
-static void shuffle(int64_t *places, int64_t length)
+/* Indices in an order that no prefetcher predicts, one in each line at most. */
+static void shuffle(int64_t *indices, int64_t length)
 {
     static uint64_t random = 1;
     for (int64_t i = 0; i < SMALL; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
-        places[i] = (int64_t)((random >> 20) % (uint64_t)(length / 8)) * 8;
+        indices[i] = (int64_t)((random >> 20) % (uint64_t)(length / 8)) * 8;
     }
 }
 
@@ -111,18 +111,18 @@ long appyc_probe(double *out, int threads, int64_t far_bytes)
         far_bytes = 8 * near_bytes;
     const int64_t far = far_bytes / 16, few = near_bytes / 32; /* doubles in each of two arrays */
     double *a = malloc((size_t)far * 8), *b = malloc((size_t)far * 8);
-    int64_t *places = malloc(SMALL * 8), *count = calloc((size_t)threads * 8 + 8, 8);
+    int64_t *indices = malloc(SMALL * 8), *count = calloc((size_t)threads * 8 + 8, 8);
     volatile double sink;
     getrusage(RUSAGE_SELF, &before);
-    if (!a || !b || !places || !count)
+    if (!a || !b || !indices || !count)
         return -1;
     stream_shared(b, a, far, 0, threads); /* pages come from the system, near those who use them */
     stream_shared(a, b, far, 0, threads);
 
     LEAST(out[0], 20, 4e6, , in_lanes(a, b, SMALL, 0.5), SMALL * 5);
     LEAST(out[1], 20, 4e6, , one_by_one(a, b, SMALL, 0.5), SMALL * 5);
-    LEAST(out[2], 20, 4e6, shuffle(places, few); sum_of(a, places, SMALL), sink = sum_of(a, places, SMALL), SMALL);
-    LEAST(out[3], 20, 8e6, shuffle(places, far), sink = sum_of(a, places, SMALL), SMALL);
+    LEAST(out[2], 20, 4e6, shuffle(indices, few); sum_of(a, indices, SMALL), sink = sum_of(a, indices, SMALL), SMALL);
+    LEAST(out[3], 20, 8e6, shuffle(indices, far), sink = sum_of(a, indices, SMALL), SMALL);
     out[4] = (double)near_bytes;
     LEAST(out[5], 20, 4e6, stream(a, b, few, 1), stream(a, b, few, 1), 24 * few);
     LEAST(out[6], 5, 2e7, , stream(a, b, far, 1), 24 * far);
@@ -144,6 +144,6 @@ long appyc_probe(double *out, int threads, int64_t far_bytes)
     out[12] = out[13] = 0; /* see measure.py: not by this function */
     sink = a[far / 2] + (double)count[0];
     getrusage(RUSAGE_SELF, &after);
-    free(a), free(b), free(places), free(count);
+    free(a), free(b), free(indices), free(count);
     return after.ru_nivcsw - before.ru_nivcsw;
 }

@@ -58,14 +58,14 @@ def describe_sharing(
             return None
         base, offsets = found
         built_in = [
-            tuple(None if any_distance or o > MAX_BUILT_IN else o for o in place) for place in offsets
+            tuple(None if any_distance or o > MAX_BUILT_IN else o for o in offset) for offset in offsets
         ]
         groups.append(SharedArray(members, tuple(built_in), layout_of(base).value))
         hidden.append(base)
         hidden += [
             o
-            for place, known in zip(offsets, built_in, strict=True)
-            for o, k in zip(place, known, strict=True)
+            for offset, known in zip(offsets, built_in, strict=True)
+            for o, k in zip(offset, known, strict=True)
             if k is None
         ]
     return Described(tuple(groups), tuple(hidden)) if groups else None

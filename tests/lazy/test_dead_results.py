@@ -43,7 +43,9 @@ def test_a_result_is_stored_until_it_went_unread_and_again_once_it_is_read() -> 
     d, again = far(x)
     assert not is_stored(d)
     assert again == total == 6.0
-    assert "not stored, and recorded still, since nobody has read it before: line 2" in appyc.explain()
+    assert (
+        "not stored, and recorded still, since its earlier results were never read: line 2" in appyc.explain()
+    )
     x += 10.0  # a pending reader sees what was there
     assert d.tolist() == [-1, 0, 1, 2]
     del d

@@ -116,8 +116,8 @@ def test_a_picture_names_the_lines_of_the_program() -> None:
     c = b - 1.0
     first = test_a_picture_names_the_lines_of_the_program.__code__.co_firstlineno
     found = np.graph(c)
-    places = [operation.place for operation in found.flow.operations]
-    assert places == [f"test_reporting.py:{first + k}" for k in (1, 2, 2, 2, 2, 3)]
+    locations = [operation.location for operation in found.flow.operations]
+    assert locations == [f"test_reporting.py:{first + k}" for k in (1, 2, 2, 2, 2, 3)]
     for text in (found.mermaid, found.svg):
         assert f"test_reporting.py:{first + 2}" in text
         assert "line 2" not in text
@@ -135,7 +135,7 @@ def test_a_picture_names_the_lines_of_functions_that_are_called() -> None:
         filled(a, 2.0)
         found = np.graph(a)
     line = filled.py_func.__code__.co_firstlineno + 2
-    assert f"test_reporting.py:{line}" in [operation.place for operation in found.flow.operations]
+    assert f"test_reporting.py:{line}" in [operation.location for operation in found.flow.operations]
 
 
 @pytest.mark.parametrize(

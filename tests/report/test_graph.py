@@ -164,7 +164,7 @@ def test_explain_tells_of_joined_loops_and_bytes():
     assert "run as one; not stored: a temporary for x.max(axis=1, keepdims=True), a temporary for " in text
     assert "keepdims=True), e; 1.15 kB to and from memory, not" in text
     assert (
-        "for these arguments; a place that is written counts twice" in text
+        "for these arguments; an element that is written counts twice" in text
     )  # 384 B are read, and as many written
 
 
@@ -173,7 +173,7 @@ def test_explain_without_arguments_tells_the_bytes_of_the_first_call():
     function.compile(PLANE, PLANE.copy())
     function.compile(np.ones((60, 80)), np.ones((60, 80)))
     assert "1.15 kB to and from memory, not" in str(function.explain())
-    assert "for the first call's sizes; a place" in str(function.explain())
+    assert "for the first call's sizes; an element" in str(function.explain())
     assert "115 kB to and from memory, not" in str(function.explain(np.ones((60, 80)), np.ones((60, 80))))
 
 
