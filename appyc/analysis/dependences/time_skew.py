@@ -81,7 +81,7 @@ def time_axes(fn: Function, time: For) -> list[Axis]:
     changed = scalars_written(time.body) | {n.var for n in loops_of(time)}
     if not _are_scalars_private(time, nests) or not _are_invariant(time, nests):
         return []
-    axes = _axes(nests, frozenset(scalars_read(time)) - changed)
+    axes = _axes(nests, frozenset(scalars_read(time)) - changed, time.var)
     if not any(axis.factor for axis in axes):
         return []
     scalars = scalars_of(fn)[time.var]
@@ -124,12 +124,13 @@ def _are_scalars_private(time: For, nests: Sequence[Stmt]) -> bool:
     return True
 
 
-def _axes(nests: Sequence[Stmt], fixed: frozenset[Symbol]) -> list[Axis]:
-    """fixed: scalars that the time loop does not change."""
+def _axes(nests: Sequence[Stmt], fixed: frozenset[Symbol], step: Symbol) -> list[Axis]:
+    """fixed: scalars that the time loop does not change. None where each step has elements of its own, which no tile
+    would use again."""
     written = arrays_written(nests)
     accesses = [[a for a in _accesses(nest) if a[0] in written] for nest in nests]
     ranks = {len(index) for found in accesses for _, index, _ in found}
-    if len(ranks) != 1:
+    if len(ranks) != 1 or any(step in scalars_read(index) for found in accesses for _, index, _ in found):
         return []
     axes: list[Axis] = []
     for axis in range(ranks.pop()):

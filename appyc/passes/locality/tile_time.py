@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from math import prod
 
 from appyc.analysis.algebra.amounts import NONE, as_amount, number, product, total
 from appyc.analysis.dependences.time_skew import Axis, time_axes
@@ -108,6 +109,16 @@ def _binary(op: str, lhs: Expr, rhs: Expr) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
+class _Side:
+    """The windows along an axis: the first coordinate, the elements of a window, and how many there are."""
+
+    axis: Axis
+    low: Expr
+    size: Expr
+    count: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class _Tiling:
     """Builds the tiled version of one time loop."""
 
@@ -158,32 +169,47 @@ class _Tiling:
 
     def _tiled(self, trips: Expr) -> list[Stmt]:
         loc, out = self.time.loc, list[Stmt]()
-        first = self._scalar("first", self.time.lo, out)
+        first, last = self._scalar("first", self.time.lo, out), self._scalar("last", self.time.hi, out)
         most = _binary("max", _binary("//", trips, _threads(loc)), integer(1, loc))
         height = self._scalar("height", _binary("min", most, integer(self._height, loc)), out)
         strips = self._scalar("strips", _ceiling(trips, height), out)
-        starts, counts = [], []
-        for axis in self.axes:
-            low, high = self._span(axis)
-            starts.append(self._scalar("low", low, out))
-            skew = _scaled(shifted(height, -1), axis.factor)
-            span = _binary("+", _binary("-", high, starts[-1]), skew)
-            counts.append(self._scalar("windows", _ceiling(span, integer(self._window(axis), loc)), out))
+        sides = self._sides(height, out)
         wave, strip = self._variable("wave"), self._variable("strip")
         now, own = Var(wave, loc=loc), Var(strip, loc=loc)
-        windows: list[Expr] = [_binary("-", now, _scaled(own, 2))]
-        inner = [self._variable("window") for _ in self.axes[1:]]
-        windows += [Var(var, loc=loc) for var in inner]
-        body: tuple[Stmt, ...] = tuple(self._steps(first, height, own, starts, windows))
-        for var, count in zip(reversed(inner), reversed(counts[1:]), strict=True):
-            body = (For(var, integer(0, loc), count, 1, body, loc=loc),)
-        behind = _binary("//", shifted(_binary("-", now, counts[0]), 2), integer(2, loc))
+        inner = [self._variable("window") for _ in sides[1:]]
+        windows = [_binary("-", now, _scaled(own, 2)), *(Var(var, loc=loc) for var in inner)]
+        body: list[Stmt] = []
+        begin = self._scalar("begin", _binary("+", first, _binary("*", own, height)), body)
+        end = _binary("min", _binary("+", begin, height), last)
+        body.append(self._steps(begin, end, sides, windows))
+        for var, side in zip(reversed(inner), reversed(sides[1:]), strict=True):
+            body = [For(var, integer(0, loc), side.count, 1, tuple(body), loc=loc)]
+        behind = _binary("//", shifted(_binary("-", now, sides[0].count), 2), integer(2, loc))
         tiles = For(strip, _binary("max", behind, integer(0, loc)),
-                    _binary("min", shifted(_binary("//", now, integer(2, loc)), 1), strips), 1, body,
+                    _binary("min", shifted(_binary("//", now, integer(2, loc)), 1), strips), 1, tuple(body),
                     LoopMode.PARALLEL, private=_private(body), loc=loc)  # fmt: skip
-        waves = _binary("+", counts[0], _scaled(shifted(strips, -1), 2))
+        waves = _binary("+", sides[0].count, _scaled(shifted(strips, -1), 2))
         out.append(For(wave, integer(0, loc), waves, 1, (tiles,), loc=loc))
         return out
+
+    def _sides(self, height: Expr, out: list[Stmt]) -> list[_Side]:
+        """The windows along each axis, along the first one larger where the other axes are short."""
+        loc = self.time.loc
+        sides: list[_Side] = []
+        here: Expr = integer(1, loc)
+        for axis in reversed(self.axes):
+            low, high = self._span(axis)
+            start = self._scalar("low", low, out)
+            skew = _scaled(shifted(height, -1), axis.factor)
+            span = self._scalar("span", _binary("+", _binary("-", high, start), skew), out)
+            size: Expr = integer(self._window(axis), loc)
+            if axis is self.axes[0] and sides:
+                usual = integer(prod(self._window(other) for other in self.axes[1:]), loc)
+                more = _binary("max", _binary("//", usual, here), integer(1, loc))
+                size = self._scalar("size", _binary("*", size, more), out)
+            here = _binary("*", here, _binary("max", _binary("min", size, span), integer(1, loc)))
+            sides.append(_Side(axis, start, size, self._scalar("windows", _ceiling(span, size), out)))
+        return sides[::-1]
 
     def _span(self, axis: Axis) -> tuple[Expr, Expr]:
         """The least shifted coordinate of all nests, and one more than the greatest."""
@@ -194,35 +220,30 @@ class _Tiling:
             highs.append(shifted(high, shift))
         return reduce(_least, dict.fromkeys(lows)), reduce(_greatest, dict.fromkeys(highs))
 
-    def _steps(
-        self, first: Expr, height: Expr, strip: Expr, starts: list[Var], windows: list[Expr]
-    ) -> list[Stmt]:
+    def _steps(self, begin: Expr, end: Expr, sides: list[_Side], windows: list[Expr]) -> For:
         """The time steps of a tile, each with the parts of its nests in the tile's windows."""
-        time, loc, out = self.time, self.time.loc, list[Stmt]()
-        begin = self._scalar("begin", _binary("+", first, _binary("*", strip, height)), out)
+        time, loc = self.time, self.time.loc
         step = self._variable(time.var.name)
         elapsed = _binary("-", Var(step, loc=loc), begin)
         body: list[Stmt] = []
-        edges = []
-        for axis, start, window in zip(self.axes, starts, windows, strict=True):
-            edge = _binary("+", start, _scaled(window, self._window(axis)))
-            edges.append(self._scalar("edge", _binary("-", edge, _scaled(elapsed, axis.factor)), body))
+        edges: list[Expr] = []
+        for side, window in zip(sides, windows, strict=True):
+            edge = _binary("+", side.low, _binary("*", window, side.size))
+            edges.append(self._scalar("edge", _binary("-", edge, _scaled(elapsed, side.axis.factor)), body))
         nests = 0
         for stmt in time.body:
             part = stmt
             if isinstance(stmt, For):
-                part = self._cut(stmt, nests, edges)
+                part = self._cut(stmt, nests, sides, edges)
                 nests += 1
             body.append(substitute(part, {time.var: Var(step, loc=loc)}))
-        end = _binary("min", _binary("+", begin, height), time.hi)
-        out.append(For(step, begin, end, 1, tuple(body), loc=loc))
-        return out
+        return For(step, begin, end, 1, tuple(body), loc=loc)
 
-    def _cut(self, nest: Stmt, position: int, edges: list[Var]) -> Stmt:
+    def _cut(self, nest: Stmt, position: int, sides: list[_Side], edges: list[Expr]) -> Stmt:
         """The iterations of a nest in the windows that start at the edges."""
-        for axis, edge in zip(self.axes, edges, strict=True):
-            line, start = axis.lines[position], shifted(edge, -axis.shifts[position])
-            end = shifted(start, self._window(axis))
+        for side, edge in zip(sides, edges, strict=True):
+            line, start = side.axis.lines[position], shifted(edge, -side.axis.shifts[position])
+            end = _binary("+", start, side.size)
             if line.loop is None:
                 here = self._variable("here")
                 low, high = _binary("max", line.at, start), _binary("min", shifted(line.at, 1), end)
@@ -264,7 +285,7 @@ def _within(var: Symbol, start: Expr, end: Expr, node: Node) -> Node:
     return replace(node, lo=_binary("max", node.lo, start), hi=_binary("min", node.hi, end))
 
 
-def _private(body: tuple[Stmt, ...]) -> tuple[Symbol, ...]:
+def _private(body: list[Stmt]) -> tuple[Symbol, ...]:
     return tuple(sorted(scalars_written(body), key=lambda symbol: symbol.uid))
 
 
