@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Compare, Const, Expr, For, Logical, Unary, Var
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Binary, Compare, Const, Expr, For, Logical, Stmt, Symbol, Unary, Var
 from appyc.ir.types import DType
+from appyc.ir.visit import loops_of
 
 
 def integer(value: int, loc: Loc) -> Const:
@@ -79,6 +81,41 @@ def start_of_sum(op: str, dtype: DType, loc: Loc) -> Const:
     return identity(op, dtype, loc)
 
 
+def binary(op: str, lhs: Expr, rhs: Expr) -> Binary:
+    return Binary(op, lhs, rhs, loc=rhs.loc)
+
+
+def smaller(lhs: Expr, rhs: Expr) -> Expr:
+    """The minimum of two integers, with constants and equal expressions folded."""
+    return _extreme("min", lhs, rhs)
+
+
+def larger(lhs: Expr, rhs: Expr) -> Expr:
+    """The maximum of two integers, with constants and equal expressions folded."""
+    return _extreme("max", lhs, rhs)
+
+
+def _extreme(op: str, lhs: Expr, rhs: Expr) -> Expr:
+    if isinstance(lhs, Const) and isinstance(rhs, Const):
+        return lhs if (lhs.value.real < rhs.value.real) == (op == "min") else rhs
+    return lhs if lhs == rhs else binary(op, lhs, rhs)
+
+
+def scaled(value: Expr, factor: int) -> Expr:
+    """`value * factor`, with a factor of 1 folded."""
+    return value if factor == 1 else Binary("*", value, integer(factor, value.loc), loc=value.loc)
+
+
+def ceiling_quotient(value: Expr, size: Expr) -> Expr:
+    """`value / size`, rounded up; `size` is positive."""
+    return binary("//", binary("+", value, shifted(size, -1)), size)
+
+
+def fresh_variables(nest: Stmt, names: NameSupply) -> dict[Symbol, Symbol]:
+    """A variable of its own for each loop of a copy of the nest, for `rename`."""
+    return {loop.var: names.fresh(loop.var.name, loop.var.type) for loop in loops_of(nest)}
+
+
 def trip_count(lo: Expr, hi: Expr, step: int) -> Expr:
     """How often `range(lo, hi, step)` runs; 0 or less for never."""
     loc = hi.loc
@@ -124,8 +161,8 @@ def apart(value: Expr) -> tuple[Expr | None, int]:
 def iteration(lo: Expr, step: int, number: Expr) -> Expr:
     """The loop variable's value in the `number`-th iteration."""
     loc = lo.loc
-    scaled = number if step == 1 else Binary("*", number, integer(step, loc), loc=loc)
-    return scaled if lo == integer(0, loc) else Binary("+", lo, scaled, loc=loc)
+    passed = scaled(number, step)
+    return passed if lo == integer(0, loc) else Binary("+", lo, passed, loc=loc)
 
 
 def shifted(value: Expr, distance: int) -> Expr:

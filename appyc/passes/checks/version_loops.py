@@ -29,8 +29,9 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Fail, For, Function, If, LoopMode, Node, Stmt, Symbol, Unary
+from appyc.ir.nodes import Fail, For, Function, If, LoopMode, Node, Stmt, Unary
 from appyc.ir.visit import loops_of, rename, rewrite_all
+from appyc.passes.node_builders import fresh_variables
 from appyc.passes.pass_context import PassContext
 
 
@@ -101,7 +102,7 @@ def _or_in_order(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: Name
 def _two_versions(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:
     """The free version has loops, and so verdicts, of its own; scalars are shared."""
     assert verdict.guard is not None
-    fresh: dict[Symbol, Symbol] = {n.var: supply.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
+    fresh = fresh_variables(loop, supply)
     free = rename(loop, fresh)
     for old, new in fresh.items():
         if old in ctx.verdicts:

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 
 from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.algebra.amounts import NONE, total
@@ -76,7 +76,9 @@ from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, rewrite_all, walk
 from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.checks.lengths import tested
-from appyc.passes.node_builders import apart, combine, integer, shifted, trip_count, zero
+from appyc.passes.loop_ops.cut import cut
+from appyc.passes.loop_ops.strip_mine import Strips
+from appyc.passes.node_builders import apart, binary, combine, fresh_variables, integer, shifted, zero
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import FusionGroup, PassContext
 
@@ -265,10 +267,8 @@ class _Rewriting:
         stored = [one for one in members if not one.is_temporary(chain.fresh)]
         low = self._end("min", [shifted(one.loop.lo, one.row) for one in stored])
         high = self._end("max", [shifted(one.loop.hi, one.row) for one in stored])
-        block = self.names.fresh("block", DType.INT64)
-        passed = Binary("*", Var(block, loc=loc), integer(chain.rows, loc), loc=loc)
-        first = passed if low == integer(0, loc) else Binary("+", low, passed, loc=loc)
-        last = shifted(first, chain.rows)
+        strips = Strips(low, high, chain.rows, self.names.fresh("block", DType.INT64), loc)
+        block, first, last = strips.number, strips.start, strips.end
         body: list[Stmt] = []
         homes: dict[Symbol, _Home] = {}
         cleared = self._cleared(chain, allocs, (low, high))
@@ -288,8 +288,7 @@ class _Rewriting:
                 homes[array] = home
                 self.ctx.contracted[array] = block
             body += self._parts(one, chain, (first, last), homes)
-        blocks = trip_count(low, high, chain.rows)
-        loop = For(block, integer(0, loc), blocks, 1, tuple(body), loc=loc)
+        loop = strips.loop(body)
         if not self._is_free(loop):
             for array in homes:
                 del self.ctx.contracted[array]
@@ -319,7 +318,7 @@ class _Rewriting:
         inner: Stmt = Store(array, index, zero(array.dtype, loc), checked=False, loc=loc)
         for place, size in zip(places[:0:-1], alloc.shape[:0:-1], strict=True):
             inner = For(place, integer(0, loc), size, 1, (inner,), loc=loc)
-        end = Binary("min", last, alloc.shape[0], loc=loc)
+        end = binary("min", last, alloc.shape[0])
         return For(places[0], first, end, 1, (inner,), loc=loc)
 
     def _parts(
@@ -336,10 +335,8 @@ class _Rewriting:
         for lo, hi in ((shifted(first, one.near), first), (last, shifted(last, one.far))):
             if lo != hi:
                 part = _cut(replace(one, loop=replace(one.loop, body=rest)), lo, hi)
-                fresh = {
-                    n.var: self.names.fresh(n.var.name, n.var.type) for n in (part, *loops_of(part.body))
-                }
-                out.append(_moved(rename(part, fresh), alone_there, one.writes))
+                part = rename(part, fresh_variables(part, self.names))
+                out.append(_moved(part, alone_there, one.writes))
         return out
 
     def _end(self, op: str, ends: Sequence[Expr]) -> Expr:
@@ -354,10 +351,7 @@ class _Rewriting:
                     break
             else:
                 left.append((base, offset, end))
-        found = left[0][2]
-        for _, _, end in left[1:]:
-            found = Binary(op, found, end, loc=end.loc)
-        return found
+        return reduce(partial(binary, op), [end for _, _, end in left])
 
     def _tell(self, chain: _Chain, held: dict[Symbol, Alloc], block: Symbol) -> None:
         groups = [self._group(one.loop) for one in chain.members]
@@ -414,8 +408,7 @@ def _cut(one: Member, first: Expr, last: Expr) -> For:
     loop = one.loop
     lo, hi = shifted(first, -one.row), shifted(last, -one.row)
     starts = loop.lo == integer(0, loop.loc) and _is_count(lo)
-    lo = lo if starts or lo == loop.lo else Binary("max", lo, loop.lo, loc=loop.loc)
-    return replace(loop, lo=lo, hi=Binary("min", hi, loop.hi, loc=loop.loc))
+    return replace(cut(loop, lo, hi), lo=lo) if starts else cut(loop, lo, hi)
 
 
 def _is_count(expr: Expr) -> bool:

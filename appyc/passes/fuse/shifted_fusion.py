@@ -29,7 +29,7 @@ barrier.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
@@ -43,8 +43,6 @@ from appyc.analysis.patterns.fill_pattern import distance
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
-    Binary,
-    Const,
     Expr,
     For,
     Function,
@@ -53,13 +51,14 @@ from appyc.ir.nodes import (
     Store,
     Symbol,
     Update,
-    Var,
     While,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_blocks, rename, scalars_read, scalars_written, walk
 from appyc.passes.checks.check_parallel import rounds_differently
-from appyc.passes.node_builders import integer, shifted, trip_count
+from appyc.passes.loop_ops.cut import cut
+from appyc.passes.loop_ops.strip_mine import Strips
+from appyc.passes.node_builders import fresh_variables, larger, shifted, smaller
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 
@@ -144,50 +143,26 @@ class _Rewriting:
 
     def _in_blocks(self, first: For, second: For, reach: tuple[int, int]) -> list[For]:
         """The loop over blocks, and the loop over the iterations that are peeled from them."""
-        rows, loc = _rows(first), second.loc
         if self.equal.same(first.hi, second.hi):
             second = replace(second, hi=first.hi)  # one name for one length: fewer cases to tell apart
-        low, high = _one("min", first.lo, second.lo), _one("max", first.hi, second.hi)
-        blocks = trip_count(low, high, rows)
-
-        def ends(block: Symbol) -> tuple[Expr, Expr]:
-            passed: Expr = Binary("*", Var(block, loc=loc), integer(rows, loc), loc=loc)
-            start = passed if low == integer(0, loc) else Binary("+", low, passed, loc=loc)
-            return start, shifted(start, rows)
-
-        def over(block: Symbol, body: Sequence[For]) -> For:
-            return For(block, integer(0, loc), blocks, 1, tuple(body), loc=loc)
-
-        block = self.names.fresh("block", DType.INT64)
-        start, end = ends(block)
-        inside = (shifted(start, -reach[0]), shifted(end, -reach[1]))
-        whole = replace(first, lo=start, hi=_one("min", end, first.hi)) if first.lo == low else None
-        out = [over(block, (whole or _cut(first, start, end), _cut(second, *inside)))]
+        strips = self._strips(first, second)
+        start, end = strips.start, strips.end
+        whole = replace(first, lo=start, hi=smaller(end, first.hi)) if first.lo == strips.lo else None
+        inside = cut(second, shifted(start, -reach[0]), shifted(end, -reach[1]))
+        out = [strips.loop([whole or cut(first, start, end), inside])]
         if reach[0] < reach[1]:
-            block = self.names.fresh("block", DType.INT64)
-            start, end = ends(block)
+            strips = self._strips(first, second)
+            start, end = strips.start, strips.end
             parts = [(start, shifted(start, -reach[0]))] if reach[0] < 0 else []
             parts += [(shifted(end, -reach[1]), end)] if reach[1] > 0 else []
-            out.append(over(block, [self._again(_cut(second, *part)) for part in parts]))
+            peeled = [cut(second, *part) for part in parts]
+            out.append(strips.loop([rename(loop, fresh_variables(loop, self.names)) for loop in peeled]))
         return out
 
-    def _again(self, loop: For) -> For:
-        return rename(
-            loop, {n.var: self.names.fresh(n.var.name, n.var.type) for n in (loop, *loops_of(loop.body))}
-        )
-
-
-def _one(op: str, lhs: Expr, rhs: Expr) -> Expr:
-    """The smaller ("min") or larger one."""
-    if isinstance(lhs, Const) and isinstance(rhs, Const):
-        is_less = bool(lhs.value.real < rhs.value.real)
-        return lhs if is_less == (op == "min") else rhs
-    return lhs if lhs == rhs else Binary(op, lhs, rhs, loc=rhs.loc)
-
-
-def _cut(loop: For, start: Expr, end: Expr) -> For:
-    """The iterations of a loop from `start` to `end`."""
-    return replace(loop, lo=_one("max", start, loop.lo), hi=_one("min", end, loop.hi))
+    def _strips(self, first: For, second: For) -> Strips:
+        """The blocks of the hull of both ranges."""
+        low, high = smaller(first.lo, second.lo), larger(first.hi, second.hi)
+        return Strips(low, high, _rows(first), self.names.fresh("block", DType.INT64), second.loc)
 
 
 def _rows(loop: For) -> int:

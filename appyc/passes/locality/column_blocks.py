@@ -26,7 +26,8 @@ from appyc.ir.nodes import (
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rename, substitute
 from appyc.passes.fuse.block_moments import are_numbers
-from appyc.passes.node_builders import integer, iteration, start_of_sum, trip_count
+from appyc.passes.loop_ops.strip_mine import Strips
+from appyc.passes.node_builders import integer, shifted, smaller, start_of_sum, trip_count
 
 ROWS = 128
 """Rows of a block: enough that combining the blocks is little work. A constant and not a variable, so that the
@@ -64,10 +65,8 @@ class ColumnBlocks:
 
     def bounds(self, block: Symbol) -> tuple[Expr, Expr]:
         """The first row of a block, and the one behind its last."""
-        passed = Binary("*", Var(block, loc=self.loc), integer(ROWS, self.loc), loc=self.loc)
-        first = iteration(self.rows.lo, 1, passed)
-        end = Binary("+", first, integer(ROWS, self.loc), loc=self.loc)
-        return first, Binary("min", end, self.rows.hi, loc=self.loc)
+        strips = Strips(self.rows.lo, self.rows.hi, ROWS, block, self.loc)
+        return strips.start, smaller(strips.end, self.rows.hi)
 
     @property
     def may_go_in_steps(self) -> bool:
@@ -81,7 +80,7 @@ class ColumnBlocks:
         first, end = self.bounds(block)
         step = self.names.fresh("step", DType.INT64)
         lo = Var(step, loc=self.loc)
-        hi = Binary("min", Binary("+", lo, integer(STEP, self.loc), loc=self.loc), end, loc=self.loc)
+        hi = smaller(shifted(lo, STEP), end)
         body: list[Stmt] = [replace(loop, lo=lo, hi=hi) for loop in loops]
         clear: list[Stmt] = []
         for one in self.sums:

@@ -37,7 +37,7 @@ from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import substitute
 from appyc.passes.locality.product_versions import ProductVersions, conjunction
-from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.node_builders import integer, larger, shifted, smaller, trip_count
 
 PANEL = 128
 """Rows of a panel: with fewer rows, the library packs the other matrix too often; with more, the residual triangles
@@ -82,7 +82,7 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
     cut, loc = panels.cut, panels.outer.loc
     first = versions.names.fresh("first", DType.INT64)
     size = WIDE_PANEL if panels.leaves_nothing and versions.triangles else PANEL
-    end = Binary("min", Binary("+", Var(first, loc=loc), integer(size, loc), loc=loc), cut.hi, loc=loc)
+    end = smaller(shifted(Var(first, loc=loc), size), cut.hi)
     last = versions.names.fresh("end", DType.INT64)
     panel = _Panel(panels, first, Var(last, loc=loc))
     body: list[Stmt] = [Assign(last, end, loc=loc)]
@@ -117,9 +117,7 @@ def _of_sum(
     start = panel.lowest(loop.lo, of_all=False)
     stop = panel.highest(loop.hi, of_all=False)
     if slope_of(loop.lo, panels.cut) or slope_of(loop.hi, panels.cut):
-        stop = Binary(
-            "max", start, stop, loc=loc
-        )  # where nothing is common, nothing is left out or done twice
+        stop = larger(start, stop)  # where nothing is common, nothing is left out or done twice
     first = Var(panel.first, loc=loc)
     array = versions.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
     place = (
@@ -128,7 +126,7 @@ def _of_sum(
     )
     shape = (
         Binary("-", panel.end, first, loc=loc),
-        Binary("max", trip_count(lo, hi, 1), integer(0, loc), loc=loc),
+        larger(trip_count(lo, hi, 1), integer(0, loc)),
     )
     whole = replace(panels.cut, lo=first, hi=panel.end)
     alone = panels.is_triangle and versions.triangles
@@ -139,10 +137,10 @@ def _of_sum(
     apart += versions.computed(whole, wide, common, memory)
     instead: list[Stmt] = []
     if slope_of(loop.lo, panels.cut):
-        instead.append(replace(loop, hi=Binary("min", start, loop.hi, loc=loc)))
+        instead.append(replace(loop, hi=smaller(start, loop.hi)))
     instead.append(replace(found.update, value=Load(array, place, checked=False, loc=loc)))
     if slope_of(loop.hi, panels.cut):
-        instead.append(replace(loop, lo=Binary("max", stop, loop.lo, loc=loc)))
+        instead.append(replace(loop, lo=larger(stop, loop.lo)))
     return apart, tuple(instead)
 
 

@@ -40,7 +40,7 @@ from appyc.ir.schedule import Operand, ProductShape
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import substitute
 from appyc.passes.locality.product_versions import ProductVersions, conjunction
-from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.node_builders import integer, larger, shifted, smaller, trip_count
 
 STEPS = 64
 """Steps that are done together: fewer give a library too little to do at a time, and more leave too much beside."""
@@ -59,7 +59,7 @@ def of_steps(steps: Steps, versions: ProductVersions) -> If | None:
     update = versions.copy(_nest(steps, group.far_rows, group.far_columns, steps.update))
     if not last_may_wait(replace(near, body=(*near.body, update))):
         return None
-    end = Binary("min", Binary("+", Var(first, loc=loc), integer(STEPS, loc), loc=loc), outer.hi, loc=loc)
+    end = smaller(shifted(Var(first, loc=loc), STEPS), outer.hi)
     body = (Assign(last, end, loc=loc), versions.copy(near), *_far(group, step, versions))
     loop = For(first, outer.lo, outer.hi, STEPS, body, loc=loc)
     tests: list[Expr] = [Compare(">=", trip_count(outer.lo, outer.hi, 1), integer(WORTH, loc), loc=loc)]
@@ -85,7 +85,7 @@ class _Group:
     def near(self) -> tuple[For, For]:
         """What a step does to columns before the end, and to rows before it in all others."""
         rows, columns = self.steps.rows, self.steps.columns
-        until = [replace(n, hi=Binary("min", self.end, n.hi, loc=n.loc)) for n in (rows, columns)]
+        until = [replace(n, hi=smaller(self.end, n.hi)) for n in (rows, columns)]
         body = self.steps.columns.body
         beyond = self.far_columns
         return (
@@ -96,7 +96,7 @@ class _Group:
     def _from(self, loop: For) -> Expr:
         if distance(loop.lo, self.steps.outer.var) is not None:
             return self.end
-        return Binary("max", loop.lo, self.end, loc=loop.loc)
+        return larger(loop.lo, self.end)
 
 
 def _nest(steps: Steps, rows: For, columns: For, stmt: Stmt) -> For:
@@ -117,7 +117,7 @@ def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...
     wide = replace(columns, hi=substitute(columns.hi, {rows.var: last_row}))
     array = versions.names.fresh("total", ArrayType(update.value.dtype, 2, Layout.C))
     sides = [trip_count(loop.lo, loop.hi, 1) for loop in (rows, wide)]
-    shape = tuple(Binary("max", side, integer(0, loc), loc=loc) for side in sides)
+    shape = tuple(larger(side, integer(0, loc)) for side in sides)
     place = tuple(trip_count(loop.lo, Var(loop.var, loc=loc), 1) for loop in (rows, columns))
     memory = Operand(array, place, loc=loc)
     found = ProductSum(0, replace(step, body=(update,)), update, steps.terms)

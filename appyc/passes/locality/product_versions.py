@@ -29,7 +29,7 @@ from appyc.ir.nodes import (
 from appyc.ir.schedule import Operand, Product, ProductShape
 from appyc.ir.types import ArrayType, Layout
 from appyc.ir.visit import loops_of, rename, substitute
-from appyc.passes.node_builders import integer, trip_count, zero
+from appyc.passes.node_builders import fresh_variables, integer, trip_count, zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class ProductVersions:
 
     def copy(self, loop: For) -> For:
         """The nest with loop variables of its own."""
-        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
+        fresh = fresh_variables(loop, self.names)
         self.copies.update((new, old) for old, new in fresh.items())
         return rename(loop, fresh)
 

@@ -72,7 +72,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, rename, rewrite_all, walk
 from appyc.passes.checks.lengths import is_length
 from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
-from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.node_builders import fresh_variables, integer, trip_count
 from appyc.passes.pass_context import PassContext
 
 LEAST_ROWS = 8 * ROWS
@@ -223,7 +223,7 @@ class _Rewriting:
 
     def _again(self, loop: For) -> For:
         """The nest with loop variables of its own."""
-        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
+        fresh = fresh_variables(loop, self.names)
         self.ctx.copies.update((new, old) for old, new in fresh.items())
         return rename(loop, fresh)
 

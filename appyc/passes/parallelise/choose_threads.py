@@ -53,7 +53,7 @@ from appyc.ir.visit import (
     walk,
 )
 from appyc.passes.checks.check_parallel import rounds_differently
-from appyc.passes.node_builders import integer, most_trips, trip_count
+from appyc.passes.node_builders import fresh_variables, integer, most_trips, trip_count
 from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.pass_context import PassContext
 
@@ -126,7 +126,7 @@ class _Choice:
 
     def _copy(self, loop: For) -> For:
         """The nest once more, with loop variables, and so verdicts, of its own."""
-        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(loop)}
+        fresh = fresh_variables(loop, self.names)
         for old, new in fresh.items():
             if old in self.ctx.verdicts:
                 self.ctx.verdicts[new] = replace(self.ctx.verdicts[old], var=new)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.dependences.dependences import Conflict
@@ -10,9 +10,9 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.analysis.sets.conditions import expression_of
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Assign, Binary, Break, Const, Expr, For, Function, Stmt, Symbol, Var
-from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_loops, rename, symbols_of, walk
+from appyc.ir.nodes import Break, Const, Expr, For, Function, Stmt, Symbol
+from appyc.ir.visit import loops_of, map_loops, walk
+from appyc.passes.loop_ops.cut import split
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.pass_context import PassContext
@@ -71,10 +71,13 @@ def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassCon
     for loop in candidates:
         cuts = _cuts(legality, loop)
         if cuts is not None:
-            parts[loop.var] = _parts(fn, loop, cuts, names)
-            for part in parts[loop.var]:
-                if isinstance(part, For):
-                    ctx.freed(part.var, "splitting the index set where iterations conflict")
+            points = [
+                (name, at) for name, at in (("cut", cuts.first), ("end", cuts.second)) if at is not None
+            ]
+            before, loops = split(fn, loop, points, names)
+            parts[loop.var] = (*before, *loops)
+            for part in loops:
+                ctx.freed(part.var, "splitting the index set where iterations conflict")
             ctx.remark(loop.loc, f"{named(loop)}: its range is cut where iterations conflict")
     return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn
 
@@ -138,46 +141,3 @@ def _cuts(legality: Legality, loop: For) -> _Cuts | None:
         return None
     apart = affine.in_context(earlier.ge_set(later)).is_empty()
     return _Cuts(first, None if apart else shifted(second, 1))
-
-
-def _parts(fn: Function, loop: For, cuts: _Cuts, names: NameSupply) -> tuple[Stmt, ...]:
-    """The declarations of the cuts, and the loop once for each part."""
-    places = [(name, cut) for name, cut in (("cut", cuts.first), ("end", cuts.second)) if cut is not None]
-    before, parts = cut_apart(fn, loop, places, names)
-    return (*before, *parts)
-
-
-def cut_apart(
-    fn: Function, loop: For, places: list[tuple[str, Expr]], names: NameSupply
-) -> tuple[list[Assign], list[For]]:
-    """The loop, of step 1, once for each part of its range: cut before each of these iterations,
-    which come in order. The cuts are declared by name; the first part keeps the loop's variable and arrays."""
-    before: list[Assign] = []
-    ends: list[Expr] = []
-    for name, place in places:
-        symbol = names.fresh(name, DType.INT64)
-        lo = ends[-1] if ends else loop.lo
-        before.append(Assign(symbol, _between(lo, place, loop.hi), loc=loop.loc))
-        ends.append(Var(symbol, loc=loop.loc))
-    starts = [loop.lo, *ends]
-    parts = [replace(loop, lo=lo, hi=hi) for lo, hi in zip(starts, [*ends, loop.hi], strict=True)]
-    own = _own_arrays(fn, loop)
-    return before, [parts[0], *(_renamed(part, own, names) for part in parts[1:])]
-
-
-def _between(lo: Expr, value: Expr, hi: Expr) -> Expr:
-    above = Binary("max", value, lo, loc=value.loc)
-    return Binary("max", Binary("min", above, hi, loc=value.loc), lo, loc=value.loc)
-
-
-def _own_arrays(fn: Function, loop: For) -> list[Symbol]:
-    """The arrays that are allocated in the loop and used nowhere else."""
-    made = {n.array: None for n in walk(loop.body) if isinstance(n, Alloc)}
-    used = set(symbols_of(map_loops(fn, lambda n: () if n.var == loop.var else n))) if made else set()
-    return [array for array in made if array not in used]
-
-
-def _renamed(loop: For, arrays: list[Symbol], names: NameSupply) -> For:
-    """A copy whose loops have variables of their own, and the iterations arrays of their own."""
-    bound = [inner.var for inner in (loop, *loops_of(loop.body))]
-    return rename(loop, {symbol: names.fresh(symbol.name, symbol.type) for symbol in (*bound, *arrays)})

@@ -49,7 +49,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, scalars_read, scalars_written, walk
-from appyc.passes.node_builders import integer, is_simple, iteration, shifted, trip_count
+from appyc.passes.node_builders import ceiling_quotient, integer, is_simple, iteration, shifted, trip_count
 from appyc.passes.parallelise.scan_composition import Totals, ordered, rounds_in_products
 from appyc.passes.pass_context import PassContext
 
@@ -185,10 +185,10 @@ class _Chunked:
 
     def _rounds(self, lo: Expr, count: Expr, out: list[Stmt]) -> None:
         loc, workers = self.loc, Workers(loc=self.loc)
-        share = Binary("max", _quotient(count, workers), integer(self.least, loc), loc=loc)
+        share = Binary("max", ceiling_quotient(count, workers), integer(self.least, loc), loc=loc)
         most = max(MAX_CHUNK // self.weight, self.least)
         size = self._scalar("size", Binary("min", share, integer(most, loc), loc=loc), out)
-        chunks = self._scalar("chunks", _quotient(count, size), out)
+        chunks = self._scalar("chunks", ceiling_quotient(count, size), out)
         width = self._scalar("width", Binary("min", chunks, workers, loc=loc), out)
         out += [Alloc(array, (width,), zero=False, loc=loc) for array in self.totals.arrays()]
         body: list[Stmt] = []
@@ -205,7 +205,7 @@ class _Chunked:
         else:
             one_by_one = self._copy(replace(self.loop, scans=()), cut.start(integer(0, loc)), cut.start(here))
             body.append(If(holds, (second,), (one_by_one,), loc=loc))
-        out.append(For(number, integer(0, loc), _quotient(chunks, width), 1, tuple(body), loc=loc))
+        out.append(For(number, integer(0, loc), ceiling_quotient(chunks, width), 1, tuple(body), loc=loc))
 
     def _first_pass(self, cut: _Cut, here: Expr) -> list[Stmt]:
         chunk = self._loop_variable("chunk")
@@ -268,8 +268,3 @@ class _Cut:
     def bounds(self, chunk: Symbol) -> tuple[Expr, Expr]:
         here: Expr = Var(chunk, loc=self.lo.loc)
         return self.start(here), self.start(shifted(here, 1))
-
-
-def _quotient(value: Expr, by: Expr) -> Expr:
-    """Rounded up; no side is negative."""
-    return Binary("//", Binary("+", value, shifted(by, -1), loc=by.loc), by, loc=by.loc)

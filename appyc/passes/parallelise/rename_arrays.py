@@ -13,6 +13,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import loops_of, rename
+from appyc.passes.loop_ops.cut import split
 from appyc.passes.parallelise.array_expansion import (
     conflicts_by_array,
     each_candidate,
@@ -25,7 +26,6 @@ from appyc.passes.parallelise.array_expansion import (
     where,
     with_loop,
 )
-from appyc.passes.parallelise.index_set_splitting import cut_apart
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.array_parts import Part, part_of
@@ -152,7 +152,7 @@ def _under(loop: For, conditions: dict[int, Expr | bool]) -> For:
 
 def _last_apart(fn: Function, loop: For, at: Expr, passing: set[int]) -> tuple[Stmt, ...]:
     """The loop without some writes up to an iteration, and with them from there on."""
-    before, (most, last) = cut_apart(fn, loop, [("last", at)], NameSupply.after(fn))
+    before, (most, last) = split(fn, loop, [("last", at)], NameSupply.after(fn))
     most = _under(most, dict.fromkeys(passing, False))
     return (*before, most, last) if most.body else (*before, rename(last, {last.var: loop.var}))
 

@@ -41,8 +41,8 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, scalars_written, walk
+from appyc.passes.loop_ops.cut import split
 from appyc.passes.node_builders import shifted, truth
-from appyc.passes.parallelise.index_set_splitting import cut_apart
 from appyc.passes.pass_context import PassContext
 
 MAX_NODES = 200
@@ -83,7 +83,7 @@ def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, .
     if found is None or sum(1 for _ in walk(loop.body)) > MAX_NODES:
         return (loop,)
     cond, place, holds_before = found
-    before, (first, second) = cut_apart(fn, loop, [("cut", place)], names)
+    before, (first, second) = split(fn, loop, [("cut", place)], names)
     again = rename(cond, {loop.var: second.var})
     first = replace(first, body=_knowing(first.body, cond, holds_before))
     second = replace(second, body=_knowing(second.body, again, not holds_before))
