@@ -29,10 +29,13 @@ from appyc.passes.checks.check_bounds import check_bounds
 from appyc.passes.checks.check_calls import check_calls, hands_on_arrays
 from appyc.passes.checks.check_exact_floats import check_exact_floats
 from appyc.passes.checks.check_in_blocks import check_in_blocks
-from appyc.passes.checks.check_integer_overflow import check_integer_overflow
+from appyc.passes.checks.check_integer_overflow import (
+    assume_no_overflow,
+    check_integer_overflow,
+    trap_overflow,
+)
 from appyc.passes.checks.check_parallel import check_parallel
 from appyc.passes.checks.guard_assumptions import guard_assumptions
-from appyc.passes.checks.trap_overflow import trap_overflow
 from appyc.passes.checks.version_loops import version_loops
 from appyc.passes.fuse.fuse_loops import fuse_loops
 from appyc.passes.fuse.fuse_variance import fuse_variance
@@ -111,11 +114,11 @@ SIMPLIFY: tuple[Pass, ...] = (
     copy_propagation,  # bounds and indices become functions of the parameters, as all later passes need them
     dead_code_elimination,  # after it: removes the copies that it made dead, and the front end's own
     coalesce_copies,  # after both: an accumulator that each iteration rebinds becomes one scalar
-    trap_overflow,  # last: other passes cannot analyse arithmetic that may trap, in a bound for example
+    trap_overflow,  # last: the passes before it substitute and duplicate operations
 )
 
 ANALYSE: tuple[Pass, ...] = (
-    check_integer_overflow,  # first: a function that it refuses runs in Python and needs no analysis
+    check_integer_overflow,  # first: other passes cannot analyse arithmetic that traps, in a bound for example
     common_subexpressions,  # before guards: integers with one value number need no guard of their equality
     guard_assumptions,  # before bounds and shapes are analysed: it removes most conditionals on them
     copy_propagation,  # again: under the guards, conditional values have become affine ones
@@ -205,6 +208,7 @@ def analysis_of(fn: Function) -> tuple[Pass, ...]:
 
 
 PROVE_BOUNDS: tuple[Pass, ...] = (
+    assume_no_overflow,  # first: bounds are proven for integers of any size; ANALYSE decides again what traps
     check_bounds,  # for arguments that alias, before `merge_aliases` and ANALYSE: each index is checked in its own view
 )
 

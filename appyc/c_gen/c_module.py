@@ -10,16 +10,16 @@ from appyc.c_gen.text.c_names import Names
 from appyc.c_gen.text.c_types import storage_type
 from appyc.c_gen.text.c_writer import Writer
 from appyc.c_gen.translation_units import Definition
-from appyc.errors import LeftToPython, Loc
+from appyc.errors import Loc
 from appyc.ir.abi import FaultSite
 from appyc.ir.nodes import Alloc, Binary, Call, Const, Fail, For, Function, Load, Node, Store, Symbol, Update
-from appyc.ir.raising import is_never_negative
+from appyc.ir.raising import is_never_negative, overflow_error, traps_overflow
 from appyc.ir.schedule import UNSCHEDULED, Schedule
-from appyc.ir.types import DType, Layout
-from appyc.ir.visit import arrays_written, walk
+from appyc.ir.types import Layout
+from appyc.ir.visit import walk
 from appyc.options import Options
 
-CHECKED = {"+": "add", "-": "sub", "*": "mul", "<<": "shift"}
+CHECKED = {"+": "add", "-": "sub", "*": "mul", "<<": "shift", "**": "power"}
 """Operators of integers that have forms which must not wrap, and the names of those."""
 
 
@@ -52,13 +52,8 @@ class ModuleContext:
         return tuple(self._faults)
 
     def overflow_fault(self, loc: Loc) -> int:
-        """The fault site of an integer overflow. Python runs the call again if the function stores into no argument."""
-        if not arrays_written(self.fn.body) & set(self.fn.params):
-            return self.fault(LeftToPython.__name__, "an integer takes more than 64 bits", loc)
-        message = (
-            "an integer takes more than 64 bits in a compiled recursive function that stores into arrays"
-        )
-        return self.fault("OverflowError", message, loc)
+        """The fault site of an integer overflow."""
+        return self.fault(*overflow_error(self.fn), loc)
 
     def index_fault(self, array: Symbol, axis: int, loc: Loc) -> int:
         name = array.name.replace("{", "{{").replace("}", "}}")
@@ -151,7 +146,7 @@ def _is_fault_site(node: Node) -> bool:
         case Fail() | Call():
             return True
         case Binary():
-            return divisor_may_be_zero(node) or exponent_may_be_negative(node) or may_overflow(node)
+            return divisor_may_be_zero(node) or exponent_may_be_negative(node) or traps_overflow(node)
         case _:
             return False
 
@@ -161,11 +156,6 @@ def divisor_may_be_zero(node: Binary) -> bool:
     if not node.trap or node.op not in ("/", "//", "%"):
         return False
     return not (isinstance(node.rhs, Const) and node.rhs.value != 0)
-
-
-def may_overflow(node: Binary) -> bool:
-    """True for arithmetic of integers that must not wrap."""
-    return node.trap and node.dtype is DType.INT64 and node.op in CHECKED
 
 
 def exponent_may_be_negative(node: Binary) -> bool:

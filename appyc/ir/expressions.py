@@ -106,10 +106,11 @@ class Load(Node):
 
 @dataclass(frozen=True, slots=True)
 class Unary(Node):
-    """op: "-", "~" (on a bool: logical not)."""
+    """op: "-", "~" (on a bool: logical not). python: as in Binary."""
 
     op: str
     arg: Expr
+    python: bool = field(default=False, compare=False)
 
     @property
     def dtype(self) -> DType:
@@ -127,14 +128,15 @@ class Binary(Node):
     min, max: Python's builtins, `rhs if rhs < lhs else lhs`. minimum, maximum: NumPy's,
     a NaN on either side is the result. trap: `/`, `//`, `%` on Python's own numbers, where
     a zero divisor raises ZeroDivisionError; without it integers give 0 and floats inf or
-    nan, as NumPy's do. Of `+`, `-`, `*` and `<<` on int64, in callees: a result beyond 64 bits ends the call, which
-    Python then runs, or raises OverflowError.
+    nan, as NumPy's do. Of `+`, `-`, `*`, `**` and `<<` on int64: a result beyond 64 bits ends the call, which
+    Python then runs, or raises OverflowError. python: of integers, that they are Python's own, which do not wrap.
     """
 
     op: str
     lhs: Expr
     rhs: Expr
     trap: bool = False
+    python: bool = field(default=False, compare=False)
 
     @property
     def dtype(self) -> DType:
@@ -353,7 +355,7 @@ class Reduce(Node):
     REDUCTION_OPS, `start` among them. Stands in the value of an `Assign` or a `ForAll` alone, and
     only `expand_tensors` ever sees one.
 
-    clauses: as in ForAll."""
+    clauses: as in ForAll. python: as in Binary."""
 
     op: str
     axes: tuple[Symbol, ...]
@@ -361,6 +363,7 @@ class Reduce(Node):
     value: Expr
     start: Expr
     clauses: tuple[Clauses, ...] = ()
+    python: bool = field(default=False, compare=False)
 
     @property
     def dtype(self) -> DType:

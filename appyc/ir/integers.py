@@ -41,57 +41,70 @@ def is_within(inner: Range, outer: Range) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def range_of(expr: Expr, known: Mapping[Symbol, Range] = NOTHING_KNOWN) -> Range:
-    """Bounds of an expression of an integer type or bool. known: those of variables.
+def range_of(
+    expr: Expr, known: Mapping[Symbol, Range] = NOTHING_KNOWN, memo: dict[int, Range] | None = None
+) -> Range:
+    """Bounds of an expression of an integer type or bool. known: those of variables, and of arrays' extents.
+    memo: of subexpressions that have been asked for, by `id`.
 
     >>> range_of(Binary("%", Var(n), Const(7)))
     (0, 6)
     """
+    if memo is not None and (found := memo.get(id(expr))) is not None:
+        return found
     whole = limits(expr.dtype)
-    found = _range(expr, known)
-    return found if found is not None and is_within(found, whole) else whole
+    found = _range(expr, known, memo)
+    if found is None or not is_within(found, whole):
+        found = whole
+    if memo is not None:
+        memo[id(expr)] = found
+    return found
 
 
-def _range(expr: Expr, known: Mapping[Symbol, Range]) -> Range | None:
+def _range(expr: Expr, known: Mapping[Symbol, Range], memo: dict[int, Range] | None) -> Range | None:
     match expr:
         case Const(value=int(value)):
             return int(value), int(value)
         case Var(symbol=symbol):
             return known.get(symbol)
-        case Extent():
-            return 0, limits(DType.INT64)[1]
+        case Extent(array=array):
+            return known.get(array, (0, limits(DType.INT64)[1]))
         case Cast(arg=arg) if arg.dtype.is_integer or arg.dtype is DType.BOOL:
-            low, high = range_of(arg, known)
+            low, high = range_of(arg, known, memo)
             is_truth = expr.dtype is DType.BOOL
             return (int(low > 0 or high < 0), int(low != 0 or high != 0)) if is_truth else (low, high)
+        case Cast(arg=arg) if arg.dtype.is_float and expr.dtype is DType.INT64:
+            return -(2**62), 2**62  # what else the processor makes of a float is no number
         case Select(cond=cond, then=then, orelse=orelse):
-            fails, holds = range_of(cond, known)
+            fails, holds = range_of(cond, known, memo)
             if fails == holds:
-                return range_of(then if holds else orelse, known)
-            one, other = range_of(then, known), range_of(orelse, known)
+                return range_of(then if holds else orelse, known, memo)
+            one, other = range_of(then, known, memo), range_of(orelse, known, memo)
             return min(one[0], other[0]), max(one[1], other[1])
         case Unary(op="-", arg=arg):
-            low, high = range_of(arg, known)
+            low, high = range_of(arg, known, memo)
             return -high, -low
         case Unary(op="~", arg=arg) if arg.dtype is DType.BOOL:
-            low, high = range_of(arg, known)
+            low, high = range_of(arg, known, memo)
             return 1 - high, 1 - low
         case Unary(op="~", arg=arg) if arg.dtype.kind == "i":
-            low, high = range_of(arg, known)
+            low, high = range_of(arg, known, memo)
             return ~high, ~low
         case Intrinsic(name="abs", args=(arg,)):
-            low, high = range_of(arg, known)
+            low, high = range_of(arg, known, memo)
             return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
         case Binary():
-            return range_of_binary(expr.op, range_of(expr.lhs, known), range_of(expr.rhs, known))
+            return range_of_binary(expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo))
         case Likely(arg=arg):
-            return range_of(arg, known)
+            return range_of(arg, known, memo)
         case Logical():
-            ends = zip(range_of(expr.lhs, known), range_of(expr.rhs, known), strict=True)
+            ends = zip(range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo), strict=True)
             low, high = (min(pair) if expr.op == "and" else max(pair) for pair in ends)
             return low, high
         case Compare() if all(s.dtype.is_integer or s.dtype is DType.BOOL for s in (expr.lhs, expr.rhs)):
-            return _range_of_comparison(expr.op, range_of(expr.lhs, known), range_of(expr.rhs, known))
+            return _range_of_comparison(
+                expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo)
+            )
         case _:
             return None
 
@@ -130,9 +143,20 @@ def range_of_binary(op: str, a: Range, b: Range) -> Range | None:
             return 0, min(b[1] - 1, a[1]) if a[0] >= 0 else b[1] - 1
         case "%" if b[1] < 0:
             return b[0] + 1, 0
+        case "%":
+            return min(b[0] + 1, 0), max(b[1] - 1, 0)
         case "//" if b[0] > 0:
             ends = [x // y for x in a for y in b]
             return min(ends), max(ends)
+        case "//":
+            most = max(abs(x) for x in a)
+            return -most, most
+        case "<<" if b[0] >= 0 and b[1] <= 64:
+            ends = [x << y for x in a for y in b]
+            return min(ends), max(ends)
+        case "**" if b[0] >= 0 and b[1] <= 64:
+            most = max(1, *(abs(x) ** b[1] for x in a))
+            return (0 if a[0] >= 0 or (b[0] == b[1] and b[0] % 2 == 0) else -most), most
         case ">>" if b[0] >= 0:
             ends = [x >> min(y, 64) for x in a for y in b]
             return min(ends), max(ends)
@@ -140,6 +164,9 @@ def range_of_binary(op: str, a: Range, b: Range) -> Range | None:
             return 0, min(r[1] for r in (a, b) if r[0] >= 0)
         case "|" | "^" if a[0] >= 0 and b[0] >= 0:
             return 0, (1 << max(a[1], b[1]).bit_length()) - 1
+        case "&" | "|" | "^":
+            bits = max((x if x >= 0 else ~x).bit_length() for x in (*a, *b))
+            return -(1 << bits), (1 << bits) - 1
         case "min" | "minimum":
             return min(a[0], b[0]), min(a[1], b[1])
         case "max" | "maximum":

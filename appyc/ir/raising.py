@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
-from appyc.ir.nodes import Binary, Call, Const, Draw, Expr, Fail, Load, Node, Store, Update
-from appyc.ir.visit import walk
+from appyc.errors import LeftToPython
+from appyc.ir.nodes import Binary, Call, Const, Draw, Expr, Fail, Function, Load, Node, Store, Update
+from appyc.ir.types import DType
+from appyc.ir.visit import arrays_written, walk
+
+GROWING = ("+", "-", "*", "**", "<<")
+"""Operations on Python ints whose result may take more than 64 bits."""
 
 
 def raises_itself(node: Node) -> bool:
@@ -15,13 +21,29 @@ def raises_itself(node: Node) -> bool:
         case Fail() | Draw() | Call():
             return True
         case Binary("**", _, exponent) if node.dtype.kind == "i":
-            return not is_never_negative(exponent)
+            return node.trap or not is_never_negative(exponent)
         case Binary():
             return node.trap
         case Load() | Store() | Update():
             return node.checked and bool(node.index)
         case _:
             return False
+
+
+def traps_overflow(node: Node) -> TypeGuard[Binary]:
+    """Whether a node is arithmetic of Python ints that must not wrap."""
+    return isinstance(node, Binary) and node.trap and node.dtype is DType.INT64 and node.op in GROWING
+
+
+def overflow_error(fn: Function) -> tuple[str, str]:
+    """The exception, and its message, for a Python int beyond 64 bits. Python runs the call again if the function
+    stores into no argument."""
+    if not arrays_written(fn.body) & set(fn.params):
+        return LeftToPython.__name__, "an integer takes more than 64 bits"
+    return "OverflowError", (
+        "a Python int takes more than 64 bits where elements have been stored: cut it with % or &, or compute in "
+        "np.int64, which wraps around"
+    )
 
 
 def is_never_negative(expr: Expr) -> bool:

@@ -215,6 +215,24 @@ def _with(node: Node, changes: Mapping[str, object]) -> Node:
     return out
 
 
+def map_children(node: N, rule: Callable[[Node], Node]) -> N:
+    """The node with `rule` applied to the nodes directly below it."""
+    changes: dict[str, object] = {}
+    kind: Any = type(node)
+    for name in _parts(kind):
+        old = getattr(node, name)
+        if isinstance(old, Node):
+            new: object = rule(old)
+        elif isinstance(old, tuple) and old:
+            items = tuple(map(rule, old))
+            new = items if any(a is not b for a, b in zip(items, old, strict=True)) else old
+        else:
+            continue
+        if new is not old:
+            changes[name] = new
+    return cast(N, _with(node, changes)) if changes else node
+
+
 def substitute(node: N, values: dict[Symbol, Expr]) -> N:
     """The tree with every read of a scalar in `values` replaced by its expression."""
 

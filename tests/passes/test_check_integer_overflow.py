@@ -1,4 +1,4 @@
-"""Integers that may outgrow 64 bits are refused where results must be exactly Python's."""
+"""Python ints beyond 64 bits: guards bound arguments, loops test what they carry, the rest traps."""
 
 from __future__ import annotations
 
@@ -6,65 +6,21 @@ import numpy as np
 import pytest
 
 import appyc
+from appyc.errors import LeftToPython
+from appyc.ir.nodes import Fail, While
+from appyc.ir.raising import traps_overflow
+from appyc.ir.visit import walk
+from appyc.passes.checks.check_integer_overflow import check_integer_overflow
+from appyc.pipeline import SIMPLIFY
+from tests.lowering import after, lowered
 
 
-def compile_exactly(fn, *args):
-    appyc.jit(exact=True, strict=True, cache=False)(fn).compile(*args)
+def checked(fn, *args):
+    return after(lowered(fn, *args), *SIMPLIFY, check_integer_overflow)
 
 
-def product(a):
-    out = 1
-    for i in range(a.shape[0]):
-        out *= i
-    a[0] = out
-
-
-def doubling(a):
-    x, y = 0, 1
-    for _ in range(a.shape[0]):
-        x, y = y, x + y
-    a[0] = x
-
-
-def sum_of_products(a, n):
-    total = 0
-    for i in range(n):
-        for j in range(n):
-            total += i * j
-    a[0] = total
-
-
-def triple_product(a, n):
-    for i in range(n):
-        for j in range(n):
-            for k in range(n):
-                a[i] += i * j * k
-
-
-def shifted(a):
-    mask = 1
-    for i in range(a.shape[0]):
-        mask = mask << i
-    a[0] = mask
-
-
-def wide_generator(a):
-    seed = 1
-    for i in range(a.shape[0]):
-        seed = (seed * 6364136223846793005 + 1) % 18446744073709551557
-        a[i] = seed
-
-
-@pytest.mark.parametrize("fn", [product, doubling, shifted, wide_generator])
-def test_unbounded_growth_is_refused(fn):
-    with pytest.raises(appyc.CompileError):
-        compile_exactly(fn, np.zeros(3))
-
-
-@pytest.mark.parametrize("fn", [sum_of_products, triple_product])
-def test_large_products_are_refused(fn):
-    with pytest.raises(appyc.UnsupportedError, match="beyond 64 bits"):
-        compile_exactly(fn, np.zeros(3), 3)
+def traps(fn):
+    return [n.op for n in walk(fn) if traps_overflow(n)]
 
 
 def counter(a):
@@ -82,11 +38,46 @@ def generator(a):
         a[i] = seed
 
 
-def masked(a):
-    h = 5
+def masked(a, h):
     for i in range(a.shape[0]):
-        h = (h * 33 + i) & 0xFFFFFFFF
+        h = (h * 33 + (i << 40)) & 0xFFFFFFFF
         a[i] = h
+
+
+def bounded_powers(a):
+    for i in range(a.shape[0]):
+        a[i] += 2 ** (i % 10) + (1 << (i % 8))
+
+
+def sieve(a):
+    for i in range(2, a.shape[0]):
+        j = i
+        while j < a.shape[0]:
+            a[j] = 0
+            j += i
+
+
+def popcount(a):
+    for i in range(a.shape[0]):
+        n, count = i, 0
+        while n:
+            n &= n - 1
+            count += 1
+        a[i] = count
+
+
+@pytest.mark.parametrize("fn", [counter, generator, bounded_powers, sieve, popcount])
+def test_what_is_proven_costs_nothing(fn):
+    found = checked(fn, np.zeros(3))
+    assert not traps(found)
+    assert not found.guards
+    assert not any(isinstance(n, Fail) and n.error == LeftToPython.__name__ for n in walk(found))
+
+
+def test_what_is_cut_to_its_last_bits_may_wrap():
+    found = checked(masked, np.zeros(3), 5)
+    assert not traps(found)
+    assert not found.guards
 
 
 def linear_index(a, n, m, k):
@@ -96,42 +87,78 @@ def linear_index(a, n, m, k):
                 a[(i * m + j) * k + l] = 1.0
 
 
-def mean(a):
-    n, m, k = a.shape
+def sum_of_products(n):
+    total = 0
     for i in range(n):
-        for j in range(m):
-            for l in range(k):
-                a[i, j, l] /= n * m * k
+        for j in range(n):
+            total += i * j
+    return total
 
 
-def floats(a):
-    f = 1.0
+@pytest.mark.parametrize(("fn", "args"), [(linear_index, (np.zeros(8), 2, 2, 2)), (sum_of_products, (3,))])
+def test_guards_bound_arguments(fn, args):
+    found = checked(fn, *args)
+    assert not traps(found)
+    assert {g.reason for g in found.guards} == {"integers stay within 64 bits"}
+
+
+def collatz(n):
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+    return n
+
+
+def test_a_loop_tests_what_it_carries():
+    found = checked(collatz, 27)
+    assert not traps(found)
+    assert [n.error for n in walk(found) if isinstance(n, Fail)] == [LeftToPython.__name__]
+
+
+def collatz_of_each(a):
     for i in range(1, a.shape[0]):
+        n = i
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+        a[i] = n
+
+
+def test_after_stores_a_loop_goes_on_in_a_copy_that_traps():
+    found = checked(collatz_of_each, np.zeros(9))
+    assert sum(isinstance(n, While) for n in walk(found)) == 2
+    assert sorted(traps(found)) == ["*", "+"]
+
+
+def factorial(n):
+    f = 1
+    for i in range(2, n + 1):
         f *= i
-        a[i] = f
+    return f
 
 
-def bounded_powers(a):
+def test_what_is_not_proven_traps():
+    assert traps(checked(factorial, 5)) == ["*"]
+
+
+def numpys(a):
+    total = a[0]
     for i in range(a.shape[0]):
-        a[i] += 2 ** (i % 10) + (1 << (i % 8))
+        total = total * a[i] + 1
+    return total
 
 
-@pytest.mark.parametrize("fn", [bounded_powers, counter, generator, masked, floats])
-def test_bounded_integers_pass(fn):
-    compile_exactly(fn, np.zeros(3))
+def test_numpys_integers_wrap():
+    assert not traps(checked(numpys, np.arange(3)))
 
 
-def test_indices_and_sizes_pass():
-    compile_exactly(linear_index, np.zeros(8), 2, 2, 2)
-    compile_exactly(mean, np.zeros((2, 2, 2)))
+def test_overflow_behind_stores_names_the_line():
+    def stored(a):
+        f = 1
+        for i in range(a.shape[0]):
+            f *= i + 2
+            a[i] = i
 
-
-def test_nothing_is_refused_without_exact():
-    appyc.jit(strict=True, cache=False)(product).compile(np.zeros(3))
-
-
-def test_an_empty_function_passes():
-    def nothing():
-        pass
-
-    compile_exactly(nothing)
+    with pytest.raises(
+        OverflowError, match="takes more than 64 bits where elements have been stored"
+    ) as raised:
+        appyc.jit(cache=False)(stored)(np.zeros(40))
+    assert "f *= i + 2" in "".join(raised.value.__notes__)

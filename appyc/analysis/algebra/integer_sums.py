@@ -65,11 +65,11 @@ def sum_of(expr: Expr) -> Sum:
     match expr:
         case Const(value=int(number)):
             return Sum({}, number)
-        case Binary(op="+" | "-" as op):
+        case Binary(op="+" | "-" as op, trap=False):
             return sum_of(expr.lhs).plus(sum_of(expr.rhs), 1 if op == "+" else -1)
         case (
-            Binary(op="*", lhs=inner, rhs=Const(value=int(factor)))
-            | Binary(op="*", lhs=Const(value=int(factor)), rhs=inner)
+            Binary(op="*", lhs=inner, rhs=Const(value=int(factor)), trap=False)
+            | Binary(op="*", lhs=Const(value=int(factor)), rhs=inner, trap=False)
         ):
             return Sum({}).plus(sum_of(inner), factor)
         case Unary(op="-"):

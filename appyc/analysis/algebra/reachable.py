@@ -228,23 +228,24 @@ def _where(cond: Expr, holds: bool, states: Iterable[State]) -> frozenset[State]
     """The states in which a condition may hold, or fail, with what that says of their variables."""
     out = set()
     for state in states:
-        narrow = _narrowed(cond, holds, state)
+        narrow = narrowed(cond, holds, state)
         if narrow is not None:
             out.add(narrow)
     return frozenset(out)
 
 
-def _narrowed(cond: Expr, holds: bool, state: State) -> State | None:
+def narrowed(cond: Expr, holds: bool, state: State) -> State | None:
+    """A state with what a condition says where it holds, or fails; None where it never does."""
     known = dict(state)
     fails, may_hold = range_of(cond, known)
     if holds > may_hold or holds < fails:
         return None
     match cond:
         case Likely(arg=arg):
-            return _narrowed(arg, holds, state)
+            return narrowed(arg, holds, state)
         case Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
-            left = _narrowed(lhs, holds, state)
-            return None if left is None else _narrowed(rhs, holds, left)
+            left = narrowed(lhs, holds, state)
+            return None if left is None else narrowed(rhs, holds, left)
         case Compare(op=op, lhs=Var(symbol=symbol), rhs=other):
             return _compared(state, symbol, op if holds else _NEGATED[op], other)
         case Compare(op=op, lhs=other, rhs=Var(symbol=symbol)):

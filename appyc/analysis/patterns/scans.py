@@ -97,6 +97,8 @@ def linear_in(expr: Expr, symbol: Symbol) -> Linear | None:
         case Unary(op="-"):
             inner = linear_in(expr.arg, symbol)
             return None if inner is None else _each(inner, expr, lambda e: replace(expr, arg=e))
+        case Binary(trap=True) if expr.dtype is DType.INT64:
+            return None
         case Binary(op="+" | "-"):
             return _sum(expr, symbol)
         case Binary(op="*") if symbol not in scalars_read(expr.rhs):

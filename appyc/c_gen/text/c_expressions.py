@@ -15,7 +15,6 @@ from appyc.c_gen.c_module import (
     FunctionContext,
     divisor_may_be_zero,
     exponent_may_be_negative,
-    may_overflow,
 )
 from appyc.c_gen.text.c_types import c_type, constant, is_promoted, storage_type
 from appyc.c_gen.text.math_functions import POWERS
@@ -45,6 +44,7 @@ from appyc.ir.nodes import (
     Var,
     Workers,
 )
+from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType, Layout
 
 _TRAP_MESSAGES = {
@@ -293,11 +293,11 @@ def _binary(ctx: FunctionContext, expr: Binary) -> str:
         message = "Integers to negative integer powers are not allowed."
         site = ctx.module.fault("ValueError", message, expr.loc)
         rhs = f"{ctx.module.helpers.typed('exponent', dtype)}({rhs}, {site}, fault, &failed)"
-    if expr.op == "**":
-        return _power(ctx, expr, lhs, rhs)
-    if may_overflow(expr):
+    if traps_overflow(expr):
         checked = ctx.module.helpers.plain(f"{CHECKED[expr.op]}_checked")
         return f"{checked}({lhs}, {rhs}, {ctx.module.overflow_fault(expr.loc)}, fault, &failed)"
+    if expr.op == "**":
+        return _power(ctx, expr, lhs, rhs)
     if expr.op in ("<<", ">>") and isinstance(expr.rhs, Const):
         assert not isinstance(expr.rhs.value, complex)
         if 0 <= expr.rhs.value < dtype.bits:

@@ -63,6 +63,15 @@ PLAIN: dict[str, tuple[tuple[str, ...], str | Definition]] = {
             ),
         )
     },
+    "power_checked": (
+        ("mul_checked",),
+        f"""static int64_t power_checked(int64_t a, int64_t b, {_FAULT}) {{
+    int64_t result = 1;
+    if (a >= -1 && a <= 1) b = b > 1 ? 2 - (b & 1) : b;
+    for (; b > 0 && !*failed; b -= 1) result = mul_checked(result, a, site, fault, failed);
+    return result;
+}}""",
+    ),
     "stack_left": (
         (),
         """/* The bytes of the stack that this thread has left, but for some that functions of libraries may need. */

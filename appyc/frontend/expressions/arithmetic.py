@@ -226,7 +226,7 @@ def _known(t: NumberType | None, op: str, a: Number, b: Number, loc: Loc) -> Num
 def _apply(op: str, a: Number, b: Number, t: NumberType, loc: Loc, *, trap: bool = False) -> Number:
     lhs, rhs = cast(a.expr, t.dtype), cast(b.expr, t.dtype)
     trap = trap and not (isinstance(rhs, Const) and rhs.value != 0)
-    return Number(Binary(op, lhs, rhs, trap, loc=loc), t.python)
+    return Number(Binary(op, lhs, rhs, trap, t == PY_INT, loc=loc), t.python)
 
 
 def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:
@@ -305,7 +305,7 @@ def negative(a: Number, loc: Loc) -> Number:
             raise TypeInferenceError("The numpy boolean negative, the `-` operator, is not supported", loc,
                                      hints=("use `not`",))  # fmt: skip
         a = to_type(a, PY_INT)
-    return Number(Unary("-", a.expr, loc=loc), a.python)
+    return Number(Unary("-", a.expr, a.type == PY_INT, loc=loc), a.python)
 
 
 def invert(a: Number, loc: Loc) -> Number:

@@ -58,7 +58,7 @@ def reduce_array(scope: Scope, name: str, value: Value, along: Along, dtype: DTy
     if op in ("minimum", "maximum"):
         for k in reduced:
             test_not_empty(scope, tensor.extents[k], _of_nothing(name), loc)
-    tensor = Tensor(tensor.axes, tensor.extents, element)
+    tensor = Tensor(tensor.axes, tensor.extents, element, python=tensor.python)
     if op == "+":
         return summed(scope, tensor, reduced, along.keepdims, loc)
     return combined(scope, tensor, reduced, along.keepdims, op, start, loc)
@@ -232,7 +232,7 @@ def combined(
         scope.same_axis(tensor.axes[k], new)
     total = Reduce(
         op, tuple(inner), tuple(tensor.extents[k] for k in reduced), substitute(tensor.element, places), start,
-        loc=loc,
+        python=tensor.python, loc=loc,
     )  # fmt: skip
     axes, extents = [], []
     for k, (axis, extent) in enumerate(zip(tensor.axes, tensor.extents, strict=True)):

@@ -18,7 +18,6 @@ from appyc.ir.nodes import (
     Continue,
     Expr,
     Extent,
-    Fail,
     For,
     Function,
     If,
@@ -118,8 +117,10 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
 
 def _is_candidate(loop: For, ctx: PassContext) -> bool:
     """Whether the iterations may run in any order, and explicit `Fail` statements are all that may raise."""
-    nodes = list(walk(loop.body))
-    if not any(isinstance(n, Fail) for n in nodes) or loop.mode is LoopMode.SEQUENTIAL or loop.step != 1:
+    tests = [n for n in statements(loop.body) if isinstance(n, If) and _is_test(n)]
+    behind = {id(n) for test in tests for n in walk(test.then)}
+    nodes = [n for n in walk(loop.body) if id(n) not in behind]
+    if not tests or loop.mode is LoopMode.SEQUENTIAL or loop.step != 1:
         return False
     if loop.safelen is not None or loop.in_step or loop.scans or loop.row_lanes is not None:
         return False
@@ -127,14 +128,15 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
         return False  # re-execution of a block must give the same result
     if loop.mode is LoopMode.PARALLEL and (loop.last or (loop.clauses is not None and loop.clauses.chunk)):
         return False
-    if any(isinstance(n, For | Break | Continue | Alloc) or _raises_else(n) for n in nodes):
+    if any(isinstance(n, For | Break | Continue | Alloc) or raises_itself(n) for n in nodes):
         return False
     trips = most_trips(loop)
     return trips is None or trips > FEW
 
 
-def _raises_else(node: Node) -> bool:
-    return not isinstance(node, Fail) and raises_itself(node)
+def _is_test(stmt: If) -> bool:
+    """Whether an `If` leaves the usual way: it raises, or goes on in statements that may raise."""
+    return not stmt.orelse and not may_raise(stmt.cond) and may_raise(stmt.then[-1:])
 
 
 class _Blocks:
@@ -255,7 +257,7 @@ class _Blocks:
         for number, stmt in enumerate(body):
             rest = body[number + 1 :]
             match stmt:
-                case If(cond=cond, then=(Fail(),), orelse=()):
+                case If(cond=cond) if _is_test(stmt):
                     behind = self._noted(rest, after)
                     if behind is None:
                         return None
@@ -278,7 +280,7 @@ class _Blocks:
                         return None
                     out.append(replace(stmt, then=then, orelse=orelse))
                 case _:
-                    if any(isinstance(n, Fail) for n in walk(stmt)):
+                    if may_raise(stmt):
                         return None
                     out.append(stmt)
         return tuple(out)

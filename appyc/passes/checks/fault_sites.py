@@ -8,9 +8,11 @@ from appyc.ir.nodes import Symbol
 
 
 class FaultSites:
-    """Numbers the fault sites; equal sites share one number."""
+    """Numbers the fault sites; equal sites share one number. overflow: the exception for a Python int beyond 64 bits,
+    and its message."""
 
-    def __init__(self) -> None:
+    def __init__(self, overflow: tuple[str, str] = ("OverflowError", "")) -> None:
+        self.overflow = overflow
         self._numbers: dict[FaultSite, int] = {}
 
     def index_error(self, array: Symbol, axis: int, loc: Loc) -> int:

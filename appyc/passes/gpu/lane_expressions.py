@@ -44,6 +44,7 @@ from appyc.ir.nodes import (
     Var,
     Workers,
 )
+from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
 from appyc.passes.checks.fault_sites import FaultSites
@@ -179,6 +180,8 @@ class ExpressionLowering:
 
     def _binary(self, e: Binary, where: Where, out: list[ScheduledStmt]) -> Expr:
         lhs, rhs = self.expr(e.lhs, where, out), self.expr(e.rhs, where, out)
+        if traps_overflow(e):
+            return self._without_overflow(e, lhs, rhs, where, out)
         if not e.trap or e.op not in ("/", "//", "%") or (isinstance(rhs, Const) and rhs.value != 0):
             return replace(e, lhs=lhs, rhs=rhs, trap=False)
         if not is_simple(rhs):
@@ -188,6 +191,17 @@ class ExpressionLowering:
         none = integer(0, e.loc)
         self.fault(site, both(where.mask, wrong) or wrong, none, none, out)
         return replace(e, lhs=lhs, rhs=rhs, trap=False)
+
+    def _without_overflow(
+        self, e: Binary, lhs: Expr, rhs: Expr, where: Where, out: list[ScheduledStmt]
+    ) -> Expr:
+        a, b = (s if is_simple(s) else self.temp("operand", s, out) for s in (lhs, rhs))
+        result = self.temp("result", replace(e, lhs=a, rhs=b, trap=False), out)
+        wrong = _has_overflown(e, a, b, result)
+        none = integer(0, e.loc)
+        site = self.sites.add(*self.sites.overflow, e.loc)
+        self.fault(site, both(where.mask, wrong) or wrong, none, none, out)
+        return result
 
     def _select(self, e: Select, where: Where, out: list[ScheduledStmt]) -> Expr:
         cond = self.expr(e.cond, where, out)
@@ -211,6 +225,40 @@ class ExpressionLowering:
 def may_act(e: Expr) -> bool:
     """Whether evaluating an expression reads memory or may raise."""
     return any(isinstance(n, Load) or (isinstance(n, Binary) and n.trap) for n in walk(e))
+
+
+def _has_overflown(e: Binary, a: Expr, b: Expr, result: Expr) -> Expr:
+    """Whether `a op b`, wrapped around to int64, is another value. Powers are compared as floats, so that those next to
+    the limit count as beyond it."""
+
+    def binary(op: str, lhs: Expr, rhs: Expr) -> Expr:
+        return Binary(op, lhs, rhs, loc=e.loc)
+
+    def compared(op: str, lhs: Expr, rhs: Expr) -> Expr:
+        return Compare(op, lhs, rhs, loc=e.loc)
+
+    none = integer(0, e.loc)
+    match e.op:
+        case "+":
+            return compared("<", binary("&", binary("^", a, result), binary("^", b, result)), none)
+        case "-":
+            return compared("<", binary("&", binary("^", a, b), binary("^", a, result)), none)
+        case "*":
+            divisor = Select(compared("==", a, none), integer(1, e.loc), a, loc=e.loc)
+            least = binary(
+                "&", compared("==", a, integer(-1, e.loc)), compared("==", b, integer(-(2**63), e.loc))
+            )
+            back = Select(compared("==", a, none), none, b, loc=e.loc)
+            return binary("|", least, compared("!=", binary("//", result, divisor), back))
+        case "<<":
+            lost = compared("!=", binary(">>", result, b), a)
+            return binary(
+                "&", compared("!=", a, none), binary("|", compared(">", b, integer(62, e.loc)), lost)
+            )
+        case _:
+            base, exponent = (Cast(s, DType.FLOAT64, loc=e.loc) for s in (a, b))
+            size = Intrinsic("abs", (binary("**", base, exponent),), DType.FLOAT64, loc=e.loc)
+            return compared(">=", size, Const(2.0**63 * (1 - 2**-40), DType.FLOAT64, loc=e.loc))
 
 
 def _zero_division(e: Binary) -> str:

@@ -52,7 +52,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.raising import may_raise
+from appyc.ir.raising import may_raise, overflow_error, traps_overflow
 from appyc.ir.schedule import Operand, Product
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, substitute, walk
 from appyc.passes.checks.fault_sites import FaultSites
@@ -84,7 +84,7 @@ class _Splitter:
     def __init__(self, fn: Function, ctx: PassContext) -> None:
         self.fn, self.ctx = fn, ctx
         self.names = NameSupply.after(fn)
-        self.sites = FaultSites()
+        self.sites = FaultSites(overflow_error(fn))
         self.kernels = 0
         self.whiles = 0
         """How many `while` loops of the host the statement at hand is in."""
@@ -112,8 +112,8 @@ class _Splitter:
         return out
 
     def on_host(self, e: Expr, out: list[ScheduledStmt]) -> Expr:
-        """An expression that the host can evaluate: what reads arrays is computed by a kernel."""
-        if not any(isinstance(n, Load) for n in walk(e)):
+        """An expression that the host can evaluate: what reads arrays, or may overflow, is computed by a kernel."""
+        if not any(isinstance(n, Load) or traps_overflow(n) for n in walk(e)):
             return e
         value = self.names.fresh("value", e.dtype)
         self.reads[value] += 1

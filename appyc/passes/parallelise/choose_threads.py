@@ -25,6 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.dependences.verdicts import Verdict
+from appyc.errors import LeftToPython
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Binary,
@@ -36,6 +37,7 @@ from appyc.ir.nodes import (
     If,
     Load,
     LoopMode,
+    Node,
     Stmt,
     Store,
     Update,
@@ -93,10 +95,10 @@ class _Choice:
         return replace(stmt, **changes) if changes else stmt  # type: ignore[arg-type]
 
     def _loop(self, loop: For, *, inside: bool) -> Stmt:
-        raises = any(isinstance(n, Fail) for n in walk(loop.body))
+        raises = any(_must_be_first(n) for n in walk(loop.body))
         if raises and not loops_of(loop.body) and _is_free(loop, self.ctx, inside=True):
             return self._shared(loop, LoopMode.SIMD)
-        # What comes after an iteration that raises must not have happened.
+        # What comes after an iteration that raises must not have happened, unless Python runs the whole call.
         if raises or not _is_free(loop, self.ctx, inside=inside):
             inside = inside or loop.mode is LoopMode.PARALLEL
             return replace(loop, body=self.block(loop.body, inside=inside))
@@ -131,6 +133,13 @@ class _Choice:
             if old in self.ctx.verdicts:
                 self.ctx.verdicts[new] = replace(self.ctx.verdicts[old], var=new)
         return rename(loop, fresh)
+
+
+def _must_be_first(node: Node) -> bool:
+    """Whether a node raises what must be the first exception in program order."""
+    if isinstance(node, Fail):
+        return node.error != LeftToPython.__name__
+    return isinstance(node, Binary) and node.trap
 
 
 def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:

@@ -105,6 +105,8 @@ def _rewritten(target: _Target, value: Expr, node: Assign | Store) -> Node | tup
 def _updates(target: _Target, value: Expr, loc: Loc) -> tuple[Stmt, ...] | None:
     """The statements that stand for `target = value`; None where it is no update."""
     match value:
+        case Binary(trap=True):
+            return None
         case Select():
             return _from_select(target, value, loc)
         case Logical():
@@ -133,7 +135,7 @@ def _from_sum(target: _Target, value: Binary, loc: Loc) -> tuple[Stmt, ...] | No
         return _one(target, "+", value.lhs, loc)
     terms: list[Expr] = []
     rest: Expr = value
-    while isinstance(rest, Binary) and rest.op in ("+", "-"):
+    while isinstance(rest, Binary) and rest.op in ("+", "-") and not rest.trap:
         term = rest.rhs if rest.op == "+" else Unary("-", rest.rhs, loc=rest.rhs.loc)
         if target.is_read_within(term):
             return None

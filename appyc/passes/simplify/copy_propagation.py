@@ -159,7 +159,7 @@ def _qualifies(expr: Expr, varying: Set[Symbol]) -> bool:
             return symbol not in varying
         case Unary(op="-", arg=arg) | Cast(arg=arg, dtype=DType.INT64):
             return arg.dtype.is_integer and _qualifies(arg, varying)
-        case Binary(op=op, lhs=lhs, rhs=rhs) if expr.dtype is DType.INT64:
+        case Binary(op=op, lhs=lhs, rhs=rhs, trap=False) if expr.dtype is DType.INT64:
             if op in _DIVISIONS:
                 return isinstance(rhs, Const) and rhs.value != 0 and _qualifies(lhs, varying)
             return op in _OPERATORS and _qualifies(lhs, varying) and _qualifies(rhs, varying)

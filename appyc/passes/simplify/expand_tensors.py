@@ -43,6 +43,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
     Assign,
+    Binary,
     Clauses,
     Const,
     Expr,
@@ -59,7 +60,7 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
-from appyc.ir.types import ArrayType
+from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import map_blocks, rename, scalars_read, substitute, walk
 from appyc.passes.node_builders import combine, integer, shifted
 from appyc.passes.pass_context import PassContext
@@ -128,7 +129,11 @@ class _Expansion:
         }
         body: list[Stmt] = []
         value = self.expr(substitute(expr.value, fresh), body)
-        body.append(Update(total, (), expr.op, value, loc=loc))
+        if expr.python and expr.dtype is DType.INT64 and expr.op in ("+", "*"):
+            value = Binary(expr.op, Var(total, loc=loc), value, python=True, loc=loc)
+            body.append(Assign(total, value, loc=loc))
+        else:
+            body.append(Update(total, (), expr.op, value, loc=loc))
         out += _nest(axes, extents, tuple(body), expr)
         return Var(total, loc=loc)
 

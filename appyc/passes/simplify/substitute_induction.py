@@ -122,11 +122,11 @@ def _shift_of(stmt: Assign) -> int | None:
     if stmt.target.dtype is not DType.INT64:
         return None
     match stmt.value:
-        case Binary(op="+", lhs=Var(symbol=s), rhs=Const(value=int(step))) if s == stmt.target:
+        case Binary(op="+", lhs=Var(symbol=s), rhs=Const(value=int(step)), trap=False) if s == stmt.target:
             return step
-        case Binary(op="+", lhs=Const(value=int(step)), rhs=Var(symbol=s)) if s == stmt.target:
+        case Binary(op="+", lhs=Const(value=int(step)), rhs=Var(symbol=s), trap=False) if s == stmt.target:
             return step
-        case Binary(op="-", lhs=Var(symbol=s), rhs=Const(value=int(step))) if s == stmt.target:
+        case Binary(op="-", lhs=Var(symbol=s), rhs=Const(value=int(step)), trap=False) if s == stmt.target:
             return -step
         case _:
             return None
