@@ -13,7 +13,7 @@ from appyc.frontend.expressions.expressions import (
     lower_expression,
     lower_operands,
     lower_or_none,
-    put_together,
+    pack_masked,
     unstarred,
 )
 from appyc.frontend.scope import Scope
@@ -64,7 +64,7 @@ def lower(scope: Scope, node: ast.expr) -> Value:
         case ast.Tuple(elts=elts):
             elts = unstarred(scope, elts)
             items = zip(lower_operands(scope, elts, lower_or_none), elts, strict=True)
-            return TupleValue(tuple(put_together(scope, value, scope.loc(e)) for value, e in items))
+            return TupleValue(tuple(pack_masked(scope, value, scope.loc(e)) for value, e in items))
         case ast.Dict(keys=keys, values=values):
             return _dict(scope, keys, values, loc)
         case ast.Call(func=ast.Name(id="dict")) if "dict" not in scope.locals and (found := displayed(node)):
@@ -83,7 +83,7 @@ def lower(scope: Scope, node: ast.expr) -> Value:
 
 def _dict(scope: Scope, keys: list[ast.expr | None], nodes: list[ast.expr], loc: Loc) -> Value:
     """`{"a": x, **other}`: a dict display with constant keys and other such dicts."""
-    values = [put_together(scope, value, loc) for value in lower_operands(scope, nodes, lower_or_none)]
+    values = [pack_masked(scope, value, loc) for value in lower_operands(scope, nodes, lower_or_none)]
     items: dict[Key, Value] = {}
     for key, value in zip(keys, values, strict=True):
         match key, value:

@@ -125,14 +125,14 @@ def _lower(
     node = scope.source.ast
     loc = scope.loc(node)
     params: list[Symbol] = []
-    places = {a.arg: scope.loc(a) for a in parameters_of(node)}
+    locations = {a.arg: scope.loc(a) for a in parameters_of(node)}
     rebound = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del)}
     for name, arg in arguments.items():
         before = len(params)
-        value = _parameter(scope, name, arg, params, places[name])
+        value = _parameter(scope, name, arg, params, locations[name])
         scope.env[name] = _as_binding(value)
         if isinstance(value, TupleValue) and name in scope.indexed:
-            scope.bind(name, value, places[name])  # with a lookup table
+            scope.bind(name, value, locations[name])  # with a lookup table
         elif name not in rebound:
             scope.fixed |= {*params[before:]}
     if fn.__code__ in scope.callees.known.recursive:

@@ -104,9 +104,9 @@ def split(
     arrays: parameters that are arrays. everything: every statement counts as profitable. called: gives the
     replacement of a Python function that calls a library; None to call that function itself.
     """
-    place = _place_of(error, source)
-    path = _path_to(source.ast, place.line if place is not None else 0)
-    if path is None or place is None or any(_is_annotated(s, pragmas) for s in path):
+    location = _location_of(error, source)
+    path = _path_to(source.ast, location.line if location is not None else 0)
+    if path is None or location is None or any(_is_annotated(s, pragmas) for s in path):
         return None
     bound = frozenset(a.arg for a in parameters_of(source.ast))
     function = source.ast
@@ -114,7 +114,7 @@ def split(
     callees: dict[str, object] = {}
     if isinstance(error, LibraryCallError):
         function, path, copies = _taken_apart(
-            fn, source, path, place, called, callees, is_librarys=place == error.loc
+            fn, source, path, location, called, callees, is_librarys=location == error.loc
         )
     known = ArrayNames(fn, function.body, arrays)
     work = _Work(
@@ -149,16 +149,16 @@ def _taken_apart(
     fn: FunctionType,
     source: Source,
     path: list[ast.stmt],
-    place: Loc,
+    location: Loc,
     called: Callable[[FunctionType], object] | None,
     callees: dict[str, object],
     *,
     is_librarys: bool,
 ) -> tuple[ast.FunctionDef, list[ast.stmt], dict[ast.stmt, ast.stmt]]:
     """The function with the library call in a separate statement, the path to that, and the copied statements."""
-    parts = taken_apart(source, path[-1], place, is_librarys=is_librarys)
+    parts = taken_apart(source, path[-1], location, is_librarys=is_librarys)
     statements, number = parts if parts is not None else ([path[-1]], 0)
-    fault = compiled_callee(fn, source, statements[number], place, called, callees)
+    fault = compiled_callee(fn, source, statements[number], location, called, callees)
     statements = [*statements[:number], fault, *statements[number + 1 :]]
     copies = dict.fromkeys(statements, path[-1])
     new_path = [fault]
@@ -180,8 +180,8 @@ def _spliced(body: list[ast.stmt], old: ast.stmt, new: list[ast.stmt]) -> list[a
 
 def annotation_around(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
     """The location of the pragma or `prange` of the annotated loop around the fault; None if there is none."""
-    place = _place_of(error, source)
-    path = _path_to(source.ast, place.line if place is not None else 0) or []
+    location = _location_of(error, source)
+    path = _path_to(source.ast, location.line if location is not None else 0) or []
     loop = next((s for s in path if _is_annotated(s, pragmas)), None)
     return None if loop is None else pragmas[loop].loc if loop in pragmas else source.loc(loop)
 
@@ -198,8 +198,8 @@ def has_annotation(source: Source) -> bool:
 
 def slices_pragma_of(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
     """The location of the slice pragma of a statement around the fault; None if there is none."""
-    place = _place_of(error, source)
-    path = _path_to(source.ast, place.line if place is not None else 0) or []
+    location = _location_of(error, source)
+    path = _path_to(source.ast, location.line if location is not None else 0) or []
     return next((pragmas[s].loc for s in path if isinstance(pragmas.get(s), DimsPragma)), None)
 
 
@@ -211,11 +211,11 @@ def _is_annotated(stmt: ast.stmt, pragmas: dict[ast.stmt, Pragma]) -> bool:
     return isinstance(runs_over, ast.Call) and ast.unparse(runs_over.func).rpartition(".")[2] == "prange"
 
 
-def _place_of(error: CompileError, source: Source) -> Loc | None:
+def _location_of(error: CompileError, source: Source) -> Loc | None:
     """The error's location in this function: its own, or that of the call into the function that it is in."""
-    places = (error.loc, *(note.loc for note in reversed(error.related)))
+    candidates = (error.loc, *(note.loc for note in reversed(error.related)))
     first, last = source.first_line, source.first_line + len(source.lines)
-    return next((p for p in places if p.file == source.file and first <= p.line < last), None)
+    return next((p for p in candidates if p.file == source.file and first <= p.line < last), None)
 
 
 def _path_to(function: ast.FunctionDef, line: int) -> list[ast.stmt] | None:
@@ -306,7 +306,7 @@ def _why_in_python(work: _Work, stmt: ast.stmt) -> str:
 def _outlined(
     work: _Work, body: list[ast.stmt], after: frozenset[str], before: frozenset[str], at_jump: frozenset[str]
 ) -> list[ast.stmt]:
-    """The statements with calls in place of regions, where outlining is possible and profitable."""
+    """The statements with calls instead of regions, where outlining is possible and profitable."""
     at = next((k for k, s in enumerate(body) if jumps_out(s)), None)
     if at is not None:
         left, stmt, right = body[:at], body[at], body[at + 1 :]
@@ -364,12 +364,12 @@ def _region(
     # A region that is split again has flags among its variables, so each level uses fresh names.
     flags = {n: unused(f"{n}_is_assigned", work.names) for n in uncertain}
     given = {n: unused(f"{n}_received", work.names) for n in uncertain}
-    place = body[0]
+    first = body[0]
     starts = [_set(work, n, False) for pair in flags.items() for n in pair]
     flagged = [*starts, *_flagged(work, body, flags)]
     work.definitions[name] = region_definition(name, inputs, [*outputs, *flags.values()], flagged)
     received = [given.get(n, n) for n in outputs]
-    call = region_call(callee, inputs, [*received, *flags.values()], place)
+    call = region_call(callee, inputs, [*received, *flags.values()], first)
     return [call, *(_taken(work, n, given[n], flag) for n, flag in flags.items())]
 
 
@@ -392,16 +392,16 @@ def _flagged(work: _Work, body: list[ast.stmt], flags: dict[str, str]) -> list[a
 
 
 def _set(work: _Work, name: str, value: bool) -> ast.stmt:
-    return _placed(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), work)
+    return _located(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), work)
 
 
 def _taken(work: _Work, name: str, received: str, flag: str) -> ast.stmt:
     """The statement that takes over a region's result if it is assigned: `if flag: name = received`"""
     take = ast.Assign([ast.Name(name, ast.Store())], ast.Name(received, ast.Load()))
-    return _placed(ast.If(ast.Name(flag, ast.Load()), [take], []), work)
+    return _located(ast.If(ast.Name(flag, ast.Load()), [take], []), work)
 
 
-def _placed(stmt: ast.stmt, work: _Work) -> ast.stmt:
+def _located(stmt: ast.stmt, work: _Work) -> ast.stmt:
     """The generated statement with the location of the function's first line; it corresponds to no source line."""
     for node in ast.walk(stmt):
         if isinstance(node, ast.stmt | ast.expr):
@@ -455,15 +455,15 @@ def region_definition(
     return ast.fix_missing_locations(node)
 
 
-def region_call(callee: ast.expr, inputs: list[str], outputs: list[str], place: ast.stmt) -> ast.stmt:
-    """`outputs = callee(inputs)`, with the source location of the statement `place` that it replaces."""
+def region_call(callee: ast.expr, inputs: list[str], outputs: list[str], replaced: ast.stmt) -> ast.stmt:
+    """`outputs = callee(inputs)`, with the source location of the statement that it replaces."""
     call = ast.Call(callee, [ast.Name(n, ast.Load()) for n in inputs], [])
     out: ast.stmt
     if outputs:
         out = ast.Assign([ast.Tuple([ast.Name(n, ast.Store()) for n in outputs], ast.Store())], call)
     else:
         out = ast.Expr(call)
-    return ast.fix_missing_locations(ast.copy_location(out, place))
+    return ast.fix_missing_locations(ast.copy_location(out, replaced))
 
 
 _ANY_NAME = "defined_inside"

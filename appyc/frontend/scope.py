@@ -449,7 +449,7 @@ class Scope:
             case ListValue():
                 raise AssertionError("a list has one name, and that is bound where it is made")
             case Masked():
-                raise AssertionError("what a mask chooses is put together before it gets a name")
+                raise AssertionError("a masked array is packed before it gets a name")
             case DictValue():
                 same = isinstance(old, DictSlots) and old.keys == value.keys
                 values = self._store(name, old.values if same else None, value.values, loc)  # type: ignore[union-attr]

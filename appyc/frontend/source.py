@@ -160,8 +160,8 @@ def parameter_location(snippet: Snippet, name: str) -> Loc:
         arguments = source.ast.args
     except UnsupportedError:
         return function_at
-    places = (node for node in ast.walk(arguments) if isinstance(node, ast.arg))
-    return next((source.loc(node) for node in places if node.arg == name), function_at)
+    parameters = (node for node in ast.walk(arguments) if isinstance(node, ast.arg))
+    return next((source.loc(node) for node in parameters if node.arg == name), function_at)
 
 
 def capture(fn: FunctionType | MethodType) -> Snippet:

@@ -1,7 +1,7 @@
 """Which arrays a function makes, which are copies of which, and what may be stored into.
 
 A name that is bound to another array in a loop or branch has a copy of it (`frontend/control/phi_storage.py`).
-That nobody can tell is seen to here: no store may come between what had to be one array.
+The program must not see the difference: no store may make the array and its copy differ.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Memory:
     """Arrays of the caller's that homes have copies of; the first has the number 1."""
     stores: list[tuple[Symbol, Loc]] = field(default_factory=list)
     frozen: dict[Symbol, Bound] = field(default_factory=dict)
-    """Arrays that have a copy, or are one, which must not come to differ, and of which name."""
+    """Arrays that have a copy, or are one, and must stay equal to it, with the name that is bound to both."""
     seen: set[Symbol] = field(default_factory=set)
-    """Homes whose array somebody else has too, in another way than the caller has its own."""
+    """Storage whose array is reachable from elsewhere, other than by the caller from its own arguments."""
     shared: set[Symbol] = field(default_factory=set)
     """Homes whose array, one that the function has made, another name of the function's has too."""
     flows: list[tuple[Symbol, Symbol, Bound, int]] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Memory:
                 self.freeze(home, its_name, its_since)
 
     def copied(self, array: Symbol, home: Symbol, name: Bound, since: int) -> None:
-        """Notes a copy; what may not be stored into is handed on."""
+        """Notes a copy; it is frozen where its source is."""
         self.flows.append((array, home, name, since))
         if array in self.frozen:
             self.freeze(home, name, since)

@@ -40,7 +40,7 @@ def allocate(
 
 
 def filled(scope: Scope, shape: Sequence[Expr], value: Number, dtype: DType | None, loc: Loc) -> Tensor:
-    """`value` at every place."""
+    """`value` for every element."""
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in shape)
     require_fit(scope, value, dtype or value.type.dtype, loc)
     stored = pinned(scope, "value", cast(value.expr, dtype or value.type.dtype))
@@ -84,7 +84,7 @@ def arange(scope: Scope, bounds: Sequence[Number], dtype: DType | None, loc: Loc
 def linspace(
     scope: Scope, start: Number, stop: Number, count: Number, endpoint: bool, dtype: DType | None, loc: Loc
 ) -> Tensor:
-    """np.linspace: `count` places from start to stop, the last of them exactly stop."""
+    """np.linspace: `count` points from start to stop, the last of them exactly stop."""
     n = pinned(scope, "n", _length(count, loc))
     kind = DType.COMPLEX128 if start.type.dtype.is_complex or stop.type.dtype.is_complex else DType.FLOAT64
     first, last = (Number(pinned(scope, "end", cast(e.expr, kind)), python=False) for e in (start, stop))

@@ -1,4 +1,4 @@
-"""Grids of places: `np.meshgrid`, `np.mgrid`, `np.ogrid`, `np.indices`, `np.ix_`, `np.diag_indices`."""
+"""Grids of coordinates: `np.meshgrid`, `np.mgrid`, `np.ogrid`, `np.indices`, `np.ix_`, `np.diag_indices`."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def indices(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.indices: where each element of a shape is, along each of its axes."""
     shape = array_creation.shape_from(scope, given["dimensions"], loc)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in shape)
-    places = [Tensor(axes, tuple(shape), Var(axis, loc=loc)) for axis in axes]
-    return stacked(scope, places, 0, loc)
+    coordinates = [Tensor(axes, tuple(shape), Var(axis, loc=loc)) for axis in axes]
+    return stacked(scope, coordinates, 0, loc)
 
 
 def grid(
@@ -68,9 +68,9 @@ def grid(
 ) -> Value:
     """np.mgrid, or np.ogrid where `is_open` is set, of slices: start, stop and step of each axis.
 
-    A step of `6j` stands for 6 places, the last of them at the end. is_tuple: the slices are a tuple's.
+    A step of `6j` stands for 6 coordinates, the last of them the stop. is_tuple: the slices are a tuple's.
     """
-    vectors = [_places(scope, bounds, loc) for bounds in ranges]
+    vectors = [_coordinates(scope, bounds, loc) for bounds in ranges]
     if not is_tuple:
         return vectors[0]
     joined: NumberType | None = NumberType(DType.INT64, python=False)
@@ -86,14 +86,14 @@ def grid(
     return stacked(scope, [Tensor(axes, extents, v.element) for v in vectors], 0, loc)
 
 
-def _places(scope: Scope, bounds: Sequence[Number], loc: Loc) -> Tensor:
-    """The places along one axis."""
+def _coordinates(scope: Scope, bounds: Sequence[Number], loc: Loc) -> Tensor:
+    """The coordinates along one axis."""
     if not any(n.type.dtype.is_complex for n in bounds):
         return array_creation.arange(scope, bounds, None, loc)
     count = bounds[2].constant if len(bounds) == 3 else None
     if not isinstance(count, complex) or any(n.type.dtype.is_complex for n in bounds[:2]):
-        raise UnsupportedError("a grid with a complex bound, or with a number of places that the run shows, "
-                               "is not compiled", loc, hints=("np.linspace makes so many places",))  # fmt: skip
+        raise UnsupportedError("a grid with a complex bound, or with a number of points that is no constant, "
+                               "is not compiled", loc, hints=("np.linspace makes that many points",))  # fmt: skip
     start, stop = (
         Number(pinned(scope, "bound", cast(n.expr, DType.FLOAT64)), python=False) for n in bounds[:2]
     )

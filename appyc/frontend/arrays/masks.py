@@ -1,9 +1,8 @@
-"""The places where a mask holds: how many there are, which they are, and what stands there.
+"""Boolean masks: the number of elements chosen, their indices, and the elements.
 
-`a[m]` is described, like any expression of arrays (`Masked`). A sum of it is a sum of what
-stands at the places, and an assignment to it stores at the places; nothing is put together for
-either. What needs the elements in a row gets them so (`packed`): the places are counted first,
-for the length, and then gone through again.
+`a[m]` is described, like any expression of arrays (`Masked`). A sum of it is a
+sum over the chosen elements, and an assignment to it stores into them, without a temporary. What needs
+the elements in an array gets one (`packed`): the chosen elements are counted first, for its length.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from appyc.ir.visit import rename, substitute, walk
 
 
 def packed(scope: Scope, masked: Masked, loc: Loc) -> ArrayRef | Tensor:
-    """The chosen elements in a new array; where there are axes beside the mask's, by their places."""
+    """The chosen elements in a new array; where there are axes beside the mask's, by their indices."""
     if masked.tensor.ndim > masked.rank:
         return gathered(scope, masked, loc).copied()
     masked = repeatable(scope, masked, loc)
@@ -46,10 +45,10 @@ def packed(scope: Scope, masked: Masked, loc: Loc) -> ArrayRef | Tensor:
 
 
 def gathered(scope: Scope, masked: Masked, loc: Loc) -> Tensor:
-    """The chosen elements by the places where the mask holds; of a view, a view."""
+    """The chosen elements, by index arrays; of a view, a view."""
     tensor = masked.tensor
     axis = scope.supply.fresh("i", DType.INT64)
-    length, arrays = places(scope, masked, loc)
+    length, arrays = chosen_indices(scope, masked, loc)
     at: dict[Symbol, Expr] = {
         old: Load(array, (Var(axis, loc=loc),), checked=False, loc=loc)
         for old, array in zip(masked.chosen, arrays, strict=True)
@@ -63,24 +62,24 @@ def gathered(scope: Scope, masked: Masked, loc: Loc) -> Tensor:
     )
 
 
-def places(scope: Scope, masked: Masked, loc: Loc) -> tuple[Expr, list[Symbol]]:
-    """How many places there are, and where along each of the mask's axes: np.nonzero."""
+def chosen_indices(scope: Scope, masked: Masked, loc: Loc) -> tuple[Expr, list[Symbol]]:
+    """The number of chosen elements, and their indices along each of the mask's axes: np.nonzero."""
     masked = repeatable(scope, masked, loc)
     length = counted(scope, masked, loc)
     return length, [
-        collected(scope, masked, Var(axis, loc=loc), length, "places", loc) for axis in masked.chosen
+        collected(scope, masked, Var(axis, loc=loc), length, "indices", loc) for axis in masked.chosen
     ]
 
 
 def nonzero(scope: Scope, tensor: Tensor, loc: Loc) -> list[ArrayRef]:
     """np.nonzero: for each axis, where along it the elements are that are not 0, in C order."""
     masked = Masked(tensor, 0, tensor.ndim, truth_of(tensor.element))
-    length, arrays = places(scope, masked, loc)
+    length, arrays = chosen_indices(scope, masked, loc)
     return [ArrayRef(array, shape=(length,)) for array in arrays]
 
 
 def counted(scope: Scope, masked: Masked, loc: Loc) -> Var:
-    """How many places there are."""
+    """The number of chosen elements."""
     axes, extents, (holds,) = _renamed(scope, masked, [masked.holds])
     one = cast(holds, DType.INT64)
     return scope.temp("count", Reduce("+", axes, extents, one, integer(0, loc), loc=loc))
@@ -109,7 +108,7 @@ def _renamed(
 
 
 def repeatable(scope: Scope, masked: Masked, loc: Loc) -> Masked:
-    """The same with a mask that is cheap to ask again, and holds at the same places then.
+    """The same with a mask that is cheap to ask again, and chooses the same elements then.
 
     Arithmetic on floats may be rounded otherwise where it stands in another loop.
     """

@@ -56,7 +56,7 @@ def diagonal_of(scope: Scope, tensor: Tensor, offset: int, axes: tuple[int, int]
         count = Binary("min", lengths[0], lengths[1], loc=loc)
     count = pinned(scope, "n", Binary("max", count, integer(0, loc), loc=loc))
     axis = scope.supply.fresh("i", DType.INT64)
-    places: dict[Symbol, Expr] = {
+    indices: dict[Symbol, Expr] = {
         tensor.axes[k]: Binary("+", Var(axis, loc=loc), integer(skipped, loc), loc=loc)
         if skipped
         else Var(axis, loc=loc)
@@ -67,7 +67,7 @@ def diagonal_of(scope: Scope, tensor: Tensor, offset: int, axes: tuple[int, int]
         tensor,
         axes=(*(tensor.axes[k] for k in rest), axis),
         extents=(*(tensor.extents[k] for k in rest), count),
-        element=substitute(tensor.element, places),
+        element=substitute(tensor.element, indices),
     )
 
 
@@ -136,14 +136,14 @@ def squeeze(scope: Scope, given: Arguments, loc: Loc) -> Value:
         if not (isinstance(tensor.extents[k], Const) and tensor.extents[k] == integer(1, loc)):
             one = Compare("==", tensor.extents[k], integer(1, loc), loc=loc)
             fail_unless(scope, Likely(one, loc=loc), one, message, loc)
-    places: dict[Symbol, Expr] = {tensor.axes[k]: integer(0, loc) for k in dropped}
+    indices: dict[Symbol, Expr] = {tensor.axes[k]: integer(0, loc) for k in dropped}
     stay = [k for k in range(tensor.ndim) if k not in dropped]
     return as_value(
         replace(
             tensor,
             axes=tuple(tensor.axes[k] for k in stay),
             extents=tuple(tensor.extents[k] for k in stay),
-            element=substitute(tensor.element, places),
+            element=substitute(tensor.element, indices),
         )
     )
 
@@ -169,7 +169,7 @@ def broadcast_to(scope: Scope, given: Arguments, loc: Loc) -> Value:
         raise LengthError("input operand has more dimensions than allowed by the axis remapping", loc)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in shape)
     offset = len(shape) - tensor.ndim
-    places: dict[Symbol, Expr] = {}
+    indices: dict[Symbol, Expr] = {}
     for k, (old, extent) in enumerate(zip(tensor.axes, tensor.extents, strict=True)):
         here: Expr = Var(axes[offset + k], loc=loc)
         wanted = shape[offset + k]
@@ -180,17 +180,17 @@ def broadcast_to(scope: Scope, given: Arguments, loc: Loc) -> Value:
             fits = Likely(Logical("or", same, one, loc=loc), loc=loc)
             fail_unless(scope, fits, Logical("or", same, one, loc=loc), message, loc)
             here = Select(one, integer(0, loc), here, loc=loc)
-        places[old] = here
-    return as_value(Tensor(axes, tuple(shape), substitute(tensor.element, places)))
+        indices[old] = here
+    return as_value(Tensor(axes, tuple(shape), substitute(tensor.element, indices)))
 
 
 def flipped(scope: Scope, tensor: Tensor, axes: Sequence[int], loc: Loc) -> Tensor:
     """The tensor with the order along some axes reversed."""
-    places: dict[Symbol, Expr] = {}
+    indices: dict[Symbol, Expr] = {}
     for k in axes:
         last = Binary("-", tensor.extents[k], integer(1, loc), loc=loc)
-        places[tensor.axes[k]] = Binary("-", last, Var(tensor.axes[k], loc=loc), loc=loc)
-    return replace(tensor, element=substitute(tensor.element, places))
+        indices[tensor.axes[k]] = Binary("-", last, Var(tensor.axes[k], loc=loc), loc=loc)
+    return replace(tensor, element=substitute(tensor.element, indices))
 
 
 def flip_axis(axis: int) -> Maker:
@@ -234,15 +234,15 @@ def tile(scope: Scope, given: Arguments, loc: Loc) -> Value:
     while tensor.ndim < len(reps):
         tensor = with_axis(scope, tensor, 0, loc)
     times = [integer(1, loc)] * (tensor.ndim - len(reps)) + list(reps)
-    places: dict[Symbol, Expr] = {}
+    indices: dict[Symbol, Expr] = {}
     extents: list[Expr] = []
     for axis, extent, many in zip(tensor.axes, tensor.extents, times, strict=True):
         if many == integer(1, loc):
             extents.append(extent)
             continue
         extents.append(pinned(scope, "n", Binary("*", extent, many, loc=loc)))
-        places[axis] = Binary("%", Var(axis, loc=loc), divisor(extent, loc), loc=loc)
-    return Tensor(tensor.axes, tuple(extents), substitute(tensor.element, places))
+        indices[axis] = Binary("%", Var(axis, loc=loc), divisor(extent, loc), loc=loc)
+    return Tensor(tensor.axes, tuple(extents), substitute(tensor.element, indices))
 
 
 def pad(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -254,24 +254,24 @@ def pad(scope: Scope, given: Arguments, loc: Loc) -> Value:
         raise UnsupportedError("np.pad is compiled with mode='constant' and mode='edge'", loc)
     widths = _widths(scope, given["pad_width"], tensor.ndim, loc)
     inside: Expr | None = None
-    places: dict[Symbol, Expr] = {}
+    indices: dict[Symbol, Expr] = {}
     extents: list[Expr] = []
     zero = integer(0, loc)
     for axis, extent, (before, after) in zip(tensor.axes, tensor.extents, widths, strict=True):
         extents.append(pinned(scope, "n", Binary("+", Binary("+", extent, before, loc=loc), after, loc=loc)))
-        place: Expr = Binary("-", Var(axis, loc=loc), before, loc=loc)
+        index: Expr = Binary("-", Var(axis, loc=loc), before, loc=loc)
         if kind == "edge":
             full = Compare(">", extent, zero, loc=loc)
             message = "can't extend an empty axis using modes other than 'constant' or 'empty'"
             fail_unless(scope, Likely(full, loc=loc), full, message, loc)
             last = Binary("-", extent, integer(1, loc), loc=loc)
-            place = Binary("min", Binary("max", place, zero, loc=loc), last, loc=loc)
+            index = Binary("min", Binary("max", index, zero, loc=loc), last, loc=loc)
         else:
-            low, high = Compare(">=", place, zero, loc=loc), Compare("<", place, extent, loc=loc)
+            low, high = Compare(">=", index, zero, loc=loc), Compare("<", index, extent, loc=loc)
             both = Logical("and", low, high, loc=loc)
             inside = both if inside is None else Logical("and", inside, both, loc=loc)
-        places[axis] = place
-    element = substitute(tensor.element, places)
+        indices[axis] = index
+    element = substitute(tensor.element, indices)
     if inside is not None:
         value = expressions.number(given.get("constant_values", arithmetic.python_number(0, loc)), loc)
         element = Select(inside, element, pinned(scope, "border", cast(value.expr, element.dtype)), loc=loc)
@@ -318,15 +318,15 @@ def column_stack(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 
 def split(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.split: a number of equal parts, or at constant places; views."""
+    """np.split: a number of equal parts, or at constant indices; views."""
     tensor = as_tensor(scope, given["ary"], loc)
     axis = normalised(integer_argument(given, "axis", 0, loc), tensor.ndim, loc)
     extent = tensor.extents[axis]
-    places = integers(given["indices_or_sections"], loc, "the number of parts")
-    assert places is not None
+    indices = integers(given["indices_or_sections"], loc, "the number of parts")
+    assert indices is not None
     bounds: list[Expr]
     if isinstance(given["indices_or_sections"], Number):
-        (count,) = places
+        (count,) = indices
         if count < 1:
             raise TypeInferenceError("number sections must be larger than 0.", loc)
         rest = Binary("%", extent, integer(count, loc), loc=loc)
@@ -336,9 +336,9 @@ def split(scope: Scope, given: Arguments, loc: Loc) -> Value:
         size = pinned(scope, "size", Binary("//", extent, integer(count, loc), loc=loc))
         bounds = [Binary("*", size, integer(k, loc), loc=loc) for k in range(count)] + [extent]
     else:
-        if any(n < 0 for n in places):
-            raise UnsupportedError("np.split at places counted from the end is not compiled", loc)
-        inner = [pinned(scope, "at", Binary("min", integer(n, loc), extent, loc=loc)) for n in places]
+        if any(n < 0 for n in indices):
+            raise UnsupportedError("np.split at indices counted from the end is not compiled", loc)
+        inner = [pinned(scope, "at", Binary("min", integer(n, loc), extent, loc=loc)) for n in indices]
         bounds = [integer(0, loc), *inner, extent]
     parts = []
     for lo, hi in pairwise(bounds):
@@ -371,7 +371,7 @@ def rows(scope: Scope, value: Value, count: int, loc: Loc) -> TupleValue:
 
 
 def _decided(node: Node) -> Node:
-    """A choice by places that are known."""
+    """A choice by constant indices."""
     match node:
         case Compare(op="<", lhs=Const(value=int(a)), rhs=Const(value=int(b))):
             return const(a < b, DType.BOOL, node.loc)

@@ -41,11 +41,11 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
         message = "cannot reshape array of {value} elements into {extent}"
         fail_unless(scope, usual, same, message, loc, lengths=(total, count))
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
-    position = _position([Var(axis, loc=loc) for axis in axes], lengths, loc)
-    places = dict(zip(tensor.axes, _places(position, tensor.extents, loc), strict=True))
+    position = _linear_position([Var(axis, loc=loc) for axis in axes], lengths, loc)
+    indices = dict(zip(tensor.axes, _index_at(position, tensor.extents, loc), strict=True))
     view = tensor.view and _is_whole(tensor)
     unsettled = tensor.unsettled or (tensor.view and not view)
-    return Tensor(axes, tuple(lengths), substitute(tensor.element, places), view, unsettled)
+    return Tensor(axes, tuple(lengths), substitute(tensor.element, indices), view, unsettled)
 
 
 def _what_is_left(total: Expr, extents: Sequence[Expr], known: Sequence[Expr], loc: Loc) -> Expr:
@@ -60,7 +60,7 @@ def _what_is_left(total: Expr, extents: Sequence[Expr], known: Sequence[Expr], l
 
 
 def _same_size(lengths: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
-    """Whether two shapes have equally many places, which they also may if a length of both is 0.
+    """Whether two shapes have equally many elements, which they also may if a length of both is 0.
 
     Only the lengths that they do not share are asked about: that says which of them are equal.
     """
@@ -89,8 +89,8 @@ def _is_whole(tensor: Tensor) -> bool:
     return rest == list(tensor.axes) and all(isinstance(i, Const | Var) for i in element.index[:first])
 
 
-def place_of_row(scope: Scope, value: Value | None, loc: Loc) -> tuple[Symbol, tuple[Expr, ...]] | None:
-    """The array that the value is all of, or a row of, and the places of the row; None for what is neither."""
+def whole_or_row(scope: Scope, value: Value | None, loc: Loc) -> tuple[Symbol, tuple[Expr, ...]] | None:
+    """The array that the value is all of, or a row of, and the index of the row; None for what is neither."""
     if not isinstance(value, ArrayRef | Tensor):
         return None
     tensor = as_tensor(scope, value, loc)
@@ -100,19 +100,19 @@ def place_of_row(scope: Scope, value: Value | None, loc: Loc) -> tuple[Symbol, t
     return tensor.element.array, tensor.element.index[: len(tensor.element.index) - tensor.ndim]
 
 
-def _position(places: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
-    """Where a place is among all elements in C order; in an axis of length 1 there is only the first."""
+def _linear_position(indices: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
+    """The linear position of an index in C order; along an axis of length 1 the index is 0."""
     out: Expr = integer(0, loc)
-    for place, extent in zip(places, extents, strict=True):
+    for index, extent in zip(indices, extents, strict=True):
         if extent == integer(1, loc):
             continue
         scaled = Binary("*", out, extent, loc=loc) if out != integer(0, loc) else out
-        out = place if scaled == integer(0, loc) else Binary("+", scaled, place, loc=loc)
+        out = index if scaled == integer(0, loc) else Binary("+", scaled, index, loc=loc)
     return out
 
 
-def _places(position: Expr, extents: Sequence[Expr], loc: Loc) -> list[Expr]:
-    """The place of the element that is at a position in C order."""
+def _index_at(position: Expr, extents: Sequence[Expr], loc: Loc) -> list[Expr]:
+    """The index of the element at a linear position in C order."""
     if len(extents) == 1:
         return [position]
     out: list[Expr] = []
@@ -160,11 +160,11 @@ def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -
         end = length if end == integer(0, loc) else pinned(scope, "end", Binary("+", end, length, loc=loc))
     element: Expr | None = None
     for tensor, start in zip(reversed(tensors), reversed(starts), strict=True):
-        places: dict[Symbol, Expr] = {
+        indices: dict[Symbol, Expr] = {
             old: Var(new, loc=loc) for old, new in zip(tensor.axes, axes, strict=True)
         }
-        places[tensor.axes[axis]] = Binary("-", here, start, loc=loc) if start != integer(0, loc) else here
-        mine = cast(substitute(tensor.element, places), dtype)
+        indices[tensor.axes[axis]] = Binary("-", here, start, loc=loc) if start != integer(0, loc) else here
+        mine = cast(substitute(tensor.element, indices), dtype)
         if element is None:
             element = mine
         else:
@@ -196,15 +196,15 @@ def rolled(scope: Scope, tensor: Tensor, shift: Expr, axis: int, loc: Loc) -> Te
     here = Var(tensor.axes[k], loc=loc)
     back = Binary("-", here, by, loc=loc)
     wrapped = Binary("+", back, tensor.extents[k], loc=loc)
-    place = Select(Compare(">=", here, by, loc=loc), back, wrapped, loc=loc)
-    return Tensor(tensor.axes, tensor.extents, substitute(tensor.element, {tensor.axes[k]: place}))
+    index = Select(Compare(">=", here, by, loc=loc), back, wrapped, loc=loc)
+    return Tensor(tensor.axes, tensor.extents, substitute(tensor.element, {tensor.axes[k]: index}))
 
 
 def repeated(scope: Scope, tensor: Tensor, times: Expr, axis: int, loc: Loc) -> Tensor:
     """np.repeat along one axis: every element `times` times in a row."""
     k = axis % tensor.ndim
     times = pinned(scope, "times", times)
-    place = Binary("//", Var(tensor.axes[k], loc=loc), divisor(times, loc), loc=loc)
+    index = Binary("//", Var(tensor.axes[k], loc=loc), divisor(times, loc), loc=loc)
     extents = list(tensor.extents)
     extents[k] = pinned(scope, "n", Binary("*", extents[k], times, loc=loc))
-    return Tensor(tensor.axes, tuple(extents), substitute(tensor.element, {tensor.axes[k]: place}))
+    return Tensor(tensor.axes, tuple(extents), substitute(tensor.element, {tensor.axes[k]: index}))

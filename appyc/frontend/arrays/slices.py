@@ -74,7 +74,7 @@ def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
         if isinstance(n, ast.Slice):
             items.append(n)
             continue
-        value = expressions.put_together(scope, next(values), scope.loc(n))
+        value = expressions.pack_masked(scope, next(values), scope.loc(n))
         if n is index and isinstance(value, TupleValue) and not isinstance(n, ast.List):
             items += value.items  # a name for several parts, `np.ix_(...)`
             continue
@@ -140,7 +140,7 @@ def _indexed(
     elements = list(gathered.elements) if gathered is not None else []
     axes: list[Symbol] = []
     extents: list[Expr] = []
-    places: dict[Symbol, Expr] = {}
+    indices: dict[Symbol, Expr] = {}
     at = 0  # the owner's axis
     first_array: int | None = None
     apart = _stand_apart(parts)
@@ -160,25 +160,25 @@ def _indexed(
                 if part.written is not None:
                     scope.found_slice(axis, part.written, part.extent)
                 scope.same_axis(old, axis)
-                places[old] = _stepped(part, axis, loc)
+                indices[old] = _stepped(part, axis, loc)
             case _Mask():
                 raise AssertionError("masks are looked for first")
             case Number():
                 if isinstance(owner, ArrayRef):
-                    places[old] = _checked_position(scope, part, extent, loc)
+                    indices[old] = _checked_position(scope, part, extent, loc)
                     checked = True
                 else:
-                    places[old] = tested_position(scope, part, extent, loc)
+                    indices[old] = tested_position(scope, part, extent, loc)
             case Tensor():
                 if first_array is None:
                     first_array = 0 if apart else len(axes)
-                places[old] = cast(elements.pop(0), DType.INT64)
+                indices[old] = cast(elements.pop(0), DType.INT64)
                 checked = not in_view
     if gathered is not None:
         assert first_array is not None
         axes[first_array:first_array] = gathered.axes
         extents[first_array:first_array] = gathered.extents
-    element = substitute(tensor.element, places)
+    element = substitute(tensor.element, indices)
     if checked:
         assert isinstance(element, Load), "an array's own element"
         element = replace(element, checked=True)
@@ -203,11 +203,11 @@ def _within_view(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> 
             position = cast(part.element, DType.INT64)
             from_end = Binary("+", position, extent, loc=loc)
             negative = Compare("<", position, integer(0, loc), loc=loc)
-            place = Select(negative, from_end, position, loc=loc)
+            index = Select(negative, from_end, position, loc=loc)
             inside = Logical(
                 "and",
-                Compare(">=", place, integer(0, loc), loc=loc),
-                Compare("<", place, extent, loc=loc),
+                Compare(">=", index, integer(0, loc), loc=loc),
+                Compare("<", index, extent, loc=loc),
                 loc=loc,
             )
             all_inside = reduce_array(
@@ -216,7 +216,7 @@ def _within_view(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> 
             assert isinstance(all_inside, Number), "all axes are reduced"
             fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
             scope.emit(If(Unary("~", all_inside.expr, loc=loc), (fail,), loc=loc))
-            part = replace(part.copied(), element=place)
+            part = replace(part.copied(), element=index)
         at += part is not None
         out.append(part)
     return out
@@ -261,7 +261,7 @@ def _test_lengths(scope: Scope, lengths: Sequence[Expr], wanted: Sequence[Expr],
 
 
 def _without_masks(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> list[_Part]:
-    """Index arrays of the places where they hold, in the masks' stead."""
+    """The parts with index arrays instead of masks."""
     out: list[_Part] = []
     at = 0
     for part in parts:
@@ -374,7 +374,7 @@ def _slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> _Slice:
 
 
 def _is_narrow(lo: Expr | None, hi: Expr | None) -> bool:
-    """Whether there is one place between the bounds: `:1`, `2:3`, `-1:`, `k : k + 1`."""
+    """Whether there is one index between the bounds: `:1`, `2:3`, `-1:`, `k : k + 1`."""
     match lo, hi:
         case None, Const(value=1):
             return True
@@ -469,15 +469,15 @@ def _clipped(scope: Scope, bound: Expr, extent: Expr, low: int, loc: Loc) -> Exp
     return pinned(scope, "bound", Select(inside, bound, general, loc=loc))
 
 
-def back_from_end(place: Expr) -> Expr | None:
-    """How far from the end a place is that is written with a minus in front, `-n` or `-1 - i`; None for others."""
-    match place:
+def back_from_end(index: Expr) -> Expr | None:
+    """The distance from the end of an index that begins with a minus, `-n` or `-1 - i`; None for others."""
+    match index:
         case Unary(op="-", arg=arg):
             return arg
         case Const(value=int(value)) if value < 0:
-            return integer(-value, place.loc)
+            return integer(-value, index.loc)
         case Binary(op="-", lhs=lhs, rhs=rhs) if (back := back_from_end(lhs)) is not None:
-            return Binary("+", back, rhs, loc=place.loc)
+            return Binary("+", back, rhs, loc=index.loc)
         case _:
             return None
 
@@ -491,7 +491,7 @@ def _counted_from_start(bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:
 
 
 def _stepped(item: _Slice, axis: Symbol, loc: Loc) -> Expr:
-    """The place that the axis's value means in the owner."""
+    """The owner's index for the axis's value."""
     out: Expr = Var(axis, loc=loc)
     if item.step != 1:
         step = integer(item.step, loc) if isinstance(item.step, int) else item.step
@@ -504,26 +504,26 @@ def _stepped(item: _Slice, axis: Symbol, loc: Loc) -> Expr:
 
 def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
     """A position along an axis: a negative one counts from the end, one outside raises IndexError."""
-    place = pinned(scope, "at", cast(number.expr, DType.INT64))
-    if isinstance(place, Const) and int(place.value.real) < 0:
-        place = scope.temp("at", Binary("-", extent, integer(-int(place.value.real), loc), loc=loc))
+    index = pinned(scope, "at", cast(number.expr, DType.INT64))
+    if isinstance(index, Const) and int(index.value.real) < 0:
+        index = scope.temp("at", Binary("-", extent, integer(-int(index.value.real), loc), loc=loc))
     zero = integer(0, loc)
-    above, below = Compare(">=", place, zero, loc=loc), Compare("<", place, extent, loc=loc)
+    above, below = Compare(">=", index, zero, loc=loc), Compare("<", index, extent, loc=loc)
     inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
-    wrapped = Binary("+", place, extent, loc=loc)
+    wrapped = Binary("+", index, extent, loc=loc)
     from_end = Logical(
-        "and", Compare("<", place, zero, loc=loc), Compare(">=", wrapped, zero, loc=loc), loc=loc
+        "and", Compare("<", index, zero, loc=loc), Compare(">=", wrapped, zero, loc=loc), loc=loc
     )
     fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
     outside = If(Unary("~", from_end, loc=loc), (fail,), loc=loc)
     scope.emit(If(Unary("~", inside, loc=loc), (outside,), loc=loc))
-    return scope.temp("at", Select(inside, place, wrapped, loc=loc))
+    return scope.temp("at", Select(inside, index, wrapped, loc=loc))
 
 
 def _checked_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
     """The same along an array's own axis, where the access itself is checked."""
-    place = cast(number.expr, DType.INT64)
-    if isinstance(place, Const):
-        value = int(place.value.real)
-        return place if value >= 0 else Binary("-", extent, integer(-value, loc), loc=loc)
-    return pinned(scope, "at", place)
+    index = cast(number.expr, DType.INT64)
+    if isinstance(index, Const):
+        value = int(index.value.real)
+        return index if value >= 0 else Binary("-", extent, integer(-value, loc), loc=loc)
+    return pinned(scope, "at", index)

@@ -1,12 +1,12 @@
-"""Arrays in expressions: what stands at each place, and when it is put into memory.
+"""Arrays in expressions: their elements, and when they are stored.
 
-An expression of arrays is a `Tensor`: axes, extents, and the element at a place as an
+An expression of arrays is a `Tensor`: axes, extents, and the element at an index as an
 expression of scalars. `a[1:] + b` over vectors is
 
     axes (i), extents (a.shape[0] - 1), element a[i + 1] + b[i]
 
 so that an operator on arrays is the operator on their elements, and nothing is computed
-before somebody stores it: an assignment to elements, or to a name (`materialise`).
+before it is stored: by an assignment to elements, or to a name (`materialise`).
 
 Shapes are values of the call. Where two extents are not seen to be equal, the statement tests
 them: the test is a `Likely`, and the usual version of the function is guarded with it.
@@ -141,7 +141,7 @@ def pinned(scope: Scope, name: str, expr: Expr) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Tensors over one set of axes: the elements of each at a place of it."""
+    """Tensors over one set of axes: the elements of each at an index of it."""
 
     axes: tuple[Symbol, ...]
     extents: tuple[Expr, ...]
@@ -155,7 +155,7 @@ def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc, error: str = "V
     """
     rank = max((t.ndim for t in tensors), default=0)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in range(rank))
-    places: list[dict[Symbol, Expr]] = [{} for _ in tensors]
+    replaced: list[dict[Symbol, Expr]] = [{} for _ in tensors]
     extents = []
     for k in range(rank):
         having = [n for n, t in enumerate(tensors) if t.ndim >= rank - k]
@@ -163,16 +163,16 @@ def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc, error: str = "V
         extent, indices = _common(scope, [tensors[n].extents[k - rank] for n in having], axes[k], loc, error)
         extents.append(extent)
         for n, axis, index in zip(having, old, indices, strict=True):
-            places[n][axis] = index
+            replaced[n][axis] = index
             scope.same_axis(axis, axes[k])
-    elements = tuple(substitute(t.element, p) for t, p in zip(tensors, places, strict=True))
+    elements = tuple(substitute(t.element, p) for t, p in zip(tensors, replaced, strict=True))
     return Aligned(axes, tuple(extents), elements)
 
 
 def _common(
     scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc, error: str
 ) -> tuple[Expr, list[Expr]]:
-    """The common length of an axis, and the place along it in each of the tensors that have it."""
+    """The common length of an axis, and the index along it in each of the tensors that have it."""
     longest = min(lengths, key=lambda e: 2 if is_one(e) else usually_one(e) is not None)
     whole = longest
     same: dict[Expr, Likely] = {}
@@ -205,9 +205,9 @@ def _common(
 
 
 def stretched(here: Expr, extent: Expr, tests: Sequence[Expr], loc: Loc) -> Expr:
-    """The place `here` along an axis of that length, or its only one where a test fails and it has one.
+    """The index `here` along an axis of that length, or 0 where a test fails and the length is 1.
 
-    `here` stands in it once: it may be such a place itself, and so on for every operator around.
+    `here` occurs in it once: it may be such an expression itself, and so on for every operator around.
     """
     if not tests:
         return here
@@ -267,7 +267,7 @@ def negation(cond: Expr) -> Expr:
 def elementwise(
     scope: Scope, values: Sequence[Value], make: Maker, loc: Loc, what: str = "an operand"
 ) -> Value:
-    """`make` of the elements, place by place. Python's own numbers stay weak in promotion."""
+    """`make` of the elements, element by element. Python's own numbers stay weak in promotion."""
     if (chosen := under_one_mask(values)) is not None:
         mask, whole = chosen
         result = elementwise(scope, whole, make, loc, what)
@@ -300,11 +300,11 @@ def _same_axes(old: Tensor, new: Tensor) -> dict[Symbol, Symbol]:
 def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[Symbol, ...], Expr]:
     """Axes of its own for one statement: a tensor may be used several times."""
     axes = tuple(scope.supply.fresh(axis.name, axis.type) for axis in tensor.axes)
-    places: dict[Symbol, Expr] = {}
+    indices: dict[Symbol, Expr] = {}
     for old, new in zip(tensor.axes, axes, strict=True):
-        places[old] = Var(new, loc=tensor.element.loc)
+        indices[old] = Var(new, loc=tensor.element.loc)
         scope.same_axis(old, new)
-    return axes, substitute(tensor.element, places)
+    return axes, substitute(tensor.element, indices)
 
 
 def apart_from(scope: Scope, other: Tensor, tensor: Tensor) -> Tensor:
@@ -384,7 +384,7 @@ def with_axis(scope: Scope, tensor: Tensor, at: int, loc: Loc) -> Tensor:
 
 
 def divisor(length: Expr, loc: Loc) -> Expr:
-    """A length to divide places by: where it is 0 there are none."""
+    """A length as a divisor of indices: at least 1, since an axis of length 0 has no index."""
     if isinstance(length, Const):
         return integer(max(int(length.value.real), 1), loc)
     return Binary("max", length, integer(1, loc), loc=loc)

@@ -1,9 +1,9 @@
-"""`out=`, `where=` and `initial=`: where functions of arrays put their results, and of which places they are.
+"""`out=`, `where=` and `initial=`: the destination of results, and the elements that take part.
 
     np.divide(a, b, out=c, where=b != 0)      if b[i] != 0: c[i] = a[i] / b[i]
     np.sum(a, axis=1, where=m)                total += a[i, j] if m[i, j] else 0
 
-Without `out` NumPy leaves the other places what their memory held before; here they are 0.
+Without `out` NumPy leaves the other elements uninitialised; here they are 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import Maker, as_tensor, as_value, broadcast, elementwise, held
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, const
-from appyc.frontend.expressions.stores import place_in, stored
+from appyc.frontend.expressions.stores import index_in, stored
 from appyc.frontend.library.array_reductions import Along, averaged, combined, operation, reduced_axes, summed
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import holds
@@ -31,37 +31,39 @@ _KINDS = "biufc"
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where a ufunc puts its result: into which array, and at which places of it."""
+class Destination:
+    """The destination of a ufunc's result: an array, and a mask of its elements."""
 
     out: ast.expr | None = None
     where: ast.expr | None = None
 
 
-def given_places(obj: object, node: ast.Call, counts: range) -> tuple[Places, ast.Call]:
-    """What a call of a ufunc says of that, with `out=c` or behind its operands, and the call without.
+def given_destination(obj: object, node: ast.Call, counts: range) -> tuple[Destination, ast.Call]:
+    """The destination that a call of a ufunc names, and the call without it.
 
     counts: how many operands it may have.
     """
     keywords = {k.arg: k.value for k in node.keywords}
     if not isinstance(obj, np.ufunc) or not keywords.keys() <= {"out", "where"}:
-        return Places(), node
+        return Destination(), node
     args, out = node.args, keywords.get("out")
     if isinstance(out, ast.Tuple):
-        return Places(), node
+        return Destination(), node
     if out is None and len(args) == counts.stop:
         *args, out = args
-    return Places(out, keywords.get("where")), ast.copy_location(ast.Call(node.func, args, []), node)
+    return Destination(out, keywords.get("where")), ast.copy_location(ast.Call(node.func, args, []), node)
 
 
-def put(scope: Scope, places: Places, values: Sequence[Value], make: Maker, loc: Loc, what: str) -> Value:
+def put(
+    scope: Scope, destination: Destination, values: Sequence[Value], make: Maker, loc: Loc, what: str
+) -> Value:
     """`make` of the elements, in the array that is given for them, where a mask holds."""
     out = None
-    if places.out is not None:
-        out = held(scope, expressions.lower_expression(scope, places.out), "out", loc)
-    mask = expressions.lower_expression(scope, places.where) if places.where is not None else None
+    if destination.out is not None:
+        out = held(scope, expressions.lower_expression(scope, destination.out), "out", loc)
+    mask = expressions.lower_expression(scope, destination.where) if destination.where is not None else None
     if (mask := given_mask(mask)) is not None:
-        return _place_by_place(scope, values, mask, out, make, loc, what)
+        return _under_mask(scope, values, mask, out, make, loc, what)
     found = elementwise(scope, values, make, loc, what)
     return found if out is None else stored(scope, out, found, loc)
 
@@ -71,7 +73,7 @@ def given_mask(value: Value | None) -> Value | None:
     return None if isinstance(value, Number) and value.constant is True else value
 
 
-def _place_by_place(
+def _under_mask(
     scope: Scope, values: Sequence[Value], mask: Value, out: Value | None, make: Maker, loc: Loc, what: str
 ) -> Value:
     tensors = [_mask(scope, mask, loc), *(as_tensor(scope, value, loc, what) for value in values)]
@@ -148,11 +150,11 @@ def _mask(scope: Scope, value: Value, loc: Loc) -> Tensor:
 
 
 def _over(scope: Scope, value: Value, tensor: Tensor, loc: Loc) -> Expr:
-    """The mask at the places of a tensor, over which it is stretched."""
+    """The mask at the indices of a tensor, to which it is broadcast."""
     mask = _mask(scope, value, loc)
     if mask.ndim > tensor.ndim:
         raise UnsupportedError("a mask with more axes than the array cannot be compiled here", loc)
-    return substitute(mask.element, place_in(scope, mask, tensor, loc))
+    return substitute(mask.element, index_in(scope, mask, tensor, loc))
 
 
 def _initial(value: Value, kind: DType, loc: Loc) -> Expr:

@@ -71,19 +71,19 @@ def _described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | N
         return None
     value, holds = one
     axis = scope.supply.fresh("i", DType.INT64)
-    place: Expr = Var(axis, loc=loc)
+    index: Expr = Var(axis, loc=loc)
     if source.step != 1:
-        place = Binary("*", place, integer(source.step, loc), loc=loc)
+        index = Binary("*", index, integer(source.step, loc), loc=loc)
     if source.lo != integer(0, loc):
-        place = Binary("+", pinned(scope, "start", source.lo), place, loc=loc)
+        index = Binary("+", pinned(scope, "start", source.lo), index, loc=loc)
     inner = as_tensor(scope, value, loc)
     if here in scalars_read(inner.extents):
         raise UnsupportedError("the items of this comprehension have different lengths", loc,
                                hints=("write a loop",))  # fmt: skip
-    element = substitute(inner.element, {here: place})
+    element = substitute(inner.element, {here: index})
     python = isinstance(value, Number) and value.python
     out = Tensor((axis, *inner.axes), (_count(scope, source, loc), *inner.extents), element, python=python)
-    return out if holds is None else Masked(out, 0, 1, substitute(holds, {here: place}))
+    return out if holds is None else Masked(out, 0, 1, substitute(holds, {here: index}))
 
 
 def _one_by_one(
@@ -147,8 +147,8 @@ def _rows(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
     count = pinned(scope, "rows", Binary("//", items.extents[0], some, loc=loc))
     row, column = (scope.supply.fresh(name, DType.INT64) for name in "ij")
     first = Binary("*", Var(row, loc=loc), width, loc=loc)
-    place = Binary("+", first, Var(column, loc=loc), loc=loc)
-    return Tensor((row, column), (count, width), substitute(items.element, {items.axes[0]: place}))
+    index = Binary("+", first, Var(column, loc=loc), loc=loc)
+    return Tensor((row, column), (count, width), substitute(items.element, {items.axes[0]: index}))
 
 
 def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
@@ -208,23 +208,23 @@ def _item(
 
     None where the item needs statements.
     """
-    places: dict[Symbol, Expr] = {}
+    values: dict[Symbol, Expr] = {}
     holds: Expr | None = None
     with own_names(scope), scope.collect() as block:
         for name, part in _names(scope, generator.target, value):
             scope.locals |= {name}
-            scope.env[name] = _binding(scope, name, part, places, loc)
+            scope.env[name] = _binding(scope, name, part, values, loc)
         for test in generator.ifs:
             cond = lower_condition(scope, test)
             holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
     if block or not (isinstance(item, Number) or is_array(item)):
         return None
-    holds = substitute(holds, places) if holds is not None else None
+    holds = substitute(holds, values) if holds is not None else None
     if isinstance(item, Number):
-        return replace(item, expr=substitute(item.expr, places)), holds
+        return replace(item, expr=substitute(item.expr, values)), holds
     tensor = as_tensor(scope, item, loc)
-    return replace(tensor, element=substitute(tensor.element, places)), holds
+    return replace(tensor, element=substitute(tensor.element, values)), holds
 
 
 def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, Value]]:
@@ -240,15 +240,15 @@ def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, 
                                    hints=("write a loop that fills an array",))  # fmt: skip
 
 
-def _binding(scope: Scope, name: str, value: Value, places: dict[Symbol, Expr], loc: Loc) -> Binding:
-    """The binding of a comprehension's name. places: filled with the numbers' symbols and their expressions."""
+def _binding(scope: Scope, name: str, value: Value, values: dict[Symbol, Expr], loc: Loc) -> Binding:
+    """The binding of a comprehension's name. values: filled with the numbers' symbols and their expressions."""
     match value:
         case Number():
             symbol = scope.supply.fresh(name, value.type.dtype)
-            places[symbol] = value.expr
+            values[symbol] = value.expr
             return Slot(symbol, value.python)
         case TupleValue():
-            return TupleSlots(tuple(_binding(scope, name, v, places, loc) for v in value.items))
+            return TupleSlots(tuple(_binding(scope, name, v, values, loc) for v in value.items))
         case ArrayRef() | Tensor():
             return value
         case _:

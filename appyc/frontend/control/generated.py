@@ -129,7 +129,7 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
         return None
     described = value.tensor if isinstance(value, Masked) else value
     python = isinstance(described, Tensor) and described.python
-    tensor = as_tensor(scope, expressions.put_together(scope, value, loc), loc)
+    tensor = as_tensor(scope, expressions.pack_masked(scope, value, loc), loc)
     if tensor.ndim != 1 or tensor.element.dtype.is_complex:
         return None
     return Number(_extreme(scope, tensor, is_max, loc), python)

@@ -41,14 +41,14 @@ from appyc.ir.visit import substitute
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class IndexSpace:
     """An iteration space of multi-dimensional indices: the lengths of its axes, and the target's value at an index."""
 
     extents: tuple[Expr, ...]
     item: Callable[[tuple[Var, ...]], Value]
 
 
-def places_of(scope: Scope, node: ast.expr) -> Places | None:
+def index_space_of(scope: Scope, node: ast.expr) -> IndexSpace | None:
     """The multi-dimensional iteration space of a loop over this expression; None if it has none."""
     loc = scope.loc(node)
     match node:
@@ -68,9 +68,9 @@ def places_of(scope: Scope, node: ast.expr) -> Places | None:
     return None
 
 
-def _indices(scope: Scope, args: list[ast.expr], loc: Loc) -> Places:
+def _indices(scope: Scope, args: list[ast.expr], loc: Loc) -> IndexSpace:
     args = expressions.unstarred(scope, args)
-    values = [expressions.put_together(scope, v, loc) for v in expressions.lower_operands(scope, args)]
+    values = [expressions.pack_masked(scope, v, loc) for v in expressions.lower_operands(scope, args)]
     shape = values[0] if len(values) == 1 else TupleValue(tuple(values))
     extents = shape_from(scope, shape, loc)
     for extent in extents:
@@ -79,10 +79,10 @@ def _indices(scope: Scope, args: list[ast.expr], loc: Loc) -> Places:
         negative = Compare("<", extent, integer(0, loc), loc=loc)
         fail = Fail("ValueError", "negative dimensions are not allowed", loc=loc)
         scope.emit(If(negative, (fail,), loc=loc))
-    return Places(extents, lambda at: TupleValue(tuple(Number(var, python=True) for var in at)))
+    return IndexSpace(extents, lambda at: TupleValue(tuple(Number(var, python=True) for var in at)))
 
 
-def _pairs(scope: Scope, args: list[ast.expr], loc: Loc) -> Places | None:
+def _pairs(scope: Scope, args: list[ast.expr], loc: Loc) -> IndexSpace | None:
     """itertools.product of ranges and arrays."""
     sources = [what_it_runs_over(scope, arg) for arg in expressions.unstarred(scope, args)]
     ranges = [s for s in sources if isinstance(s, Range) and s.step == 1 and not s.parallel]
@@ -97,61 +97,61 @@ def _pairs(scope: Scope, args: list[ast.expr], loc: Loc) -> Places | None:
     )
 
     def item(at: tuple[Var, ...]) -> Value:
-        places = [
+        numbers = [
             var if lo == zero else Binary("+", lo, var, loc=loc) for lo, var in zip(starts, at, strict=True)
         ]
-        return TupleValue(tuple(r.item(place) for r, place in zip(ranges, places, strict=True)))
+        return TupleValue(tuple(r.item(number) for r, number in zip(ranges, numbers, strict=True)))
 
-    return Places(tuple(extents), item)
+    return IndexSpace(tuple(extents), item)
 
 
-def _elements(scope: Scope, value: Value, loc: Loc) -> Places:
+def _elements(scope: Scope, value: Value, loc: Loc) -> IndexSpace:
     tensor = as_tensor(scope, value, loc)
     tensor = as_tensor(scope, kept(scope, tensor, "items", loc), loc)
 
     def item(at: tuple[Var, ...]) -> Value:
-        places: dict[object, Expr] = dict(zip(tensor.axes, at, strict=True))
-        return as_value(Tensor((), (), substitute(tensor.element, places)))  # type: ignore[arg-type]
+        indices: dict[object, Expr] = dict(zip(tensor.axes, at, strict=True))
+        return as_value(Tensor((), (), substitute(tensor.element, indices)))  # type: ignore[arg-type]
 
-    return Places(tensor.extents, item)
+    return IndexSpace(tensor.extents, item)
 
 
-def _numbered(elements: Places) -> Places:
+def _numbered(elements: IndexSpace) -> IndexSpace:
     def item(at: tuple[Var, ...]) -> Value:
         return TupleValue((TupleValue(tuple(Number(var, python=True) for var in at)), elements.item(at)))
 
-    return Places(elements.extents, item)
+    return IndexSpace(elements.extents, item)
 
 
-def lower_place_loop(
-    scope: Scope, node: ast.For, places: Places, pragma: LoopPragma | None, loc: Loc
+def lower_index_loop(
+    scope: Scope, node: ast.For, space: IndexSpace, pragma: LoopPragma | None, loc: Loc
 ) -> None:
     """Lowers a loop over multi-dimensional indices as a loop nest."""
     if node.orelse or leaves_loop(node):
-        raise UnsupportedError("a loop over the places of several axes cannot be left by break", loc,
+        raise UnsupportedError("a loop over the indices of several axes cannot be left by break", loc,
                                hints=("write one loop for each axis",))  # fmt: skip
-    if not places.extents:
-        raise UnsupportedError("a loop over the only place of no axes is not compiled", loc)
-    _nest(scope, node, places, (), pragma, loc)
+    if not space.extents:
+        raise UnsupportedError("a loop over an index without axes is not compiled", loc)
+    _nest(scope, node, space, (), pragma, loc)
 
 
 def _nest(
-    scope: Scope, node: ast.For, places: Places, at: tuple[Var, ...], pragma: LoopPragma | None, loc: Loc
+    scope: Scope, node: ast.For, space: IndexSpace, at: tuple[Var, ...], pragma: LoopPragma | None, loc: Loc
 ) -> None:
     depth = len(at)
     var = scope.supply.fresh(f"i_{depth}", DType.INT64)
     here = (*at, Var(var, loc=scope.loc(node.target)))
 
     def body(frame: LoopFrame) -> None:
-        if depth + 1 < len(places.extents):
-            _nest(scope, node, places, here, None, loc)
+        if depth + 1 < len(space.extents):
+            _nest(scope, node, space, here, None, loc)
             return
-        assign_to(scope, node.target, places.item(here), scope.loc(node.target))
+        assign_to(scope, node.target, space.item(here), scope.loc(node.target))
         lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
 
     asked = pragma is not None and pragma.request in ("parallel", "simd")
     shape = LoopBody(node, loc, frozenset(), in_order=False, asked=asked)
     frame, block = shape.lower(scope, body)
     clauses = loop_clauses(scope, node, pragma, frame.head) if pragma is not None else None
-    loop = For(var, integer(0, loc), places.extents[depth], 1, block, clauses=clauses, loc=loc)
+    loop = For(var, integer(0, loc), space.extents[depth], 1, block, clauses=clauses, loc=loc)
     shape.finish(scope, frame, loop)

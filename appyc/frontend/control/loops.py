@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from appyc.errors import Loc, Note, PragmaError, UnsupportedError
 from appyc.frontend.control.conditionals import lower_condition
-from appyc.frontend.control.index_loops import lower_place_loop, places_of
+from appyc.frontend.control.index_loops import index_space_of, lower_index_loop
 from appyc.frontend.control.iterables import Range, what_it_runs_over
 from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.loop_bodies import LoopBody, lower_statements
@@ -44,8 +44,8 @@ def lower_for(scope: Scope, node: ast.For) -> None:
     loc = scope.loc(node)
     pragma = scope.pragmas.get(node)
     assert pragma is None or isinstance(pragma, LoopPragma)
-    if (places := places_of(scope, node.iter)) is not None:
-        lower_place_loop(scope, node, places, pragma, loc)
+    if (space := index_space_of(scope, node.iter)) is not None:
+        lower_index_loop(scope, node, space, pragma, loc)
         return
     source = what_it_runs_over(scope, node.iter)
     if isinstance(source, TupleValue) and pragma is None:
@@ -80,10 +80,10 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         return arithmetic.binary("+", Number(stays.lo, True), ahead, loc).expr if number else stays.lo
 
     def start(number: int) -> None:
-        place = first(number)
-        if not isinstance(place, Const):
-            place = scope.temp(_variable_name(node.target), place)
-        _bind_target(scope, node.target, stays.item(place), hidden)
+        number_at = first(number)
+        if not isinstance(number_at, Const):
+            number_at = scope.temp(_variable_name(node.target), number_at)
+        _bind_target(scope, node.target, stays.item(number_at), hidden)
 
     def runs(number: int) -> Expr:
         op = "<" if stays.step > 0 else ">"

@@ -274,10 +274,10 @@ def _tensor(supply: NameSupply, value: ArrayRef | Tensor, loc: Loc) -> Tensor:
     """The value as a tensor over fresh axes, for use in one statement."""
     if isinstance(value, Tensor):
         axes = tuple(supply.fresh(axis.name, axis.type) for axis in value.axes)
-        places: dict[Symbol, Expr] = {
+        indices: dict[Symbol, Expr] = {
             old: Var(new, loc=loc) for old, new in zip(value.axes, axes, strict=True)
         }
-        return Tensor(axes, value.extents, substitute(value.element, places))
+        return Tensor(axes, value.extents, substitute(value.element, indices))
     extents = value.extents(loc)
     axes = tuple(supply.fresh("i", DType.INT64) for _ in extents)
     index = (*value.index, *(Var(axis, loc=loc) for axis in axes))

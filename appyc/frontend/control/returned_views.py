@@ -24,16 +24,16 @@ def returned_view(scope: Scope, tensor: Tensor, loc: Loc) -> ReturnedView | None
     """The view's offset, shape and strides; None where its elements have no constant strides (a reshaped array)."""
     element = tensor.element
     assert isinstance(element, Load), "a view loads what it shows"
-    if not all(_is_linear(place, frozenset(tensor.axes)) for place in element.index):
+    if not all(_is_linear(index, frozenset(tensor.axes)) for index in element.index):
         return None
     element = _inside(scope, element, frozenset(tensor.axes), loc)
     zero = integer(0, loc)
     origin: dict[Symbol, Expr] = dict.fromkeys(tensor.axes, zero)
-    first = [_simple(substitute(place, origin)) for place in element.index]
+    first = [_simple(substitute(index, origin)) for index in element.index]
     steps = [
-        _difference(_simple(substitute(place, {**origin, axis: integer(1, loc)})), start)
+        _difference(_simple(substitute(index, {**origin, axis: integer(1, loc)})), start)
         for axis in tensor.axes
-        for place, start in zip(element.index, first, strict=True)
+        for index, start in zip(element.index, first, strict=True)
     ]
     numbers: list[int | None] = []
     later: list[Number] = []
@@ -50,10 +50,10 @@ def _inside(scope: Scope, element: Load, axes: frozenset[Symbol], loc: Loc) -> L
     if not element.checked:
         return element
     index = tuple(
-        place
-        if scalars_read(place) & axes
-        else tested_position(scope, Number(place, python=True), Extent(element.array, k, loc=loc), loc)
-        for k, place in enumerate(element.index)
+        index
+        if scalars_read(index) & axes
+        else tested_position(scope, Number(index, python=True), Extent(element.array, k, loc=loc), loc)
+        for k, index in enumerate(element.index)
     )
     return replace(element, index=index)
 

@@ -440,7 +440,7 @@ def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> 
             if may_choose_none(callee, value):
                 raise UnsupportedError(
                     "a function that returns an array or None cannot be built into another one", loc,
-                    hints=("return an array without elements in the place of None",),
+                    hints=("return an array without elements instead of None",),
                 )  # fmt: skip
             options = [ArrayRef(symbol) for symbol in options_of(callee, value)]
             out: Value = options[-1]

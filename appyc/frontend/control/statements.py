@@ -235,7 +235,7 @@ def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> Non
     cond = lower_condition(scope, test)
     known_as_numbers(scope, proven(test, True))
     if msg is not None and not isinstance(msg, ast.Constant):
-        raise LibraryCallError("a text that is put together is made in Python", scope.loc(msg),
+        raise LibraryCallError("a text that is no constant is made in Python", scope.loc(msg),
                                hints=("give a constant text",))  # fmt: skip
     text = str(msg.value) if isinstance(msg, ast.Constant) else ""
     fail = Fail("AssertionError", text, loc=loc)
@@ -259,7 +259,7 @@ def _with(scope: Scope, items: list[ast.withitem], body: list[ast.stmt], loc: Lo
                                    hints=("enter the context outside the compiled function",))  # fmt: skip
         for word in call.keywords:
             if not isinstance(word.value, ast.Constant) or word.value.value not in ("ignore", "warn"):
-                raise UnsupportedError("compiled code raises nothing for what floats come to", scope.loc(word.value),
+                raise UnsupportedError("compiled code raises nothing for floating-point errors", scope.loc(word.value),
                                        hints=('"ignore" and "warn" can be compiled',))  # fmt: skip
     lower_block(scope, body)
 
@@ -286,7 +286,7 @@ def _raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:
             scope.emit(Fail(node.id, text, loc=loc))
             return
         if plain:
-            raise LibraryCallError("an exception whose text is put together is raised in Python", loc,
+            raise LibraryCallError("an exception whose text is no constant is raised in Python", loc,
                                    hints=("give it a constant text",))  # fmt: skip
     raise UnsupportedError("this raise cannot be compiled", loc,
                            hints=("raise a builtin exception with a constant text",))  # fmt: skip

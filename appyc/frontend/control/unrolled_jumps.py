@@ -37,8 +37,8 @@ class Unrolled:
 
     @classmethod
     def of(cls, scope: Scope, node: ast.For) -> Unrolled:
-        place = f"{node.lineno}_{node.col_offset}"  # the same names whenever the loop is lowered
-        out = cls(scope, node, f"left_{place}", f"skipped_{place}")
+        location = f"{node.lineno}_{node.col_offset}"  # the same names whenever the loop is lowered
+        out = cls(scope, node, f"left_{location}", f"skipped_{location}")
         scope.locals |= {out.left, out.skipped}
         return out
 
@@ -80,23 +80,23 @@ class Unrolled:
         if not rest:
             return [*before, new]
         self.marks = True
-        return [*before, new, self._placed(ast.If(_not(self.skipped, stmt), self._block(rest), []), stmt)]
+        return [*before, new, self._located(ast.If(_not(self.skipped, stmt), self._block(rest), []), stmt)]
 
     def _branch(self, old: ast.If, then: list[ast.stmt], orelse: list[ast.stmt]) -> ast.stmt:
-        return self._placed(ast.If(old.test, then or [ast.copy_location(ast.Pass(), old)], orelse), old)
+        return self._located(ast.If(old.test, then or [ast.copy_location(ast.Pass(), old)], orelse), old)
 
-    def _set(self, name: str, value: bool, place: ast.stmt) -> ast.stmt:
-        return self._placed(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), place)
+    def _set(self, name: str, value: bool, stmt: ast.stmt) -> ast.stmt:
+        return self._located(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), stmt)
 
-    def _placed(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
+    def _located(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
         """The statement with the source location and the live-out names of the one that it replaces."""
         behind = self.scope.names_behind.get(old, self.scope.locals)
         self.scope.names_behind[new] = behind | {self.left, self.skipped}
         return ast.fix_missing_locations(ast.copy_location(new, old))
 
 
-def _not(flag: str, place: ast.stmt) -> ast.expr:
-    test = ast.copy_location(ast.UnaryOp(ast.Not(), ast.Name(flag, ast.Load())), place)
+def _not(flag: str, stmt: ast.stmt) -> ast.expr:
+    test = ast.copy_location(ast.UnaryOp(ast.Not(), ast.Name(flag, ast.Load())), stmt)
     return ast.fix_missing_locations(test)
 
 

@@ -41,16 +41,16 @@ def progression_of(node: ast.For, items: TupleValue) -> range | None:
     compile without running faster.
     """
     values = [item.constant if isinstance(item, Number) and item.python else None for item in items.items]
-    places = [value for value in values if type(value) is int]
-    if len(places) < max(2, len(values)) or not any(
+    numbers = [value for value in values if type(value) is int]
+    if len(numbers) < max(2, len(values)) or not any(
         isinstance(s, ast.While) for s in statements_in(*node.body)
     ):
         return None
-    steps = {b - a for a, b in itertools.pairwise(places)}
+    steps = {b - a for a, b in itertools.pairwise(numbers)}
     if len(steps) != 1 or 0 in steps or not _only_computed_with(node):
         return None
     step = steps.pop()
-    return range(places[0], places[-1] + step, step)
+    return range(numbers[0], numbers[-1] + step, step)
 
 
 def _only_computed_with(node: ast.For) -> bool:

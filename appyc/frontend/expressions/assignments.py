@@ -8,7 +8,7 @@ from dataclasses import replace
 from appyc.errors import LengthError, Loc, PragmaError, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.array_creation import shape_from
 from appyc.frontend.arrays.rearranging import rows
-from appyc.frontend.arrays.reshaping import place_of_row, reshaped
+from appyc.frontend.arrays.reshaping import reshaped, whole_or_row
 from appyc.frontend.arrays.slices import is_element, lower_items, subscript
 from appyc.frontend.arrays.tensors import as_tensor, as_value, element_type, held, is_array, settled
 from appyc.frontend.control.phi_storage import all_leaves, root
@@ -23,7 +23,7 @@ from appyc.frontend.expressions.expressions import (
     lower_number,
     lower_or_none,
     number,
-    put_together,
+    pack_masked,
     wrong_kind,
 )
 from appyc.frontend.expressions.operators import (
@@ -79,13 +79,13 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
 def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
     """Assigns a value to one target: `target = value`."""
     if (part := written_part(target)) is not None:
-        _store(scope, part.place, with_part(scope, part, value, loc), loc)
+        _store(scope, part.elements, with_part(scope, part, value, loc), loc)
         return
     match target:
         case ast.Name(id=name):
             if isinstance(value, ArrayRef) and value.index:
-                places = tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in value.index)
-                value = ArrayRef(value.symbol, places)
+                index = tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in value.index)
+                value = ArrayRef(value.symbol, index)
             scope.bind(name, held(scope, value, name, loc), loc)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             _unpack(scope, elts, value, loc)
@@ -106,18 +106,18 @@ def _reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
     The array, or the row of an array, must be allocated by the function and have no other name.
     """
     array = scope.read(name, loc) if name in scope.locals else None
-    place = place_of_row(scope, array, loc)
-    if place is None or place[0] not in scope.memory.made or not all(isinstance(i, Const) for i in place[1]):
+    row = whole_or_row(scope, array, loc)
+    if row is None or row[0] not in scope.memory.made or not all(isinstance(i, Const) for i in row[1]):
         raise UnsupportedError("the shape of this array cannot be assigned in compiled code", loc,
                                hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
     others = [
-        binding for other, binding in all_leaves(scope.env) if other != name and root(binding) == place[0]
+        binding for other, binding in all_leaves(scope.env) if other != name and root(binding) == row[0]
     ]
-    if place[1]:  # different rows are different objects
+    if row[1]:  # different rows are different objects
         others = [
-            b for b in others if isinstance(b, ArrayRef | Tensor) and place_of_row(scope, b, loc) == place
+            b for b in others if isinstance(b, ArrayRef | Tensor) and whole_or_row(scope, b, loc) == row
         ]
-    if others or place[0] in scope.given:
+    if others or row[0] in scope.given:
         raise UnsupportedError(f"{name!r} has another name, which would see its new shape", loc,
                                hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
     assert isinstance(array, ArrayRef | Tensor), "what is a row of an array"
@@ -186,17 +186,17 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
     if isinstance(owner, ArrayRef) and is_element(items):
         ref = element(scope, owner, target.slice, items, loc)
     else:
-        place = subscript(scope, owner, items, loc, stored=True)
-        if isinstance(place, Tensor | Masked):
-            return place  # `assign` tests it
-        assert isinstance(place, Number)
+        item = subscript(scope, owner, items, loc, stored=True)
+        if isinstance(item, Tensor | Masked):
+            return item  # `assign` tests it
+        assert isinstance(item, Number)
         if isinstance(owner, Tensor) and owner.unsettled:
             raise UnsupportedError("whether this is a view in another shape only its strides would tell", loc,
                                    hints=("assign to the array itself",))  # fmt: skip
-        if not isinstance(place.expr, Load):
+        if not isinstance(item.expr, Load):
             raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
                                      hints=("give it a name first",))  # fmt: skip
-        ref = ArrayRef(place.expr.array, place.expr.index)
+        ref = ArrayRef(item.expr.array, item.expr.index)
     if ref.symbol.array.readonly:
         raise LengthError(
             f"'{ref.symbol.name}' is read-only, and this assigns to it", loc,
@@ -208,7 +208,7 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
 
 def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
     if isinstance(target.value, ast.Name) and target.value.id in scope.list_names:
-        item = settled(scope, put_together(scope, value, loc))
+        item = settled(scope, pack_masked(scope, value, loc))
         lists.store_item(scope, target.value.id, lower_number(scope, target.slice), item, loc)
         return
     if isinstance(target.value, ast.Name) and target.value.id in scope.own_dicts:

@@ -29,10 +29,10 @@ from appyc.frontend.types.values import (
 
 def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
     """The value of the attribute `owner.name`."""
-    owner = expressions.put_together(scope, owner, loc)
+    owner = expressions.pack_masked(scope, owner, loc)
     match owner:
         case Masked():
-            raise AssertionError("a mask has been put together")
+            raise AssertionError("a masked array has been packed")
         case Wide():
             raise UnsupportedError(f"{describe(owner)} has no attributes in compiled code", loc)
         case Opaque(obj=MadeGenerator() as bits):

@@ -12,7 +12,7 @@ import numpy as np
 from appyc.errors import LibraryCallError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array
-from appyc.frontend.arrays.where_arguments import given_places, put
+from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.generated import generated_extreme, generated_sum, generated_test
 from appyc.frontend.expressions import arithmetic, attributes, expressions
@@ -156,7 +156,7 @@ def _from_table(
     loc: Loc,
 ) -> Value:
     counts, make = entry
-    places, node = given_places(obj, node, counts)
+    destination, node = given_destination(obj, node, counts)
     nodes = _positional(scope, node, loc)
     if (literal := _from_literal(obj, nodes, loc)) is not None:
         return literal
@@ -174,8 +174,8 @@ def _from_table(
         refuse_unfit(scope, values, loc)
     elif isinstance(obj, type) and issubclass(obj, np.integer) and isinstance(values[0], Number):
         require_fit(scope, values[0], DType(obj.__name__), loc)
-    if places.where is not None or places.out is not None:
-        return put(scope, places, values, lambda numbers: make(numbers, loc), loc, what)
+    if destination.where is not None or destination.out is not None:
+        return put(scope, destination, values, lambda numbers: make(numbers, loc), loc, what)
     if works_on_arrays(obj) and any(is_array(v) for v in values):
         return elementwise(scope, values, lambda numbers: make(numbers, loc), loc, what)
     numbers = [expressions.number(v, loc, what) for v in values]

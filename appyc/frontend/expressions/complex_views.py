@@ -20,9 +20,9 @@ from appyc.ir.nodes import Intrinsic
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The real or imaginary part of elements, as a target. place: the elements. name: "real" or "imag"."""
+    """The real or imaginary part of elements, as a target. elements: their subscript. name: "real" or "imag"."""
 
-    place: ast.Subscript
+    elements: ast.Subscript
     name: str
 
 
@@ -40,7 +40,7 @@ def written_part(target: ast.expr) -> Part | None:
 
 def with_part(scope: Scope, part: Part, value: Value, loc: Loc) -> Value:
     """The complex elements to store for an assignment to a part. Raises if the elements have no such part."""
-    owner = expressions.lower_expression(scope, part.place.value)
+    owner = expressions.lower_expression(scope, part.elements.value)
     if not isinstance(owner, ArrayRef | Tensor):
         raise UnsupportedError(f"the part of {describe(owner)} cannot be assigned", loc,
                                hints=("return the value, and assign it outside",))  # fmt: skip
@@ -59,4 +59,4 @@ def with_part(scope: Scope, part: Part, value: Value, loc: Loc) -> Value:
         exprs = tuple(cast(p.expr, kind.part) for p in parts)
         return Number(Intrinsic("complex", exprs, kind, loc=loc), python=False)
 
-    return elementwise(scope, [value, expressions.lower_expression(scope, part.place)], make, loc)
+    return elementwise(scope, [value, expressions.lower_expression(scope, part.elements)], make, loc)

@@ -44,7 +44,7 @@ from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_wr
 
 def lower_expression(scope: Scope, node: ast.expr) -> Value:
     """The value of an expression, with a selection by a mask packed into an array."""
-    return put_together(scope, scope.lower(node), scope.loc(node))
+    return pack_masked(scope, scope.lower(node), scope.loc(node))
 
 
 def lower_or_none(scope: Scope, node: ast.expr) -> Value:
@@ -54,7 +54,7 @@ def lower_or_none(scope: Scope, node: ast.expr) -> Value:
     return lower_expression(scope, node)
 
 
-def put_together(scope: Scope, value: Value, loc: Loc) -> Value:
+def pack_masked(scope: Scope, value: Value, loc: Loc) -> Value:
     """The value, with a selection by a mask (`Masked`) packed into an array."""
     return packed(scope, value, loc) if isinstance(value, Masked) else value
 
@@ -142,7 +142,7 @@ def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             return tensors.kept(scope, value, "kept", value.element.loc) if changes else value
         case Masked():
             changes = _changes([value.tensor.element, value.holds], block)
-            return put_together(scope, value, value.holds.loc) if changes else value
+            return pack_masked(scope, value, value.holds.loc) if changes else value
         case TupleValue():
             return replace(value, items=tuple(kept_before(scope, v, block) for v in value.items))
         case MaybeNone():

@@ -70,8 +70,8 @@ def _filled(
     array = scope.supply.fresh(f"{name}_items", ArrayType(dtype, len(lengths)))
     scope.memory.made.add(array)
     scope.emit(Alloc(array, tuple(integer(n, loc) for n in lengths), zero=False, loc=loc))
-    for place, n in zip(itertools.product(*map(range, lengths)), numbers, strict=True):
-        index = tuple(integer(k, loc) for k in place)
+    for position, n in zip(itertools.product(*map(range, lengths)), numbers, strict=True):
+        index = tuple(integer(k, loc) for k in position)
         scope.emit(Store(array, index, cast(n.expr, dtype), checked=False, loc=loc))
     return array
 
@@ -96,8 +96,8 @@ def item_of(table: Table, position: IrExpr, length: int, loc: Loc) -> Value:
     """The table's item at a position; the array access checks its bounds. length: the length of tuple items."""
     if not isinstance(table, TableColumn):
         return TupleValue(tuple(item_of(column, position, 0, loc) for column in table))
-    place = (*table.index, position)
-    if len(place) == table.array.array.ndim:
-        return Number(Load(table.array, place, loc=loc), table.python)
-    row = replace(table, index=place)
+    index = (*table.index, position)
+    if len(index) == table.array.array.ndim:
+        return Number(Load(table.array, index, loc=loc), table.python)
+    row = replace(table, index=index)
     return TupleValue(tuple(item_of(row, integer(k, loc), 0, loc) for k in range(length)), row)

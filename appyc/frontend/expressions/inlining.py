@@ -120,7 +120,7 @@ def bind(
                                    hints=("name the parameters",))  # fmt: skip
     nodes = [*node.args, *(k.value for k in node.keywords)]
     operands = expressions.lower_operands(scope, nodes, expressions.lower_or_none)
-    values = [expressions.put_together(scope, value, loc) for value in operands]
+    values = [expressions.pack_masked(scope, value, loc) for value in operands]
     positional = values[: len(node.args)]
     if bound is not None:
         positional = [bound, *positional]

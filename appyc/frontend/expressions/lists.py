@@ -91,11 +91,11 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     else:
         assert isinstance(value, ast.List), "nothing else makes a new list"
         items = [
-            expressions.put_together(scope, v, loc) for v in expressions.lower_operands(scope, value.elts)
+            expressions.pack_masked(scope, v, loc) for v in expressions.lower_operands(scope, value.elts)
         ]
         length = integer(len(items), loc)
-    for place, item in enumerate(items):
-        _learn(scope, name, item, loc, place)
+    for at, item in enumerate(items):
+        _learn(scope, name, item, loc, at)
     slots = _slots(scope, name)
     rows = [_columns(item, loc) for item in items]  # read before the list's storage is reallocated
     kept = [[scope.temp("item", n.expr) for n in row] for row in rows]
@@ -171,7 +171,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
     items = collected(scope, node)
     described = items.tensor if isinstance(items, Masked) else items
     python = isinstance(described, Tensor) and described.python
-    found = expressions.put_together(scope, items, loc)
+    found = expressions.pack_masked(scope, items, loc)
     if isinstance(found, ListValue):
         return _part(scope, found.slots, ast.Slice(), loc)
     if isinstance(found, TupleValue):
@@ -238,10 +238,10 @@ def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
         scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
         return _item(scope, slots, count, loc)
     expressions.as_index(at, loc)
-    place = pinned(scope, "at", tested_position(scope, at, count, loc))
-    item = _item(scope, slots, place, loc)
+    index = pinned(scope, "at", tested_position(scope, at, count, loc))
+    item = _item(scope, slots, index, loc)
     scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
-    _moved_by_one(scope, slots, place, Var(slots.count, loc=loc), loc, up=False)
+    _moved_by_one(scope, slots, index, Var(slots.count, loc=loc), loc, up=False)
     return item
 
 
@@ -265,24 +265,24 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
     owner = list_named(scope, name, loc)
     slots = owner.slots
     count = scope.temp("count", Var(slots.count, loc=loc))
-    place = expressions.as_index(at, loc)
-    from_end = Binary("+", place, count, loc=loc)
-    place = Select(Compare("<", place, integer(0, loc), loc=loc), from_end, place, loc=loc)
-    inside = Binary("min", Binary("max", place, integer(0, loc), loc=loc), count, loc=loc)
-    kept_place = scope.temp("at", inside)
+    index = expressions.as_index(at, loc)
+    from_end = Binary("+", index, count, loc=loc)
+    index = Select(Compare("<", index, integer(0, loc), loc=loc), from_end, index, loc=loc)
+    inside = Binary("min", Binary("max", index, integer(0, loc), loc=loc), count, loc=loc)
+    kept_index = scope.temp("at", inside)
     kept = settled(scope, item)
     append(scope, name, kept, loc)  # grows the list
-    _moved_by_one(scope, slots, kept_place, count, loc, up=True)
+    _moved_by_one(scope, slots, kept_index, count, loc, up=True)
     for column, number in zip(slots.columns, _columns(kept, loc), strict=True):
         value = cast(number.expr, column.dtype)
-        scope.emit(Store(column, (kept_place,), value, checked=False, loc=loc))
+        scope.emit(Store(column, (kept_index,), value, checked=False, loc=loc))
 
 
 def extend(scope: Scope, name: str, items: ast.expr, loc: Loc) -> None:
     """Extends a list: `name.extend(items)`, `name += items`."""
     refuse_out_of_order(scope, name, loc)
     if isinstance(items, ast.List | ast.Tuple):
-        values = [settled(scope, expressions.put_together(scope, v, loc))
+        values = [settled(scope, expressions.pack_masked(scope, v, loc))
                   for v in expressions.lower_operands(scope, items.elts)]  # fmt: skip
         for value in values:
             append(scope, name, value, loc)
@@ -312,8 +312,8 @@ def reverse(scope: Scope, name: str, loc: Loc) -> None:
     columns, count = _part(scope, slots, ast.Slice(), loc)
     for column, tensor in zip(slots.columns, columns.tensors, strict=True):
         behind = Binary("+", Var(tensor.axes[0], loc=loc), integer(1, loc), loc=loc)
-        place = Binary("-", count, behind, loc=loc)
-        backwards = replace(tensor, element=substitute(tensor.element, {tensor.axes[0]: place}))
+        index = Binary("-", count, behind, loc=loc)
+        backwards = replace(tensor, element=substitute(tensor.element, {tensor.axes[0]: index}))
         scope.emit(_stored(scope, column, integer(0, loc), count, backwards, loc))
 
 
@@ -322,7 +322,7 @@ def sort(scope: Scope, name: str, loc: Loc) -> None:
     slots = list_named(scope, name, loc).slots
     if slots.of_tuples:
         raise UnsupportedError("a list of tuples is not sorted in compiled code", loc,
-                               hints=("sort their places by np.lexsort",))  # fmt: skip
+                               hints=("sort their indices by np.lexsort",))  # fmt: skip
     sort_in_place(scope, slots.columns[0], Var(slots.count, loc=loc), loc)
 
 
@@ -331,7 +331,7 @@ def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
     if any(frame.asked for frame in scope.loops):
         raise UnsupportedError(
             f"{name!r} grows or shrinks in a loop whose iterations run in any order", loc,
-            hints=("store each item at a place of its own in an array, or drop the pragma",),
+            hints=("store each item in an element of its own of an array, or drop the pragma",),
         )  # fmt: skip
 
 
@@ -345,7 +345,7 @@ def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc)
             extend(scope, name, args[0], loc)
         case "insert":
             at, item = expressions.lower_operands(scope, args)
-            insert(scope, name, expressions.number(at, loc), expressions.put_together(scope, item, loc), loc)
+            insert(scope, name, expressions.number(at, loc), expressions.pack_masked(scope, item, loc), loc)
         case "reverse":
             reverse(scope, name, loc)
         case "sort":

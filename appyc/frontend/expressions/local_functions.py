@@ -81,7 +81,7 @@ def defined(scope: Scope, node: ast.FunctionDef | ast.Lambda) -> Opaque:
     pairs = list(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
     pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
     values = [
-        expressions.put_together(scope, value, scope.loc(node))
+        expressions.pack_masked(scope, value, scope.loc(node))
         for value in expressions.lower_operands(scope, [default for _, default in pairs])
     ]
     defaults = {a.arg: value for (a, _), value in zip(pairs, values, strict=True)}

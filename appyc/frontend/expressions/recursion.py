@@ -152,11 +152,11 @@ class _Flat:
                 raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
                                        hints=("define it outside",))  # fmt: skip
             case Opaque(obj=MadeGenerator()):
-                raise _not_handed_on("a generator that a loop makes", self.loc)
+                raise _not_passed("a generator that a loop makes", self.loc)
             case Opaque():
                 return _identity(value)
             case _:
-                raise _not_handed_on(describe(value), self.loc)
+                raise _not_passed(describe(value), self.loc)
 
     def _add(self, arg: Expr | View, value: Value) -> None:
         self.args.append(arg)
@@ -172,7 +172,7 @@ class _Flat:
             copy = materialise(scope, tensor, "argument", loc).symbol
             return View(copy, loc=loc), copy.array
         if tensor.unsettled or (shown := returned_view(scope, tensor, loc)) is None:
-            raise UnsupportedError(f"this view of an array cannot be handed on to {self.name}, which is recursive", loc,
+            raise UnsupportedError(f"this view of an array cannot be passed to {self.name}, which is recursive", loc,
                                    hints=("make it a copy: x.copy()",))  # fmt: skip
         later = iter(shown.later)
         numbers = [next(later).expr if n is None else integer(n, loc) for n in shown.numbers]
@@ -186,8 +186,8 @@ class _Flat:
         return view, ArrayType(array.dtype, shown.ndim, layout)
 
 
-def _not_handed_on(what: str, loc: Loc) -> UnsupportedError:
-    return UnsupportedError(f"{what} cannot be handed on to a recursive function", loc,
+def _not_passed(what: str, loc: Loc) -> UnsupportedError:
+    return UnsupportedError(f"{what} cannot be passed to a recursive function", loc,
                             hints=("use arrays and numbers",))  # fmt: skip
 
 
@@ -218,7 +218,7 @@ def _kind_around(value: Value, loc: Loc) -> Hashable:
         case Opaque(obj=LocalFunction() as fn):
             return ("local", fn.key)
         case Opaque(obj=MadeGenerator()):
-            raise _not_handed_on("a generator that a loop makes", loc)
+            raise _not_passed("a generator that a loop makes", loc)
         case Opaque():
             return _identity(value)
         case TupleValue(items=items):
@@ -228,7 +228,7 @@ def _kind_around(value: Value, loc: Loc) -> Hashable:
         case MaybeNone():
             return ("maybe", _kind_around(value.value, loc))
         case _:
-            raise _not_handed_on(describe(value), loc)
+            raise _not_passed(describe(value), loc)
 
 
 def _received(

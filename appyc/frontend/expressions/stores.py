@@ -42,21 +42,21 @@ def assign(
         return
     if isinstance(value, Number):
         require_fit(scope, value, element_type(target), loc)
-    place = as_tensor(scope, target, loc)
+    target = as_tensor(scope, target, loc)
     source = as_tensor(scope, value, loc, "the assigned value")
-    source = without_leading_ones(scope, source, place.ndim, loc)
-    at = place_in(scope, source, place, loc)
+    source = without_leading_ones(scope, source, target.ndim, loc)
+    at = index_in(scope, source, target, loc)
     where = substitute(where, at) if where is not None else None
-    _store(scope, place, substitute(source.element, at), loc, where=where, op=op)
+    _store(scope, target, substitute(source.element, at), loc, where=where, op=op)
 
 
-def place_in(scope: Scope, source: Tensor, place: Tensor, loc: Loc) -> dict[Symbol, Expr]:
-    """The source's axes as index expressions over the axes of the target `place` that it is broadcast to."""
-    offset = place.ndim - source.ndim
+def index_in(scope: Scope, source: Tensor, target: Tensor, loc: Loc) -> dict[Symbol, Expr]:
+    """The source's axes as index expressions over the axes of the `target` that it is broadcast to."""
+    offset = target.ndim - source.ndim
     for k, axis in enumerate(source.axes):
-        scope.same_axis(axis, place.axes[offset + k])
+        scope.same_axis(axis, target.axes[offset + k])
     return {
-        axis: _stretched_place(scope, extent, place.extents[offset + k], place.axes[offset + k], loc)
+        axis: _stretched_index(scope, extent, target.extents[offset + k], target.axes[offset + k], loc)
         for k, (axis, extent) in enumerate(zip(source.axes, source.extents, strict=True))
     }
 
@@ -78,15 +78,15 @@ def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc, op: str
     if in_turn:
         _store_in_turn(scope, target, source, loc, op)
         return
-    place = target.tensor
+    tensor = target.tensor
     at: dict[Symbol, Expr] = {}
     for k, (axis, extent) in enumerate(zip(source.axes, source.extents, strict=True)):
         own = offset + k if offset + k < target.first else offset + k + target.rank - 1
-        at[axis] = _stretched_place(scope, extent, place.extents[own], place.axes[own], loc)
-        scope.same_axis(axis, place.axes[own])
+        at[axis] = _stretched_index(scope, extent, tensor.extents[own], tensor.axes[own], loc)
+        scope.same_axis(axis, tensor.axes[own])
         if k == along:
             at[axis] = integer(0, loc)
-    _store(scope, place, substitute(source.element, at), loc, where=target.holds, op=op)
+    _store(scope, tensor, substitute(source.element, at), loc, where=target.holds, op=op)
 
 
 def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc, op: str | None) -> None:
@@ -111,7 +111,7 @@ def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc, op: s
 
 def _store(
     scope: Scope,
-    place: Tensor,
+    target: Tensor,
     element: Expr,
     loc: Loc,
     *,
@@ -119,12 +119,12 @@ def _store(
     position: Symbol | None = None,
     op: str | None = None,
 ) -> None:
-    """Emits the store of `element`, an expression over the axes of `place`, to each element of `place`."""
-    if not isinstance(place.element, Load):
+    """Emits the store of `element`, an expression over the axes of `target`, to each element of `target`."""
+    if not isinstance(target.element, Load):
         raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
                                  hints=("give it a name first",))  # fmt: skip
-    array = place.element.array
-    if place.unsettled:
+    array = target.element.array
+    if target.unsettled:
         raise UnsupportedError(
             f"whether this is a view of '{array.name}' in another shape only its strides would tell", loc,
             hints=(f"assign to '{array.name}' itself",),
@@ -141,14 +141,16 @@ def _store(
         )  # fmt: skip
     scope.memory.store(array, loc)
     stored = cast(element, array.dtype)
-    stmt = ForAll(place.axes, place.extents, array, place.element.index, stored, where, position, op, loc=loc)
-    own = {axis: scope.supply.fresh(axis.name, axis.type) for axis in place.axes}
+    stmt = ForAll(
+        target.axes, target.extents, array, target.element.index, stored, where, position, op, loc=loc
+    )
+    own = {axis: scope.supply.fresh(axis.name, axis.type) for axis in target.axes}
     for axis, new in own.items():
         scope.same_axis(axis, new)
     scope.emit(rename(stmt, own))  # a tensor may be used several times
 
 
-def _stretched_place(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc: Loc) -> Expr:
+def _stretched_index(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc: Loc) -> Expr:
     """The index along an axis of the assigned value for the target's index on `axis`, with broadcasting."""
     here = Var(axis, loc=loc)
     if extent == wanted:

@@ -214,8 +214,8 @@ def _trapezoid(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if not is_none(given.get("x")):
         x = as_tensor(scope, given["x"], loc)
         if x.ndim != 1:
-            raise UnsupportedError("np.trapezoid with places of several axes is not compiled", loc,
-                                   hints=("pass the places as a vector",))  # fmt: skip
+            raise UnsupportedError("np.trapezoid with coordinates of several axes is not compiled", loc,
+                                   hints=("pass the coordinates as a vector",))  # fmt: skip
         ends = _neighbours(x, 0, loc)
         gaps = as_tensor(
             scope, elementwise(scope, [ends[1], ends[0]], lambda n: _difference(n, loc), loc), loc

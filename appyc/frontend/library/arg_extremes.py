@@ -1,6 +1,6 @@
 """Where the extremes of an array are, and reductions that leave NaN out.
 
-np.argmax is the largest element first, and then the first place where it is: two reductions,
+np.argmax is the largest element first, and then the first index of it: two reductions,
 which lanes and threads share, where one loop would wait for every comparison.
 """
 
@@ -58,15 +58,15 @@ def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Va
     if tensor.element.dtype.is_float:
         # Both sides always: lanes have no use for the branch that `or` would be.
         found = Binary("|", found, _is_nan(tensor.element, loc), loc=loc)
-    place: Expr = integer(0, loc)
+    position: Expr = integer(0, loc)
     for k in reduced:
         at = Var(tensor.axes[k], loc=loc)
-        if place == integer(0, loc):
-            place = at
+        if position == integer(0, loc):
+            position = at
         else:
-            place = Binary("+", Binary("*", place, tensor.extents[k], loc=loc), at, loc=loc)
+            position = Binary("+", Binary("*", position, tensor.extents[k], loc=loc), at, loc=loc)
     behind = product([tensor.extents[k] for k in reduced], loc)
-    chosen = Tensor(tensor.axes, tensor.extents, Select(found, place, behind, loc=loc))
+    chosen = Tensor(tensor.axes, tensor.extents, Select(found, position, behind, loc=loc))
     return combined(scope, chosen, reduced, over.keepdims, "min", behind, loc)
 
 
@@ -136,17 +136,17 @@ def _spread(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return elementwise(scope, ends, lambda n: arithmetic.binary("-", n[0], n[1], loc), loc)
 
 
-_PLACE = ("a", "axis", "out", "keepdims")
+_ARGUMENTS = ("a", "axis", "out", "keepdims")
 _NAN = ("a", "axis", "dtype", "out", "keepdims")
 
 METHODS: dict[str, Entry] = {
-    "argmin": (_PLACE, _first_extreme("min")),
-    "argmax": (_PLACE, _first_extreme("max")),
+    "argmin": (_ARGUMENTS, _first_extreme("min")),
+    "argmax": (_ARGUMENTS, _first_extreme("max")),
 }
 
 FUNCTIONS: dict[object, Entry] = {
-    np.argmin: METHODS["argmin"], np.argmax: METHODS["argmax"], np.ptp: (_PLACE, _spread),
+    np.argmin: METHODS["argmin"], np.argmax: METHODS["argmax"], np.ptp: (_ARGUMENTS, _spread),
     np.nansum: (_NAN, _without_nan("sum")), np.nanprod: (_NAN, _without_nan("prod")),
     np.nanmean: (_NAN, _without_nan("mean")),
-    np.nanmin: (_PLACE, _without_nan("min")), np.nanmax: (_PLACE, _without_nan("max")),
+    np.nanmin: (_ARGUMENTS, _without_nan("min")), np.nanmax: (_ARGUMENTS, _without_nan("max")),
 }  # fmt: skip

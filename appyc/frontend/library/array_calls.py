@@ -62,11 +62,11 @@ from appyc.ir.visit import substitute
 
 
 def works_on_arrays(obj: object) -> bool:
-    """Whether a function of numbers works place by place on arrays, as NumPy's do."""
-    return isinstance(obj, np.ufunc) or obj in _PLACE_BY_PLACE or obj in MORE_FUNCTIONS
+    """Whether a function of numbers works element by element on arrays, as NumPy's do."""
+    return isinstance(obj, np.ufunc) or obj in _ELEMENTWISE or obj in MORE_FUNCTIONS
 
 
-_PLACE_BY_PLACE = (np.where, np.clip, np.real, np.imag, np.angle, np.conjugate, abs, pow, divmod)
+_ELEMENTWISE = (np.where, np.clip, np.real, np.imag, np.angle, np.conjugate, abs, pow, divmod)
 
 
 def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Value | None:
@@ -206,11 +206,11 @@ def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     axes = integers(given.get("axis"), loc, "axis")
     reversed_axes = range(tensor.ndim) if axes is None else [n % tensor.ndim for n in axes]
-    places: dict[Symbol, Expr] = {}
+    indices: dict[Symbol, Expr] = {}
     for k in reversed_axes:
         last = Binary("-", tensor.extents[k], integer(1, loc), loc=loc)
-        places[tensor.axes[k]] = Binary("-", last, Var(tensor.axes[k], loc=loc), loc=loc)
-    return replace(tensor, element=substitute(tensor.element, places))
+        indices[tensor.axes[k]] = Binary("-", last, Var(tensor.axes[k], loc=loc), loc=loc)
+    return replace(tensor, element=substitute(tensor.element, indices))
 
 
 def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:

@@ -67,7 +67,7 @@ def reduce_array(scope: Scope, name: str, value: Value, along: Along, dtype: DTy
 def _reduce_chosen(
     scope: Scope, name: str, masked: Masked, reduced: tuple[int, ...], dtype: DType | None, loc: Loc
 ) -> Value:
-    """The same of what a mask chooses: the other places count for nothing."""
+    """The reduction of the elements that a mask chooses."""
     tensor, more = masked.tensor, masked.rank - 1
     axes = [k if k < masked.first else k + more for k in reduced if k != masked.first]
     axes = sorted([*axes, *range(masked.first, masked.first + masked.rank)])
@@ -223,15 +223,15 @@ def summed(scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool,
 def combined(
     scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool, op: str, start: Expr, loc: Loc
 ) -> Value:
-    """The elements put together with an operator along some axes."""
+    """The elements reduced by an operator along some axes."""
     inner = [scope.supply.fresh("k", DType.INT64) for _ in reduced]
-    places: dict[Symbol, Expr] = {
+    indices: dict[Symbol, Expr] = {
         tensor.axes[k]: Var(new, loc=loc) for k, new in zip(reduced, inner, strict=True)
     }
     for k, new in zip(reduced, inner, strict=True):
         scope.same_axis(tensor.axes[k], new)
     total = Reduce(
-        op, tuple(inner), tuple(tensor.extents[k] for k in reduced), substitute(tensor.element, places), start,
+        op, tuple(inner), tuple(tensor.extents[k] for k in reduced), substitute(tensor.element, indices), start,
         python=tensor.python, loc=loc,
     )  # fmt: skip
     axes, extents = [], []

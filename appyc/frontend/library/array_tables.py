@@ -88,7 +88,7 @@ def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 
 def _select(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.select: of the choices whose condition holds at a place, the first."""
+    """np.select: of the choices whose condition holds for an element, the first."""
     conditions, choices = given["condlist"], given["choicelist"]
     if not isinstance(conditions, TupleValue) or not isinstance(choices, TupleValue):
         raise UnsupportedError("np.select takes its conditions and choices as tuples or lists here", loc)
@@ -108,7 +108,7 @@ def _select(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return elementwise(scope, values, make, loc)
 
 
-def _place_by_place(make: Maker, *names: str) -> Entry:
+def _elementwise(make: Maker, *names: str) -> Entry:
     """A function of numbers as a method, or with its arguments by name."""
 
     def method(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -125,9 +125,9 @@ METHODS: dict[str, Entry] = {
     "trace": (("a", "offset", "axis1", "axis2"), _trace),
     "squeeze": (("a", "axis"), rearranging.squeeze),
     "clip": (("a", "a_min", "a_max"), _clip),
-    "round": _place_by_place(composed_functions.MORE_FUNCTIONS[np.round][1], "a", "decimals"),
-    "conj": _place_by_place(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
-    "conjugate": _place_by_place(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
+    "round": _elementwise(composed_functions.MORE_FUNCTIONS[np.round][1], "a", "decimals"),
+    "conj": _elementwise(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
+    "conjugate": _elementwise(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
 }
 
 FUNCTIONS: dict[object, Entry] = {

@@ -202,8 +202,8 @@ def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value
     for position, item in enumerate(stored):
         index: list[Expr] = []
         for length in reversed(shape):
-            position, place = divmod(position, length)
-            index.insert(0, integer(place, loc))
+            position, along = divmod(position, length)
+            index.insert(0, integer(along, loc))
         scope.emit(Store(ref.symbol, tuple(index), item, checked=False, loc=loc))
     return ref
 

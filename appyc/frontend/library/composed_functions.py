@@ -1,4 +1,4 @@
-"""More of NumPy's functions of numbers, those that are put together from others."""
+"""More of NumPy's functions of numbers, compositions of others."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _at(op: str) -> Maker:
         if not isinstance(owner, ArrayRef | Tensor):
             raise TypeInferenceError(f"{describe(owner)} has no elements to combine into", loc)
         items = given["indices"].items if isinstance(given["indices"], TupleValue) else (given["indices"],)
-        place = slices.subscript(scope, owner, list(items), loc, stored=True)
+        target = slices.subscript(scope, owner, list(items), loc, stored=True)
         kind = element_type(owner)
         value = given["b"]
         python = isinstance(value, Number) and value.python
@@ -71,7 +71,7 @@ def _at(op: str) -> Maker:
                 f"a Python number that elements of {kind} may not hold", loc,
                 hints=(f"convert it: np.{kind}(...)",),
             )  # fmt: skip
-        assign(scope, place, value, loc, op=op)
+        assign(scope, target, value, loc, op=op)
         return Opaque(None)
 
     return make

@@ -95,16 +95,16 @@ def _over(scope: Scope, tensor: Tensor, labels: str, order: Sequence[str], loc: 
     """The tensor over one axis for each label; those that it has not are of length 1."""
     axes: list[Symbol] = []
     extents: list[Expr] = []
-    places: dict[Symbol, Expr] = {}
+    indices: dict[Symbol, Expr] = {}
     for label in order:
         own = [k for k, c in enumerate(labels) if c == label]
         axis = scope.supply.fresh("i", DType.INT64)
         axes.append(axis)
         extents.append(tensor.extents[own[0]] if own else integer(1, loc))
         for k in own:
-            places[tensor.axes[k]] = Var(axis, loc=loc)
+            indices[tensor.axes[k]] = Var(axis, loc=loc)
             same_length(scope, tensor.extents[own[0]], tensor.extents[k], loc)
-    return Tensor(tuple(axes), tuple(extents), substitute(tensor.element, places))
+    return Tensor(tuple(axes), tuple(extents), substitute(tensor.element, indices))
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -150,21 +150,21 @@ def kron(scope: Scope, given: Arguments, loc: Loc) -> Value:
     rank = max(a.ndim, b.ndim)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in range(rank))
     extents: list[Expr] = []
-    places: dict[Symbol, Expr] = {}
+    indices: dict[Symbol, Expr] = {}
     for k, axis in enumerate(axes):
         i, j = k - (rank - a.ndim), k - (rank - b.ndim)
         here: Expr = Var(axis, loc=loc)
         if i < 0 or j < 0:
             tensor, n = (b, j) if i < 0 else (a, i)
             extents.append(tensor.extents[n])
-            places[tensor.axes[n]] = here
+            indices[tensor.axes[n]] = here
             continue
         length = b.extents[j]
         extents.append(scope.temp("n", _times(a.extents[i], length, loc)))
         divisor = Binary("max", length, integer(1, loc), loc=loc)
-        places[a.axes[i]] = Binary("//", here, divisor, loc=loc)
-        places[b.axes[j]] = Binary("%", here, divisor, loc=loc)
-    product = _product([substitute(a.element, places), substitute(b.element, places)], loc)
+        indices[a.axes[i]] = Binary("//", here, divisor, loc=loc)
+        indices[b.axes[j]] = Binary("%", here, divisor, loc=loc)
+    product = _product([substitute(a.element, indices), substitute(b.element, indices)], loc)
     return as_value(Tensor(axes, tuple(extents), product))
 
 

@@ -201,8 +201,8 @@ def lower_primitive(
             raise TypeInferenceError("lists of such generators are drawn from in Python", loc)
         return array
     index = owner.index if isinstance(owner, OneOf) and owner.index is not None else None
-    place = index if index is not None else arithmetic.const(0, DType.INT64, loc)
-    where = Load(array.symbol, (place,), checked=index is not None, loc=loc)
+    position = index if index is not None else arithmetic.const(0, DType.INT64, loc)
+    where = Load(array.symbol, (position,), checked=index is not None, loc=loc)
     args = tuple(n.expr for n in _arguments(what.name, values, loc))
     return Number(scope.temp("drawn", Draw(what.name, where, args, loc=loc)), python=True)
 

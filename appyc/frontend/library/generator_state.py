@@ -1,7 +1,8 @@
 """Generators of random numbers as compiled code takes them: by the address of their state.
 
-Apart from the front end, so that a call of compiled code needs nothing of the compiler. What of an object's memory
-has no documented place is looked for once, by what is written there; where it is not found, Python draws.
+Apart from the front end, so that a call of compiled code needs nothing of the compiler. Fields of
+an object's memory without a documented offset are found once, by their known contents; where one is not found, Python
+draws.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class SharedGeneratorError(Exception):
 
 @contextmanager
 def held(drawn: Sequence[tuple[object, str, Array]]) -> Iterator[None]:
-    """While compiled code draws: nobody else does.
+    """Holds the locks of the generators while compiled code draws from them.
 
     drawn: of each part that the code takes, the generators, the step to it, and the part.
     """

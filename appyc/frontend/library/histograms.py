@@ -1,4 +1,4 @@
-"""np.histogram: bins of one width, whose place follows from the value, or bins between given edges."""
+"""np.histogram: bins of one width, whose index is computed from the value, or bins between given edges."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _unequal_bins(scope: Scope, values: Tensor, bins: Value, weights: Tensor | N
     x = scope.supply.fresh("x", dtype)
     here, key = Var(x, loc=loc), searching.key_of(edges, dtype)
     at, steps = searching.search(scope, key, length, rounds, here, right=True, loc=loc)
-    place = Binary(
+    bin_index = Binary(
         "min", Binary("-", Var(at, loc=loc), one, loc=loc), Binary("-", count, one, loc=loc), loc=loc
     )
     inside = Logical(
@@ -221,7 +221,7 @@ def _unequal_bins(scope: Scope, values: Tensor, bins: Value, weights: Tensor | N
     some = Logical("and", Compare(">", count, integer(0, loc), loc=loc), inside, loc=loc)
     body: tuple[Stmt, ...] = (
         Assign(x, cast(substitute(values.element, {values.axes[0]: Var(axis, loc=loc)}), dtype), loc=loc),
-        If(some, (*steps, _step(counts, place, weights, axis, loc)), loc=loc),
+        If(some, (*steps, _step(counts, bin_index, weights, axis, loc)), loc=loc),
     )
     scope.emit(For(axis, integer(0, loc), values.extents[0], 1, body, implied=True, loc=loc))
     return TupleValue((_finished(scope, counts, weights, loc), bins))

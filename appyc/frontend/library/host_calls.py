@@ -50,7 +50,7 @@ def is_library_function(obj: object) -> bool:
 def taken_apart(
     source: Source, stmt: ast.stmt, at: Loc, *, is_librarys: bool
 ) -> tuple[list[ast.stmt], int] | None:
-    """The statement as several, and which of them is the call at this place; None where it stays whole.
+    """The statement as several, and which of them is the call at this location; None where it stays whole.
 
     is_librarys: it calls the library itself, not a Python function that does (and may change anything).
     """
@@ -158,7 +158,7 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
 
 
 class _Made:
-    """New names and nodes at the places of those that they stand for."""
+    """New names and nodes, with the locations of those that they replace."""
 
     def __init__(self, source: Source, stmt: ast.stmt) -> None:
         self.stmt = stmt
@@ -174,8 +174,8 @@ class _Made:
         self.taken.add(out)
         return out
 
-    def read(self, name: str, place: ast.expr) -> ast.expr:
-        return ast.copy_location(ast.Name(name, ast.Load()), place)
+    def read(self, name: str, replaced: ast.expr) -> ast.expr:
+        return ast.copy_location(ast.Name(name, ast.Load()), replaced)
 
     def assigned(self, name: str, value: ast.expr) -> ast.stmt:
         target = ast.copy_location(ast.Name(name, ast.Store()), value)
@@ -226,7 +226,7 @@ def compiled_callee(
     called: Callable[[FunctionType], object] | None,
     callees: dict[str, object],
 ) -> ast.stmt:
-    """The statement with what `called` makes of it in place of a Python function that it calls, and in
+    """The statement with what `called` makes of it instead of a Python function that it calls, and in
     which a library is called. What the statement then calls is added to `callees` by its name."""
     value = _head(stmt)
     call = _call_at(source, value, at) if value is not None else None

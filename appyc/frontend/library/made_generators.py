@@ -36,8 +36,7 @@ _U64 = DType.UINT64
 
 @contextmanager
 def located(scope: Scope, loc: Loc) -> Iterator[None]:
-    """Statements of our own text are as if they stood at another place: what is refused is refused where the program
-    calls."""
+    """Statements lowered inside have the location of the program's call, which errors name."""
 
     def rule(node: Node) -> Node:
         return (

@@ -1,8 +1,7 @@
-"""Places in sorted arrays: np.searchsorted, np.digitize.
+"""Binary search in sorted arrays: np.searchsorted, np.digitize.
 
-The place is put together from powers of two, the largest first: a further step is made where it
-ends at or before an element that still comes first. All values make the same number of rounds, so
-that they are looked for in lanes.
+The index is a sum of powers of two, the largest first: a step is taken where it ends at or before an element
+that is still less. All values take the same number of steps, so that the search runs in lanes.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
 Key = Callable[[Expr], Expr]
-"""The element at a place of a sorted array."""
+"""The element of a sorted array at an index."""
 
 
 def key_of(tensor: Tensor, dtype: DType) -> Key:
@@ -117,7 +116,7 @@ def comes_first(element: Expr, x: Expr, *, right: bool, loc: Loc) -> Expr:
     return Unary("~", before, loc=loc) if right else before
 
 
-def at_all_places(
+def at_each_value(
     scope: Scope, values: Tensor, look: Callable[[Expr], tuple[Expr, tuple[Stmt, ...]]], loc: Loc
 ) -> Value:
     """What `look` gives for each value, in a new array; a number for a number."""
@@ -125,8 +124,8 @@ def at_all_places(
         found, steps = look(values.element)
         for stmt in steps:
             scope.emit(stmt)
-        return Number(scope.temp("place", found), python=False)
-    out = allocate(scope, values.extents, DType.INT64, loc, zero=False, name="places")
+        return Number(scope.temp("index", found), python=False)
+    out = allocate(scope, values.extents, DType.INT64, loc, zero=False, name="indices")
     own = [scope.supply.fresh(axis.name, axis.type) for axis in values.axes]
     here: dict[Symbol, Expr] = {old: Var(new, loc=loc) for old, new in zip(values.axes, own, strict=True)}
     x = scope.supply.fresh("x", values.element.dtype)
@@ -164,7 +163,7 @@ def _searchsorted(scope: Scope, given: Arguments, loc: Loc) -> Value:
         )
         return Var(at, loc=loc), steps
 
-    return at_all_places(scope, values, look, loc)
+    return at_each_value(scope, values, look, loc)
 
 
 def _digitize(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -190,7 +189,7 @@ def _digitize(scope: Scope, given: Arguments, loc: Loc) -> Value:
         here = Var(at, loc=loc)
         return Select(rises, here, Binary("-", length, here, loc=loc), loc=loc), steps
 
-    return at_all_places(scope, values, look, loc)
+    return at_each_value(scope, values, look, loc)
 
 
 def follows_in_order(scope: Scope, tensor: Tensor, op: str, loc: Loc) -> Reduce:

@@ -1,4 +1,4 @@
-"""Functions that choose elements: by where a condition holds, or by their places."""
+"""Functions that choose elements: by where a condition holds, or by index."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ def _compress(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if axis is None:
         tensor, axis = _flat(scope, tensor, loc), 0
     (axis,) = reduced_axes(tensor, (axis,), loc)
-    (places,) = nonzero(scope, condition, loc)
-    return _taken(scope, tensor, places, axis, loc)
+    (indices,) = nonzero(scope, condition, loc)
+    return _taken(scope, tensor, indices, axis, loc)
 
 
 def _extract(scope: Scope, given: Arguments, loc: Loc) -> Value:
     condition = _flat(scope, given["condition"], loc)
-    (places,) = nonzero(scope, condition, loc)
-    return _taken(scope, _flat(scope, given["arr"], loc), places, 0, loc)
+    (indices,) = nonzero(scope, condition, loc)
+    return _taken(scope, _flat(scope, given["arr"], loc), indices, 0, loc)
 
 
-def _taken(scope: Scope, owner: Value, places: Value, axis: int, loc: Loc) -> Value:
-    """`owner[..., places, ...]`, the places along an axis."""
+def _taken(scope: Scope, owner: Value, indices: Value, axis: int, loc: Loc) -> Value:
+    """`owner[..., indices, ...]`, with indices along one axis."""
     if isinstance(owner, ArrayRef) and axis == 0:
-        out = slices.subscript(scope, owner, [places], loc)
+        out = slices.subscript(scope, owner, [indices], loc)
         return out.copied() if isinstance(out, Tensor) else out
     tensor = as_tensor(scope, owner, loc)
     front = permuted(tensor, [axis, *(k for k in range(tensor.ndim) if k != axis)])
-    out = slices.subscript(scope, front, [places], loc)
+    out = slices.subscript(scope, front, [indices], loc)
     if isinstance(out, Number):
         return out
     chosen = as_tensor(scope, out, loc).copied()

@@ -65,22 +65,22 @@ def sort_in_place(scope: Scope, array: Symbol, count: Expr, loc: Loc) -> None:
     moved = fresh("moved", array.dtype)
     n = scope.temp("count", count)
     one, three = integer(1, loc), integer(3, loc)
-    gap, here, place = Var(step, loc=loc), Var(i, loc=loc), Var(j, loc=loc)
+    gap, here, index = Var(step, loc=loc), Var(i, loc=loc), Var(j, loc=loc)
 
     def op(symbol: str, a: Expr, b: Expr) -> Expr:
         return Binary(symbol, a, b, loc=loc)
 
-    before = Load(array, (op("-", place, gap),), checked=False, loc=loc)
+    before = Load(array, (op("-", index, gap),), checked=False, loc=loc)
     shift: tuple[Stmt, ...] = (
         If(Unary("~", _behind(before, Var(moved, loc=loc), loc), loc=loc), (Break(loc=loc),), loc=loc),
-        Store(array, (place,), before, checked=False, loc=loc),
-        Assign(j, op("-", place, gap), loc=loc),
+        Store(array, (index,), before, checked=False, loc=loc),
+        Assign(j, op("-", index, gap), loc=loc),
     )
     insert: tuple[Stmt, ...] = (
         Assign(moved, Load(array, (here,), checked=False, loc=loc), loc=loc),
         Assign(j, here, loc=loc),
-        While(Compare(">=", place, gap, loc=loc), shift, loc=loc),
-        Store(array, (place,), Var(moved, loc=loc), checked=False, loc=loc),
+        While(Compare(">=", index, gap, loc=loc), shift, loc=loc),
+        Store(array, (index,), Var(moved, loc=loc), checked=False, loc=loc),
     )
     grow = Assign(step, op("+", op("*", three, gap), one), loc=loc)
     scope.emit(Assign(step, one, loc=loc))
@@ -132,8 +132,8 @@ def _median(scope: Scope, given: Arguments, loc: Loc) -> Value:
     below = Binary("//", Binary("-", count, one, loc=loc), two, loc=loc)
     above = Binary("//", count, two, loc=loc)
 
-    def at(place: Expr) -> Number:
-        load = Load(own.symbol, (place,), checked=False, loc=loc)
+    def at(index: Expr) -> Number:
+        load = Load(own.symbol, (index,), checked=False, loc=loc)
         return Number(cast(load, kind), python=False)
 
     total = arithmetic.binary("+", at(below), at(above), loc)

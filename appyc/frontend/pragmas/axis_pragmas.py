@@ -99,7 +99,7 @@ def _check_reduction(dim: Dim, wanted: str, found: list[str]) -> None:
     if not found:
         raise PragmaError(
             f"nothing is reduced over the slice '{text}'", dim.loc,
-            hints=("drop the property: every place of this slice has a result of its own",),
+            hints=("drop the property: every element of this slice has a result of its own",),
         )  # fmt: skip
     raise PragmaError(
         f"the slice '{text}' is reduced with {found[0]!r}, not with {wanted!r}", dim.loc,

@@ -14,11 +14,11 @@ from appyc.ir.nodes import Compare, Expr, Fail, If, Likely, Stmt, Symbol, Unary
 @dataclass(frozen=True, slots=True)
 class AxisRequests:
     """dims: what is said, by the slice as `ast.dump` has it; several where the pragma has the slice several
-    times. places: of each slice of the statement, the how manieth of its text it is in its subscript, of how
-    many. axes: those found so far, with what is said of each."""
+    times. occurrences: of each slice of the statement, its number among the slices of its subscript with the same
+    text, and their count. axes: those found so far, with what is said of each."""
 
     dims: dict[str, tuple[Dim, ...]]
-    places: dict[ast.Slice, tuple[int, int]]
+    occurrences: dict[ast.Slice, tuple[int, int]]
     axes: dict[Symbol, tuple[Dim, ...]]
 
     @classmethod
@@ -27,15 +27,15 @@ class AxisRequests:
         for dim in dims:
             key = ast.dump(dim.slice)
             said[key] = (*said.get(key, ()), dim)
-        places: dict[ast.Slice, tuple[int, int]] = {}
+        occurrences: dict[ast.Slice, tuple[int, int]] = {}
         for node in ast.walk(statement):
             if isinstance(node, ast.Subscript):
                 parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
                 slices = [part for part in parts if isinstance(part, ast.Slice)]
                 texts = [ast.dump(part) for part in slices]
                 for k, (part, text) in enumerate(zip(slices, texts, strict=True)):
-                    places[part] = texts[:k].count(text), texts.count(text)
-        return cls(said, places, {})
+                    occurrences[part] = texts[:k].count(text), texts.count(text)
+        return cls(said, occurrences, {})
 
     def found(self, axis: Symbol, written: ast.Slice, extent: Expr) -> tuple[Stmt, ...]:
         """A slice of the statement, with the axis made for it; the test of what is promised of it."""
@@ -51,7 +51,7 @@ class AxisRequests:
         dims = self.dims.get(ast.dump(written), ())
         if len(dims) < 2:
             return dims[0] if dims else None
-        number, count = self.places.get(written, (0, 0))
+        number, count = self.occurrences.get(written, (0, 0))
         return dims[number] if number < len(dims) <= count else None
 
     def follow(self, old: Symbol, new: Symbol) -> None:

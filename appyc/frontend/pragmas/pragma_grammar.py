@@ -193,7 +193,7 @@ def _loop(reader: Reader, request: str) -> LoopPragma:
                 hint = "a line that continues a pragma starts with '#' alone"
             reader.unknown("clause", word, CLAUSES, hints=(hint,) if hint else ())
         loc = reader.loc(word)
-        earlier = [place for name, place in pragma.clause_locs if name == word.text]
+        earlier = [loc for name, loc in pragma.clause_locs if name == word.text]
         if earlier and word.text not in _REPEATABLE:
             raise PragmaError(
                 f"the clause {word.text!r} is there twice", loc, related=(Note(earlier[0], "first here"),)
@@ -213,9 +213,9 @@ def _check_roles(pragma: LoopPragma) -> None:
     for role, name in roles:
         if name.text in seen:
             other, first = seen[name.text]
-            place = f"both {other!r} and {role!r}" if other != role else f"{role!r} twice"
+            roles_given = f"both {other!r} and {role!r}" if other != role else f"{role!r} twice"
             raise PragmaError(
-                f"{name.text!r} is in {place}", name.loc, related=(Note(first.loc, f"{other!r} here"),)
+                f"{name.text!r} is in {roles_given}", name.loc, related=(Note(first.loc, f"{other!r} here"),)
             )
         seen[name.text] = (role, name)
 

@@ -1,7 +1,6 @@
 """What pragmas ask for, as records.
 
-Names are still words with a place: whether there is such a variable is known only to the
-code that builds the IR.
+A name is a word with a location: only the code that builds the IR knows the variables.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from appyc.errors import Loc
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A variable's name as it stands in a clause."""
+    """A variable's name in a clause."""
 
     text: str
     loc: Loc
@@ -33,7 +32,7 @@ class ReductionClause:
 class LoopPragma:
     """`parallel for`, `sequential for`, `simd` or `auto` with its clauses.
 
-    request: "parallel", "sequential", "simd" or "auto". `clause_locs` has the place of every
+    request: "parallel", "sequential", "simd" or "auto". `clause_locs` has the location of every
     clause that was written, by name.
     """
 

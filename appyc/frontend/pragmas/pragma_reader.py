@@ -1,4 +1,4 @@
-"""The words of a pragma, with their places, and the errors that stand at them."""
+"""The words of a pragma, with their positions, and errors located at them."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from appyc.frontend.source import Source
 
 @dataclass(frozen=True, slots=True)
 class PragmaText:
-    """What follows `#pragma`, continuation lines joined; `places` has line and column of each character."""
+    """What follows `#pragma`, continuation lines joined; `positions` has line and column of each character."""
 
     source: Source
     text: str
-    places: tuple[tuple[int, int], ...]
+    positions: tuple[tuple[int, int], ...]
     head: Loc
 
     def loc(self, start: int, end: int) -> Loc:
-        line, col = self.places[start]
-        return Loc(self.source.file, line, col, self.places[max(start, end - 1)][1] + 1)
+        line, col = self.positions[start]
+        return Loc(self.source.file, line, col, self.positions[max(start, end - 1)][1] + 1)
 
     def expression(self, start: int, end: int) -> ast.expr:
-        """The expression in text[start:end], its nodes placed where they stand in the file.
+        """The expression in text[start:end], its nodes with their locations in the file.
 
         Raises SyntaxError where it is none.
         """
         # In a bracket of its own the text may begin with a blank.
-        return self._placed(ast.parse(f"({self.text[start:end]})", mode="eval").body, start, 1)
+        return self._located(ast.parse(f"({self.text[start:end]})", mode="eval").body, start, 1)
 
     def subscript(self, start: int, end: int) -> ast.expr:
         """The same for what may stand in an index: a slice, most likely."""
         tree = ast.parse(f"_[{self.text[start:end]}]", mode="eval").body
         if not isinstance(tree, ast.Subscript):
             raise SyntaxError("not an index")
-        return self._placed(tree.slice, start, 2)
+        return self._located(tree.slice, start, 2)
 
-    def _placed(self, tree: ast.expr, start: int, lead: int) -> ast.expr:
+    def _located(self, tree: ast.expr, start: int, lead: int) -> ast.expr:
         data = b"_" * lead + self.text[start:].encode()
         shift = start - lead
 
-        def byte_place(offset: int, past: int) -> tuple[int, int]:
+        def byte_position(offset: int, past: int) -> tuple[int, int]:
             at = len(data[:offset].decode()) + shift - past
-            line, col = self.places[at]
+            line, col = self.positions[at]
             return line, len(self.source.line(line)[: col + past].encode())
 
         for node in ast.walk(tree):
             if isinstance(node, ast.expr):
                 end = node.end_col_offset or node.col_offset + 1
-                node.lineno, node.col_offset = byte_place(node.col_offset, 0)
-                node.end_lineno, node.end_col_offset = byte_place(end, 1)
+                node.lineno, node.col_offset = byte_position(node.col_offset, 0)
+                node.end_lineno, node.end_col_offset = byte_position(end, 1)
         return tree
 
 
@@ -76,7 +76,7 @@ _WORD = re.compile(r"=>|&&|\|\||[^\W\d]\w*|\d\w*|\S")
 
 
 class Reader:
-    """The words of a pragma, one after the other, and the errors that stand at them."""
+    """The words of a pragma, in order, and errors located at them."""
 
     def __init__(self, pragma: PragmaText) -> None:
         self.pragma = pragma

@@ -45,7 +45,7 @@ def read_pragmas(source: Source) -> dict[ast.stmt, Pragma]:
         return dict(source.pragmas)
     if not any("#" in line for line in source.lines):
         return {}
-    statements = _statements_by_place(source.ast)
+    statements = _statements_by_start(source.ast)
     out: dict[ast.stmt, Pragma] = {}
     for found in _find_pragmas(source):
         pragma = parse_pragma(found.text)
@@ -64,7 +64,7 @@ def read_pragmas(source: Source) -> dict[ast.stmt, Pragma]:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A pragma's text, and the place of the first word of code after it (None at the end)."""
+    """A pragma's text, and the position of the first word of code after it (None at the end)."""
 
     text: PragmaText
     next_code: tuple[int, int] | None
@@ -85,8 +85,8 @@ def _find_pragmas(source: Source) -> list[_Found]:
         text, at = _joined(source, tokens, at, body)
         code = next((t for t in tokens[at:] if t.type not in _NOT_CODE), None)
         ended = code is None or code.type == tokenize.ENDMARKER
-        place = None if ended or code is None else (_line(source, code), code.start[1])
-        out.append(_Found(text, place))
+        position = None if ended or code is None else (_line(source, code), code.start[1])
+        out.append(_Found(text, position))
     return out
 
 
@@ -135,17 +135,17 @@ def _joined(source: Source, tokens: list[tokenize.TokenInfo], at: int, body: int
     first = _without_remark(comment.string, body).rstrip("\\ ")
     head = Loc(source.file, first_line, first_col, first_col + len(first))
     text = ""
-    places: list[tuple[int, int]] = []
+    positions: list[tuple[int, int]] = []
     while True:
         string = comment.string.rstrip()
         continued = string.endswith("\\")
         part = _without_remark(string.removesuffix("\\"), body)[body:] + " "
         text += part
         line, col = _line(source, comment), comment.start[1]
-        places += [(line, col + body + i) for i in range(len(part))]
+        positions += [(line, col + body + i) for i in range(len(part))]
         at += 1
         if not continued:
-            return PragmaText(source, text, tuple(places), head), at
+            return PragmaText(source, text, tuple(positions), head), at
         while tokens[at].type == tokenize.NL:
             at += 1
         if tokens[at].type != tokenize.COMMENT or _line(source, tokens[at]) != line + 1:
@@ -169,7 +169,7 @@ def _without_remark(comment: str, body: int) -> str:
 # ---------------------------------------------------------------- binding
 
 
-def _statements_by_place(function: ast.FunctionDef) -> dict[tuple[int, int], ast.stmt]:
+def _statements_by_start(function: ast.FunctionDef) -> dict[tuple[int, int], ast.stmt]:
     """Statements by line and column of their first character; of several there, the outermost."""
     out: dict[tuple[int, int], ast.stmt] = {}
     for node in statements_in(function):

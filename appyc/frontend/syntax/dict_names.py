@@ -1,4 +1,4 @@
-"""Which names of a function stand for dicts that nobody else can have, so that their items may be stored anew.
+"""Which names of a function are bound to dicts that nothing else refers to, so that their items may be assigned.
 
     p = {"a": 1.5, "n": 3}              p_a, p_n = 1.5, 3
     for i in range(p["n"]):      ->     for i in range(p_n):
@@ -67,7 +67,7 @@ _LOOK = ("len", "sum", "min", "max", "any", "all", "enumerate", "zip")
 
 
 def _run_over(source: ast.expr) -> frozenset[ast.AST]:
-    """The name of the dict that is run over at once, so that nobody keeps its items."""
+    """The name of the dict that a loop iterates over directly, so that no other name is bound to its items."""
     match source:
         case ast.Name():
             return frozenset({source})

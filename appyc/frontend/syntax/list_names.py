@@ -3,7 +3,8 @@
 A name counts where every statement that binds it makes a new list (`[]`, `[0, 1]`, `[0] * n`, `list(...)`, a
 comprehension, a copy or a slice of another such list), and where it is only changed by its methods, indexed,
 stored into, run over, measured, tested, looked into, returned, or given to a library or a function of
-Python's that looks at the items. So no other name ever has the list, and nobody outside before the end.
+Python's that looks at the items. So no other name is bound to the list, and no other code
+has it before the function returns.
 """
 
 from __future__ import annotations

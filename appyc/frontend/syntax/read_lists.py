@@ -77,7 +77,7 @@ def _binds(node: ast.AST) -> Iterator[tuple[ast.Name, bool]]:
 
 
 def _items(value: ast.expr) -> Iterator[ast.expr]:
-    """The items of a list, or of those that it is put together from."""
+    """The items of a list, or of the lists that it is a concatenation of."""
     if isinstance(value, ast.List):
         yield from value.elts
     elif isinstance(value, ast.BinOp):

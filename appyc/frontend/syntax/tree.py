@@ -67,7 +67,7 @@ def statements_in(*roots: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def names_indexed(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that some subscript takes an item of at a place that is no constant."""
+    """The names that some subscript indexes with something that is no constant."""
     return frozenset(
         node.value.id
         for node in walk(function)

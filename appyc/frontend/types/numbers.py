@@ -20,9 +20,9 @@ from appyc.ir.types import DType
 class Either:
     """The integer types that a value may have, as the path tells that was taken.
 
-    dtypes: NumPy's. python: the least and the greatest of the Python ints that it may be. branches: the places of
-    the `if`s whose ways meet, innermost first. loop: the place of the loop of which the first iteration has another
-    type than the others.
+    dtypes: NumPy's. python: the least and the greatest of the Python ints that it may be. branches: the locations
+    of the `if`s whose paths join, innermost first. loop: the location of the loop of which the first
+    iteration has another type than the others.
     """
 
     dtypes: frozenset[DType]

@@ -68,12 +68,12 @@ class ArrayRef:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """An array that is described, not stored: `element` stands at the place `axes`, each of which
+    """An array that is described, not stored: `element` is its element at the index `axes`, each of which
     runs from 0 to its extent.
 
-    view: `element` is a load, and who assigns to the tensor assigns to that array. unsettled: whether it
-    is a view of the array that `element` loads from, or a copy, only strides would tell; so nobody may
-    come to see a difference. python: the elements are Python's own numbers, not yet in any array.
+    view: `element` is a load, and an assignment to the tensor stores into that array. unsettled: only
+    strides would tell whether it is a view of that array or a copy, so no program may depend on which.
+    python: the elements are Python's own numbers, not yet in any array.
     """
 
     axes: tuple[Symbol, ...]
@@ -288,9 +288,9 @@ class Conflict:
     """A name whose meaning depends on the path taken; it may not be read.
 
     unsupported: Python may do with it what compiled code cannot. array: the type and the number of axes of
-    the array that one path binds it to, where the others leave it unbound. loop: the place of a loop whose
-    iterations would agree, were the first of them not among them. branches: the places of the `if`s whose ways
-    meet here, innermost first.
+    the array that one path binds it to, where the others leave it unbound. loop: the location of a loop whose
+    iterations would agree, were the first of them not among them. branches: the locations of the `if`s whose
+    paths join here, innermost first.
     """
 
     reason: str
