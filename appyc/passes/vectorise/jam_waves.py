@@ -12,7 +12,8 @@
 Each row is a chain of dependent operations, whose latency bounds a loop over one row. The rows of a front are
 independent (`skew_loops` proves that), and the processor executes their chains at the same time. Vector lanes
 would have to gather from eight rows, which costs more than the arithmetic of most bodies; lanes are used where the body
-calls a mathematical function or is too large to be written eight times.
+calls a mathematical function, selects a value (a branch that is predicted wrong delays all chains), or is too large to
+be written eight times.
 
 Requires: the schedule has the skew of the nest. Only for C.
 
@@ -25,7 +26,20 @@ from dataclasses import dataclass, replace
 
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Binary, Compare, Expr, For, Function, If, Intrinsic, LoopMode, Stmt, Symbol, Var
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Expr,
+    For,
+    Function,
+    If,
+    Intrinsic,
+    LoopMode,
+    Select,
+    Stmt,
+    Symbol,
+    Var,
+)
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_written, substitute, walk
 from appyc.passes.node_builders import integer, shifted
@@ -84,8 +98,10 @@ class _Wave:
 
     def _wants_lanes(self) -> bool:
         nodes = list(walk(self.inner.body))
-        calls = any(isinstance(n, Intrinsic) and n.name in VECTOR_FUNCTIONS for n in nodes)
-        return calls or len(nodes) > LARGEST
+        dear = any(
+            isinstance(n, Select) or (isinstance(n, Intrinsic) and n.name in VECTOR_FUNCTIONS) for n in nodes
+        )
+        return dear or len(nodes) > LARGEST
 
     def _jammed(self, lo: Expr, hi: Expr, strip: Expr) -> Stmt:
         """Fronts in which each row has a column."""
