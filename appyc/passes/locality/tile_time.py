@@ -39,7 +39,6 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     CHAINS,
     Assign,
-    Binary,
     Compare,
     Expr,
     Extent,
@@ -64,7 +63,18 @@ from appyc.ir.visit import (
     scalars_written,
     substitute,
 )
-from appyc.passes.node_builders import integer, shifted, trip_count
+from appyc.passes.loop_ops.cut import cut
+from appyc.passes.node_builders import (
+    binary,
+    ceiling_quotient,
+    fresh_variables,
+    integer,
+    larger,
+    scaled,
+    shifted,
+    smaller,
+    trip_count,
+)
 from appyc.passes.pass_context import PassContext
 
 CACHE = 1 << 20
@@ -104,10 +114,6 @@ def tile_time(fn: Function, ctx: PassContext) -> Function:
 # ---------------------------------------------------------------- tiles
 
 
-def _binary(op: str, lhs: Expr, rhs: Expr) -> Expr:
-    return Binary(op, lhs, rhs, loc=rhs.loc)
-
-
 @dataclass(frozen=True, slots=True)
 class _Side:
     """The windows along an axis: the first coordinate, the elements of a window, and how many there are."""
@@ -131,7 +137,7 @@ class _Tiling:
         """Both versions, under the test that selects one."""
         loop, loc = self.time, self.time.loc
         trips = trip_count(loop.lo, loop.hi, 1)
-        tests = [Compare(">=", trips, _scaled(_threads(loc), 2), loc=loc),
+        tests = [Compare(">=", trips, scaled(_threads(loc), 2), loc=loc),
                  Compare(">", self._bytes(), number(CACHE), loc=loc)]  # fmt: skip
         size = " x ".join(str(self._window(axis)) for axis in self.axes)
         self.ctx.remark(
@@ -170,25 +176,25 @@ class _Tiling:
     def _tiled(self, trips: Expr) -> list[Stmt]:
         loc, out = self.time.loc, list[Stmt]()
         first, last = self._scalar("first", self.time.lo, out), self._scalar("last", self.time.hi, out)
-        most = _binary("max", _binary("//", trips, _threads(loc)), integer(1, loc))
-        height = self._scalar("height", _binary("min", most, integer(self._height, loc)), out)
-        strips = self._scalar("strips", _ceiling(trips, height), out)
+        most = larger(binary("//", trips, _threads(loc)), integer(1, loc))
+        height = self._scalar("height", smaller(most, integer(self._height, loc)), out)
+        strips = self._scalar("strips", ceiling_quotient(trips, height), out)
         sides = self._sides(height, out)
         wave, strip = self._variable("wave"), self._variable("strip")
         now, own = Var(wave, loc=loc), Var(strip, loc=loc)
         inner = [self._variable("window") for _ in sides[1:]]
-        windows = [_binary("-", now, _scaled(own, 2)), *(Var(var, loc=loc) for var in inner)]
+        windows: list[Expr] = [binary("-", now, scaled(own, 2)), *(Var(var, loc=loc) for var in inner)]
         body: list[Stmt] = []
-        begin = self._scalar("begin", _binary("+", first, _binary("*", own, height)), body)
-        end = _binary("min", _binary("+", begin, height), last)
+        begin = self._scalar("begin", binary("+", first, binary("*", own, height)), body)
+        end = smaller(binary("+", begin, height), last)
         body.append(self._steps(begin, end, sides, windows))
         for var, side in zip(reversed(inner), reversed(sides[1:]), strict=True):
             body = [For(var, integer(0, loc), side.count, 1, tuple(body), loc=loc)]
-        behind = _binary("//", shifted(_binary("-", now, sides[0].count), 2), integer(2, loc))
-        tiles = For(strip, _binary("max", behind, integer(0, loc)),
-                    _binary("min", shifted(_binary("//", now, integer(2, loc)), 1), strips), 1, tuple(body),
+        behind = binary("//", shifted(binary("-", now, sides[0].count), 2), integer(2, loc))
+        tiles = For(strip, larger(behind, integer(0, loc)),
+                    smaller(shifted(binary("//", now, integer(2, loc)), 1), strips), 1, tuple(body),
                     LoopMode.PARALLEL, private=_private(body), loc=loc)  # fmt: skip
-        waves = _binary("+", sides[0].count, _scaled(shifted(strips, -1), 2))
+        waves = binary("+", sides[0].count, scaled(shifted(strips, -1), 2))
         out.append(For(wave, integer(0, loc), waves, 1, (tiles,), loc=loc))
         return out
 
@@ -200,15 +206,15 @@ class _Tiling:
         for axis in reversed(self.axes):
             low, high = self._span(axis)
             start = self._scalar("low", low, out)
-            skew = _scaled(shifted(height, -1), axis.factor)
-            span = self._scalar("span", _binary("+", _binary("-", high, start), skew), out)
+            skew = scaled(shifted(height, -1), axis.factor)
+            span = self._scalar("span", binary("+", binary("-", high, start), skew), out)
             size: Expr = integer(self._window(axis), loc)
             if axis is self.axes[0] and sides:
                 usual = integer(prod(self._window(other) for other in self.axes[1:]), loc)
-                more = _binary("max", _binary("//", usual, here), integer(1, loc))
-                size = self._scalar("size", _binary("*", size, more), out)
-            here = _binary("*", here, _binary("max", _binary("min", size, span), integer(1, loc)))
-            sides.append(_Side(axis, start, size, self._scalar("windows", _ceiling(span, size), out)))
+                more = larger(binary("//", usual, here), integer(1, loc))
+                size = self._scalar("size", binary("*", size, more), out)
+            here = binary("*", here, larger(smaller(size, span), integer(1, loc)))
+            sides.append(_Side(axis, start, size, self._scalar("windows", ceiling_quotient(span, size), out)))
         return sides[::-1]
 
     def _span(self, axis: Axis) -> tuple[Expr, Expr]:
@@ -218,18 +224,18 @@ class _Tiling:
             low, high = (line.at, shifted(line.at, 1)) if line.loop is None else (line.loop.lo, line.loop.hi)
             lows.append(shifted(low, shift))
             highs.append(shifted(high, shift))
-        return reduce(_least, dict.fromkeys(lows)), reduce(_greatest, dict.fromkeys(highs))
+        return reduce(smaller, lows), reduce(larger, highs)
 
     def _steps(self, begin: Expr, end: Expr, sides: list[_Side], windows: list[Expr]) -> For:
         """The time steps of a tile, each with the parts of its nests in the tile's windows."""
         time, loc = self.time, self.time.loc
         step = self._variable(time.var.name)
-        elapsed = _binary("-", Var(step, loc=loc), begin)
+        elapsed = binary("-", Var(step, loc=loc), begin)
         body: list[Stmt] = []
         edges: list[Expr] = []
         for side, window in zip(sides, windows, strict=True):
-            edge = _binary("+", side.low, _binary("*", window, side.size))
-            edges.append(self._scalar("edge", _binary("-", edge, _scaled(elapsed, side.axis.factor)), body))
+            edge = binary("+", side.low, binary("*", window, side.size))
+            edges.append(self._scalar("edge", binary("-", edge, scaled(elapsed, side.axis.factor)), body))
         nests = 0
         for stmt in time.body:
             part = stmt
@@ -243,13 +249,13 @@ class _Tiling:
         """The iterations of a nest in the windows that start at the edges."""
         for side, edge in zip(sides, edges, strict=True):
             line, start = side.axis.lines[position], shifted(edge, -side.axis.shifts[position])
-            end = _binary("+", start, side.size)
+            end = binary("+", start, side.size)
             if line.loop is None:
                 here = self._variable("here")
-                low, high = _binary("max", line.at, start), _binary("min", shifted(line.at, 1), end)
+                low, high = larger(line.at, start), smaller(shifted(line.at, 1), end)
                 nest = For(here, low, high, 1, (nest,), loc=nest.loc)
                 continue
-            nest = rewrite(nest, partial(_within, line.loop.var, start, end))
+            nest = rewrite(nest, partial(_cut_loop, line.loop.var, start, end))
         return self._copy(nest)
 
     # ------------------------------------------------------------ names
@@ -266,7 +272,7 @@ class _Tiling:
 
     def _copy(self, nest: Stmt) -> Stmt:
         """The nest with loop variables, and verdicts, of its own."""
-        fresh = {n.var: self.names.fresh(n.var.name, n.var.type) for n in loops_of(nest)}
+        fresh = fresh_variables(nest, self.names)
         for old, new in fresh.items():
             if old in self.ctx.verdicts:
                 self.ctx.verdicts[new] = replace(self.ctx.verdicts[old], var=new)
@@ -275,31 +281,12 @@ class _Tiling:
 
 
 def _threads(loc: Loc) -> Expr:
-    return _binary("//", Workers(loc=loc), integer(CHAINS, loc))
-
-
-def _within(var: Symbol, start: Expr, end: Expr, node: Node) -> Node:
-    """The iterations of the loop over `var` from `start` to `end`; other nodes as they are."""
-    if not isinstance(node, For) or node.var != var:
-        return node
-    return replace(node, lo=_binary("max", node.lo, start), hi=_binary("min", node.hi, end))
+    return binary("//", Workers(loc=loc), integer(CHAINS, loc))
 
 
 def _private(body: list[Stmt]) -> tuple[Symbol, ...]:
     return tuple(sorted(scalars_written(body), key=lambda symbol: symbol.uid))
 
 
-def _scaled(value: Expr, factor: int) -> Expr:
-    return value if factor == 1 else _binary("*", value, integer(factor, value.loc))
-
-
-def _ceiling(count: Expr, size: Expr) -> Expr:
-    return _binary("//", _binary("+", count, shifted(size, -1)), size)
-
-
-def _least(lhs: Expr, rhs: Expr) -> Expr:
-    return _binary("min", lhs, rhs)
-
-
-def _greatest(lhs: Expr, rhs: Expr) -> Expr:
-    return _binary("max", lhs, rhs)
+def _cut_loop(var: Symbol, start: Expr, end: Expr, node: Node) -> Node:
+    return cut(node, start, end) if isinstance(node, For) and node.var == var else node

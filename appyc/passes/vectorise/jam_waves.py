@@ -27,7 +27,6 @@ from dataclasses import dataclass, replace
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
-    Binary,
     Compare,
     Expr,
     For,
@@ -42,7 +41,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_written, substitute, walk
-from appyc.passes.node_builders import integer, shifted
+from appyc.passes.node_builders import binary, integer, larger, scaled, shifted, smaller
 from appyc.passes.pass_context import PassContext
 
 ROWS = 8
@@ -93,7 +92,7 @@ class _Wave:
         if not self._wants_lanes():
             is_whole = Compare("<=", shifted(row, ROWS), bottom, loc=loc)
             middle = If(is_whole, (self._jammed(whole, last, row),), (some(whole, last),), loc=loc)
-            body = (some(first, whole), middle, some(_binary("max", whole, last), end))
+            body = (some(first, whole), middle, some(larger(whole, last), end))
         return For(strip, top, bottom, ROWS, body, loc=loc)
 
     def _wants_lanes(self) -> bool:
@@ -118,15 +117,15 @@ class _Wave:
         """Fronts in which some rows of the strip have a column: `first <= front - skew * row < last`."""
         front, i = self.names.fresh("front", DType.INT64), self.names.fresh(self.outer.var.name, DType.INT64)
         now = Var(front, loc=self.inner.loc)
-        row = _binary("-", Var(i, loc=self.inner.loc), strip)
-        column = _binary("-", now, _binary("*", row, integer(self.skew, row.loc)))
+        row = binary("-", Var(i, loc=self.inner.loc), strip)
+        column = binary("-", now, scaled(row, self.skew))
         here: dict[Symbol, Expr] = {self.outer.var: Var(i, loc=self.inner.loc), self.inner.var: column}
-        least = self._quotient(_binary("-", now, shifted(last, -self.skew)))
-        most = shifted(self._quotient(_binary("-", now, first)), 1)
+        least = self._quotient(binary("-", now, shifted(last, -self.skew)))
+        most = shifted(self._quotient(binary("-", now, first)), 1)
         rows = For(
             i,
-            _binary("+", strip, _binary("max", least, integer(0, row.loc))),
-            _binary("min", _binary("+", strip, _binary("min", most, integer(ROWS, row.loc))), bottom),
+            binary("+", strip, larger(least, integer(0, row.loc))),
+            smaller(binary("+", strip, smaller(most, integer(ROWS, row.loc))), bottom),
             1,
             tuple(substitute(stmt, here) for stmt in self.inner.body),
             LoopMode.SIMD if self._wants_lanes() else LoopMode.SEQUENTIAL,
@@ -136,8 +135,4 @@ class _Wave:
         return For(front, lo, hi, 1, (rows,), loc=self.inner.loc)
 
     def _quotient(self, value: Expr) -> Expr:
-        return _binary("//", value, integer(self.skew, value.loc))
-
-
-def _binary(op: str, lhs: Expr, rhs: Expr) -> Binary:
-    return Binary(op, lhs, rhs, loc=rhs.loc)
+        return binary("//", value, integer(self.skew, value.loc))
