@@ -26,7 +26,7 @@ from appyc.compiler.fallback import (
 )
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
 from appyc.compiler.versions import Request, Version, call_values, is_stored, make_version, request
-from appyc.compiler.waiting import Compilations, Notice, is_short
+from appyc.compiler.waiting import Compilations, is_short
 from appyc.errors import (
     CompileError,
     DependenceError,
@@ -429,9 +429,7 @@ class JitFunction(Entry):
         with self._compilations.lock:
             found = self._find(wanted, named)
             if found is None:
-                location = f"{self._snippet.file}:{self._snippet.first_line}"
-                with Notice(self.__qualname__, location):
-                    found = self._make(wanted, may_split=may_split)
+                found = self._make(wanted, may_split=may_split)
                 self._sizes.setdefault(wanted.key, sizes_of(named))
                 versions = [found, *self._versions.get(wanted.key, ())]
                 self._versions[wanted.key] = versions

@@ -25,6 +25,7 @@ from appyc.compiler.analyse import (
     analyse_units,
     simplified,
 )
+from appyc.compiler.waiting import Notice
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_of, find, plain_form, python_function
 from appyc.frontend.source import Source, capture, read_source
@@ -71,9 +72,9 @@ class CpuCompiler:
         key = self._key(arguments, objects, "plain" if plain else "usual")
         if (found := self._found(key, objects)) is not None:
             return found
-        if plain:
-            return self._build(self._simplified(arguments, objects), key, plain)
-        return self._build(analyse(self.fn, self.source, arguments, objects, self.options), key, plain)
+        with Notice(self.fn, self.source):
+            make = simplified if plain else analyse
+            return self._build(make(self.fn, self.source, arguments, objects, self.options), key, plain)
 
     def shared_version(
         self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], sharing: Sharing
@@ -82,8 +83,9 @@ class CpuCompiler:
         key = self._key(arguments, objects, repr(sharing))
         if (found := self._found(key, objects)) is not None:
             return found
-        shared = analyse_shared(self._simplified(arguments, objects), sharing)
-        return None if shared is None else self._build(shared, key, plain=False)
+        with Notice(self.fn, self.source):
+            shared = analyse_shared(self._simplified(arguments, objects), sharing)
+            return None if shared is None else self._build(shared, key, plain=False)
 
     def unit_version(
         self,
@@ -95,8 +97,9 @@ class CpuCompiler:
         key = self._key(arguments, objects, f"lengths of 1: {sorted(units)}")
         if (found := self._found(key, objects)) is not None:
             return found
-        analysed = analyse_units(self._simplified(arguments, objects), units)
-        return None if analysed is None else self._build(analysed, key, plain=False)
+        with Notice(self.fn, self.source):
+            analysed = analyse_units(self._simplified(arguments, objects), units)
+            return None if analysed is None else self._build(analysed, key, plain=False)
 
     def _simplified(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object]) -> Analysed:
         return simplified(self.fn, self.source, arguments, objects, self.options)

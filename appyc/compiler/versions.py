@@ -219,9 +219,8 @@ def _cpu_version(
     usual_kernel = _dispatched(fn, usual, wanted)
 
     def made_later(make: Callable[..., T | None], *args: Any, **keywords: Any) -> T | None:
-        """A version that a call turns out to need; compiling it is reported on stderr if it takes long."""
-        with Notice(fn.__qualname__, f"{source.file}:{source.first_line}"):
-            return _attempt(partial(make, wanted.types, wanted.objects, *args, **keywords), on_defect)
+        """A version that a call turns out to need."""
+        return _attempt(partial(make, wanted.types, wanted.objects, *args, **keywords), on_defect)
 
     @cache
     def plain() -> CpuVersion | None:
@@ -408,10 +407,11 @@ def _gpu_version(
     from appyc.compiler.triton_kernels import gpu_runner  # noqa: PLC0415  (Triton is optional)
     from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
 
-    analysed = analyse(fn, source, wanted.types, wanted.objects, options)
-    if analysed.function.callees:
+    with Notice(fn, source):
+        analysed = analyse(fn, source, wanted.types, wanted.objects, options)
+        runner = None if analysed.function.callees else gpu_runner(analysed, wanted.target)
+    if runner is None:
         return _host_version(fn, source, wanted, options, add, on_defect)
-    runner = gpu_runner(analysed, wanted.target)
     stored = arrays_written(analysed.function)
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)
     undonated = _undonated(fn, source, wanted, options, on_defect)

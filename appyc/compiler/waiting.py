@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager, suppress
 from math import inf
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import TextIO
 
 from appyc.frontend.source import Source
@@ -34,8 +34,8 @@ SHORT_CALL = 1.0
 class Notice:
     """Says on stderr that a function is being compiled, from a second on; a terminal shows how long it has taken."""
 
-    def __init__(self, name: str, location: str) -> None:
-        self._text = f"appyc: compiling {name} ({location}) ..."
+    def __init__(self, fn: FunctionType, source: Source) -> None:
+        self._text = f"appyc: compiling {fn.__qualname__} ({source.file}:{source.first_line}) ..."
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
 

@@ -16,6 +16,7 @@ import appyc
 from appyc.api import JitFunction
 from appyc.compiler import waiting
 from appyc.compiler.waiting import Notice
+from appyc.frontend.source import capture, read_source
 
 SECONDS = 60.0
 
@@ -169,7 +170,7 @@ def shown(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, *, soon: float, 
     monkeypatch.setattr(waiting, "NOTICE_AFTER", soon)
     monkeypatch.setattr(waiting, "_TICK", 0.01)
     monkeypatch.setattr("sys.stderr", stream)
-    with Notice("f", "x.py:3"):
+    with Notice(add_up, read_source(capture(add_up))):
         threading.Event().wait(seconds)
     return stream.getvalue()
 
@@ -177,13 +178,14 @@ def shown(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, *, soon: float, 
 def test_one_line_says_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPYC_PROGRESS", "1")
     found = shown(io.StringIO(), monkeypatch, soon=0.0, seconds=0.2)
-    assert found == "appyc: compiling f (x.py:3) ...\n"
+    assert found == f"appyc: compiling add_up ({__file__}:{add_up.__code__.co_firstlineno}) ...\n"
 
 
 def test_a_terminal_shows_how_long_and_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPYC_PROGRESS", "1")
     found = shown(Terminal(), monkeypatch, soon=0.0, seconds=0.2)
-    assert "\rappyc: compiling f (x.py:3) ... 0 s" in found
+    assert found.startswith("\rappyc: compiling add_up (")
+    assert ") ... 0 s\r" in found
     assert "\n" not in found
     assert found.endswith(" \r")
 
@@ -208,6 +210,16 @@ def test_versions_that_later_calls_need_are_told_of_too(monkeypatch, capsys):
     monkeypatch.setattr(waiting, "NOTICE_AFTER", 0.0)
     shifted(values[1:], values[:-1])
     assert "appyc: compiling test_versions_that_later_calls_need" in capsys.readouterr().err
+
+
+def test_what_is_in_the_cache_starts_no_thread(monkeypatch, tmp_path):
+    monkeypatch.setenv("APPYC_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("APPYC_PROGRESS", "1")
+    appyc.jit(target="cpu")(add_up)(10)
+    started = []
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: started.append(thread.name))
+    assert appyc.jit(target="cpu")(add_up)(10) == 45
+    assert started == []
 
 
 def test_a_program_that_ends_before_its_function_is_compiled_leaves_it_in_the_cache(tmp_path):
