@@ -17,7 +17,7 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.ir.nodes import Expr, For, Function, Stmt, Symbol
 from appyc.ir.types import DType
 from appyc.ir.verify import verify
-from appyc.passes.locality.band_order import in_order
+from appyc.passes.loop_ops.interchange import interchange
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
@@ -143,7 +143,7 @@ def test_an_order_that_is_legal_gives_what_the_written_one_gives(seen: Counter[s
     for order in band.orders():
         if band.broken(order, exact=False) is not None:
             continue
-        nest = in_order(fn, loops, order, legality)
+        nest = interchange(fn, loops, order, legality)
         if nest is None:
             continue
         new = replace(fn, body=(nest,))

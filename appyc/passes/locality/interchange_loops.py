@@ -29,24 +29,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appyc.analysis.accesses.accesses import Access, own_statements
+from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.cost.loop_order import Cost, OrderCosts
-from appyc.analysis.dependences.bands import MAX_LOOPS, Band, Order, band_of
+from appyc.analysis.dependences.bands import MAX_LOOPS, Order, band_of
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.ir.nodes import (
-    Alloc,
-    Break,
     For,
     Function,
-    Load,
     Stmt,
     Symbol,
-    While,
 )
-from appyc.ir.raising import raises_itself
-from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
-from appyc.passes.locality.band_order import in_order
+from appyc.ir.visit import loops_of, map_loops
+from appyc.passes.loop_ops.interchange import interchange
+from appyc.passes.loop_ops.nests import keeps_sums, perfect_nest, why_not_permute
 from appyc.passes.pass_context import PassContext
 
 
@@ -72,23 +68,16 @@ def _bands(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[tuple[
     out: list[tuple[tuple[For, ...], tuple[For, ...]]] = []
     for stmt in body:
         if isinstance(stmt, For):
-            chain = _chain(stmt)
+            chain = perfect_nest(stmt)
             kept = _marked(chain)
             free, within = chain[kept:][-MAX_LOOPS:], (*around, *chain)
-            if len(free) > 1 and _is_movable(free):
+            if len(free) > 1:
                 out.append((free, within[: -len(free)]))
             out += _bands(chain[-1].body, within)
             continue
         for name in ("body", "then", "orelse"):
             out += _bands(getattr(stmt, name, ()), around)
     return out
-
-
-def _chain(loop: For) -> tuple[For, ...]:
-    chain = [loop]
-    while len(chain[-1].body) == 1 and isinstance(inner := chain[-1].body[0], For):
-        chain.append(inner)
-    return tuple(chain)
 
 
 def _marked(chain: tuple[For, ...]) -> int:
@@ -99,17 +88,6 @@ def _marked(chain: tuple[For, ...]) -> int:
             kept = place + loop.clauses.collapse
     inside = any(loop.clauses is not None for loop in loops_of(chain[-1].body))
     return len(chain) if inside else kept
-
-
-def _is_movable(loops: tuple[For, ...]) -> bool:
-    """Whether nothing in the band can raise or leave it, and the bounds mean the same everywhere in it."""
-    body = loops[-1].body
-    bounds = [bound for loop in loops for bound in (loop.lo, loop.hi)]
-    if any(isinstance(node, Load) for node in walk(bounds)) or scalars_read(bounds) & scalars_written(body):
-        return False
-    if any(isinstance(stmt, Break) for stmt in own_statements(body)):
-        return False
-    return not any(raises_itself(n) or isinstance(n, Alloc | While) for n in walk((*bounds, *body)))
 
 
 # ---------------------------------------------------------------- one nest
@@ -128,22 +106,21 @@ def _reordered(
     fn: Function, loops: tuple[For, ...], around: tuple[For, ...], legality: Legality, ctx: PassContext
 ) -> For | None:
     """The band in a better order; None where there is none."""
-    if not _may_scalars_move(loops, legality, ctx):
+    exact = ctx.options.exact
+    if why_not_permute(loops, legality, exact=exact) is not None:
         return None
     band = band_of(legality, loops)
     if band is None:
         return None
+    exact = exact and keeps_sums(band)
     costs = OrderCosts(band, ctx.options.on_gpu, has_threads(around, legality))
-    choices = [
-        _Choice(order, costs.of(order), band.broken(order, exact=_rounds(band, ctx)))
-        for order in band.orders()
-    ]
+    choices = [_Choice(order, costs.of(order), band.broken(order, exact=exact)) for order in band.orders()]
     written = choices[0]
     better = sorted((c for c in choices[1:] if c.cost.is_worth(written.cost)), key=lambda c: c.cost)
     for choice in better:
         if choice.broken is not None:
             continue
-        new = in_order(fn, loops, choice.order, legality)
+        new = interchange(fn, loops, choice.order, legality)
         if new is None:
             ctx.missed(
                 loops[0].loc,
@@ -158,24 +135,6 @@ def _reordered(
     if better and better[0].broken is not None and better[0].cost.distance < written.cost.distance:
         _tell_why_not(loops, better[0], ctx)
     return None
-
-
-def _may_scalars_move(loops: tuple[For, ...], legality: Legality, ctx: PassContext) -> bool:
-    scalars = legality.scalars[loops[0].var]
-    if scalars.carried or scalars.last:
-        return False
-    return not (ctx.options.exact and any(_is_rounding(r.op, r.symbol) for r in scalars.reductions))
-
-
-def _rounds(band: Band, ctx: PassContext) -> bool:
-    """Whether sums that iterations share have to keep their order."""
-    return ctx.options.exact and any(
-        _is_rounding(d.conflict.source.op, d.conflict.source.array) for d in band.directions
-    )
-
-
-def _is_rounding(op: str, symbol: Symbol) -> bool:
-    return op in ("+", "*") and not symbol.dtype.is_integer
 
 
 def has_threads(around: tuple[For, ...], legality: Legality) -> bool:

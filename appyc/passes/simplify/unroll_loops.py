@@ -19,27 +19,20 @@ unrolled, or that are adjacent to one; bodies that would become too long.
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import eq, ge, gt, le, lt, ne
 
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir.nodes import (
     Alloc,
-    Binary,
     Break,
-    Compare,
-    Const,
     Continue,
     For,
     Function,
-    Node,
     Stmt,
     Symbol,
     While,
 )
-from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_blocks, map_loops, rewrite_all, statements, substitute, walk
-from appyc.passes.checks.guard_assumptions import folded
-from appyc.passes.node_builders import integer, shifted, truth
+from appyc.ir.visit import loops_of, map_blocks, map_loops, statements, walk
+from appyc.passes.loop_ops.unroll import trips_of, written_out
 from appyc.passes.pass_context import PassContext
 
 MOST_TRIPS = 9
@@ -47,8 +40,6 @@ MOST_TRIPS = 9
 
 MOST_NODES = 800
 """The most IR nodes of the enclosing loop's body after unrolling."""
-
-_COMPARED = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def unroll_loops(fn: Function, ctx: PassContext) -> Function:
@@ -64,7 +55,9 @@ def unroll_loops(fn: Function, ctx: PassContext) -> Function:
         if any(isinstance(n, Break | Continue) for n in statements(body)) or _size(body) > MOST_NODES:
             return loop
         for short in inner:
-            ctx.remark(short.loc, f"{named(short)}: its {len(_values(short))} iterations are written out")
+            ctx.remark(
+                short.loc, f"{named(short)}: its {len(trips_of(short) or ())} iterations are written out"
+            )
         return replace(loop, body=body)
 
     return map_loops(fn, rule)
@@ -87,48 +80,16 @@ def _size(body: tuple[Stmt, ...]) -> int:
 
 
 def _may_be_written_out(loop: For) -> bool:
-    if not isinstance(loop.lo, Const) or not isinstance(loop.hi, Const):
-        return False
-    return len(_values(loop)) <= MOST_TRIPS and not any(isinstance(n, Alloc) for n in statements(loop.body))
-
-
-def _values(loop: For) -> range:
-    assert isinstance(loop.lo, Const)
-    assert isinstance(loop.hi, Const)
-    return range(int(loop.lo.value.real), int(loop.hi.value.real), loop.step)
+    values = trips_of(loop)
+    small = values is not None and len(values) <= MOST_TRIPS
+    return small and not any(isinstance(n, Alloc) for n in statements(loop.body))
 
 
 def _written_out(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for stmt in body:
         if isinstance(stmt, For):
-            inner = _written_out(stmt.body)
-            for value in _values(stmt):
-                out += _iteration(inner, stmt.var, value)
+            out += written_out(stmt, _written_out(stmt.body))
         else:
             out.append(map_blocks(stmt, _written_out))
     return tuple(out)
-
-
-def _iteration(body: tuple[Stmt, ...], var: Symbol, value: int) -> list[Stmt]:
-    """The statements for one value of a loop's variable, up to where they go on to the next one."""
-    out: list[Stmt] = []
-    for stmt in body:
-        for new in rewrite_all((substitute(stmt, {var: integer(value, stmt.loc)}),), _put_together):
-            if isinstance(new, Continue):
-                return out
-            out.append(new)
-    return out
-
-
-def _put_together(node: Node) -> Node | tuple[Node, ...]:
-    """Constants that a constant index brings together, and what follows from conditions that it decides."""
-    match node:
-        case Binary("+", lhs, Const(value=int(number))) if node.dtype is DType.INT64:
-            return shifted(lhs, number)
-        case Binary("+", Const(value=int(number)), rhs) if node.dtype is DType.INT64:
-            return shifted(rhs, number)
-        case Compare(op, Const(value=int(lhs)), Const(value=int(rhs))):
-            return truth(bool(_COMPARED[op](lhs, rhs)), node.loc)
-        case _:
-            return folded(node)

@@ -1,12 +1,18 @@
-"""Permutes the loops of a band and computes their new bounds.
+"""Interchange: permutes the loops of a perfect nest, and computes their new bounds.
 
     for i in range(n):                        for j in range(n - 1):
         for j in range(i):           ->           for i in range(j + 1, n):
             ...                                       ...
 
-The iterations of the band are one set of integers. The range of a loop, for given values of
+The iterations of the nest are one set of integers. The range of a loop, for given values of
 the enclosing loops, is the projection of the set: the variables of inner loops are existentially quantified.
 Bounds that depend only on loops which still enclose theirs keep their expressions.
+
+Legal where every direction vector stays lexicographically positive (`analysis/dependences/bands.py`), and where no
+iteration raises, leaves the nest, or hands on a scalar.
+
+Does not handle: statements between the loops; steps other than 1 and -1 where bounds depend on a loop that is moved
+inwards; bounds that are not a single polyhedron, such as `range(max(i, j))`.
 """
 
 from __future__ import annotations
@@ -19,13 +25,21 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.sets.conditions import bounds_of
 from appyc.ir.nodes import Expr, For, Function
 from appyc.ir.visit import scalars_read, scalars_written
+from appyc.passes.loop_ops.nests import Refusal, why_not_reorder
 from appyc.passes.node_builders import shifted
 
 Bounds = list[tuple[Expr, Expr]]
 
 
-def in_order(fn: Function, loops: tuple[For, ...], order: Order, legality: Legality) -> For | None:
-    """The band in that order, whether that is legal or not; None where its bounds cannot be written."""
+def why_not_interchange(
+    loops: tuple[For, ...], order: Order, legality: Legality, *, exact: bool
+) -> Refusal | None:
+    """exact: sums of floats keep their order."""
+    return why_not_reorder(loops, legality, lambda direction: not direction.is_kept(order), exact=exact)
+
+
+def interchange(fn: Function, loops: tuple[For, ...], order: Order, legality: Legality) -> For | None:
+    """The nest in that order, whether that is legal or not; None where its bounds cannot be written."""
     bounds = _bounds(fn, loops, order, legality)
     if bounds is None:
         return None
