@@ -112,8 +112,10 @@ def vectorise_outer_loops(fn: Function, ctx: PassContext) -> Function:
                 return masked
         if loop.mode is LoopMode.SEQUENTIAL or not made:
             return loop
-        new = (scalars_written(loop.body) & made) - set(loop.private)
-        return replace(loop, private=(*loop.private, *sorted(new, key=lambda s: s.uid)))
+        written = scalars_written(loop.body)
+        left = tuple(symbol for symbol in loop.private if symbol in written)  # complex ones are split inside
+        new = sorted((written & made) - {*left}, key=lambda symbol: symbol.uid)
+        return replace(loop, private=(*left, *new))
 
     masked = map_loops(fn, rule)
     return replace(masked, schedule=fn.schedule.updated(decided)) if decided else masked
