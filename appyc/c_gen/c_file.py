@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.c_gen.c_function import arrays_gone, emit_function, emit_release
-from appyc.c_gen.c_module import FunctionContext, ModuleContext, can_fault, parameters_of_array
+from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_array
 from appyc.c_gen.callee_functions import MAX_DEPTH, activation_bytes, callee_names, emit_callee
 from appyc.c_gen.captures import outside_symbols, perfect_nest
 from appyc.c_gen.draw_text import KEEP_CHOICES
@@ -28,6 +28,7 @@ from appyc.c_gen.translation_units import Definition, File, cut
 from appyc.ir.abi import FaultSite, FrameLayout, Status, frame_layout
 from appyc.ir.draw_functions import OF_PYTHON
 from appyc.ir.nodes import Alloc, Apart, Ascending, Const, Draw, For, Function, Load, Stmt, Symbol, While
+from appyc.ir.raising import can_fault
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import children, symbols_of, walk
 from appyc.options import Options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from appyc.c_gen.text.c_helpers import Helpers
@@ -12,15 +12,11 @@ from appyc.c_gen.text.c_writer import Writer
 from appyc.c_gen.translation_units import Definition
 from appyc.errors import Loc
 from appyc.ir.abi import FaultSite
-from appyc.ir.nodes import Alloc, Binary, Call, Const, Fail, For, Function, Load, Node, Store, Symbol, Update
-from appyc.ir.raising import is_never_negative, overflow_error, traps_overflow
+from appyc.ir.nodes import For, Function, Symbol
+from appyc.ir.raising import overflow_error
 from appyc.ir.schedule import UNSCHEDULED, Schedule
 from appyc.ir.types import Layout
-from appyc.ir.visit import walk
 from appyc.options import Options
-
-CHECKED = {"+": "add", "-": "sub", "*": "mul", "<<": "shift", "**": "power"}
-"""Operators of integers that have forms which must not wrap, and the names of those."""
 
 
 @dataclass(slots=True)
@@ -128,41 +124,6 @@ class FunctionContext:
             f"{raise_fault}(fault, {self.module.fault(error, message, loc)}, {value}, {extent});"
         )
         self.writer.line("goto leave;")
-
-
-def can_fault(node: Node | Sequence[Node]) -> bool:
-    """True where running the node may end the program with an exception."""
-    return any(_is_fault_site(n) for n in walk(node))
-
-
-def _is_fault_site(node: Node) -> bool:
-    match node:
-        case Load() | Store():
-            return node.checked
-        case Update():
-            return node.checked and bool(node.index)
-        case Alloc():
-            return not node.in_frame
-        case Fail() | Call():
-            return True
-        case Binary():
-            return divisor_may_be_zero(node) or exponent_may_be_negative(node) or traps_overflow(node)
-        case _:
-            return False
-
-
-def divisor_may_be_zero(node: Binary) -> bool:
-    """True for a division that must raise where its divisor is 0."""
-    if not node.trap or node.op not in ("/", "//", "%"):
-        return False
-    return not (isinstance(node.rhs, Const) and node.rhs.value != 0)
-
-
-def exponent_may_be_negative(node: Binary) -> bool:
-    """True for an integer power whose exponent may be negative, which NumPy refuses."""
-    if node.op != "**" or node.dtype.kind != "i":
-        return False
-    return not is_never_negative(node.rhs)
 
 
 def parameters_of_array(ctx: ModuleContext, array: Symbol, *, apart: bool = True) -> list[tuple[str, str]]:

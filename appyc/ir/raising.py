@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from appyc.errors import LeftToPython
-from appyc.ir.nodes import Binary, Call, Const, Draw, Expr, Fail, Function, Load, Node, Store, Update
+from appyc.ir.nodes import (
+    Alloc,
+    Binary,
+    Call,
+    Const,
+    Draw,
+    Expr,
+    Fail,
+    Function,
+    Load,
+    Node,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)  # fmt: skip
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, walk
 
@@ -60,3 +75,51 @@ def is_never_negative(expr: Expr) -> bool:
 def may_raise(node: Node | Iterable[Node]) -> bool:
     """Whether the node, one of several, or something below may raise."""
     return any(raises_itself(n) for n in walk(node))
+
+
+# ---------------------------------------------------------------- of code in C
+
+CHECKED = {"+": "add", "-": "sub", "*": "mul", "<<": "shift", "**": "power"}
+"""Operators of integers that have forms which must not wrap, and the names of those."""
+
+
+def can_fault(node: Node | Sequence[Node]) -> bool:
+    """True where running the node may end the program with an exception."""
+    return any(_is_fault_site(n) for n in walk(node))
+
+
+def _is_fault_site(node: Node) -> bool:
+    match node:
+        case Load() | Store():
+            return node.checked
+        case Update():
+            return node.checked and bool(node.index)
+        case Alloc():
+            return not node.in_frame
+        case Fail() | Call():
+            return True
+        case Binary():
+            return divisor_may_be_zero(node) or exponent_may_be_negative(node) or traps_overflow(node)
+        case _:
+            return False
+
+
+def divisor_may_be_zero(node: Binary) -> bool:
+    """True for a division that must raise where its divisor is 0."""
+    if not node.trap or node.op not in ("/", "//", "%"):
+        return False
+    return not (isinstance(node.rhs, Const) and node.rhs.value != 0)
+
+
+def exponent_may_be_negative(node: Binary) -> bool:
+    """True for an integer power whose exponent may be negative, which NumPy refuses."""
+    if node.op != "**" or node.dtype.kind != "i":
+        return False
+    return not is_never_negative(node.rhs)
+
+
+def is_invariant(expr: Expr, written: set[Symbol]) -> bool:
+    """True for an expression of scalars and extents that `written` does not change."""
+    return not can_fault(expr) and not any(
+        isinstance(n, Load) or (isinstance(n, Var) and n.symbol in written) for n in walk(expr)
+    )

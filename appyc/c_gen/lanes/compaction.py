@@ -29,11 +29,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from appyc.c_gen.c_module import FunctionContext, can_fault
+from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import flag_bits
 from appyc.c_gen.text.c_expressions import element, expression
 from appyc.c_gen.text.c_types import storage_type
 from appyc.ir.nodes import Binary, Cast, Const, Expr, For, If, Load, Logical, Stmt, Store, Symbol, Update, Var
+from appyc.ir.raising import can_fault
 from appyc.ir.types import Layout
 from appyc.ir.visit import scalars_read, walk
 

@@ -43,11 +43,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from appyc.c_gen.c_module import can_fault
 from appyc.c_gen.lanes.lane_plan import LaneCheck, is_block_of, is_independent, plan_lanes
 from appyc.c_gen.lanes.simd import why_not_simd
-from appyc.c_gen.text.loop_bounds import is_invariant
 from appyc.ir.nodes import Assign, For, If, Load, LoopMode, Stmt, Store, Symbol, Update, Var
+from appyc.ir.raising import can_fault, is_invariant
 from appyc.ir.visit import scalars_written, walk
 
 MAX_SUMS = 4

@@ -26,9 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from appyc.c_gen.c_module import can_fault
 from appyc.c_gen.lanes.simd import why_not_simd
-from appyc.c_gen.text.loop_bounds import is_invariant
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -44,6 +42,7 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
+from appyc.ir.raising import can_fault, is_invariant
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import scalars_read, scalars_written, walk
 

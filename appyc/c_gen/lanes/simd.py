@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from appyc.c_gen.c_module import FunctionContext, can_fault
+from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_types import c_type, constant
 from appyc.ir.nodes import Alloc, Break, For, If, Load, LoopMode, Node, Reduction, Stmt, Symbol, Update, While
+from appyc.ir.raising import can_fault
 from appyc.ir.visit import scalars_written, symbols_of, walk
 
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}

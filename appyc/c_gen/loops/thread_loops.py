@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from appyc.c_gen.array_copies import ArrayCopies, emit_allocation, emit_combination, emit_own, emit_release
 from appyc.c_gen.c_function import emit_function
-from appyc.c_gen.c_module import FunctionContext, can_fault, parameters_of_array
+from appyc.c_gen.c_module import FunctionContext, parameters_of_array
 from appyc.c_gen.captures import Captures, captures_of, perfect_nest
 from appyc.c_gen.lanes.nontemporal_stores import emit_choice, has_streams
 from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
@@ -29,6 +29,7 @@ from appyc.c_gen.profiled_loops import emit_end, emit_start
 from appyc.c_gen.text.c_expressions import combine, expression
 from appyc.c_gen.text.c_types import c_type, partial_start
 from appyc.ir.nodes import For, LoopMode, Reduction, Symbol, Update
+from appyc.ir.raising import can_fault
 from appyc.ir.visit import scalars_written, walk
 
 

@@ -27,10 +27,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from appyc.c_gen.c_module import FunctionContext, can_fault
+from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private, why_not_simd
 from appyc.c_gen.text.c_expressions import expression
-from appyc.c_gen.text.loop_bounds import is_invariant
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -49,6 +48,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.raising import can_fault, is_invariant
 from appyc.ir.visit import rewrite_all, scalars_written, walk
 
 

@@ -10,12 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from appyc.c_gen.c_module import (
-    CHECKED,
-    FunctionContext,
-    divisor_may_be_zero,
-    exponent_may_be_negative,
-)
+from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_types import c_type, constant, is_promoted, storage_type
 from appyc.c_gen.text.math_functions import POWERS
 from appyc.errors import InternalError, Loc
@@ -44,7 +39,7 @@ from appyc.ir.nodes import (
     Var,
     Workers,
 )
-from appyc.ir.raising import traps_overflow
+from appyc.ir.raising import CHECKED, divisor_may_be_zero, exponent_may_be_negative, traps_overflow
 from appyc.ir.types import DType, Layout
 
 _TRAP_MESSAGES = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from appyc.c_gen.c_module import FunctionContext, can_fault
+from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.callee_functions import emit_call
 from appyc.c_gen.loops.c_loops import emit_loop
 from appyc.c_gen.text.c_expressions import checked_places, combine, draw, element, element_at, expression
@@ -31,6 +31,7 @@ from appyc.ir.nodes import (
     Update,
     While,
 )
+from appyc.ir.raising import can_fault
 from appyc.ir.types import DType
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from appyc.c_gen.c_module import FunctionContext, can_fault
+from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import expression
-from appyc.ir.nodes import Expr, For, Load, Symbol, Var
-from appyc.ir.visit import scalars_written, walk
+from appyc.ir.nodes import Expr, For
+from appyc.ir.raising import can_fault, is_invariant
+from appyc.ir.visit import scalars_written
 
 
 def bound_text(ctx: FunctionContext, loop: For, bound: Expr, which: str) -> str:
@@ -21,10 +22,3 @@ def bound_text(ctx: FunctionContext, loop: For, bound: Expr, which: str) -> str:
     if can_fault(bound):
         ctx.leave_if_failed()
     return name
-
-
-def is_invariant(expr: Expr, written: set[Symbol]) -> bool:
-    """True for an expression of scalars and extents that `written` does not change."""
-    return not can_fault(expr) and not any(
-        isinstance(n, Load) or (isinstance(n, Var) and n.symbol in written) for n in walk(expr)
-    )
