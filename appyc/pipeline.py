@@ -99,6 +99,7 @@ from appyc.passes.storage.promote_accumulators import promote_accumulators
 from appyc.passes.storage.scalar_replacement import scalar_replacement
 from appyc.passes.storage.scalar_replacement_of_recurrences import scalar_replacement_of_recurrences
 from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
+from appyc.passes.vectorise.choose_forms import choose_forms
 from appyc.passes.vectorise.find_lanes import find_lanes
 from appyc.passes.vectorise.gather_updates import gather_updates
 from appyc.passes.vectorise.jam_waves import jam_waves
@@ -179,7 +180,8 @@ FOR_C: tuple[Pass, ...] = (
     check_in_blocks,  # first: what may raise has no lanes otherwise, of whatever form
     gather_updates,  # before lanes are built of conditional updates
     compare_magnitudes,  # before complex numbers are taken apart in lanes
-    vectorise_outer_loops,  # last: no other pass knows its masks
+    vectorise_outer_loops,  # after these, none of which knows its masks
+    choose_forms,  # last: what it decides is about the loops as they are
 )
 
 FOR_GPU: tuple[Pass, ...] = (

@@ -221,8 +221,7 @@ def _locals(module: ModuleContext, fn: Function) -> list[Symbol]:
             below = {s for child in children(stmt) if isinstance(child, Stmt) for s in symbols_of(child)}
             own = set(symbols_of(stmt))
             needed |= own - below if not isinstance(stmt, For) else own
-    if not module.sequential:
-        needed &= named_outside_lanes(fn.body)
+    needed &= named_outside_lanes(fn.body, fn.schedule)
     for result in fn.results:
         needed |= set(symbols_of(result))
     bound = {n.var for n in walk(fn.body) if isinstance(n, For)}

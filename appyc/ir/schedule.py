@@ -7,9 +7,10 @@ read it. It is data beside the statements: walks and rewrites of these leave it 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import TypeAlias
 
 from appyc.ir.expressions import Binary, Const, Expr, Node, Symbol
 from appyc.ir.types import DType
@@ -107,21 +108,109 @@ class Product(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Simd:
+    """Lanes of an innermost loop, which the C compiler makes (`omp simd`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyExit:
+    """Lanes in parts, with a test after each whether the results of `any`, `all` or a search are decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulators:
+    """Lanes with several accumulators for each reduction."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interleaved:
+    """Iterations of a loop over chunks of a scan that run in turn: the chains of dependences of so many at once."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """Selected elements are stored to a buffer without a branch, and copied from there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A loop without most of its bounds checks, then the checked loop from the iteration that would fail.
+
+    ends: array, axis and index that are in range throughout if they are so in the first iteration and in the last.
+    lanes: no check is left, and the iterations are lanes.
+    """
+
+    ends: tuple[tuple[Symbol, int, Expr], ...]
+    lanes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Vectors along a loop that is not innermost.
+
+    lanes: the loop whose iterations are lanes. rows: the loop around it that is jammed, if any. counts: rows in a block
+    where the machine has 32 vector registers, and where it has fewer. groups: vectors in a strip, the longest strips
+    first; singles: iterations done together that fill no vector. scalars: those with a value for each lane; totals:
+    what the lanes add up, each for itself. shared: vectors that an iteration of the one loop inside loads, the same for
+    all rows; the lanes are tiled for the cache where there are any. scattered: elements that are stored with another
+    stride than 1.
+    """
+
+    lanes: Symbol
+    dtype: DType
+    scalars: tuple[Symbol, ...]
+    totals: tuple[Symbol, ...]
+    groups: tuple[int, ...]
+    singles: tuple[int, ...]
+    scattered: tuple[tuple[Symbol, tuple[Expr, ...]], ...] = ()
+    rows: Symbol | None = None
+    counts: tuple[int, int] = (1, 1)
+    shared: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Loops jammed around dot products, so that several sums share each vector that is loaded.
+
+    columns: the loop whose iterations are jammed, and rows the one right around it, if any. dots: the loops that are
+    sums in lanes. scalars: what an iteration of columns assigns; every copy has its own. block: columns in a block.
+    counts: rows in a block where the machine has 32 vector registers, and where it has fewer.
+    """
+
+    columns: Symbol
+    dots: tuple[Symbol, ...]
+    scalars: tuple[Symbol, ...]
+    block: int
+    rows: Symbol | None = None
+    counts: tuple[int, int] = (1, 1)
+
+
+Form: TypeAlias = Simd | EarlyExit | Accumulators | Interleaved | Compaction | Guarded | Lanes | Dots
+
+
+@dataclass(frozen=True, slots=True)
 class LoopSchedule:
     """What was decided about one loop.
 
-    cost: of a loop that threads may share, for the choice between them and one. nontemporal: arrays that the iterations
-    fill in order and that are not read in the function: where they exceed the caches, non-temporal stores may write
-    them. skew: of a loop around one other: its iterations may overlap, each so many iterations of the inner loop behind
-    the one before.
+    form: of the iterations that one thread runs, in C; None where they run in order, one by one. cost: of a loop that
+    threads may share, for the choice between them and one. nontemporal: arrays that the iterations fill in order and
+    that are not read in the function: where they exceed the caches, non-temporal stores may write them. skew: of a loop
+    around one other: its iterations may overlap, each so many iterations of the inner loop behind the one before.
     """
 
     cost: LoopCost | None = None
     nontemporal: tuple[Symbol, ...] = ()
     skew: int | None = None
+    form: Form | None = None
 
-    def renamed(self, new: Mapping[Symbol, Symbol]) -> LoopSchedule:
-        return replace(self, nontemporal=tuple(new.get(array, array) for array in self.nontemporal))
+    @property
+    def is_simd(self) -> bool:
+        """Whether the loop is an innermost one in lanes, each of which has its own private scalars."""
+        return isinstance(self.form, Simd | EarlyExit | Accumulators)
 
 
 NOTHING = LoopSchedule()
@@ -146,9 +235,6 @@ class Schedule:
         return Schedule(
             tuple((loop, entry) for loop, entry in loops.items() if loop not in gone and entry != NOTHING)
         )
-
-    def renamed(self, new: Mapping[Symbol, Symbol]) -> Schedule:
-        return Schedule(tuple((new.get(loop, loop), entry.renamed(new)) for loop, entry in self.loops))
 
 
 UNSCHEDULED = Schedule()

@@ -8,7 +8,7 @@ it, the empty tuple to delete it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -251,7 +251,7 @@ def rename(node: N, new: dict[Symbol, Symbol]) -> N:
         if isinstance(value, Reduction | Scan):
             return replace(value, symbol=new.get(value.symbol, value.symbol))
         if isinstance(value, Schedule):
-            return value.renamed(new) if value.loops else value
+            return _renamed(value, new) if value.loops else value
         if isinstance(value, tuple):
             items = tuple(sym(v) for v in value)
             return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
@@ -263,6 +263,21 @@ def rename(node: N, new: dict[Symbol, Symbol]) -> N:
         return _with(n, changes) if changes else n
 
     return rewrite(node, rule)
+
+
+def _renamed(value: Any, new: dict[Symbol, Symbol]) -> Any:
+    """What a schedule holds, with symbols replaced."""
+    match value:
+        case Symbol():
+            return new.get(value, value)
+        case Node():
+            return rename(value, new)
+        case tuple():
+            return tuple(_renamed(item, new) for item in value)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return replace(value, **{n: _renamed(getattr(value, n), new) for n in _field_names(type(value))})
+        case _:
+            return value
 
 
 def symbols_of(node: Node | Iterable[Node]) -> list[Symbol]:

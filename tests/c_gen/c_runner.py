@@ -12,15 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from appyc.c_gen.c_file import CModule, generate
+from appyc.c_gen import c_file
+from appyc.c_gen.c_file import CModule
 from appyc.ir.abi import FaultSite
 from appyc.ir.nodes import For, Function, LoopMode, Reduction, Symbol
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import map_loops
 from appyc.options import Options
+from appyc.passes.pass_context import PassContext
+from appyc.passes.vectorise.choose_forms import choose_forms
 from appyc.runtime.toolchain import build
 
 OPTIONS = Options()
+
+
+def generate(
+    fn: Function,
+    options: Options,
+    *,
+    sequential: bool = False,
+    vector_functions: frozenset[str] = frozenset(),
+) -> CModule:
+    """The C file of a function, which gets the forms of its loops as in the pipeline."""
+    scheduled = fn if sequential else choose_forms(fn, PassContext(options))
+    return c_file.generate(scheduled, options, sequential=sequential, vector_functions=vector_functions)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import pytest
 
 import appyc
 from appyc.api import JitFunction
-from appyc.c_gen.c_file import generate
 from appyc.options import Options
 from appyc.runtime.threads import get_num_threads, set_num_threads
+from tests.c_gen.c_runner import generate
 from tests.e2e.harness import run_everywhere
 from tests.programs import scans
 from tests.programs.registry import floats

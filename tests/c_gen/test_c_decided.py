@@ -8,8 +8,8 @@ import numpy as np
 
 import appyc
 from appyc.api import JitFunction
-from appyc.c_gen.c_file import generate
 from appyc.options import Options
+from tests.c_gen.c_runner import generate
 
 
 def text_of(fn, *args) -> str:

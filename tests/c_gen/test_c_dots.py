@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from appyc.c_gen.c_file import generate
-from appyc.c_gen.lanes.dot_plan import DotPlan, plan_dots
 from appyc.ir.nodes import Const, Expr, For, Function, Load, LoopMode, Reduction, Symbol
+from appyc.ir.schedule import Dots
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import loops_of, rename
-from tests.c_gen.c_runner import OPTIONS, run_c, with_mode
+from appyc.passes.vectorise.dot_plan import plan_dots
+from tests.c_gen.c_runner import OPTIONS, generate, run_c, with_mode
 from tests.ir_makers import Program, add, assign, binary, extent, for_, load, mul, store, update
 
 PARALLEL, SIMD = LoopMode.PARALLEL, LoopMode.SIMD
@@ -55,7 +55,7 @@ def products(dtype: DType = DType.FLOAT64, lo: str = "zero", hi: str = "all") ->
     return sums(fn, {"i": PARALLEL, "j": PARALLEL, "k": SIMD}, (s,))
 
 
-def plan_of(fn: Function) -> DotPlan | None:
+def plan_of(fn: Function) -> Dots | None:
     """The plan of the outermost loop that has one."""
     return next((plan for loop in loops_of(fn) if (plan := plan_dots(loop)) is not None), None)
 
@@ -214,7 +214,7 @@ def test_of_loops_around_sums_the_nearest_is_jammed() -> None:
     assert plan_dots(outer) is None
     plan = plan_dots(inner)
     assert plan is not None
-    assert plan.columns == inner
+    assert plan.columns == inner.var
     matrix, vector, got = integers(DType.FLOAT64, 21, 19), integers(DType.FLOAT64, 19), np.zeros(21)
     run_c(fn, matrix, vector, got, threads=3)
     np.testing.assert_array_equal(got, matrix @ vector)
@@ -224,7 +224,7 @@ def test_columns_that_depend_on_each_other_leave_the_rows_jammed() -> None:
     plan = plan_of(_with_loop(products(), "j", mode=LoopMode.SEQUENTIAL))
     assert plan is not None
     assert plan.rows is None
-    assert plan.columns.var.name == "i"
+    assert plan.columns.name == "i"
 
 
 def test_a_bound_that_differs_between_rows_leaves_the_columns_jammed() -> None:
@@ -234,7 +234,7 @@ def test_a_bound_that_differs_between_rows_leaves_the_columns_jammed() -> None:
     plan = plan_of(fn)
     assert plan is not None
     assert plan.rows is None
-    assert plan.columns.var.name == "j"
+    assert plan.columns.name == "j"
     a, b, c = integers(DType.FLOAT64, 23, 19), integers(DType.FLOAT64, 7, 19), np.zeros((23, 7))
     run_c(fn, a, b, c)
     np.testing.assert_array_equal(c, np.tril(a, -1) @ b.T)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from appyc.c_gen.c_file import generate
 from appyc.ir.abi import Status
 from appyc.ir.nodes import Fail, Function, LoopMode, Reduction, Symbol
 from appyc.ir.types import ArrayType, DType, Layout
-from tests.c_gen.c_runner import OPTIONS, run_c, with_mode
+from tests.c_gen.c_runner import OPTIONS, generate, run_c, with_mode
 from tests.ir_makers import (
     Program,
     add,

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.c_gen.c_file import generate
-from appyc.c_gen.lanes.lane_plan import has_uneven_rows, plan_lanes, shared_loads
 from appyc.ir.nodes import Const, Expr, Function, Load, LoopMode, Reduction, Symbol
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import loops_of, rename
-from tests.c_gen.c_runner import OPTIONS, run_c, with_mode
+from appyc.passes.vectorise.lane_plan import ROWS, plan_lanes
+from tests.c_gen.c_runner import OPTIONS, generate, run_c, with_mode
 from tests.ir_makers import (
     Program,
     add,
@@ -92,7 +91,7 @@ def test_lanes_in_chunks_that_all_rows_do_first(
         fn = scaled_product(shared=False)
         plan = plan_lanes(loops_of(fn)[0])
         assert plan is not None
-        assert shared_loads(plan) is not None
+        assert plan.shared == 1
         run_c(fn, a, b, c, f, threads=3)
         np.testing.assert_array_equal(c, 2 * a @ b)
         np.testing.assert_array_equal(f, 2 * a * np.where(np.arange(f.shape[1]) == 0, 0.5, 1.0))
@@ -106,11 +105,10 @@ def test_lanes_are_not_cut_where_rows_differ_or_share_no_vector() -> None:
     for lo, hi in (("zero", "diagonal"), ("diagonal", "all")):
         plan = plan_lanes(loops_of(product(DType.FLOAT64, lo, hi))[0])
         assert plan is not None
-        assert shared_loads(plan) is None
+        assert plan.shared == 0
     plan = plan_lanes(loops_of(product())[0])
     assert plan is not None
-    loop, loads = shared_loads(plan) or (None, 0)
-    assert (loop, loads) == (loops_of(product())[2], 1)
+    assert plan.shared == 1
 
 
 def test_stores_of_any_stride_and_a_sign() -> None:
@@ -172,7 +170,7 @@ def test_rows_whose_sums_have_different_bounds(
     fn = with_mode(fn, {i: PARALLEL, j: PARALLEL}, private={i: (s,), j: (s,)})
     plan = plan_lanes(loops_of(fn)[0])
     assert plan is not None
-    assert has_uneven_rows(plan)
+    assert plan.counts == (ROWS, ROWS)
     m, n, k_ = size
     x, y = RNG.integers(-9, 9, (m, k_)).astype(float), RNG.integers(-9, 9, (k_, n)).astype(float)
     row, at_ = np.ogrid[:m, :k_]
@@ -304,7 +302,7 @@ def test_what_else_is_in_a_row_is_done_before_the_lanes_and_after_them(
     plan = plan_lanes(loops_of(fn)[0])
     assert (plan is None) == shared
     if plan is not None:
-        assert (plan.rows, len(plan.before), len(plan.after)) == (loops_of(fn)[0], 1, 1)
+        assert (plan.rows, plan.lanes.name) == (loops_of(fn)[0].var, "j")
     m, n, k = size
     a, b, c = (RNG.integers(-9, 9, shape).astype(float) for shape in ((m, k), (k, n), (m, n)))
     f = np.zeros((m, k))

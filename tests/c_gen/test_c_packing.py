@@ -7,8 +7,8 @@ import pytest
 
 import appyc
 from appyc.api import JitFunction
-from appyc.c_gen.c_file import generate
 from appyc.options import Options
+from tests.c_gen.c_runner import generate
 from tests.programs import packing
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from appyc.c_gen.c_file import generate
 from appyc.ir.abi import Status
 from appyc.ir.nodes import For, Function, LoopMode, Reduction
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops
 from appyc.options import Options
 from appyc.runtime.toolchain import find_compiler
+from tests.c_gen.c_runner import generate
 from tests.ir_makers import Program, add, alloc, assign, binary, extent, for_, load, mul, store, sub, update
 
 MAIN = """

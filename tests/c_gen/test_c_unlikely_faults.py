@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import appyc
-from appyc.c_gen.loops.unlikely_faults import plan_fast_loop
 from appyc.ir.nodes import Binary
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of
+from appyc.passes.vectorise.guarded_loops import plan_guarded
 from tests.e2e.harness import run_everywhere
 from tests.ir_makers import Program, assign, expr, for_, here, load, mul, store, update
 
@@ -150,7 +150,7 @@ def fast_loops(fn):
     jitted = appyc.jit(fn)
     analysed = jitted._analyse(jitted._wanted((np.ones(9), np.arange(9), np.ones(9)), {}))
     inner = [n for n in loops_of(analysed.function.body) if not loops_of(n.body)]
-    return [plan_fast_loop(loop) for loop in inner]
+    return [plan_guarded(loop) for loop in inner]
 
 
 @pytest.mark.parametrize("fn", [total, gathered])
@@ -168,8 +168,8 @@ def test_a_loop_that_may_raise_otherwise_stays_as_it_is():
     a, idx = p.array("a", 1, DType.INT64), p.array("idx", 1, DType.INT64)
     k = p.index("k")
     divided = Binary("//", expr(n), load(idx, k), True, loc=here())
-    assert plan_fast_loop(for_(k, 0, n, [store(a, [k], divided)])) is None
-    assert plan_fast_loop(for_(k, 0, n, [store(a, [k], replace(divided, trap=False))])) is not None
+    assert plan_guarded(for_(k, 0, n, [store(a, [k], divided)])) is None
+    assert plan_guarded(for_(k, 0, n, [store(a, [k], replace(divided, trap=False))])) is not None
 
 
 def test_a_test_behind_something_that_lasts():
@@ -178,11 +178,11 @@ def test_a_test_behind_something_that_lasts():
     a, x, idx = p.array("a", 1), p.array("x", 1), p.array("idx", 1, DType.INT64)
     k, s = p.index("k"), p.local("s")
     late = load(x, load(idx, k))
-    assert plan_fast_loop(for_(k, 0, n, [update(s, [], "+", 1.0), store(a, [k], late)])) is None
-    assert plan_fast_loop(for_(k, 0, n, [store(a, [k], late)])) is not None
+    assert plan_guarded(for_(k, 0, n, [update(s, [], "+", 1.0), store(a, [k], late)])) is None
+    assert plan_guarded(for_(k, 0, n, [store(a, [k], late)])) is not None
     first = assign(s, late)
     carried = for_(k, 0, n, [assign(s, mul(expr(s), 2.0)), store(a, [k], late)])
-    assert plan_fast_loop(carried) is None
+    assert plan_guarded(carried) is None
     own = replace(for_(k, 0, n, [first, store(a, [k], s)]), private=(s,))
-    assert plan_fast_loop(own) is not None
-    assert plan_fast_loop(replace(own, step=-1)) is None
+    assert plan_guarded(own) is not None
+    assert plan_guarded(replace(own, step=-1)) is None

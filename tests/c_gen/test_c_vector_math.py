@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from appyc.c_gen.c_file import generate
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import Expr, Function, Intrinsic, LoopMode
 from appyc.ir.types import DType
@@ -19,7 +18,7 @@ from appyc.options import Options
 from appyc.runtime import toolchain
 from appyc.runtime.toolchain import build, find_compiler
 from appyc.runtime.vector_math import vector_functions
-from tests.c_gen.c_runner import run_c
+from tests.c_gen.c_runner import generate, run_c
 from tests.ir_makers import Program, binary, expr, extent, for_, here, load, store
 
 AVAILABLE = vector_functions(find_compiler())

@@ -12,7 +12,7 @@ import pytest
 
 import appyc
 from appyc.c_gen import translation_units
-from appyc.c_gen.c_file import CModule, generate
+from appyc.c_gen.c_file import CModule
 from appyc.compiler import build
 from appyc.compiler.analyse import analyse
 from appyc.errors import GENERATED
@@ -20,6 +20,7 @@ from appyc.frontend.source import capture, read_source
 from appyc.options import Options
 from appyc.runtime.signature import typeof
 from appyc.runtime.toolchain import compile_files, find_compiler, flags
+from tests.c_gen.c_runner import generate
 
 
 def stages(x, y):

@@ -1,6 +1,6 @@
 """Vectorisation forecast: the loop of a nest that the C back end will vectorise, for estimates of cost.
 
-The decision itself is made in `c_gen`, on the same grounds: the loop is parallel, has no early
+The decision itself is made by `choose_forms`, on the same grounds: the loop is parallel, has no early
 exit, and its accesses have small strides.
 """
 

@@ -11,18 +11,15 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.dot_plan import DotPlan, is_dot
 from appyc.c_gen.lanes.row_blocks import RowBlocks, emit_row_blocks
 from appyc.c_gen.text.c_expressions import expression
 from appyc.c_gen.text.c_types import c_type, constant
 from appyc.c_gen.text.vector_text import Vectors
 from appyc.errors import InternalError
 from appyc.ir.nodes import Assign, For, Stmt, Symbol, Update
+from appyc.ir.schedule import Dots
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
-
-BLOCK = 4
-"""Rows and columns of a block: 16 sums and the vectors that they multiply fit 32 registers."""
 
 VECTORS = 2
 """Vectors of a row by which the sum's loop is unrolled: together they are whole cache lines."""
@@ -32,27 +29,29 @@ VECTORS = 2
 class _Tile:
     """A block being written. copies: one context for each, which spells symbols as this copy's."""
 
+    plan: Dots
     copies: tuple[FunctionContext, ...]
     body: Statements
 
 
-def emit_dots(ctx: FunctionContext, plan: DotPlan, lo: str, hi: str, body: Statements) -> None:
-    """Writes the planned loops; `lo` and `hi` bound the outer one of them."""
-    many = BLOCK if plan.sums == 1 or (plan.rows is None and plan.sums == 2) else BLOCK // 2
+def emit_dots(ctx: FunctionContext, rows: For, plan: Dots, lo: str, hi: str, body: Statements) -> None:
+    """Writes the loop from `lo` to `hi`, and the columns' loop inside it if it is one of rows."""
+    inner = rows if plan.rows is None else rows.body[0]
+    assert isinstance(inner, For)
 
     def columns(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
-        _emit_columns(ctx, plan, rows, first, last, (1,) if short else (many, 1), body)
+        _emit_columns(ctx, plan, inner, rows, first, last, (1,) if short else (plan.block, 1), body)
 
     if plan.rows is None:
         columns((), lo, hi, False)
         return
-    wide = BLOCK if plan.sums <= 2 else BLOCK // 2
-    emit_row_blocks(ctx, RowBlocks(plan.rows, plan.columns, columns), lo, hi, (wide, wide // 2))
+    emit_row_blocks(ctx, RowBlocks(rows, inner, columns), lo, hi, plan.counts)
 
 
 def _emit_columns(
     ctx: FunctionContext,
-    plan: DotPlan,
+    plan: Dots,
+    loop: For,
     rows: tuple[str, ...],
     lo: str,
     hi: str,
@@ -60,29 +59,29 @@ def _emit_columns(
     body: Statements,
 ) -> None:
     """The columns' loop for some rows: in blocks of the sizes in `counts`, in order."""
-    writer, var = ctx.writer, ctx.name(plan.columns.var)
+    writer, var = ctx.writer, ctx.name(plan.columns)
     with writer.block():
         writer.line(f"int64_t {var} = {lo};")
         for count in counts:
             with writer.block(f"for (; {var} + {count} <= {hi}; {var} += {count})"):
-                _emit_block(_Tile(_copies(ctx, plan, rows, count), body), plan.columns.body)
+                _emit_block(_Tile(plan, _copies(ctx, plan, rows, count), body), loop.body)
 
 
 def _copies(
-    ctx: FunctionContext, plan: DotPlan, rows: tuple[str, ...], count: int
+    ctx: FunctionContext, plan: Dots, rows: tuple[str, ...], count: int
 ) -> tuple[FunctionContext, ...]:
     """Declares every copy's names."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
-    var = ctx.name(plan.columns.var)
-    columns = [fresh(f"{plan.columns.var.name}_{number}") for number in range(count)]
+    var = ctx.name(plan.columns)
+    columns = [fresh(f"{plan.columns.name}_{number}") for number in range(count)]
     for number, column in enumerate(columns):
         writer.line(f"const int64_t {column} = {var} + {number};")
     copies = []
     for row in rows or (None,):
         for column in columns:
-            renamed = {**ctx.renamed, plan.columns.var: column}
+            renamed = {**ctx.renamed, plan.columns: column}
             if row is not None and plan.rows is not None:
-                renamed[plan.rows.var] = row
+                renamed[plan.rows] = row
             for symbol in plan.scalars:
                 renamed[symbol] = fresh(symbol.name)
                 writer.line(f"{c_type(symbol.dtype)} {renamed[symbol]} = {constant(0, symbol.dtype)};")
@@ -98,7 +97,7 @@ def _emit_block(tile: _Tile, statements: tuple[Stmt, ...]) -> None:
                 tile.body(copy, (stmt,))
             continue
         first.writer.line(f"/* {first.place(stmt.loc)}: {stmt.mode.value} */")
-        if is_dot(stmt):
+        if stmt.var in tile.plan.dots:
             with first.writer.block():
                 _emit_dot(tile, stmt)
             continue

@@ -20,22 +20,18 @@ from typing import TypeAlias
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import combine, expression
 from appyc.c_gen.text.c_types import c_type, constant, partial_start
-from appyc.ir.nodes import CHAINS, Assign, For, LoopMode, Stmt, Store, Update, While
+from appyc.ir.nodes import For, Stmt
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_written, walk
+from appyc.ir.visit import scalars_written
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
-
-MAX_NODES = 120
-"""Nodes of the body above which it is not interleaved: it has enough independent operations by itself."""
-
 
 _LEAST = {DType.FLOAT64: 2.0**-1022, DType.FLOAT32: 2.0**-126}
 """The least normal numbers."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChainPlan:
+class _Chunks:
     """chunks: the loop over chunks. before, inner, after: its body."""
 
     chunks: For
@@ -44,40 +40,22 @@ class ChainPlan:
     after: tuple[Stmt, ...]
 
 
-def plan_chains(loop: For) -> ChainPlan | None:
-    """The plan for a loop over chunks of a scan whose operation has a long latency; None for other loops."""
-    inner = [number for number, stmt in enumerate(loop.body) if isinstance(stmt, For)]
-    if loop.mode is not LoopMode.PARALLEL or loop.step != 1 or len(inner) != 1:
-        return None
-    at = inner[0]
-    scan = loop.body[at]
-    assert isinstance(scan, For)
-    before, after = loop.body[:at], loop.body[at + 1 :]
-    if not all(isinstance(stmt, Assign | Store) for stmt in (*before, *after)):
-        return None
-    slow = any(part.symbol.dtype.kind in "fc" or part.op in ("*", "linear") for part in scan.scans)
-    if not slow or any(
-        isinstance(n, For | While) or (isinstance(n, Update) and n.atomic) for n in walk(scan.body)
-    ):
-        return None
-    owned = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
-    if not scalars_written(loop.body) <= owned or sum(1 for _ in walk(scan.body)) > MAX_NODES:
-        return None
-    return ChainPlan(loop, before, scan, after)
-
-
-def emit_chains(ctx: FunctionContext, plan: ChainPlan, lo: str, hi: str, body: Statements) -> None:
-    """Writes the planned loop over the chunks from `lo` to `hi`."""
+def emit_chains(ctx: FunctionContext, loop: For, together: int, lo: str, hi: str, body: Statements) -> None:
+    """Writes the loop over the chunks from `lo` to `hi`, so many chunks together."""
+    (at,) = (number for number, stmt in enumerate(loop.body) if isinstance(stmt, For))
+    inner = loop.body[at]
+    assert isinstance(inner, For)
+    plan = _Chunks(loop, loop.body[:at], inner, loop.body[at + 1 :])
     writer, chunk = ctx.writer, ctx.module.names.fresh(plan.chunks.var.name)
     writer.line(f"int64_t {chunk} = {lo};")
-    for count in (CHAINS, 1):
+    for count in (together, 1):
         with writer.block(f"for (; {chunk} + {count} <= {hi}; {chunk} += {count})"):
             copies = [_copy(ctx, plan, chunk, number) for number in range(count)]
             _emit_group(ctx, plan, copies, body)
             ctx.leaves |= any(copy.leaves for copy in copies)
 
 
-def _copy(ctx: FunctionContext, plan: ChainPlan, chunk: str, number: int) -> FunctionContext:
+def _copy(ctx: FunctionContext, plan: _Chunks, chunk: str, number: int) -> FunctionContext:
     """The context of one chunk of a group, with scalars of its own."""
     fresh = ctx.module.names.fresh
     renamed = {plan.chunks.var: f"({chunk} + {number})"}
@@ -91,9 +69,7 @@ def _copy(ctx: FunctionContext, plan: ChainPlan, chunk: str, number: int) -> Fun
     return replace(ctx, renamed={**ctx.renamed, **renamed}, leaves=False)
 
 
-def _emit_group(
-    ctx: FunctionContext, plan: ChainPlan, copies: list[FunctionContext], body: Statements
-) -> None:
+def _emit_group(ctx: FunctionContext, plan: _Chunks, copies: list[FunctionContext], body: Statements) -> None:
     writer, fresh, step = ctx.writer, ctx.module.names.fresh, plan.inner.step
     trip_count = ctx.module.helpers.plain("trip_count")
     lows, trips = [], []
@@ -121,7 +97,7 @@ def _emit_group(
     _emit_results(ctx, plan, copies)
 
 
-def _emit_iteration(copy: FunctionContext, plan: ChainPlan, value: str, body: Statements) -> None:
+def _emit_iteration(copy: FunctionContext, plan: _Chunks, value: str, body: Statements) -> None:
     with copy.writer.block():
         name = copy.module.names.fresh(plan.inner.var.name)
         copy.writer.line(f"const int64_t {name} = {value};")
@@ -134,7 +110,7 @@ def _emit_iteration(copy: FunctionContext, plan: ChainPlan, value: str, body: St
         copy.leaves |= inside.leaves
 
 
-def _emit_results(ctx: FunctionContext, plan: ChainPlan, copies: list[FunctionContext]) -> None:
+def _emit_results(ctx: FunctionContext, plan: _Chunks, copies: list[FunctionContext]) -> None:
     """Combines the copies' partial results in order, and assigns the last values from the last copy."""
     for reduction in plan.chunks.reductions:
         name, dtype = ctx.name(reduction.symbol), reduction.symbol.dtype

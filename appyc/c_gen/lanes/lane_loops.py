@@ -12,33 +12,30 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.lane_plan import (
-    CACHED_BYTES,
-    GROUPS,
-    LEAST_STRIPS,
-    LONE_GROUPS,
-    LONE_SINGLES,
-    ROWS,
-    WIDE_ROWS,
-    LanePlan,
-    has_uneven_rows,
-    is_unit_stride,
-    shared_loads,
-)
 from appyc.c_gen.lanes.row_blocks import EmitRow, RowBlocks, emit_row_blocks
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.c_gen.text.c_types import c_type
 from appyc.c_gen.text.vector_text import Vectors
 from appyc.errors import InternalError
 from appyc.ir.nodes import Assign, For, If, Stmt, Store, Update
+from appyc.ir.schedule import Lanes
+from appyc.ir.visit import loops_of
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+
+CACHED_BYTES = 1 << 19
+"""Bytes of a tile that all rows use again: it stays in the cache next to a core, beside the other data
+of the loop."""
+
+LEAST_STRIPS = 3
+"""Strips in a tile at least: what a block of rows loads for itself is loaded again for each tile."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
     """A block being written. rows: for each row its copies, a context each, which spells symbols as this copy's."""
 
+    plan: Lanes
     vectors: Vectors
     rows: tuple[tuple[FunctionContext, ...], ...]
 
@@ -47,44 +44,45 @@ class _Tile:
         return tuple(copy for row in self.rows for copy in row)
 
 
-def emit_lanes(ctx: FunctionContext, plan: LanePlan, lo: str, hi: str, body: Statements) -> None:
-    """Writes the planned loops; `lo` and `hi` bound the outer one of them. body: writes other statements."""
-    rows = plan.rows
-    if rows is None:
+def emit_lanes(ctx: FunctionContext, rows: For, plan: Lanes, lo: str, hi: str, body: Statements) -> None:
+    """Writes the loop from `lo` to `hi`, with the lanes' loop inside if it is jammed. body: writes other statements."""
+    if plan.rows is None:
         # The remainder is done in few strips, since each strip reads all data of the inner loops again.
-        _emit_strips(ctx, plan, (), lo, hi, LONE_GROUPS, LONE_SINGLES)
+        _emit_strips(ctx, plan, rows, (), lo, hi, plan.groups, plan.singles)
         return
+    (at,) = (at for at, stmt in enumerate(rows.body) if isinstance(stmt, For) and stmt.var == plan.lanes)
+    inner = rows.body[at]
+    assert isinstance(inner, For)
 
     def strips(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
-        _emit_strips(ctx, plan, rows, first, last, (1,) if short else (GROUPS, 1), (1,))
+        _emit_strips(
+            ctx, plan, inner, rows, first, last, plan.groups[-1:] if short else plan.groups, plan.singles
+        )
 
     def others(statements: tuple[Stmt, ...]) -> EmitRow | None:
         if not statements:
             return None
         return lambda row: body(replace(ctx, renamed={**ctx.renamed, rows.var: row}), statements)
 
-    counts = (ROWS if has_uneven_rows(plan) else WIDE_ROWS, ROWS)
-    blocks = RowBlocks(rows, plan.lanes, strips, others(plan.before), others(plan.after))
-    emit_row_blocks(ctx, blocks, lo, hi, counts, _chunk(ctx, plan))
+    blocks = RowBlocks(rows, inner, strips, others(rows.body[:at]), others(rows.body[at + 1 :]))
+    emit_row_blocks(ctx, blocks, lo, hi, plan.counts, _chunk(ctx, plan, inner) if plan.shared else None)
 
 
-def _chunk(ctx: FunctionContext, plan: LanePlan) -> str | None:
+def _chunk(ctx: FunctionContext, plan: Lanes, lanes: For) -> str:
     """The tile of the lanes' loop: iterations that all rows do before the next ones, so that what the rows share stays
-    in a cache. None where the size is not known, or nothing is gained."""
-    shared = shared_loads(plan)
-    if shared is None:
-        return None
-    loop, loads = shared
+    in a cache."""
+    (loop,) = loops_of(lanes.body)
     trips = f"({expression(ctx, loop.hi)} - {expression(ctx, loop.lo)})"
-    strip = f"({GROUPS} * (int64_t)sizeof({ctx.module.helpers.vector(plan.dtype)}) / {plan.dtype.itemsize})"
+    strip = f"({plan.groups[0]} * (int64_t)sizeof({ctx.module.helpers.vector(plan.dtype)}) / {plan.dtype.itemsize})"
     larger = ctx.module.helpers.plain("larger")
-    fit = f"{CACHED_BYTES} / {larger}({trips} * {loads * plan.dtype.itemsize}, 1) / {strip}"
+    fit = f"{CACHED_BYTES} / {larger}({trips} * {plan.shared * plan.dtype.itemsize}, 1) / {strip}"
     return f"{larger}({fit}, {LEAST_STRIPS}) * {strip}"
 
 
 def _emit_strips(
     ctx: FunctionContext,
-    plan: LanePlan,
+    plan: Lanes,
+    loop: For,
     rows: tuple[str, ...],
     lo: str,
     hi: str,
@@ -95,7 +93,7 @@ def _emit_strips(
     writer, helpers = ctx.writer, ctx.module.helpers
     vector = helpers.vector(plan.dtype)
     with writer.block():
-        var, width = ctx.name(plan.lanes.var), "width"
+        var, width = ctx.name(plan.lanes), "width"
         writer.line(f"const int64_t width = sizeof({vector}) / {plan.dtype.itemsize};")
         writer.line(f"int64_t {var} = {lo};")
         tiles = [(groups, width, vector) for groups in widths]
@@ -103,16 +101,22 @@ def _emit_strips(
         for groups, lanes, kind in tiles:
             step = f"{groups} * {lanes}" if groups > 1 else lanes
             with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
-                _emit_tile(ctx, plan, rows, groups, lanes, kind)
+                _emit_tile(ctx, plan, loop, rows, groups, lanes, kind)
 
 
 def _emit_tile(
-    ctx: FunctionContext, plan: LanePlan, rows: tuple[str, ...], groups: int, lanes: str, vector: str
+    ctx: FunctionContext,
+    plan: Lanes,
+    loop: For,
+    rows: tuple[str, ...],
+    groups: int,
+    lanes: str,
+    vector: str,
 ) -> None:
     """One block of rows by one strip: declares every copy's names, then the body."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
-    var = ctx.name(plan.lanes.var)
-    columns = [fresh(f"{plan.lanes.var.name}_{group}") for group in range(groups)]
+    var = ctx.name(plan.lanes)
+    columns = [fresh(f"{plan.lanes.name}_{group}") for group in range(groups)]
     for group, column in enumerate(columns):
         offset = f" + {group} * {lanes}" if group else ""
         writer.line(f"const int64_t {column} = {var}{offset};")
@@ -120,9 +124,9 @@ def _emit_tile(
     for row in rows or (None,):
         copies: list[FunctionContext] = []
         for column in columns:
-            renamed = {**ctx.renamed, plan.lanes.var: column}
+            renamed = {**ctx.renamed, plan.lanes: column}
             if row is not None and plan.rows is not None:
-                renamed[plan.rows.var] = row
+                renamed[plan.rows] = row
             for symbol in plan.scalars:
                 renamed[symbol] = fresh(symbol.name)
                 writer.line(f"{vector} {renamed[symbol]} = {{0}};")
@@ -132,12 +136,12 @@ def _emit_tile(
                 writer.line(f"{vector} {renamed[symbol]} = -({vector}){{0}};")
             copies.append(replace(ctx, renamed=renamed))
         block.append(tuple(copies))
-    tile = _Tile(Vectors(plan.lanes.var, frozenset(plan.scalars), vector, lanes), tuple(block))
-    _emit_body(tile, plan.lanes.body)
+    tile = _Tile(plan, Vectors(plan.lanes, frozenset(plan.scalars), vector, lanes), tuple(block))
+    _emit_body(tile, loop.body)
     _emit_totals(ctx, plan, tile)
 
 
-def _emit_totals(ctx: FunctionContext, plan: LanePlan, tile: _Tile) -> None:
+def _emit_totals(ctx: FunctionContext, plan: Lanes, tile: _Tile) -> None:
     """Adds the partial sums of a strip's copies to the totals."""
     for symbol in plan.totals:
         add_up = ctx.module.helpers.vector_sum(plan.dtype) if tile.vectors.lanes != "1" else ""
@@ -217,7 +221,7 @@ def _emit_iterations(tile: _Tile, loop: For, lo: str, hi: str) -> None:
 def _emit_store(tile: _Tile, copy: FunctionContext, stmt: Store) -> None:
     vectors = tile.vectors
     value = vectors.spread(copy, stmt.value)
-    if vectors.lanes == "1" or is_unit_stride(stmt.array, stmt.index, vectors.var, vectors.is_uniform):
+    if vectors.lanes == "1" or (stmt.array, stmt.index) not in tile.plan.scattered:
         copy.writer.line(f"{vectors.at(copy, stmt.array, stmt.index)} = {value};")
         return
     with copy.writer.block():

@@ -23,54 +23,26 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private, why_not_simd
+from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import combine
 from appyc.c_gen.text.c_types import c_type
-from appyc.ir.nodes import Assign, For, Stmt, Update
-from appyc.ir.visit import scalars_read
+from appyc.ir.nodes import For, Stmt
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
-STRANDS = 4
 SHORT = 512
 """Iterations below which several accumulators gain nothing."""
 
 
-def has_strands(loop: For) -> bool:
-    """Whether a SIMD loop consists of minimum and maximum reductions of floats alone."""
-    totals = {r.symbol for r in loop.reductions}
-    if (
-        not totals
-        or loop.step != 1
-        or loop.last
-        or loop.safelen is not None
-        or why_not_simd(loop) is not None
-    ):
-        return False
-    if not all(r.symbol.dtype.is_float and r.op in _EXTREMES for r in loop.reductions):
-        return False
-    updates = [stmt for stmt in loop.body if isinstance(stmt, Update)]
-    if {u.target for u in updates} != totals or len(updates) != len(totals):
-        return False
-    others = [stmt for stmt in loop.body if not isinstance(stmt, Update)]
-    values = [stmt.value for stmt in loop.body if isinstance(stmt, Update | Assign)]
-    return all(isinstance(stmt, Assign) for stmt in others) and not any(
-        totals & scalars_read(v) for v in values
-    )
-
-
-_EXTREMES = ("min", "max", "minimum", "maximum")
-
-
-def emit_strands(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
+def emit_strands(ctx: FunctionContext, loop: For, count: int, lo: str, hi: str, body: Statements) -> None:
     """Writes the loop from `lo` to `hi`."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
     start, quarter, var = fresh("start"), fresh("quarter"), ctx.name(loop.var)
     writer.line(f"int64_t {start} = {lo};")
     with writer.block(f"if ({hi} - {start} >= {SHORT})"):
-        writer.line(f"const int64_t {quarter} = ({hi} - {start}) / {STRANDS};")
+        writer.line(f"const int64_t {quarter} = ({hi} - {start}) / {count};")
         strands = [ctx]
-        for number in range(1, STRANDS):
+        for number in range(1, count):
             renamed = {**ctx.renamed, loop.var: f"({var} + {number} * {quarter})"}
             for reduction in loop.reductions:
                 renamed[reduction.symbol] = name = fresh(reduction.symbol.name)
@@ -89,7 +61,7 @@ def emit_strands(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statem
                     ctx, reduction.op, reduction.symbol.dtype, first, strand.name(reduction.symbol)
                 )
                 writer.line(f"{first} = {both};")
-        writer.line(f"{start} += {STRANDS} * {quarter};")
+        writer.line(f"{start} += {count} * {quarter};")
     writer.line(simd_directive(ctx, loop))
     with writer.block(f"for (int64_t {var} = {start}; {var} < {hi}; {var} += 1)"):
         declare_scalars(ctx, simd_private(loop))

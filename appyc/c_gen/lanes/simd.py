@@ -1,4 +1,4 @@
-"""Vectorisation of innermost loops by `#pragma omp simd`: which loops may have it, and its clauses."""
+"""Vectorisation of innermost loops by `#pragma omp simd`: its clauses, and the scalars of its lanes."""
 
 from __future__ import annotations
 
@@ -6,39 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_types import c_type, constant
-from appyc.ir.nodes import Alloc, Break, For, If, Load, LoopMode, Node, Reduction, Stmt, Symbol, Update, While
-from appyc.ir.raising import can_fault
-from appyc.ir.visit import scalars_written, symbols_of, walk
+from appyc.ir.nodes import For, If, Load, Node, Reduction, Stmt, Symbol, While
+from appyc.ir.schedule import Schedule
+from appyc.ir.visit import symbols_of, walk
 
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
-
-
-def why_not_simd(loop: For) -> str | None:
-    """The reason why a loop whose iterations are independent does not become lanes."""
-    if loop.mode is LoopMode.SEQUENTIAL:
-        return "its iterations depend on each other"
-    if loop.in_step:
-        return "its lanes keep step, which the C compiler finds out for itself"
-    if can_fault(loop.body):
-        return "an iteration may raise"
-    if any(r.symbol.is_array for r in loop.reductions):
-        return "lanes may combine into one element of an array"
-    if any(r.symbol.dtype.is_complex for r in loop.reductions):
-        return "it reduces complex numbers"
-    owned = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
-    if not scalars_written(loop.body) <= owned:
-        return "it assigns a scalar that is not each iteration's own"
-    for node in walk(loop.body):
-        match node:
-            case For() | While():
-                return "it holds another loop"
-            case Break() | Alloc():
-                return "its body leaves the loop or allocates"
-            case Update() if node.atomic:
-                return "it updates atomically"
-            case _:
-                pass
-    return None
 
 
 def simd_private(loop: For) -> list[Symbol]:
@@ -78,23 +50,22 @@ def declare_scalars(ctx: FunctionContext, symbols: Iterable[Symbol]) -> None:
         ctx.writer.line(f"{c_type(symbol.dtype)} {ctx.module.names.of(symbol)} = {zero};")
 
 
-def named_outside_lanes(body: Iterable[Stmt]) -> set[Symbol]:
+def named_outside_lanes(body: Iterable[Stmt], schedule: Schedule) -> set[Symbol]:
     """The symbols that are used by some statement outside of the SIMD loops that declare them privately."""
     out: set[Symbol] = set()
     for stmt in body:
         match stmt:
             case For():
-                inside = named_outside_lanes(stmt.body)
-                own = simd_private(stmt)
-                if own and why_not_simd(stmt) is None:
-                    inside.difference_update(own)
+                inside = named_outside_lanes(stmt.body, schedule)
+                if schedule[stmt.var].is_simd:
+                    inside.difference_update(simd_private(stmt))
                 out |= inside
                 out.update(symbols_of((stmt.lo, stmt.hi)))
             case While():
-                out |= named_outside_lanes(stmt.body)
+                out |= named_outside_lanes(stmt.body, schedule)
                 out.update(symbols_of(stmt.cond))
             case If():
-                out |= named_outside_lanes((*stmt.then, *stmt.orelse))
+                out |= named_outside_lanes((*stmt.then, *stmt.orelse), schedule)
                 out.update(symbols_of(stmt.cond))
             case _:
                 out.update(symbols_of(stmt))

@@ -74,7 +74,7 @@ def _emit_piece(
 
     def iterations() -> None:
         writer = inner.writer
-        outside = set(captures.private) if module.sequential else named_outside_lanes((nest[-1],))
+        outside = named_outside_lanes((nest[-1],), inner.schedule)
         declare_scalars(inner, [s for s in captures.private if s in outside])
         for reduction in captures.reductions:
             symbol = reduction.symbol

@@ -41,13 +41,14 @@ blocks for the caches.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from appyc.c_gen.lanes.lane_plan import LaneCheck, is_block_of, is_independent, plan_lanes
-from appyc.c_gen.lanes.simd import why_not_simd
 from appyc.ir.nodes import Assign, For, If, Load, LoopMode, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import can_fault, is_invariant
-from appyc.ir.visit import scalars_written, walk
+from appyc.ir.schedule import Dots
+from appyc.ir.visit import loops_of, scalars_written, walk
+from appyc.passes.vectorise.lane_plan import LaneCheck, is_block_of, is_independent, plan_lanes
+from appyc.passes.vectorise.simd_forms import why_not_simd
 
 MAX_SUMS = 4
 """Sums in one iteration of the jammed loops at most: a block of more does not fit the registers."""
@@ -56,26 +57,28 @@ MAX_STATEMENTS = 16
 """Statements in an iteration, of which a file holds as many as 40 copies."""
 
 
-@dataclass(frozen=True, slots=True)
-class DotPlan:
-    """rows, columns: the loops that are jammed, rows around columns or none. sums: in one iteration.
-
-    scalars: what an iteration of columns assigns; every copy has its own.
-    """
-
-    rows: For | None
-    columns: For
-    sums: int
-    scalars: tuple[Symbol, ...]
+BLOCK = 4
+"""Rows and columns of a block: 16 sums and the vectors that they multiply fit 32 registers."""
 
 
-def plan_dots(loop: For) -> DotPlan | None:
+def plan_dots(loop: For) -> Dots | None:
     """How a loop (and the one right inside it) is jammed, or None where it is not."""
     if len(loop.body) == 1 and isinstance(loop.body[0], For):
-        plan = _plan(loop.body[0])
+        columns = loop.body[0]
+        plan = _plan(columns)
         if plan is not None:
-            return replace(plan, rows=loop) if _can_be_jammed(loop, plan) else None
+            if not _can_be_jammed(loop, columns, plan):
+                return None
+            sums = _most_sums(columns)
+            wide = BLOCK if sums <= 2 else BLOCK // 2
+            block = BLOCK if sums == 1 else BLOCK // 2
+            return replace(plan, rows=loop.var, block=block, counts=(wide, wide // 2))
     return _plan(loop)
+
+
+def _most_sums(columns: For) -> int:
+    """The most sums in one iteration of a loop of sums."""
+    return max(len(loop.reductions) for loop in loops_of(columns.body) if is_dot(loop))
 
 
 def is_dot(loop: For) -> bool:
@@ -105,8 +108,8 @@ def _is_scalar_write(stmt: Stmt, sums: set[Symbol]) -> bool:
             return False
 
 
-def _plan(columns: For) -> DotPlan | None:
-    inner = [n for n in walk(columns.body) if isinstance(n, For)]
+def _plan(columns: For) -> Dots | None:
+    inner = loops_of(columns.body)
     dots = [loop for loop in inner if is_dot(loop)]
     written = scalars_written(columns.body)
     if not dots or not is_independent(columns) or can_fault(columns.body):
@@ -120,10 +123,11 @@ def _plan(columns: For) -> DotPlan | None:
         return None
     if any(_plan(loop) is not None for loop in inner if loop not in dots):
         return None  # the rows nearest to a sum share its loads in less memory
-    sums = max(len(loop.reductions) for loop in dots)
+    sums = _most_sums(columns)
     if sums > MAX_SUMS or not _is_shared(dots, varying) or plan_lanes(columns) is not None:
         return None
-    return DotPlan(None, columns, sums, tuple(s for s in columns.private if s in written))
+    scalars = tuple(s for s in columns.private if s in written)
+    return Dots(columns.var, tuple(loop.var for loop in dots), scalars, BLOCK if sums <= 2 else BLOCK // 2)
 
 
 def _can_be_copied(stmt: Stmt) -> bool:
@@ -143,10 +147,9 @@ def _can_be_copied(stmt: Stmt) -> bool:
             return False
 
 
-def _can_be_jammed(rows: For, plan: DotPlan) -> bool:
+def _can_be_jammed(rows: For, columns: For, plan: Dots) -> bool:
     """True where a block of rows runs the loops inside the same number of times, and shares loads."""
-    columns = plan.columns
-    inner = [n for n in walk(columns.body) if isinstance(n, For)]
+    inner = loops_of(columns.body)
     written = set(plan.scalars)
     return (
         is_independent(rows)
@@ -154,7 +157,7 @@ def _can_be_jammed(rows: For, plan: DotPlan) -> bool:
         and is_invariant(columns.lo, written)
         and is_invariant(columns.hi, written)
         and all(is_invariant(e, {rows.var}) for loop in inner for e in (loop.lo, loop.hi))
-        and _is_shared([loop for loop in inner if is_dot(loop)], {rows.var, *written})
+        and _is_shared([loop for loop in inner if loop.var in plan.dots], {rows.var, *written})
     )
 
 

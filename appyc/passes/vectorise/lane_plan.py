@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from appyc.c_gen.lanes.simd import why_not_simd
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -43,8 +42,10 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.raising import can_fault, is_invariant
+from appyc.ir.schedule import Lanes
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
+from appyc.passes.vectorise.simd_forms import why_not_simd
 
 WIDE_ROWS = 8
 """Rows in a block where the machine has 32 vector registers: each vector that is loaded is used for all."""
@@ -62,42 +63,22 @@ for the remainder."""
 LONE_SINGLES = (4, 2, 1)
 """Scalar iterations done together in the remainder, which fills no vector, where there are no rows."""
 
-CACHED_BYTES = 1 << 19
-"""Bytes of a tile that all rows use again: it stays in the cache next to a core, beside the other data
-of the loop."""
-
-LEAST_STRIPS = 3
-"""Strips in a tile at least: what a block of rows loads for itself is loaded again for each tile."""
-
 _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class LanePlan:
-    """rows: the loop that is jammed, if any. lanes: the loop that becomes vectors. before, after: what
-    else is in a row. totals: what the lanes add up, each one for itself."""
-
-    rows: For | None
-    lanes: For
-    dtype: DType
-    scalars: tuple[Symbol, ...]
-    before: tuple[Stmt, ...] = ()
-    after: tuple[Stmt, ...] = ()
-    totals: tuple[Symbol, ...] = ()
-
-
-def plan_lanes(loop: For) -> LanePlan | None:
+def plan_lanes(loop: For) -> Lanes | None:
     """How a loop becomes lanes (or the rows around lanes), or None where it does not."""
-    found = [(at, plan) for at, s in enumerate(loop.body) if isinstance(s, For) and (plan := _plan(s))]
+    found = [(at, s, plan) for at, s in enumerate(loop.body) if isinstance(s, For) and (plan := _plan(s))]
     if not found or not is_independent(loop):
         return _plan(loop)
-    at, plan = found[0]
-    before, after = loop.body[:at], loop.body[at + 1 :]
-    if len(found) > 1 or plan.totals or not _can_be_jammed(loop, plan.lanes) or not _stand_apart(loop, at):
+    at, lanes, plan = found[0]
+    if len(found) > 1 or plan.totals or not _can_be_jammed(loop, lanes) or not _stand_apart(loop, at):
         # A single inner loop is planned by itself, which is better.
         return None if len(loop.body) == 1 else _plan(loop)
-    return replace(plan, rows=loop, before=before, after=after)
+    counts = (ROWS if _has_uneven_rows(loop, lanes) else WIDE_ROWS, ROWS)
+    shared = _shared_loads(loop, lanes)
+    return replace(plan, rows=loop.var, counts=counts, groups=(GROUPS, 1), singles=(1,), shared=shared)
 
 
 def is_independent(loop: For) -> bool:
@@ -138,20 +119,17 @@ def is_block_of(loop: For, rows: Symbol) -> bool:
     )
 
 
-def shared_loads(plan: LanePlan) -> tuple[For, int] | None:
-    """The loop inside the lanes, and how many vectors an iteration of it loads that are the same for all rows.
-
-    None where there is no such loop, or several, or where rows differ in their bounds.
-    """
-    rows, inner = plan.rows, [n for n in walk(plan.lanes.body) if isinstance(n, For)]
-    if rows is None or len(inner) != 1 or inner[0].step != 1:
-        return None
+def _shared_loads(rows: For, lanes: For) -> int:
+    """How many vectors an iteration of the loop inside the lanes loads that are the same for all rows; 0 where there is
+    no such loop, or several, or where rows differ in their bounds."""
+    inner = loops_of(lanes.body)
+    if len(inner) != 1 or inner[0].step != 1:
+        return 0
     loop = inner[0]
-    changing = {rows.var, plan.lanes.var, *scalars_written(rows.body)}
-    if not all(is_invariant(e, changing) for e in (plan.lanes.lo, plan.lanes.hi, loop.lo, loop.hi)):
-        return None
-    loads = {n for n in walk(loop.body) if isinstance(n, Load) and _is_for_all(n, rows, plan.lanes, loop)}
-    return (loop, len(loads)) if loads else None
+    changing = {rows.var, lanes.var, *scalars_written(rows.body)}
+    if not all(is_invariant(e, changing) for e in (lanes.lo, lanes.hi, loop.lo, loop.hi)):
+        return 0
+    return len({n for n in walk(loop.body) if isinstance(n, Load) and _is_for_all(n, rows, lanes, loop)})
 
 
 def _is_for_all(load: Load, rows: For, lanes: For, loop: For) -> bool:
@@ -171,12 +149,9 @@ def _stand_apart(rows: For, at: int) -> bool:
     return all(not written[one] & read[other] for one in range(3) for other in range(3) if one != other)
 
 
-def has_uneven_rows(plan: LanePlan) -> bool:
+def _has_uneven_rows(rows: For, lanes: For) -> bool:
     """True where loops inside the lanes have other bounds in each row: what is not common is written for each."""
-    rows = plan.rows
-    return rows is not None and any(
-        isinstance(node, For) and _has_bounds_of(node, rows.var) for node in walk(plan.lanes.body)
-    )
+    return any(_has_bounds_of(loop, rows.var) for loop in loops_of(lanes.body))
 
 
 def _has_bounds_of(loop: For, symbol: Symbol) -> bool:
@@ -187,7 +162,7 @@ def _names(expr: Expr, symbol: Symbol) -> bool:
     return any(isinstance(n, Var) and n.symbol == symbol for n in walk(expr))
 
 
-def _plan(loop: For) -> LanePlan | None:
+def _plan(loop: For) -> Lanes | None:
     inner = [n for n in walk(loop.body) if isinstance(n, For)]
     if not inner or not _may_stand_side_by_side(loop) or can_fault(loop.body):
         return None
@@ -204,7 +179,13 @@ def _plan(loop: For) -> LanePlan | None:
     check = LaneCheck(loop.var, written, dtype)
     if not all(check.statement(stmt) for stmt in loop.body):
         return None
-    return LanePlan(None, loop, dtype, tuple(s for s in loop.private if s in written), totals=totals)
+    scattered = tuple(
+        (n.array, n.index)
+        for n in walk(loop.body)
+        if isinstance(n, Store) and not is_unit_stride(n.array, n.index, loop.var, check.uniform)
+    )
+    scalars = tuple(s for s in loop.private if s in written)
+    return Lanes(loop.var, dtype, scalars, totals, LONE_GROUPS, LONE_SINGLES, scattered)
 
 
 def _totals(loop: For) -> tuple[Symbol, ...] | None:

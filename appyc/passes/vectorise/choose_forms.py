@@ -1,0 +1,69 @@
+"""Chooses the form of each loop in C: lanes, jammed loops, several accumulators, interleaved chains, or none of these.
+
+    for i in range(n):   # parallel            i  threads  jam 8 or 4
+        for j in range(m):   # parallel  ->      j  lanes of 3, 1 vectors
+            for k in range(p): ...                 k  serial
+
+Lanes hide the latency of operations and share loads. The forms are tried in the order of what they gain; the first that
+fits is written into the schedule, from which the C generator reads it (`LoopSchedule.form`).
+
+Requires: modes and scans of loops. Runs last: the forms name loops and elements of the function as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.ir.nodes import CHAINS, Assign, Callee, For, Function, LoopMode, Store, Update, While
+from appyc.ir.schedule import Accumulators, Compaction, EarlyExit, Form, Interleaved, Simd
+from appyc.ir.visit import loops_of, scalars_written, walk
+from appyc.passes.pass_context import PassContext
+from appyc.passes.vectorise.compaction_form import is_compaction
+from appyc.passes.vectorise.dot_plan import plan_dots
+from appyc.passes.vectorise.guarded_loops import plan_guarded
+from appyc.passes.vectorise.lane_plan import plan_lanes
+from appyc.passes.vectorise.simd_forms import accumulates_extremes, decides_early, why_not_simd
+
+ACCUMULATORS = 4
+"""Chains of minima that hide the latency of one."""
+
+MAX_NODES = 120
+"""Nodes of the body above which it is not interleaved: it has enough independent operations by itself."""
+
+
+def choose_forms(fn: Function, ctx: PassContext) -> Function:
+    """The function, and those that it calls, with a form for each loop that has one."""
+    callees = tuple(Callee(choose_forms(callee.function, ctx)) for callee in fn.callees)
+    forms = {loop.var: _form(loop, ctx) for loop in loops_of(fn.body)}
+    decided = {var: replace(fn.schedule[var], form=form) for var, form in forms.items() if form is not None}
+    return replace(fn, callees=callees, schedule=fn.schedule.updated(decided))
+
+
+def _form(loop: For, ctx: PassContext) -> Form | None:
+    if _is_interleaved(loop):
+        return Interleaved(CHAINS)
+    if is_compaction(loop, boundscheck=ctx.options.boundscheck):
+        return Compaction()
+    form = plan_lanes(loop) or plan_dots(loop) or plan_guarded(loop)
+    if form is not None or why_not_simd(loop) is not None:
+        return form
+    if decides_early(loop):
+        return EarlyExit()
+    return Accumulators(ACCUMULATORS) if accumulates_extremes(loop) else Simd()
+
+
+def _is_interleaved(loop: For) -> bool:
+    """Whether a loop runs over chunks of a scan whose operation has a long latency."""
+    inner = [stmt for stmt in loop.body if isinstance(stmt, For)]
+    if loop.mode is not LoopMode.PARALLEL or loop.step != 1 or len(inner) != 1:
+        return False
+    scan = inner[0]
+    if not all(isinstance(stmt, For | Assign | Store) for stmt in loop.body):
+        return False
+    slow = any(part.symbol.dtype.kind in "fc" or part.op in ("*", "linear") for part in scan.scans)
+    if not slow or any(
+        isinstance(n, For | While) or (isinstance(n, Update) and n.atomic) for n in walk(scan.body)
+    ):
+        return False
+    owned = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
+    return scalars_written(loop.body) <= owned and sum(1 for _ in walk(scan.body)) <= MAX_NODES

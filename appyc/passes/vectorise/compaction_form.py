@@ -1,0 +1,74 @@
+"""Stream compaction: which loops store selected elements densely, and may do so without a branch for each.
+
+The stored value is computed for all elements. So it has to be cheap, and in range also where the condition does not
+hold. `c_gen/lanes/compaction.py` has the text.
+
+Does not handle: values with calls; conditions on the loop's variable, which may guard an index; loops that read
+what they fill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appyc.ir.nodes import Binary, Cast, Const, Expr, For, If, Load, Logical, Store, Symbol, Update, Var
+from appyc.ir.raising import can_fault
+from appyc.ir.types import Layout
+from appyc.ir.visit import scalars_read, walk
+
+MOST = 4
+"""Arrays that one loop may compact into."""
+
+
+def is_compaction(loop: For, *, boundscheck: bool) -> bool:
+    """Whether a loop stores the elements that a condition selects, one after the other, and does nothing else."""
+    match loop.body:
+        case (If(cond=cond, then=(*stores, Update(op="+", value=Const(value=1)) as step), orelse=()),):
+            pass
+        case _:
+            return False
+    place = step.target
+    if place.is_array or loop.step != 1 or not 1 <= len(stores) <= MOST:
+        return False
+    kept = tuple(store for store in stores if isinstance(store, Store) and _is_at(store, place))
+    filled = {store.array for store in kept}
+    if len(filled) < len(stores) or can_fault((cond, *(store.value for store in kept))):
+        return False
+    if any(isinstance(n, Load) and n.array in filled for n in walk(loop.body)) or place in scalars_read(cond):
+        return False
+    if not all(any(isinstance(n, Load) for n in walk(part)) for part in _parts(cond)):
+        return False
+    known = {n for n in walk(cond) if isinstance(n, Load)} if not boundscheck else None
+    return all(_is_cheap(store.value, place, known) for store in kept)
+
+
+def _is_at(store: Store, place: Symbol) -> bool:
+    at = Var(place, loc=store.loc)
+    return store.index == (at,) and store.mask is None and store.array.array.layout is Layout.C
+
+
+def _parts(cond: Expr) -> Iterator[Expr]:
+    """The operands of the condition's logical operators: one that loads no element may guard an index."""
+    if isinstance(cond, Logical) or (isinstance(cond, Binary) and cond.op in ("&", "|")):
+        yield from _parts(cond.lhs)
+        yield from _parts(cond.rhs)
+    else:
+        yield cond
+
+
+def _is_cheap(value: Expr, place: Symbol, known: set[Load] | None) -> bool:
+    """Whether a value may be computed for all elements. known: the loads that are in range; None where all are."""
+    for node in walk(value):
+        match node:
+            case Var(symbol=symbol) if symbol != place:
+                continue
+            case Const() | Cast():
+                continue
+            case Binary(op="+" | "-" | "*"):
+                continue
+            case Load(index=index) if known is None or node in known:
+                if any(isinstance(n, Load) for n in walk(index)):
+                    return False
+            case _:
+                return False
+    return True

@@ -1,0 +1,101 @@
+"""Loop versioning for bounds checks that seldom fail: which loops have a form without most of them.
+
+An index that is the loop variable plus an invariant is tested once, before the loop, for the first and
+the last iteration. Other indices are tested where they are used. The loop without checks must exit before an iteration
+has a side effect. `c_gen/loops/unlikely_faults.py` has the text.
+
+Does not handle: loops that may raise for another reason, or exit early; tests after a side effect
+in the same iteration; negative steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Break,
+    Expr,
+    Fail,
+    For,
+    If,
+    Load,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)  # fmt: skip
+from appyc.ir.raising import can_fault, is_invariant
+from appyc.ir.schedule import Guarded
+from appyc.ir.visit import rewrite_all, scalars_written, walk
+from appyc.passes.vectorise.simd_forms import why_not_simd
+
+
+def plan_guarded(loop: For) -> Guarded | None:
+    """The fast loop; None where it gains nothing, or could not exit before a side effect."""
+    if loop.step < 1 or not can_fault(loop.body):
+        return None
+    if any(isinstance(n, For | While | Break | Alloc | Fail) for n in walk(loop.body)):
+        return None
+    written = scalars_written(loop.body)
+    ends: dict[tuple[Symbol, int, Expr], None] = {}
+
+    def tested_by_ends(node: Node) -> Node:
+        if not isinstance(node, Load | Store | Update) or not (node.checked and node.index):
+            return node
+        if not all(_is_between_its_ends(index, loop.var, written) for index in node.index):
+            return node
+        array = node.target if isinstance(node, Update) else node.array
+        ends.update({(array, axis, index): None for axis, index in enumerate(node.index)})
+        return replace(node, checked=False)
+
+    body = rewrite_all(loop.body, tested_by_ends)
+    bare = rewrite_all(body, _unchecked)
+    if can_fault(bare) or not _Order(loop).is_kept(body):
+        return None
+    lanes = not can_fault(body) and why_not_simd(replace(loop, body=body)) is None
+    return Guarded(tuple(ends), lanes)
+
+
+def _unchecked(node: Node) -> Node:
+    return replace(node, checked=False) if isinstance(node, Load | Store | Update) else node
+
+
+def _is_between_its_ends(index: Expr, var: Symbol, written: set[Symbol]) -> bool:
+    """Whether an index is the loop variable plus an invariant, or invariant as a whole."""
+    match index:
+        case Var(symbol=symbol) if symbol == var:
+            return True
+        case Binary(op="+", lhs=lhs, rhs=rhs) if is_invariant(lhs, written | {var}):
+            return _is_between_its_ends(rhs, var, written)
+        case Binary(op="+" | "-", lhs=lhs, rhs=rhs) if is_invariant(rhs, written | {var}):
+            return _is_between_its_ends(lhs, var, written)
+        case _:
+            return is_invariant(index, written | {var})
+
+
+class _Order:
+    """Whether all tests of an iteration precede its side effects: stores, and assignments to scalars that live on."""
+
+    def __init__(self, loop: For) -> None:
+        self.own = set(loop.private)
+        self.lasts = False
+
+    def is_kept(self, body: tuple[Stmt, ...]) -> bool:
+        return all(self._statement(stmt) for stmt in body)
+
+    def _statement(self, stmt: Stmt) -> bool:
+        if isinstance(stmt, If):
+            if self.lasts and can_fault(stmt.cond):
+                return False
+            return self.is_kept(stmt.then) and self.is_kept(stmt.orelse)
+        if self.lasts and can_fault(stmt):
+            return False
+        written = stmt.target if isinstance(stmt, Assign | Update) else None
+        self.lasts |= isinstance(stmt, Store) or (written is not None and written not in self.own)
+        return True

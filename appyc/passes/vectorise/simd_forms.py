@@ -1,0 +1,111 @@
+"""Innermost loops in lanes that the C compiler makes: which may be, and which of them have several accumulators or an
+early exit."""
+
+from __future__ import annotations
+
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Break,
+    Expr,
+    For,
+    Load,
+    LoopMode,
+    Select,
+    Stmt,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.raising import can_fault
+from appyc.ir.types import DType
+from appyc.ir.visit import scalars_read, scalars_written, walk
+
+_EXTREMES = ("min", "max", "minimum", "maximum")
+
+
+def why_not_simd(loop: For) -> str | None:
+    """The reason why a loop whose iterations are independent does not become lanes."""
+    if loop.mode is LoopMode.SEQUENTIAL:
+        return "its iterations depend on each other"
+    if loop.in_step:
+        return "its lanes keep step, which the C compiler finds out for itself"
+    if can_fault(loop.body):
+        return "an iteration may raise"
+    if any(r.symbol.is_array for r in loop.reductions):
+        return "lanes may combine into one element of an array"
+    if any(r.symbol.dtype.is_complex for r in loop.reductions):
+        return "it reduces complex numbers"
+    owned = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
+    if not scalars_written(loop.body) <= owned:
+        return "it assigns a scalar that is not each iteration's own"
+    for node in walk(loop.body):
+        match node:
+            case For() | While():
+                return "it holds another loop"
+            case Break() | Alloc():
+                return "its body leaves the loop or allocates"
+            case Update() if node.atomic:
+                return "it updates atomically"
+            case _:
+                pass
+    return None
+
+
+def accumulates_extremes(loop: For) -> bool:
+    """Whether a SIMD loop consists of minimum and maximum reductions of floats alone."""
+    totals = {r.symbol for r in loop.reductions}
+    if (
+        not totals
+        or loop.step != 1
+        or loop.last
+        or loop.safelen is not None
+        or why_not_simd(loop) is not None
+    ):
+        return False
+    if not all(r.symbol.dtype.is_float and r.op in _EXTREMES for r in loop.reductions):
+        return False
+    updates = [stmt for stmt in loop.body if isinstance(stmt, Update)]
+    if {u.target for u in updates} != totals or len(updates) != len(totals):
+        return False
+    others = [stmt for stmt in loop.body if not isinstance(stmt, Update)]
+    values = [stmt.value for stmt in loop.body if isinstance(stmt, Update | Assign)]
+    return all(isinstance(stmt, Assign) for stmt in others) and not any(
+        totals & scalars_read(v) for v in values
+    )
+
+
+def decides_early(loop: For) -> bool:
+    """Whether a SIMD loop consists of `any`, `all` and minima of a matching index alone, which may be decided early."""
+    if not loop.reductions or loop.step != 1 or loop.last or why_not_simd(loop) is not None:
+        return False
+    updates: list[Update] = []
+    for stmt in loop.body:
+        match stmt:
+            case Update(target=target, op="and" | "or") if not target.is_array and stmt.mask is None:
+                updates.append(stmt)
+            case Update(target=target, op="min", value=Select(then=Var(symbol=symbol), orelse=none)) if (
+                symbol == loop.var and not target.is_array and _is_fixed(none, loop)
+            ):
+                updates.append(stmt)
+            case Assign():
+                pass
+            case _:
+                return False
+    totals = {update.target for update in updates}
+    if totals != {r.symbol for r in loop.reductions} or len(totals) < len(updates):
+        return False
+    return not any(totals & scalars_read(_value(stmt)) for stmt in loop.body)
+
+
+def _value(stmt: Stmt) -> Expr:
+    assert isinstance(stmt, Assign | Update)
+    return stmt.value
+
+
+def _is_fixed(expr: Expr, loop: For) -> bool:
+    changed: set[Symbol] = {loop.var, *scalars_written(loop.body)}
+    return expr.dtype is DType.INT64 and not any(
+        isinstance(n, Load) or (isinstance(n, Var) and n.symbol in changed) for n in walk(expr)
+    )
