@@ -163,7 +163,7 @@ def _is_complex(node: Binary | Update) -> bool:
 def _gains(loop: For) -> bool:
     """Whether there is a loop inside that each iteration runs in its own way, and none that is lanes by itself.
 
-    Sums and recurrences of floats under loops with equal bounds become lanes without masks (`passes/vectorise/lane_plan`).
+    Sums and recurrences of floats under loops with equal bounds become lanes without masks (`lane_plan`).
     """
     inner = [n for n in walk(loop.body) if isinstance(n, For | While)]
     if any(isinstance(n, For) and n.mode is not LoopMode.SEQUENTIAL for n in inner):
