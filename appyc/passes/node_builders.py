@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from appyc.errors import Loc
+from appyc.ir.affine import apart
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Binary, Compare, Const, Expr, For, Logical, Stmt, Symbol, Unary, Var
 from appyc.ir.types import DType
@@ -144,18 +145,6 @@ def _parts(op: str, bound: Expr) -> list[Expr]:
     if isinstance(bound, Binary) and bound.op == op:
         return _parts(op, bound.lhs) + _parts(op, bound.rhs)
     return [bound]
-
-
-def apart(value: Expr) -> tuple[Expr | None, int]:
-    """An expression without the constant that is added to it, and that constant."""
-    match value:
-        case Const(value=int(number)):
-            return None, number
-        case Binary(op="+" | "-" as op, lhs=inner, rhs=Const(value=int(number))):
-            base, offset = apart(inner)
-            return base, offset + number if op == "+" else offset - number
-        case _:
-            return value, 0
 
 
 def iteration(lo: Expr, step: int, number: Expr) -> Expr:

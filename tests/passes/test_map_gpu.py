@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from appyc.ir.affine import coefficient
 from appyc.ir.types import ArrayType, DType, Layout
-from appyc.passes.gpu.map_gpu import choose_lane_loops, coefficient, map_gpu, stride_score, why_not_parallel
+from appyc.passes.gpu.map_gpu import choose_lane_loops, map_gpu, stride_score, why_not_parallel
 from tests.ir_makers import Program, add, assign, binary, for_, load, store, update
 from tests.triton_gen.gpu_runner import grid, simd
 

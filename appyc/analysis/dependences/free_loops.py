@@ -14,9 +14,9 @@ from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.dependences.fusion_legality import alone
 from appyc.analysis.patterns.early_exits import leaves_early
-from appyc.analysis.patterns.fill_pattern import distance
 from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.presburger import Presburger
+from appyc.ir.affine import distance
 from appyc.ir.nodes import Expr, For, Load, Store, Symbol, Update
 from appyc.ir.visit import arrays_written, scalars_written, walk
 

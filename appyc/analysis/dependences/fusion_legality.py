@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.accesses.syntactic_effects import Texts, Touched, has_effect_itself
-from appyc.analysis.algebra.integer_sums import are_equal
+from appyc.ir.affine import are_equal
 from appyc.ir.nodes import (
     Binary,
     Break,

@@ -20,10 +20,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
+from appyc.ir.affine import apart
 from appyc.ir.nodes import (
     Assign,
-    Binary,
-    Const,
     Expr,
     For,
     Function,
@@ -169,7 +168,7 @@ def _line(
     nest: Stmt, accesses: list[tuple[Symbol, tuple[Expr, ...], bool]], axis: int, fixed: frozenset[Symbol]
 ) -> Line | None:
     """None where the indices are not all one coordinate plus a constant."""
-    parts = [_parts(index[axis]) for _, index, _ in accesses]
+    parts = [apart(index[axis]) for _, index, _ in accesses]
     base = parts[0][0]
     if any(other != base for other, _ in parts):
         return None
@@ -186,21 +185,6 @@ def _line(
     offsets = tuple((array, c - origin, w) for (array, _, w), (_, c) in zip(accesses, parts, strict=True))
     assert at is not None
     return Line(loop, at, loop is loops[0] if loops else False, offsets)
-
-
-def _parts(index: Expr) -> tuple[Expr | None, int]:
-    """An index without the constant that is added to it, and the constant."""
-    match index:
-        case Const(value=int(number)):
-            return None, number
-        case Binary(op="+" | "-" as op, lhs=inner, rhs=Const(value=int(number))):
-            base, offset = _parts(inner)
-            return base, offset + number if op == "+" else offset - number
-        case Binary(op="+", lhs=Const(value=int(number)), rhs=inner):
-            base, offset = _parts(inner)
-            return base, offset + number
-        case _:
-            return index, 0
 
 
 def _skewed(lines: tuple[Line, ...], nests: Sequence[Stmt]) -> Iterator[Axis]:

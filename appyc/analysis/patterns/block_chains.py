@@ -19,7 +19,8 @@ from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.cost.fusion_benefit import Traffic, is_worthwhile, matrix_of_all_iterations
 from appyc.analysis.dependences.fusion_legality import alone, has_effects
-from appyc.analysis.patterns.fill_pattern import accesses_in, distance
+from appyc.analysis.patterns.fill_pattern import accesses_in
+from appyc.ir.affine import distance
 from appyc.ir.nodes import Alloc, Expr, Extent, For, If, Load, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk

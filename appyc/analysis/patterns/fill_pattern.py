@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from appyc.analysis.dependences.fusion_legality import EqualExtents
-from appyc.ir.nodes import Alloc, Binary, Const, Expr, For, Load, Node, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Alloc, Const, Expr, For, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import walk
 
@@ -69,18 +69,3 @@ def accesses_in(nodes: Node | Iterable[Node]) -> Counter[Symbol]:
             case _:
                 pass
     return out
-
-
-def distance(place: Expr, var: Symbol) -> int | None:
-    """The constant offset c of an index `var + c`; None for any other index."""
-    match place:
-        case Var():
-            return 0 if place.symbol == var else None
-        case Binary("+", inner, Const(value=int(number))) | Binary("+", Const(value=int(number)), inner):
-            found = distance(inner, var)
-            return None if found is None else found + number
-        case Binary("-", inner, Const(value=int(number))):
-            found = distance(inner, var)
-            return None if found is None else found - number
-        case _:
-            return None

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from appyc.analysis.patterns.product_terms import (
     DTYPES,
     Term,
-    coefficient,
     depends_on,
     is_fixed,
     is_matrix,
@@ -27,6 +26,7 @@ from appyc.analysis.patterns.product_terms import (
     one_of,
     terms_of,
 )
+from appyc.ir.affine import coefficient
 from appyc.ir.nodes import (
     Assign,
     Binary,

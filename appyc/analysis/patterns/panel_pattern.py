@@ -34,8 +34,9 @@ from dataclasses import dataclass
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.product_sums import ProductSum, is_still, sums_at
-from appyc.analysis.patterns.product_terms import coefficient, is_fixed
-from appyc.ir.nodes import Binary, Const, Expr, For, Load, Store, Symbol, Update, Var
+from appyc.analysis.patterns.product_terms import is_fixed
+from appyc.ir.affine import coefficient, distance
+from appyc.ir.nodes import Expr, For, Load, Store, Symbol, Update, Var
 from appyc.ir.visit import arrays_written, walk
 
 
@@ -136,13 +137,13 @@ def _reads_other_rows(load: Load, summed: For, panels: Panels) -> bool:
     """
     writes = [n for n in walk(panels.outer.body) if _written(n) == load.array]
     for axis, index in enumerate(load.index):
-        read = _distance(index, summed.var)
+        read = distance(index, summed.var)
         if read is None:
             continue
-        rows = [_distance(_index_of(n)[axis], panels.cut.var) for n in writes]
+        rows = [distance(_index_of(n)[axis], panels.cut.var) for n in writes]
         if any(row is None for row in rows):
             continue
-        below, above = _distance(summed.hi, panels.cut.var), _distance(summed.lo, panels.cut.var)
+        below, above = distance(summed.hi, panels.cut.var), distance(summed.lo, panels.cut.var)
         if below is not None and all(below + read <= row for row in rows if row is not None):
             return True
         if above is not None and all(above + read >= row + 1 for row in rows if row is not None):
@@ -163,18 +164,3 @@ def _written(node: object) -> Symbol | None:
 def _index_of(node: object) -> tuple[Expr, ...]:
     assert isinstance(node, Store | Update)
     return node.index
-
-
-def _distance(index: Expr, var: Symbol) -> int | None:
-    """The constant c of an index `var + c`; None for any other."""
-    match index:
-        case Var() if index.symbol == var:
-            return 0
-        case Binary(op="+" | "-" as op, lhs=lhs, rhs=Const(value=int(number))):
-            inner = _distance(lhs, var)
-            return None if inner is None else inner + (number if op == "+" else -number)
-        case Binary(op="+", lhs=Const(value=int(number)), rhs=rhs):
-            inner = _distance(rhs, var)
-            return None if inner is None else inner + number
-        case _:
-            return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from appyc.ir.nodes import Binary, Const, Expr, For, Load, Node, Symbol, Unary, Var
+from appyc.ir.affine import coefficient
+from appyc.ir.nodes import Binary, Const, Expr, For, Load, Node, Unary, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
 
@@ -41,31 +42,6 @@ def is_fixed(nodes: Node | Iterable[Node], loops: Iterable[For]) -> bool:
         changing |= scalars_written(loop.body)
     found = list(walk(nodes))
     return not any(isinstance(n, Load) or (isinstance(n, Var) and n.symbol in changing) for n in found)
-
-
-def coefficient(index: Expr, var: Symbol) -> int | None:
-    """The coefficient of a loop variable in an index; None where it is not constant."""
-    if not any(isinstance(n, Var) and n.symbol == var for n in walk(index)):
-        return 0
-    match index:
-        case Var():
-            return 1
-        case Unary(op="-", arg=arg):
-            inner = coefficient(arg, var)
-            return None if inner is None else -inner
-        case Binary(op="+" | "-" as op, lhs=lhs, rhs=rhs):
-            left, right = coefficient(lhs, var), coefficient(rhs, var)
-            if left is None or right is None:
-                return None
-            return left + right if op == "+" else left - right
-        case Binary(op="*", lhs=inner_, rhs=Const(value=int(factor))):
-            found = coefficient(inner_, var)
-            return None if found is None else found * factor
-        case Binary(op="*", lhs=Const(value=int(factor)), rhs=inner_):
-            found = coefficient(inner_, var)
-            return None if found is None else found * factor
-        case _:
-            return None
 
 
 def _summands(value: Expr, negative: bool) -> list[tuple[Expr, bool]]:

@@ -22,14 +22,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.accesses import Access
-from appyc.analysis.algebra.integer_sums import are_equal
 from appyc.analysis.dependences.fusion_legality import alone
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.statement_graph import statement_graph
-from appyc.analysis.patterns.fill_pattern import distance
 from appyc.analysis.patterns.matrix_products import added_up
 from appyc.analysis.patterns.product_sums import are_seen, is_still
-from appyc.analysis.patterns.product_terms import Term, coefficient, is_fixed, is_one_place_each, terms_of
+from appyc.analysis.patterns.product_terms import Term, is_fixed, is_one_place_each, terms_of
+from appyc.ir.affine import are_equal, coefficient, distance
 from appyc.ir.nodes import Binary, Const, Expr, For, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, rewrite, scalars_read, scalars_written, substitute

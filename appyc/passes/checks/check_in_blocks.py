@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from appyc.analysis.accesses.set_once import set_once
+from appyc.ir.affine import apart
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -49,7 +50,7 @@ from appyc.ir.visit import (
     substitute,
     walk,
 )
-from appyc.passes.node_builders import apart, integer, less, most_trips, shifted
+from appyc.passes.node_builders import integer, less, most_trips, shifted
 from appyc.passes.pass_context import PassContext
 
 BLOCK = 2048

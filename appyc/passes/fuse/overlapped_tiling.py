@@ -52,6 +52,7 @@ from appyc.analysis.patterns.block_chains import (
     touched_outside,
 )
 from appyc.analysis.patterns.fill_pattern import accesses_in, filled_by
+from appyc.ir.affine import apart
 from appyc.ir.machine_model import Machine
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -78,7 +79,7 @@ from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.checks.lengths import tested
 from appyc.passes.loop_ops.cut import cut
 from appyc.passes.loop_ops.strip_mine import Strips
-from appyc.passes.node_builders import apart, binary, combine, fresh_variables, integer, shifted, zero
+from appyc.passes.node_builders import binary, combine, fresh_variables, integer, shifted, zero
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import FusionGroup, PassContext
 

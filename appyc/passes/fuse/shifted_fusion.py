@@ -39,7 +39,7 @@ from appyc.analysis.cost.fusion_benefit import is_worthwhile
 from appyc.analysis.dependences.fusion_legality import EqualExtents, alone, has_effects, placed
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.time_skew import time_axes
-from appyc.analysis.patterns.fill_pattern import distance
+from appyc.ir.affine import distance
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,

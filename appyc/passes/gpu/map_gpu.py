@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from appyc.ir.affine import coefficient
 from appyc.ir.nodes import (
     Alloc,
-    Binary,
-    Const,
     Expr,
     For,
     Load,
@@ -29,7 +28,6 @@ from appyc.ir.nodes import (
     Stmt,
     Store,
     Symbol,
-    Unary,
     Update,
     Var,
     While,
@@ -135,26 +133,6 @@ def _stride(array: Symbol, index: tuple[Expr, ...], var: Symbol) -> int:
     if any(coefficient(i, var) != 0 for i in order[1:]):
         return -1
     return 0 if fast is None or fast == 0 else 1 if abs(fast) == 1 else -1
-
-
-def coefficient(index: Expr, var: Symbol) -> int | None:
-    """The factor of `var` in an index, None where the index is not linear in it."""
-    match index:
-        case Var(symbol):
-            return int(symbol == var)
-        case Unary("-", arg):
-            inner = coefficient(arg, var)
-            return None if inner is None else -inner
-        case Binary("+" | "-" as op, lhs, rhs):
-            left, right = coefficient(lhs, var), coefficient(rhs, var)
-            if left is None or right is None:
-                return None
-            return left + right if op == "+" else left - right
-        case Binary("*", Const(factor), other) | Binary("*", other, Const(factor)):
-            inner = coefficient(other, var)
-            return None if inner is None else inner * int(factor.real)
-        case _:
-            return 0 if not mentions(index, {var}) else None
 
 
 def mentions(node: Node, symbols: set[Symbol]) -> bool:

@@ -28,10 +28,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
-from appyc.analysis.algebra.integer_sums import Sum, sum_of
 from appyc.analysis.cost.costs import cost_of
 from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import is_whole
+from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -161,7 +161,7 @@ def _is_adjacent(access: Load | Store, run: Sequence[For], variables: frozenset[
         and access.array.array.layout is Layout.C
         and not any(set(scalars_read(i)) & variables for i in around)
         and all(isinstance(i, Var) and i.symbol == loop.var for i, loop in zip(rest, run[1:], strict=True))
-        and sum_of(first).naming(variables) == {Var(run[0].var, loc=first.loc): 1}
+        and linear_form(first).naming(variables) == {Var(run[0].var, loc=first.loc): 1}
     )
 
 
@@ -213,7 +213,7 @@ def _delinearised(access: Load | Store, run: Sequence[For], at: Symbol) -> tuple
         extent = Extent(access.array, axis, loc=access.loc)
         out.insert(0, Binary("%", rest, extent, loc=access.loc))
         rest = Binary("//", rest, extent, loc=access.loc)
-    offset = sum_of(access.index[start]).plus(Sum({Var(run[0].var, loc=access.loc): 1}), -1)
-    if offset != Sum({}):
+    offset = linear_form(access.index[start]).plus(LinearForm({Var(run[0].var, loc=access.loc): 1}), -1)
+    if offset != LinearForm({}):
         rest = Binary("+", rest, offset.written(access.loc), loc=access.loc)
     return (*access.index[:start], rest, *out)

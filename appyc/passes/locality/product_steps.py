@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from appyc.analysis.patterns.fill_pattern import distance
 from appyc.analysis.patterns.matrix_products import product_of
 from appyc.analysis.patterns.product_sums import ProductSum
 from appyc.analysis.patterns.step_pattern import Steps, is_apart, last_may_wait
+from appyc.ir.affine import distance
 from appyc.ir.machine_model import FEWEST
 from appyc.ir.nodes import (
     Alloc,

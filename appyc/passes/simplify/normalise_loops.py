@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.analysis.algebra.integer_sums import Sum, sum_of
 from appyc.analysis.patterns.matrix_products import added_up
 from appyc.analysis.patterns.product_terms import is_fixed
+from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.nodes import (
     Binary,
     Const,
@@ -87,7 +87,7 @@ def _not_cut_off(loop: For) -> Expr:
             return loop.hi
 
 
-def _start(loop: For, around: frozenset[Symbol]) -> Sum | None:
+def _start(loop: For, around: frozenset[Symbol]) -> LinearForm | None:
     """The offset of the loop's subscripts from its variable, if the offset varies in an enclosing loop.
 
     The offsets of two subscripts may differ by loop-invariant terms."""
@@ -95,14 +95,14 @@ def _start(loop: For, around: frozenset[Symbol]) -> Sum | None:
         return None
     var = Var(loop.var, loc=loop.loc)
     inner = frozenset(n.var for n in loops_of(loop.body))
-    starts: list[Sum] = []
+    starts: list[LinearForm] = []
     for node in walk(loop.body):
         for index in node.index if isinstance(node, Load | Store | Update) else ():
-            total = sum_of(index)
+            total = linear_form(index)
             mine = total.naming(frozenset({loop.var}))
             if not mine:
                 continue
-            start = total.plus(Sum({var: 1}), -1)
+            start = total.plus(LinearForm({var: 1}), -1)
             if mine != {var: 1} or start.naming(inner):
                 return None
             starts.append(start)
@@ -112,10 +112,10 @@ def _start(loop: For, around: frozenset[Symbol]) -> Sum | None:
     return first if first.naming(around) and is_fixed(first.terms, (loop,)) else None
 
 
-def _from(loop: For, start: Sum) -> For:
+def _from(loop: For, start: LinearForm) -> For:
     """The loop with its range shifted by `start`, and `var - start` for its variable in the body."""
     var, loc = Var(loop.var, loc=loop.loc), loop.loc
-    before = Sum({var: 1}).plus(start, -1).written(loc)
+    before = LinearForm({var: 1}).plus(start, -1).written(loc)
 
     def rule(node: Node) -> Node:
         match node:
@@ -128,10 +128,10 @@ def _from(loop: For, start: Sum) -> For:
             case _:
                 return node
 
-    lo, hi = (sum_of(bound).plus(start).written(loc) for bound in (loop.lo, loop.hi))
+    lo, hi = (linear_form(bound).plus(start).written(loc) for bound in (loop.lo, loop.hi))
     return replace(loop, lo=lo, hi=hi, body=rewrite_all(loop.body, rule))
 
 
 def _together(index: Expr) -> Expr:
     """An index with like terms combined."""
-    return sum_of(index).written(index.loc)
+    return linear_form(index).written(index.loc)

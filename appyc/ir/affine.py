@@ -1,6 +1,6 @@
 """Normal form of integer expressions: sums of terms with coefficients, so that `(k + 1 + i) - k` is `i + 1`.
 
-    sum_of(2 * i - n + 3)  ->  Sum(terms={i: 2, n: -1}, constant=3)
+    linear_form(2 * i - n + 3)  ->  LinearForm(terms={i: 2, n: -1}, constant=3)
 
 A term is an expression that is no sum, difference or multiple by a constant itself; equal terms are combined.
 Integers wrap, and sums of them wrap alike, so the normal form is exact.
@@ -18,18 +18,21 @@ from appyc.ir.visit import rewrite, walk
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """A sum of terms. terms: the coefficient of each, in the order of their first occurrence, none of them 0."""
+class LinearForm:
+    """A linear form: a sum of terms with integer coefficients.
+
+    terms: the coefficient of each, in the order of their first occurrence, none of them 0.
+    """
 
     terms: Mapping[Expr, int]
     constant: int = 0
 
-    def plus(self, other: Sum, times: int = 1) -> Sum:
+    def plus(self, other: LinearForm, times: int = 1) -> LinearForm:
         terms = dict(self.terms)
         for term, factor in other.terms.items():
             terms[term] = terms.get(term, 0) + times * factor
         kept = {term: factor for term, factor in terms.items() if factor}
-        return Sum(kept, self.constant + times * other.constant)
+        return LinearForm(kept, self.constant + times * other.constant)
 
     def naming(self, symbols: frozenset[Symbol]) -> Mapping[Expr, int]:
         """The terms that any of the scalars occur in."""
@@ -60,22 +63,22 @@ class Sum:
         return out
 
 
-def sum_of(expr: Expr) -> Sum:
+def linear_form(expr: Expr) -> LinearForm:
     """The normal form of an int64 expression."""
     match expr:
         case Const(value=int(number)):
-            return Sum({}, number)
+            return LinearForm({}, number)
         case Binary(op="+" | "-" as op, trap=False):
-            return sum_of(expr.lhs).plus(sum_of(expr.rhs), 1 if op == "+" else -1)
+            return linear_form(expr.lhs).plus(linear_form(expr.rhs), 1 if op == "+" else -1)
         case (
             Binary(op="*", lhs=inner, rhs=Const(value=int(factor)), trap=False)
             | Binary(op="*", lhs=Const(value=int(factor)), rhs=inner, trap=False)
         ):
-            return Sum({}).plus(sum_of(inner), factor)
+            return LinearForm({}).plus(linear_form(inner), factor)
         case Unary(op="-"):
-            return Sum({}).plus(sum_of(expr.arg), -1)
+            return LinearForm({}).plus(linear_form(expr.arg), -1)
         case _:
-            return Sum({expr: 1})
+            return LinearForm({expr: 1})
 
 
 def are_equal(one: Expr, other: Expr) -> bool:
@@ -88,7 +91,41 @@ def _regular(expr: Expr) -> Expr:
 
     def rule(node: Node) -> Node:
         if isinstance(node, Binary | Unary) and node.op in ("+", "-", "*") and node.dtype is DType.INT64:
-            return sum_of(node).written(node.loc)
+            return linear_form(node).written(node.loc)
         return node
 
     return rewrite(expr, rule)
+
+
+def coefficient(index: Expr, var: Symbol) -> int | None:
+    """The coefficient of a scalar in an index; None where the index is not linear in it."""
+    found = linear_form(index).naming(frozenset({var}))
+    if not found:
+        return 0
+    ((term, factor), *others) = found.items()
+    return factor if isinstance(term, Var) and not others else None
+
+
+def distance(index: Expr, var: Symbol) -> int | None:
+    """The constant c of an index `var + c`; None for any other index."""
+    form = linear_form(index)
+    match list(form.terms.items()):
+        case [(Var(symbol), 1)] if symbol == var:
+            return form.constant
+        case _:
+            return None
+
+
+def apart(value: Expr) -> tuple[Expr | None, int]:
+    """An expression without the constant that is added to it (None for a constant), and that constant."""
+    match value:
+        case Const(value=int(number)):
+            return None, number
+        case Binary(op="+" | "-" as op, lhs=inner, rhs=Const(value=int(number))):
+            base, offset = apart(inner)
+            return base, offset + number if op == "+" else offset - number
+        case Binary(op="+", lhs=Const(value=int(number)), rhs=inner):
+            base, offset = apart(inner)
+            return base, offset + number
+        case _:
+            return value, 0
