@@ -54,6 +54,7 @@ from appyc.passes.gpu.unsupported_on_gpu import (
     products_of_reals,
     scans_of_reals,
 )
+from appyc.passes.locality.apply_transforms import apply_transforms
 from appyc.passes.locality.coalesce_loops import coalesce_loops
 from appyc.passes.locality.find_products import find_products
 from appyc.passes.locality.interchange_loops import interchange_loops
@@ -128,6 +129,7 @@ ANALYSE: tuple[Pass, ...] = (
     substitute_induction,  # before bounds: an index that is a counter becomes a closed form of the loop variables
     peel_wrap_around,  # after it: an induction variable is no wrap-around variable
     check_bounds,  # before all reordering: only accesses that cannot raise may move
+    apply_transforms,  # after check_bounds: what may raise keeps its order; before other passes change the nests
     unroll_loops,  # after checks are hoisted, once for all iterations; before all passes that transform loops
     dead_store_elimination,  # after check_bounds: a store that may raise is not dead; before fusion, to save it work
     forward_copies,  # after check_bounds; written arrays do not alias here, so that most copies are redundant

@@ -215,6 +215,94 @@ def scale(a):
 
 scale(np.ones(4))
 """,
+    "tile_with_statement_between": """
+@appyc.jit
+def f(a, b):
+    #pragma parallel for tile(8, 8)
+    for i in range(a.shape[0]):
+        b[i] = 0.0
+        for j in range(a.shape[1]):
+            b[i] += a[i, j]
+
+f(np.ones((4, 4)), np.ones(4))
+""",
+    "tile_without_size": """
+@appyc.jit
+def f(a):
+    #pragma tile
+    for i in range(a.shape[0]):
+        a[i] = 0.0
+
+f(np.ones(4))
+""",
+    "tile_of_size_zero": """
+@appyc.jit
+def f(a):
+    #pragma tile(0)
+    for i in range(a.shape[0]):
+        a[i] = 0.0
+
+f(np.ones(4))
+""",
+    "unroll_too_far": """
+@appyc.jit
+def f(a):
+    #pragma unroll(1000)
+    for i in range(a.shape[0]):
+        a[i] = 0.0
+
+f(np.ones(4))
+""",
+    "unroll_of_a_search": """
+@appyc.jit
+def f(a):
+    #pragma unroll(4)
+    for i in range(a.shape[0]):
+        if a[i] > 0.0:
+            break
+        a[i] = 1.0
+
+f(np.zeros(4))
+""",
+    "interchange_of_unknown_loop": """
+@appyc.jit
+def f(a):
+    #pragma interchange(k, i)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] = 0.0
+
+f(np.ones((4, 4)))
+""",
+    "interchange_that_changes_nothing": """
+@appyc.jit
+def f(a):
+    #pragma interchange(i, j)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] = 0.0
+
+f(np.ones((4, 4)))
+""",
+    "jam_of_a_triangle": """
+@appyc.jit
+def f(a):
+    #pragma jam(2)
+    for i in range(a.shape[0]):
+        for j in range(i):
+            a[i, j] = 0.0
+
+f(np.ones((4, 4)))
+""",
+    "jam_of_one_loop": """
+@appyc.jit
+def f(a):
+    #pragma jam(2)
+    for i in range(a.shape[0]):
+        a[i] = 0.0
+
+f(np.ones(4))
+""",
     "collapse_with_statement_between": """
 @appyc.jit
 def scale(a, f):
@@ -376,6 +464,40 @@ def running(a):
         a[i] = a[i] + a[i - 1] * a[i - 1]
 
 running(np.ones(4))
+""",
+    "interchange_that_reverses": """
+@appyc.jit
+def shear(a):
+    #pragma interchange(j, i)
+    for i in range(1, a.shape[0]):
+        for j in range(a.shape[1] - 1):
+            a[i, j] = a[i - 1, j + 1] + 1.0
+
+shear(np.ones((4, 4)))
+""",
+    "jam_that_reverses": """
+@appyc.jit
+def shear(a):
+    #pragma parallel for
+    for k in range(a.shape[0]):
+        #pragma jam(2)
+        for i in range(1, a.shape[1]):
+            for j in range(a.shape[2] - 1):
+                a[k, i, j] = a[k, i - 1, j + 1] + 1.0
+
+shear(np.ones((4, 4, 4)))
+""",
+    "tile_of_a_scalar_chain": """
+@appyc.jit
+def decay(a):
+    s = 0.0
+    #pragma tile(8, 8)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s = 0.5 * s * s + a[i, j]
+            a[i, j] = s
+
+decay(np.ones((4, 4)))
 """,
     "carries_anti": """
 @appyc.jit
@@ -1434,6 +1556,8 @@ appyc.jit(functools.partial(max, 0))
 }
 
 SPEAKS_FOR_ITSELF = {
+    "tile_of_size_zero",
+    "unroll_too_far",
     "call_with_wrong_number_of_arguments",
     "too_few_arguments",
     "unknown_keyword_argument",

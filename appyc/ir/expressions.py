@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from appyc.errors import Loc
 from appyc.ir.draw_functions import DRAWS
+from appyc.ir.transforms import Transform
 from appyc.ir.types import ArrayType, DType, ScalarType, Type
 
 
@@ -430,6 +431,7 @@ class Clauses(Node):
     chunk: int | None = None
     condition: Expr | None = None  # if(...): run in parallel only where it holds
     independent: bool = False  # the user's oath: nothing is checked
+    transforms: tuple[Transform, ...] = ()  # in the order of TRANSFORMS
     over: str = field(default="", compare=False)
 
 

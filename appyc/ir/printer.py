@@ -419,6 +419,7 @@ class _Printer:
             words.append(f"if({self.bare(clauses.condition)})")
         if clauses.independent:
             words.append("independent")
+        words += map(str, clauses.transforms)
         return " ".join(words)
 
     def lists(self, **symbols: tuple[Symbol, ...]) -> list[str]:

@@ -398,3 +398,32 @@ def test_variables_of_loops_may_be_named_private():
             fn(a, other)
             np.testing.assert_array_equal(one, other)
             assert jitted.explain().loops[0].verdict == "independent"
+
+
+# ---------------------------------------------------------------- forms of a nest
+
+
+def test_forms_of_a_nest_need_no_directive() -> None:
+    pragma = loop("#pragma tile(32, 64) unroll(4)")
+    assert pragma.request == "auto"
+    assert [(t.name, t.sizes) for t in pragma.transforms] == [("tile", (32, 64)), ("unroll", (4,))]
+    (swap,) = loop("#pragma parallel for interchange(j, i)").transforms
+    assert [name.text for name in swap.loops] == ["j", "i"]
+
+
+@pytest.mark.parametrize(
+    ("clause", "word"),
+    [
+        ("tile()", ")"),
+        ("tile(-4)", "-"),
+        ("tile(4,)", ")"),
+        ("unroll(2, 2)", "unroll"),
+        ("interchange(1)", "1"),
+        ("interchange(i, i)", "i"),
+        ("tile(8) tile(8)", "tile"),
+        ("tile(9999999999)", "tile"),
+    ],
+)
+def test_a_form_that_is_not_understood(clause: str, word: str) -> None:
+    error = error_of(f"#pragma {clause}\nfor i in range(n):\n    a[i] = 0")
+    assert pointed_at(error) == word

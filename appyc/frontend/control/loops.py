@@ -17,7 +17,7 @@ from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.pragmas.clauses import loop_clauses, prange_clauses
-from appyc.frontend.pragmas.pragma_nodes import LoopPragma
+from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import LoopFrame, Scope, constant_truth
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import statements_in
@@ -57,8 +57,8 @@ def lower_for(scope: Scope, node: ast.For) -> None:
                               hints=("drop the pragma, or pass the values as an array",))  # fmt: skip
         unroll(scope, node, source)
         return
-    if pragma is not None and pragma.collapse > 1:
-        _check_collapse(scope, node, pragma)
+    if pragma is not None:
+        _check_nest(scope, node, pragma)
     if (pragma is not None and pragma.request in ("parallel", "simd")) or source.parallel:
         _check_jumps(scope, node)
     hidden = _local_target(scope, node)
@@ -211,20 +211,58 @@ def _check_jumps(scope: Scope, node: ast.For) -> None:
             )  # fmt: skip
 
 
-def _check_collapse(scope: Scope, node: ast.For, pragma: LoopPragma) -> None:
-    """collapse(n): n loops, each the only statement of the one around it."""
-    here = node
-    for _ in range(pragma.collapse - 1):
-        inner = here.body[0]
-        if len(here.body) != 1 or not isinstance(inner, ast.For):
-            stray = next(s for s in here.body if s is not inner or not isinstance(s, ast.For))
+def _check_nest(scope: Scope, node: ast.For, pragma: LoopPragma) -> None:
+    """collapse, tile, interchange and jam take loops that are each the only statement of the one around it."""
+    _nested(scope, node, pragma, "collapse", pragma.collapse)
+    for transform in pragma.transforms:
+        depth = {"interchange": len(transform.loops), "jam": 2}.get(transform.name, len(transform.sizes))
+        loops = _nested(scope, node, pragma, transform.name, depth)
+        if transform.name == "interchange":
+            _check_names(scope, loops, transform.loops, pragma)
+        if transform.name in ("tile", "unroll", "jam") and pragma.collapse > (
+            depth if transform.name == "tile" else 1
+        ):
             raise PragmaError(
-                f"collapse({pragma.collapse}) needs {pragma.collapse} loops, each alone in the one around it",
-                pragma.clause_loc("collapse"),
+                f"collapse({pragma.collapse}) makes one loop of more loops than {transform.name!r} is about",
+                pragma.clause_loc(transform.name), related=(Note(pragma.clause_loc("collapse"), "collapsed here"),),
+                hints=("give a tile a size for each collapsed loop", "or leave one of the clauses out"),
+            )  # fmt: skip
+
+
+def _check_names(scope: Scope, loops: list[ast.For], names: tuple[Name, ...], pragma: LoopPragma) -> None:
+    """interchange(names): the variables of these loops, in another order."""
+    variables = [_variable_name(loop.target) for loop in loops]
+    for name in names:
+        if name.text not in variables:
+            listed = ", ".join(repr(variable) for variable in variables)
+            raise PragmaError(
+                f"interchange({', '.join(n.text for n in names)}): {name.text!r} is not the variable of one of the "
+                f"{len(loops)} outermost loops", name.loc, hints=(f"these loops are over {listed}",),
+                related=(Note(scope.loc(loops[0].target), "the outermost loop"),),
+            )  # fmt: skip
+    if len(names) == 1 or [name.text for name in names] == variables:
+        raise PragmaError(
+            "interchange(...) names the loops in the order that they have", pragma.clause_loc("interchange"),
+            hints=("write the outermost loop first, as it is to be",),
+        )  # fmt: skip
+
+
+def _nested(scope: Scope, node: ast.For, pragma: LoopPragma, clause: str, depth: int) -> list[ast.For]:
+    """So many loops, each alone in the one around it."""
+    loops = [node]
+    for _ in range(depth - 1):
+        inner = loops[-1].body[0]
+        if len(loops[-1].body) != 1 or not isinstance(inner, ast.For):
+            stray = next(s for s in loops[-1].body if s is not inner or not isinstance(s, ast.For))
+            what = f"collapse({depth})" if clause == "collapse" else f"{clause!r}"
+            raise PragmaError(
+                f"{what} needs {depth} loops, each alone in the one around it",
+                pragma.clause_loc(clause),
                 related=(Note(scope.loc(stray), "this stands in the way"),),
-                hints=("move the other statements into the innermost loop, or collapse fewer loops",),
+                hints=(f"move the other statements into the innermost loop, or {clause} fewer loops",),
             )
-        if inner in scope.pragmas:
+        if clause == "collapse" and inner in scope.pragmas:
             raise PragmaError("a collapsed loop has a pragma of its own", scope.pragmas[inner].loc,
                               hints=("put all clauses on the outermost of the collapsed loops",))  # fmt: skip
-        here = inner
+        loops.append(inner)
+    return loops

@@ -23,6 +23,7 @@ from appyc.frontend.types.values import (
     TupleSlots,
 )
 from appyc.ir.nodes import Clauses, Reduction, Symbol
+from appyc.ir.transforms import TRANSFORMS, Transform
 
 
 def prange_clauses(loc: Loc) -> Clauses:
@@ -60,8 +61,18 @@ def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> 
         chunk=pragma.chunk,
         condition=condition,
         independent=pragma.independent,
+        transforms=_transforms(pragma),
         loc=pragma.loc,
     )
+
+
+def _transforms(pragma: LoopPragma) -> tuple[Transform, ...]:
+    """The loop operations in the order in which they are done."""
+    asked = [
+        Transform(t.name, t.sizes, tuple(name.text for name in t.loops), loc=pragma.clause_loc(t.name))
+        for t in pragma.transforms
+    ]
+    return tuple(sorted(asked, key=lambda transform: TRANSFORMS.index(transform.name)))
 
 
 def _lookup(scope: Scope, head: Env, name: Name, clause: str) -> Binding:

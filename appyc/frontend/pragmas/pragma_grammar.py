@@ -21,9 +21,11 @@ from appyc.frontend.pragmas.pragma_nodes import (
     OncePragma,
     Pragma,
     ReductionClause,
+    TransformClause,
 )
 from appyc.frontend.pragmas.pragma_reader import PragmaText, Reader, Word
 from appyc.ir.nodes import REDUCTION_OPS
+from appyc.ir.transforms import TRANSFORMS
 
 DIRECTIVES = ("parallel for", "sequential for", "simd", "auto", "atomic", "once")
 PRAGMA_REDUCTION_OPS = tuple(op for op in REDUCTION_OPS if op not in ("minimum", "maximum"))
@@ -31,8 +33,11 @@ SCHEDULES = ("static", "dynamic")
 DIM_REDUCTIONS = ("sum", "max", "min")
 DIM_PROPERTIES = ("parallel", "simd", "block", "reduce", "le")
 MAX_WARPS = 32
+MAX_TILE = 1 << 30
+MAX_FACTOR = 64
+"""The most iterations that `unroll` and `jam` write side by side: the body is there as often."""
 
-_FIRST_WORDS = tuple(dict.fromkeys(d.split()[0] for d in DIRECTIVES))
+_FIRST_WORDS = (*dict.fromkeys(d.split()[0] for d in DIRECTIVES), *TRANSFORMS)
 
 
 # ---------------------------------------------------------------- clauses
@@ -68,12 +73,43 @@ def _collapse(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
 
 
 def _block(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    reader.open(clause, "block(128) or block(32, 32)")
+    return replace(pragma, block=_sizes(reader, clause, "block(128) or block(32, 32)"))
+
+
+def _sizes(reader: Reader, clause: Word, form: str) -> tuple[int, ...]:
+    reader.open(clause, form)
     sizes = [reader.integer(clause)]
     while reader.accept(","):
         sizes.append(reader.integer(clause))
     reader.close(clause)
-    return replace(pragma, block=tuple(sizes))
+    return tuple(sizes)
+
+
+def _tile(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
+    sizes = _sizes(reader, clause, "tile(32) or tile(32, 64)")
+    if max(sizes) > MAX_TILE:
+        reader.fail(f"'tile' takes sizes up to {MAX_TILE}, not {max(sizes)}", clause)
+    return _transformed(pragma, TransformClause("tile", sizes))
+
+
+def _factor(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
+    (factor, *others) = _sizes(reader, clause, f"{clause.text}(4)")
+    if others or factor > MAX_FACTOR:
+        found = f"not {factor}" if not others else f"not {1 + len(others)}"
+        what = f"one number up to {MAX_FACTOR}" if not others else "one number"
+        reader.fail(f"{clause.text!r} takes {what}, {found}", clause)
+    return _transformed(pragma, TransformClause(clause.text, (factor,)))
+
+
+def _interchange(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
+    reader.open(clause, "interchange(j, i), the loops in their new order")
+    names = reader.names(clause)
+    reader.close(clause)
+    return _transformed(pragma, TransformClause("interchange", loops=names))
+
+
+def _transformed(pragma: LoopPragma, transform: TransformClause) -> LoopPragma:
+    return replace(pragma, transforms=(*pragma.transforms, transform))
 
 
 def _num_warps(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
@@ -138,6 +174,10 @@ _CLAUSES: dict[str, Callable[[Reader, Word, LoopPragma], LoopPragma]] = {
     "schedule": _schedule,
     "if": _if,
     "independent": _independent,
+    "interchange": _interchange,
+    "tile": _tile,
+    "jam": _factor,
+    "unroll": _factor,
 }
 CLAUSES = tuple(_CLAUSES)
 _REPEATABLE = ("reduction",)
@@ -151,6 +191,8 @@ def parse_pragma(pragma: PragmaText) -> Pragma:
     reader = Reader(pragma)
     if "=>" in pragma.text and reader.peek() not in _FIRST_WORDS:
         return DimsPragma(pragma.head, _dims(reader))
+    if reader.peek() in TRANSFORMS:
+        return _loop(reader, "auto")
     word = reader.next()
     match word.text:
         case "":

@@ -29,6 +29,15 @@ class ReductionClause:
 
 
 @dataclass(frozen=True, slots=True)
+class TransformClause:
+    """`tile(sizes)`, `unroll(factor)`, `jam(factor)` or `interchange(names)`."""
+
+    name: str
+    sizes: tuple[int, ...] = ()
+    loops: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LoopPragma:
     """`parallel for`, `sequential for`, `simd` or `auto` with its clauses.
 
@@ -51,6 +60,7 @@ class LoopPragma:
     chunk: int | None = None
     condition: ast.expr | None = None
     independent: bool = False
+    transforms: tuple[TransformClause, ...] = ()
     clause_locs: tuple[tuple[str, Loc], ...] = ()
 
     @property

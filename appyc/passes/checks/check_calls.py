@@ -26,14 +26,15 @@ def check_calls(fn: Function, ctx: PassContext) -> Function:
     """
     for loop in loops_of(fn.body):
         clauses = loop.clauses
-        if clauses is None or clauses.request not in ("parallel", "simd"):
+        if clauses is None or not (clauses.request in ("parallel", "simd") or clauses.transforms):
             continue
+        what = "run in parallel" if clauses.request in ("parallel", "simd") else "be transformed"
         calls = [n for n in walk(loop.body) if isinstance(n, Call) and n.views]
         call = (calls or [n for n in walk(fn.body) if isinstance(n, Call) and n.views])[0]
         names = ", ".join(sorted({f"'{view.array.name}'" for view in call.views}))
         where = "iterations call a recursive function" if calls else "the function calls a recursive one"
         raise DependenceError(
-            f"the loop cannot run in parallel: {where} with {names}, and what that touches is not known", clauses.loc,
+            f"the loop cannot {what}: {where} with {names}, and what that touches is not known", clauses.loc,
             label="asked for here", related=(Note(call.loc, "the call"),),
             hints=("leave the pragma out", "or call the recursive function in a function without this loop"),
         )  # fmt: skip

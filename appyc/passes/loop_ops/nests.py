@@ -90,5 +90,5 @@ def why_not_reorder(
         if breaks(direction) and (ordered or direction.conflict.kind != "reduction"):
             conflict = direction.conflict
             text = meeting_text(conflict, legality.dependences.witness(conflict))
-            return Refusal(f"that would reverse a dependence: {text}", notes_of(conflict))
+            return Refusal(f"it would reverse a dependence: {text}", notes_of(conflict))
     return None

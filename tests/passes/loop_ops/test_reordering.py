@@ -145,7 +145,7 @@ def test_a_dependence_that_crosses_is_named(gate):
         "jam": lambda: why_not_unroll_and_jam(loops, legality, exact=False),
     }[gate]()
     assert refusal is not None
-    assert "that would reverse a dependence: iteration i=1 writes a[1, 1]" in refusal.reason
+    assert "it would reverse a dependence: iteration i=1 writes a[1, 1]" in refusal.reason
     assert len(refusal.notes) == 2
 
 
