@@ -120,10 +120,10 @@ def _element(ctx: FunctionContext, array: Symbol) -> str:
     """The element of the array that corresponds to element `e` of a copy, which is dense."""
     if array.array.layout is not Layout.STRIDED:
         return f"{ctx.module.names.of(array)}[e]"
-    places: list[str] = []
+    indices: list[str] = []
     rest = "e"
     for axis in range(array.array.ndim - 1, 0, -1):
         extent = ctx.extent(array, axis)
-        places.insert(0, f"({rest} % {extent})")
+        indices.insert(0, f"({rest} % {extent})")
         rest = f"({rest} / {extent})"
-    return element(ctx, array, [rest, *places])
+    return element(ctx, array, [rest, *indices])

@@ -12,41 +12,41 @@ from __future__ import annotations
 MIN_ITERATIONS = 1 << 16
 """Iterations below which one thread inspects, and a loop without a pragma is not inspected: it would not pay."""
 
-_PLACES = """/* The place that iteration i touches: element i + offset of an index array, or that number itself. */
-struct places {
+_ITERATION_INDEX = """/* The index that iteration i touches: element i + offset of an index array, or i + offset. */
+struct iteration_index {
     const char *data;
     int64_t stride, length, offset;
-    bool (*mark)(const struct places *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, uint64_t *);
-    int64_t (*place)(const struct places *, int64_t, int64_t);
+    bool (*mark)(const struct iteration_index *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, uint64_t *);
+    int64_t (*touched)(const struct iteration_index *, int64_t, int64_t);
 };"""
 
 _APART = f"""static bool marked_in_table(
-    const struct places *const writes, const int64_t count, const int64_t lo, const int64_t step,
+    const struct iteration_index *const writes, const int64_t count, const int64_t lo, const int64_t step,
     const int64_t trips, const int64_t extent, uint64_t *const table, const uint64_t size) {{
     for (int64_t k = 0; k < trips; k++) {{
         for (int64_t w = 0; w < count; w++) {{
-            const int64_t i = lo + k * step, place = writes[w].place(&writes[w], i, extent);
-            bool own = place < 0;
-            for (int64_t e = 0; e < w && !own; e++) own = writes[e].place(&writes[e], i, extent) == place;
+            const int64_t i = lo + k * step, index = writes[w].touched(&writes[w], i, extent);
+            bool own = index < 0;
+            for (int64_t e = 0; e < w && !own; e++) own = writes[e].touched(&writes[e], i, extent) == index;
             if (own) continue;
-            uint64_t at = (uint64_t)place * 0x9E3779B97F4A7C15u & (size - 1);
-            while (table[at] != 0 && table[at] != (uint64_t)place + 1) at = (at + 1) & (size - 1);
+            uint64_t at = (uint64_t)index * 0x9E3779B97F4A7C15u & (size - 1);
+            while (table[at] != 0 && table[at] != (uint64_t)index + 1) at = (at + 1) & (size - 1);
             if (table[at] != 0) return true;
-            table[at] = (uint64_t)place + 1;
+            table[at] = (uint64_t)index + 1;
         }}
     }}
     return false;
 }}
 
-static bool is_in_table(const uint64_t *const table, const uint64_t size, const int64_t place) {{
-    uint64_t at = (uint64_t)place * 0x9E3779B97F4A7C15u & (size - 1);
-    while (table[at] != 0 && table[at] != (uint64_t)place + 1) at = (at + 1) & (size - 1);
+static bool is_in_table(const uint64_t *const table, const uint64_t size, const int64_t index) {{
+    uint64_t at = (uint64_t)index * 0x9E3779B97F4A7C15u & (size - 1);
+    while (table[at] != 0 && table[at] != (uint64_t)index + 1) at = (at + 1) & (size - 1);
     return table[at] != 0;
 }}
 
-/* Whether no iteration touches a place that another one writes. */
+/* Whether no iteration touches an index that another one writes. */
 static __attribute__((noinline)) bool apart(
-    const struct places *const writes, const int64_t writing, const struct places *const reads,
+    const struct iteration_index *const writes, const int64_t writing, const struct iteration_index *const reads,
     const int64_t reading, const int64_t lo, const int64_t hi, const int64_t step, const int64_t extent,
     const int64_t threads, const bool optional) {{
     const int64_t trips = trip_count(lo, hi, step), words = extent / 64 + 1;
@@ -82,11 +82,11 @@ static __attribute__((noinline)) bool apart(
         for (int64_t k = 0; k < trips; k++) {{
             const int64_t i = lo + k * step;
             for (int64_t r = 0; r < reading; r++) {{
-                const int64_t place = reads[r].place(&reads[r], i, extent);
-                if (place < 0) continue;
-                if (!(bits ? seen[place / 64] >> (place % 64) & 1 : is_in_table(seen, size, place))) continue;
+                const int64_t index = reads[r].touched(&reads[r], i, extent);
+                if (index < 0) continue;
+                if (!(bits ? seen[index / 64] >> (index % 64) & 1 : is_in_table(seen, size, index))) continue;
                 bool own = false;
-                for (int64_t w = 0; w < writing; w++) own |= writes[w].place(&writes[w], i, extent) == place;
+                for (int64_t w = 0; w < writing; w++) own |= writes[w].touched(&writes[w], i, extent) == index;
                 meets |= !own;
             }}
         }}
@@ -95,7 +95,7 @@ static __attribute__((noinline)) bool apart(
     return !meets;
 }}"""
 
-_PLACE = """static int64_t place_D(const struct places *const at, int64_t i, const int64_t extent) {
+_TOUCHED = """static int64_t touched_D(const struct iteration_index *const at, int64_t i, const int64_t extent) {
     i += at->offset;
     if (at->data) {
         if (i < 0) i += at->length;
@@ -108,19 +108,19 @@ _PLACE = """static int64_t place_D(const struct places *const at, int64_t i, con
     return (uint64_t)i < (uint64_t)extent ? i : -1;
 }"""
 
-_MARK = """/* Sets the bits of the places that iterations [begin, end) write; true where one was set. */
+_MARK = """/* Sets the bits of the indices that iterations [begin, end) write; true where one was set. */
 static bool mark_D(
-    const struct places *const writes, const int64_t which, const int64_t lo, const int64_t step,
+    const struct iteration_index *const writes, const int64_t which, const int64_t lo, const int64_t step,
     const int64_t begin, const int64_t end, const int64_t extent, uint64_t *const seen) {
-    const struct places at = writes[which];
+    const struct iteration_index at = writes[which];
     for (int64_t k = begin; k < end; k++) {
-        const int64_t i = lo + k * step, place = place_D(&at, i, extent);
-        bool own = place < 0;
-        for (int64_t w = 0; w < which && !own; w++) own = writes[w].place(&writes[w], i, extent) == place;
+        const int64_t i = lo + k * step, index = touched_D(&at, i, extent);
+        bool own = index < 0;
+        for (int64_t w = 0; w < which && !own; w++) own = writes[w].touched(&writes[w], i, extent) == index;
         if (own) continue;
-        const uint64_t bit = (uint64_t)1 << (place % 64);
-        if (seen[place / 64] & bit) return true;
-        seen[place / 64] |= bit;
+        const uint64_t bit = (uint64_t)1 << (index % 64);
+        if (seen[index / 64] & bit) return true;
+        seen[index / 64] |= bit;
     }
     return false;
 }"""
@@ -142,12 +142,12 @@ static bool ascending_D(const char *const data, const int64_t stride, const int6
 }"""
 
 PLAIN_INSPECTORS: dict[str, tuple[tuple[str, ...], str]] = {
-    "places": ((), _PLACES),
-    "apart": (("places", "trip_count", "piece_start"), _APART),
+    "iteration_index": ((), _ITERATION_INDEX),
+    "apart": (("iteration_index", "trip_count", "piece_start"), _APART),
 }
 
 TYPED_INSPECTORS: dict[str, tuple[tuple[str, ...], str]] = {
-    "place": (("places",), _PLACE),
-    "mark": (("place",), _MARK),
+    "touched": (("iteration_index",), _TOUCHED),
+    "mark": (("touched",), _MARK),
     "ascending": ((), _ASCENDING),
 }

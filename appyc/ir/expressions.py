@@ -235,7 +235,7 @@ class AnyLane(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Places(Node):
+class IterationIndex(Node):
     """The index on an axis that iteration i touches: `array[i + offset]`, or `i + offset` without an array."""
 
     array: Symbol | None
@@ -255,8 +255,8 @@ class Apart(Node):
     lo: Expr
     hi: Expr
     step: int
-    writes: tuple[Places, ...]
-    reads: tuple[Places, ...]
+    writes: tuple[IterationIndex, ...]
+    reads: tuple[IterationIndex, ...]
     extent: Expr
     optional: bool = False
 

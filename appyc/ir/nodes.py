@@ -68,8 +68,8 @@ class For(Node):
 
     `var` is int64, assigned by the loop alone, and not readable after it.
 
-    mode: how the iterations run. clauses: what the user asked, None on a plain loop. implied: the program has a
-    statement about arrays in its place.
+    mode: how the iterations run. clauses: what the user asked, None on a plain loop. implied: the program has an
+    array statement instead of it.
     private: scalars that every iteration assigns before it reads them; each iteration (or
     thread, or lane) owns its copy. last: those private scalars whose value in the last
     iteration is read after the loop. reductions: scalars that are combined, and (of a parallel

@@ -50,11 +50,11 @@ from appyc.ir.nodes import (
     Function,
     If,
     Intrinsic,
+    IterationIndex,
     Likely,
     Load,
     Logical,
     LoopMode,
-    Places,
     Reduce,
     Reduction,
     Result,
@@ -75,7 +75,7 @@ from appyc.ir.visit import symbols_of, walk
 
 _OWN_NAMES = (
     "np", "math", "range", "min", "max", "bool", "int", "float", "complex", "any_lane",
-    "apart", "places_of", "is_any", "ascending",
+    "apart", "indices_of", "is_any", "ascending",
 )  # fmt: skip
 _PYTHON_TYPES = {
     DType.BOOL: "bool",
@@ -96,32 +96,32 @@ _DIVISIONS = ("/", "//", "%")
 INSPECTORS = """\
 def apart(iterations, writes, reads, extent):
     like = next(array for array, _ in (*writes, *reads) if array is not None)
-    own = [places_of(iterations, *w, extent, like) for w in writes]
-    others = [places_of(iterations, *r, extent, like) for r in reads]
-    first = [np.where(is_any(place, own[:k]), extent, place) for k, place in enumerate(own)]
-    seen = np.zeros_like(like, shape=extent + 1, dtype=bool)  # the last for what is no place
+    own = [indices_of(iterations, *w, extent, like) for w in writes]
+    others = [indices_of(iterations, *r, extent, like) for r in reads]
+    first = [np.where(is_any(index, own[:k]), extent, index) for k, index in enumerate(own)]
+    seen = np.zeros_like(like, shape=extent + 1, dtype=bool)  # the last for an index out of range
     seen[np.concatenate(first)] = True
     seen[extent] = False
-    if int(seen.sum()) != sum(int((place < extent).sum()) for place in first):
+    if int(seen.sum()) != sum(int((index < extent).sum()) for index in first):
         return False
-    return all(bool((is_any(place, own) | ~seen[place]).all()) for place in others)
+    return all(bool((is_any(index, own) | ~seen[index]).all()) for index in others)
 
 
-def is_any(place, others):
-    return sum((place == other for other in others), place != place)
+def is_any(index, others):
+    return sum((index == other for other in others), index != index)
 
 
-def places_of(iterations, array, offset, extent, like):
-    place = np.arange(iterations.start, iterations.stop, iterations.step, like=like) + offset
+def indices_of(iterations, array, offset, extent, like):
+    index = np.arange(iterations.start, iterations.stop, iterations.step, like=like) + offset
     if array is not None and len(array):
-        place = np.where(place < 0, place + len(array), place)
-        there = (place >= 0) & (place < len(array))
-        found = array[np.where(there, place, 0)]
-        place = np.where(there & (found <= 2**63 - 1), found.astype("int64"), extent)
+        index = np.where(index < 0, index + len(array), index)
+        there = (index >= 0) & (index < len(array))
+        found = array[np.where(there, index, 0)]
+        index = np.where(there & (found <= 2**63 - 1), found.astype("int64"), extent)
     elif array is not None:
-        place = place * 0 + extent
-    place = np.where(place < 0, place + extent, place)
-    return np.where((place >= 0) & (place < extent), place, extent)
+        index = index * 0 + extent
+    index = np.where(index < 0, index + extent, index)
+    return np.where((index >= 0) & (index < extent), index, extent)
 
 
 def ascending(array, lo, hi):
@@ -144,7 +144,7 @@ def print_function(fn: Function) -> str:
     if any(isinstance(n, Reduce) for n in walk(whole)):
         lines.insert(0, "import functools")
     if any(isinstance(n, AnyLane) for n in walk(whole)):
-        lines += ["any_lane = bool  # here lanes run one after the other", ""]
+        lines += ["any_lane = bool  # here lanes run in order", ""]
     if any(isinstance(n, Apart | Ascending) for n in walk(whole)):
         lines += [*INSPECTORS.splitlines(), ""]
     for error in sorted(fails & set(OWN_ERRORS)):
@@ -220,7 +220,7 @@ class _Printer:
                 return f"any_lane({self.bare(expr.arg)})"
             case Apart():
                 iterations = f"range({self.bare(expr.lo)}, {self.bare(expr.hi)}, {expr.step})"
-                writes, reads = (self.places(group) for group in (expr.writes, expr.reads))
+                writes, reads = (self.iteration_indices(group) for group in (expr.writes, expr.reads))
                 return f"apart({iterations}, {writes}, {reads}, {self.bare(expr.extent)})"
             case Ascending():
                 return f"ascending({self.name(expr.array)}, {self.bare(expr.lo)}, {self.bare(expr.hi)})"
@@ -243,7 +243,7 @@ class _Printer:
         first, shape, steps = (list(map(self.expr, part)) for part in (view.first, view.shape, view.steps))
         return _strided(base, view.array.array.ndim, first, shape, steps)
 
-    def places(self, group: tuple[Places, ...]) -> str:
+    def iteration_indices(self, group: tuple[IterationIndex, ...]) -> str:
         terms = [
             f"({'None' if p.array is None else self.name(p.array)}, {self.bare(p.offset)}), " for p in group
         ]
@@ -262,15 +262,15 @@ class _Printer:
 
     def for_all(self, stmt: ForAll) -> list[str]:
         """The values first, then the stores, in the same order."""
-        places = f"({', '.join(self.name(axis) for axis in stmt.axes)}{',' if len(stmt.axes) == 1 else ''})"
+        axes = f"({', '.join(self.name(axis) for axis in stmt.axes)}{',' if len(stmt.axes) == 1 else ''})"
         each = self.each(stmt.axes, stmt.extents)
         if stmt.where is not None:
             each += f" if {self.bare(stmt.where)}"
         if stmt.position is None:
-            head = f"for {places}, value in [({places}, {self.bare(stmt.value)}){each}]:"
+            head = f"for {axes}, value in [({axes}, {self.bare(stmt.value)}){each}]:"
         else:
-            numbered = f"{self.name(stmt.position)}, {places}"
-            chosen = f"for {numbered} in enumerate([{places}{each}])"
+            numbered = f"{self.name(stmt.position)}, {axes}"
+            chosen = f"for {numbered} in enumerate([{axes}{each}])"
             head = f"for {numbered}, value in [({numbered}, {self.bare(stmt.value)}) {chosen}]:"
         element = self.element(stmt.array, stmt.index)
         value = "value" if stmt.op is None else self.combined(stmt.op, element, "value")

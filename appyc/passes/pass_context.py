@@ -34,13 +34,13 @@ class Remark:
 class FusionGroup:
     """Loops that were fused into one.
 
-    var: the variable of the fused loop. parts, places: the variables and source locations of the original loops, in
+    var: the variable of the fused loop. parts, locs: the variables and source locations of the original loops, in
     order. before: the memory traffic in bytes of the original loops, with float64 elements.
     """
 
     var: Symbol
     parts: tuple[Symbol, ...]
-    places: tuple[Loc, ...]
+    locs: tuple[Loc, ...]
     before: Expr
 
 

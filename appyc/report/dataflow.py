@@ -240,7 +240,7 @@ def _in_order(
     groups = {var.uid: group for var, group in analysed.context.fusions.items()}
     out = []
     for uid in numbers:
-        lines = tuple(place.line for place in groups[uid].places)
+        lines = tuple(loc.line for loc in groups[uid].locs)
         out.append(by_lines.get(lines) or FusionRecord(lines, (), None, None))
     return tuple(out)
 

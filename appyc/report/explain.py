@@ -218,15 +218,15 @@ def _with_joined(records: list[LoopRecord], analysed: Analysed, words: Words) ->
         if group.var not in modes:
             continue
         first = _record(modes[group.var], 0, analysed, words)
-        for var, place in zip(group.parts, group.places, strict=True):
-            if any(record.line == place.line for record in records):
+        for var, loc in zip(group.parts, group.locs, strict=True):
+            if any(record.line == loc.line for record in records):
                 continue
-            line = group.places[0].line
+            line = group.locs[0].line
             reason = f"runs in the loop at line {line}"
-            at = next((n for n, r in enumerate(records) if r.line > place.line), len(records))
+            at = next((n for n, r in enumerate(records) if r.line > loc.line), len(records))
             title = f"for {var.name}" if words.is_known(var) else "array loop"
             records.insert(
-                at, LoopRecord(place.line, var.name, first.verdict, first.mode, reason, 0, line, "", title)
+                at, LoopRecord(loc.line, var.name, first.verdict, first.mode, reason, 0, line, "", title)
             )
     return tuple(records)
 

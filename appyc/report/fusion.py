@@ -74,7 +74,7 @@ def fusion_records(
     loops = {loop.var: loop for loop in loops_of(analysed.function)}
     inside = {n.var for var in context.fusions if var in loops for n in loops_of(loops[var].body)}
     out = []
-    for group in sorted(context.fusions.values(), key=lambda g: (g.places[0].line, g.var.uid)):
+    for group in sorted(context.fusions.values(), key=lambda g: (g.locs[0].line, g.var.uid)):
         if group.var in inside:
             continue
         loop = loops.get(group.var)
@@ -84,7 +84,7 @@ def fusion_records(
         )
         after = None if loop is None else _number(_moved(loop), known)
         before = _number(group.before, known)
-        out.append(FusionRecord(tuple(place.line for place in group.places), kept, before, after))
+        out.append(FusionRecord(tuple(loc.line for loc in group.locs), kept, before, after))
     return tuple(out)
 
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality, gravity, meeting_text, notes_of
 from appyc.analysis.dependences.verdicts import LoopVerdict, iteration_text, loop_text
-from appyc.analysis.sets.evaluate import NOWHERE, element_of, evaluate, places_of
+from appyc.analysis.sets.evaluate import NOWHERE, element_of, evaluate, indices_of
 from appyc.compiler.analyse import Analysed
 from appyc.errors import DependenceError
-from appyc.ir.nodes import Apart, Ascending, Extent, Fail, For, Function, If, Node, Places, Symbol
+from appyc.ir.nodes import Apart, Ascending, Extent, Fail, For, Function, If, IterationIndex, Node, Symbol
 from appyc.ir.printer import print_expr
 from appyc.ir.visit import loops_of, rewrite, walk
 from appyc.runtime.faults import WITHOUT_PRAGMA
@@ -117,11 +117,11 @@ def _other_array(conflict: Conflict) -> tuple[str, ...]:
 class _Touch:
     """One access to an axis of an array, evaluated for all iterations of a loop.
 
-    places: the index on the axis in each iteration, the axis's extent where there is none. source: the index array's
+    indices: the index on the axis in each iteration, the axis's extent where there is none. source: the index array's
     name, "" for the loop's variable itself. elements: the index into the index array in each iteration.
     """
 
-    places: NDArray[np.int64]
+    indices: NDArray[np.int64]
     source: str
     elements: NDArray[np.int64]
 
@@ -162,17 +162,17 @@ def _twice(loop: For, look: Apart, known: Mapping[Symbol, Any]) -> str | None:
     owner = np.full(extent + 1, -1)
     for touch in writes:
         # Of several iterations that write an element, the first one owns it.
-        np.maximum.at(owner, touch.places, len(at) - 1 - np.arange(len(at)))
+        np.maximum.at(owner, touch.indices, len(at) - 1 - np.arange(len(at)))
     owner = np.where(owner < 0, -1, len(at) - 1 - owner)
     for deed, touches in (("writes", writes), ("reads", reads)):
         for touch in touches:
-            owners = owner[touch.places]
-            meet = (touch.places < extent) & (owners >= 0) & (owners != np.arange(len(at)))
+            owners = owner[touch.indices]
+            meet = (touch.indices < extent) & (owners >= 0) & (owners != np.arange(len(at)))
             if meet.any():
                 second = int(meet.argmax())
-                first, place = int(owners[second]), int(touch.places[second])
-                other = next(w for w in writes if w.places[first] == place)
-                element = ", ".join(str(place) if n == axis else ":" for n in range(array.array.ndim))
+                first, index = int(owners[second]), int(touch.indices[second])
+                other = next(w for w in writes if w.indices[first] == index)
+                element = ", ".join(str(index) if n == axis else ":" for n in range(array.array.ndim))
                 return (
                     f"{loop_text(loop.var, loop.clauses)} carries a dependence: {_both(other, first, touch, second)}"
                     f"{iteration_text(loop, at[first])} writes {array.name}[{element}], "
@@ -181,28 +181,30 @@ def _twice(loop: For, look: Apart, known: Mapping[Symbol, Any]) -> str | None:
     return None
 
 
-def _touch(places: Places, at: NDArray[np.int64], extent: int, known: Mapping[Symbol, Any]) -> _Touch:
-    elements = at + int(evaluate(places.offset, known))
-    if places.array is None:
+def _touch(
+    touched: IterationIndex, at: NDArray[np.int64], extent: int, known: Mapping[Symbol, Any]
+) -> _Touch:
+    elements = at + int(evaluate(touched.offset, known))
+    if touched.array is None:
         return _Touch(_or_extent(elements, extent), "", elements)
-    values = element_of(known[places.array], [elements])
-    length = known[places.array].shape[0]
+    values = element_of(known[touched.array], [elements])
+    length = known[touched.array].shape[0]
     return _Touch(
-        _or_extent(values, extent), places.array.name, np.where(elements < 0, elements + length, elements)
+        _or_extent(values, extent), touched.array.name, np.where(elements < 0, elements + length, elements)
     )
 
 
 def _or_extent(values: Any, extent: int) -> NDArray[np.int64]:
-    places = places_of(values, extent)
-    return np.where(places == NOWHERE, extent, places)
+    indices = indices_of(values, extent)
+    return np.where(indices == NOWHERE, extent, indices)
 
 
 def _both(first: _Touch, k: int, second: _Touch, m: int) -> str:
     """`idx[4] and idx[17] are both 9, so `, or what one of them is."""
     if first.source and second.source:
-        return f"{first.said(k)} and {second.said(m)} are both {first.places[k]}, so "
+        return f"{first.said(k)} and {second.said(m)} are both {first.indices[k]}, so "
     touch, n = (first, k) if first.source else (second, m)
-    return f"{touch.said(n)} is {touch.places[n]}, so " if touch.source else ""
+    return f"{touch.said(n)} is {touch.indices[n]}, so " if touch.source else ""
 
 
 def _descent(loop: For, look: Ascending, known: Mapping[Symbol, Any]) -> str | None:

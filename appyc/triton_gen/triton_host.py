@@ -37,7 +37,7 @@ _RESERVED = {
     "math",
     "rt",
     "apart",
-    "places_of",
+    "indices_of",
     "is_any",
     "ascending",
     "range",

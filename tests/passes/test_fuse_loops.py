@@ -333,7 +333,7 @@ def test_group_knows_its_loops_and_what_they_moved():
     (group,) = context.fusions.values()
     a, b, c = (p for p in lowered(through_a_parameter, B, B + 1.0, B + 2.0).params)
     first = through_a_parameter.__code__.co_firstlineno
-    assert {place.line - first for place in group.places} == {1, 2}
+    assert {loc.line - first for loc in group.locs} == {1, 2}
     arrays = {s: np.zeros(100) for s in (a, b, c)}
     # a, new; new, b twice; b, a, new; new, c twice: a written array comes from memory and goes back
     assert evaluate(group.before, arrays) == 800 * (3 + 3 + 4 + 3)
@@ -373,7 +373,7 @@ def test_loops_that_only_share_memory_are_joined_up_to_a_number():
         body.append(for_(i, 0, n, [update(x, [i], "+", 1.0)]))
     fn = rewrite(p.function(*body), lambda n: replace(n, checked=False) if isinstance(n, Update) else n)
     out = fuse_loops(fn, context)
-    assert [len(group.places) for group in context.fusions.values()] == [MAX_TOGETHER]
+    assert [len(group.locs) for group in context.fusions.values()] == [MAX_TOGETHER]
     assert outer_loops(out) == 2
 
 

@@ -62,21 +62,28 @@ def _size(
 ) -> tuple[Expr, bool]:
     """The footprint of one array in bytes; True where each iteration of the outer loop adds that much."""
     loops = {n.var: n for n in walk(loop) if isinstance(n, For)}
-    named = {s for t in accesses for place in t.index for s in strides.depends_on(place, frozenset(loops))}
+    named = {
+        s
+        for t in accesses
+        for expression in t.index
+        for s in strides.depends_on(expression, frozenset(loops))
+    }
     size: Expr = number(array.dtype.itemsize * (2 if any(t.writes for t in accesses) else 1))
     counted: set[Symbol] = set()
     row = array.array.ndim - 1 if array.array.layout is not Layout.F else 0
     along_rows = False
     for axis in range(array.array.ndim):
-        places = [t.index[axis] for t in accesses]
-        moved_by = {s for place in places for s in strides.depends_on(place, frozenset(loops))} - counted
+        expressions = [t.index[axis] for t in accesses]
+        moved_by = {
+            s for expression in expressions for s in strides.depends_on(expression, frozenset(loops))
+        } - counted
         if not moved_by:
             continue
         along_rows |= axis == row
         only = next(iter(moved_by)) if len(moved_by) == 1 else None
-        if only in loops and all(strides.coefficient(p, only) is not None for p in places):
+        if only in loops and all(strides.coefficient(p, only) is not None for p in expressions):
             counted.add(only)
-            stride = min(strides.stride(place, loops[only]) or 1 for place in places)
+            stride = min(strides.stride(expression, loops[only]) or 1 for expression in expressions)
             size = product(number(min(stride, LINE // array.dtype.itemsize)), size)
             if only == loop.var:
                 continue

@@ -111,10 +111,10 @@ def traffic_of(loop: For) -> dict[Symbol, Expr]:
     counter.body(loop.body, (loop,))
     trips = trips_of(loop, {})
     out: dict[Symbol, Expr] = {}
-    places: dict[Symbol, list[Touched]] = {}
+    touched_by_array: dict[Symbol, list[Touched]] = {}
     for one in counter.touched:
-        places.setdefault(one.array, []).append(one)
-    for array, touched in places.items():
+        touched_by_array.setdefault(one.array, []).append(one)
+    for array, touched in touched_by_array.items():
         once, each = footprint(loop, touched, counter.trips, counter.strides)
         out[array] = total(once, product(trips, each))
     return out

@@ -99,9 +99,9 @@ def _walked_alike(first: For, second: For, array: Symbol) -> bool:
     var = Var(first.var, loc=first.loc)
     mine = {(axis, i) for index in _indices(first, array) for axis, i in enumerate(index) if _names(i, first)}
     return any(
-        (axis, substitute(place, {second.var: var})) in mine
+        (axis, substitute(expr, {second.var: var})) in mine
         for index in _indices(second, array)
-        for axis, place in enumerate(index)
+        for axis, expr in enumerate(index)
     )
 
 

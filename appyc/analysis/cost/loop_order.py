@@ -87,7 +87,7 @@ class OrderCosts:
             distance += self._total
         if self.threads_around:
             return Cost(distance, 0, 0, self._crossing(order))
-        free = [place for place in range(len(order)) if self._is_free(order, place)]
+        free = [level for level in range(len(order)) if self._is_free(order, level)]
         return Cost(
             distance,
             free[0] if free else len(order),
@@ -120,8 +120,8 @@ class OrderCosts:
         moving = self.band.loops[loop]
         return sum(t.weight for t in self._touches if self._strides.pace(t.array, t.index, moving) in how)
 
-    def _is_free(self, order: Order, place: int) -> bool:
-        return not self.band.carried(order, place)
+    def _is_free(self, order: Order, level: int) -> bool:
+        return not self.band.carried(order, level)
 
     def _lanes(self, order: Order) -> list[int]:
         """The loops whose iterations may become lanes."""
@@ -135,24 +135,24 @@ class OrderCosts:
             found.append(order[last])
         return found
 
-    def _adds_up(self, order: Order, place: int) -> bool:
+    def _adds_up(self, order: Order, level: int) -> bool:
         """Whether the loop is free but for sums, of elements that stay the same along it."""
-        loop = self.band.loops[order[place]]
-        carried = self.band.carried(order, place)
+        loop = self.band.loops[order[level]]
+        carried = self.band.carried(order, level)
         into = {conflict.source.array for conflict in carried}
         moving = {
             t.array for t in self._touches if self._strides.pace(t.array, t.index, loop) is not Pace.STILL
         }
         return all(conflict.kind == "reduction" for conflict in carried) and not into & moving
 
-    def _may_hold_lanes(self, order: Order, place: int) -> bool:
+    def _may_hold_lanes(self, order: Order, level: int) -> bool:
         """Whether vectors of the loop's iterations can be kept while the loops inside it run: the
         body is arithmetic on one type of float, on elements that are adjacent in memory or the same."""
-        var = self._var(order[place])
-        inner = [self.band.loops[number] for number in order[place + 1 :]]
+        var = self._var(order[level])
+        inner = [self.band.loops[number] for number in order[level + 1 :]]
         inner += [node for node in walk(self._body) if isinstance(node, For)]
         return (
-            self.band.loops[order[place]].step == 1
+            self.band.loops[order[level]].step == 1
             and var not in scalars_read([bound for loop in inner for bound in (loop.lo, loop.hi)])
             and all(self._is_side_by_side(touch, var) for touch in self._touches)
             and is_arithmetic(self._body)
@@ -168,12 +168,12 @@ class OrderCosts:
 
     def _crossing(self, order: Order) -> int:
         """The number of pairs of loops in the opposite order of the axes that they traverse."""
-        place = {self._var(number): at for at, number in enumerate(order)}
+        at = {self._var(number): level for level, number in enumerate(order)}
         count = 0
         for touch in self._touches:
             along = [
                 max(
-                    (place[s] for s in self._strides.depends_on(i, frozenset(place)) if s in place),
+                    (at[s] for s in self._strides.depends_on(i, frozenset(at)) if s in at),
                     default=None,
                 )
                 for i in touch.slow_to_fast

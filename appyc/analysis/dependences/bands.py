@@ -49,7 +49,7 @@ class Direction:
 
     def first(self, order: Order) -> int:
         """The position in the order of the loop that carries the dependence."""
-        return next(place for place, loop in enumerate(order) if self.signs[loop] != 0)
+        return next(level for level, loop in enumerate(order) if self.signs[loop] != 0)
 
     def is_kept(self, order: Order) -> bool:
         return self.signs[order[self.first(order)]] > 0
@@ -75,22 +75,22 @@ class Band:
                 return direction.conflict
         return None
 
-    def carried(self, order: Order, place: int) -> list[Conflict]:
+    def carried(self, order: Order, level: int) -> list[Conflict]:
         """The dependences carried by the loop at this position of the order."""
-        return [d.conflict for d in self.directions if d.first(order) == place]
+        return [d.conflict for d in self.directions if d.first(order) == level]
 
 
 def band_of(legality: Legality, loops: tuple[For, ...]) -> Band | None:
     """The band with its direction vectors; None where the dependences are too many, or too hard to compute."""
     directions: list[Direction] = []
     count = 0
-    for place, loop in enumerate(loops):
+    for level, loop in enumerate(loops):
         for conflict in legality.dependences.conflicts(loop):
             count += 1
             if conflict.instances is None or count > MAX_CONFLICTS:
                 return None
             found = legality.dependences.sets.bounded(
-                partial(_directions, legality, loops, place, conflict.instances), None
+                partial(_directions, legality, loops, level, conflict.instances), None
             )
             if found is None:
                 return None
@@ -99,12 +99,12 @@ def band_of(legality: Legality, loops: tuple[For, ...]) -> Band | None:
 
 
 def _directions(
-    legality: Legality, loops: tuple[For, ...], place: int, instances: isl.Set
+    legality: Legality, loops: tuple[For, ...], level: int, instances: isl.Set
 ) -> list[tuple[int, ...]]:
     """The direction vectors of a dependence that is carried by the loop at this position."""
     found, sets = legality.dependences.found, legality.dependences.sets
-    ways: list[tuple[tuple[int, ...], isl.Set]] = [((*(0 for _ in range(place)), 1), instances)]
-    for loop in loops[place + 1 :]:
+    ways: list[tuple[tuple[int, ...], isl.Set]] = [((*(0 for _ in range(level)), 1), instances)]
+    for loop in loops[level + 1 :]:
         name = found.variables[loop.var]
         first, second = sets.parameter(name), sets.parameter(name + SECOND)
         earlier, later = (first, second) if loop.step > 0 else (second, first)

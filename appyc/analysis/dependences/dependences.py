@@ -249,8 +249,8 @@ class Dependences:
         point = self.sets.bounded(lambda: choose(points, order), None)
         if point is None or var not in point:
             return None
-        place = tuple(self._number(index, point, mark) for mark, index in zip(marks, element, strict=True))
-        return Witness(point[var], point[var + SECOND], place)
+        position = tuple(self._number(index, point, mark) for mark, index in zip(marks, element, strict=True))
+        return Witness(point[var], point[var + SECOND], position)
 
     def _number(self, index: isl.PwAff, point: Mapping[str, int], mark: str) -> int:
         """An index at a point: as `mark` is, or multiplied out where isl does not know the products."""

@@ -32,9 +32,9 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     For,
+    IterationIndex,
     Load,
     Node,
-    Places,
     Store,
     Symbol,
     Update,
@@ -123,29 +123,29 @@ class _Loop:
     # ---- indices named one by one
 
     def apart(self, array: Symbol, axis: int, optional: bool) -> Apart | None:
-        writes: dict[Places, None] = {}
-        reads: dict[Places, None] = {}
+        writes: dict[IterationIndex, None] = {}
+        reads: dict[IterationIndex, None] = {}
         for is_write, index in self._accesses(array, axis):
-            place = self._place(index)
-            if place is None:
+            touched = self._iteration_index(index)
+            if touched is None:
                 return None
-            (writes if is_write else reads).setdefault(place)
-        reads = {place: None for place in reads if place not in writes}
-        if not any(place.array is not None for place in (*writes, *reads)):
+            (writes if is_write else reads).setdefault(touched)
+        reads = {touched: None for touched in reads if touched not in writes}
+        if not any(touched.array is not None for touched in (*writes, *reads)):
             return None
         loop = self.loop
         extent = Extent(array, axis, loc=loop.loc)
         return Apart(loop.lo, loop.hi, loop.step, tuple(writes), tuple(reads), extent, optional, loc=loop.loc)
 
-    def _place(self, index: Expr) -> Places | None:
+    def _iteration_index(self, index: Expr) -> IterationIndex | None:
         index, holds_all = _unwrapped(index)
         if not isinstance(index, Load):
             offset = self._offset(index)
-            return None if offset is None else Places(None, offset, loc=index.loc)
+            return None if offset is None else IterationIndex(None, offset, loc=index.loc)
         if not self._is_index_array(index) or not (holds_all or index.dtype is not DType.UINT64):
             return None
         offset = self._offset(index.index[0])
-        return None if offset is None else Places(index.array, offset, loc=index.loc)
+        return None if offset is None else IterationIndex(index.array, offset, loc=index.loc)
 
     def _is_index_array(self, load: Load) -> bool:
         array = load.array

@@ -12,7 +12,7 @@ from appyc.analysis.accesses.scalar_flow import CarriedScalar, LoopScalars, scal
 from appyc.analysis.dependences.dependences import Conflict, Dependences, Witness
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict, iteration_text, loop_text
 from appyc.analysis.patterns.compaction_pattern import packed_arrays
-from appyc.analysis.patterns.early_exits import Refusal, early_exit, leaves_early, place_of_exit
+from appyc.analysis.patterns.early_exits import Refusal, early_exit, exit_loc, leaves_early
 from appyc.analysis.patterns.scans import LINEAR, scans_of
 from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.conditions import Cases, cases_of, condition_of, text_of
@@ -73,7 +73,7 @@ class Legality:
         A search is rewritten to another loop before it is judged (`speculative_search`)."""
         found = early_exit(loop, self.dependences)
         why = ""
-        notes: tuple[Note, ...] = (Note(place_of_exit(loop), "the loop ends here"),)
+        notes: tuple[Note, ...] = (Note(exit_loc(loop), "the loop ends here"),)
         if isinstance(found, Refusal):
             why, notes = f", and {found.reason}", (*notes, *found.notes)
         return self._answer(

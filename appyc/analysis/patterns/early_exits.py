@@ -290,5 +290,5 @@ def _notes(symbol: Symbol, read: Loc, loop: For) -> tuple[Note, ...]:
     return ()
 
 
-def place_of_exit(loop: For) -> Loc:
+def exit_loc(loop: For) -> Loc:
     return next(stmt.loc for stmt in own_statements(loop.body) if isinstance(stmt, Break))

@@ -97,7 +97,7 @@ def evaluate(expr: Expr, known: Mapping[Symbol, Any]) -> Number:
             assert_never(expr)
 
 
-def places_of(values: Number, extent: int) -> Number:
+def indices_of(values: Number, extent: int) -> Number:
     """Indices of an axis, normalised: a negative one counts from the end, NOWHERE if it is out of range."""
     values = np.asarray(values)
     if values.dtype.kind == "u":
@@ -109,9 +109,9 @@ def places_of(values: Number, extent: int) -> Number:
 def element_of(array: Any, index: list[Number]) -> Number:
     """The elements of an array at these indices, NOWHERE for one that does not exist."""
     host = array.get() if hasattr(array, "get") else np.asarray(array)  # CuPy's arrays live on the GPU
-    places = [places_of(i, extent) for i, extent in zip(index, host.shape, strict=True)]
-    missing = np.logical_or.reduce(np.broadcast_arrays(*(p == NOWHERE for p in places)))
+    normalised = [indices_of(i, extent) for i, extent in zip(index, host.shape, strict=True)]
+    missing = np.logical_or.reduce(np.broadcast_arrays(*(p == NOWHERE for p in normalised)))
     if host.size == 0:
         return np.full(missing.shape, NOWHERE)
-    found = host[tuple(np.where(p == NOWHERE, 0, p) for p in places)]
+    found = host[tuple(np.where(p == NOWHERE, 0, p) for p in normalised)]
     return np.where(missing, NOWHERE, found.astype(np.int64) if found.dtype.kind in "iu" else found)[()]

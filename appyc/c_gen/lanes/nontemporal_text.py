@@ -6,7 +6,7 @@ LINE_BYTES = 64
 
 STREAM_LINES = """#if defined(__clang__) || defined(__SSE2__)
 /* A processor reads a line of memory before it writes a part of it, unless it is told that all of the
- * line comes, and that nobody reads it soon. `to` is where a line starts; `bytes` is a multiple of one. */
+ * line comes, and that it is not read soon. `to` is where a line starts; `bytes` is a multiple of one. */
 static inline void stream_lines(void *const to, const void *const from, const int64_t bytes) {
 #if defined(__AVX__)
     enum { width = 32 };
@@ -16,14 +16,14 @@ static inline void stream_lines(void *const to, const void *const from, const in
     typedef long long part __attribute__((vector_size(16), may_alias));
 #endif
     for (int64_t at = 0; at < bytes; at += width) {
-        part *const place = (part *)((char *)to + at);
+        part *const address = (part *)((char *)to + at);
         const part value = *(const part *)((const char *)from + at);
 #if defined(__clang__)
-        __builtin_nontemporal_store(value, place);
+        __builtin_nontemporal_store(value, address);
 #elif defined(__AVX__)
-        __builtin_ia32_movntdq256(place, value);
+        __builtin_ia32_movntdq256(address, value);
 #else
-        __builtin_ia32_movntdq(place, value);
+        __builtin_ia32_movntdq(address, value);
 #endif
     }
 }

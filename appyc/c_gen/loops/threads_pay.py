@@ -20,10 +20,10 @@ from dataclasses import fields
 from appyc.c_gen.translation_units import Definition
 from appyc.ir.machine_model import MARGIN, Machine
 
-_PLACES = ", ".join(f"machine_{field.name}" for field in fields(Machine))
+_MACHINE_INDICES = ", ".join(f"machine_{field.name}" for field in fields(Machine))
 
 TABLE = f"""/* Nanoseconds, and bytes; set by whoever loads this. */
-enum {{ {_PLACES} }};
+enum {{ {_MACHINE_INDICES} }};
 static const double machine_worth = {1 - MARGIN};
 const double *appyc_machine;
 #ifdef _OPENMP
@@ -138,6 +138,6 @@ HELPERS: dict[str, tuple[tuple[str, ...], str | Definition]] = {
 NAMES = (
     "omp_get_wtime", "team_is_crowded", "time_slice",
     "appyc_profile", "profile_width", "threads_used_at", "loop_left_at", "left_behind",
-    "machine_worth", *_PLACES.split(", "),
+    "machine_worth", *_MACHINE_INDICES.split(", "),
 )  # fmt: skip
 """What these texts declare beside the functions."""

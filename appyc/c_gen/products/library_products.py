@@ -76,7 +76,7 @@ static void multiplied_D(
         a, a_step, b, b_step, start, c, c_step);
 }}"""
 
-MULTIPLIED_OF_COMPLEX = f"""/* The same; a library takes the places of complex factors. */
+MULTIPLIED_OF_COMPLEX = f"""/* The same; a library takes the addresses of complex factors. */
 static void multiplied_D(
     {_FACTORS}
     ((void (*)(int, int, int, int64_t, int64_t, int64_t, const T *, const T *, int64_t, const T *, int64_t,
@@ -101,17 +101,17 @@ static bool ranked_D(
     const bool before, const bool turn_a, const bool turn_b, const int64_t n, const int64_t l, const T scale,
     const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T *const a_too,
     const T *const b_too, const T start, T *const c, const int64_t c_step) {
-    enum { is_real = sizeof(T) == sizeof(R), place = is_real && sizeof(T) == 8 };
+    enum { is_real = sizeof(T) == sizeof(R), kind = is_real && sizeof(T) == 8 };
     if (!is_real || turn_a == turn_b || own_is_faster()) return false;
     const int part = before ? blas_lower : blas_upper, turn = turn_a ? blas_transposed : blas_as_is;
-    if (!a_too && a == b && a_step == b_step && appyc_blas->syrk[place]) {
-        ((void (*)(int, int, int, int64_t, int64_t, T, const T *, int64_t, T, T *, int64_t))appyc_blas->syrk[place])(
+    if (!a_too && a == b && a_step == b_step && appyc_blas->syrk[kind]) {
+        ((void (*)(int, int, int, int64_t, int64_t, T, const T *, int64_t, T, T *, int64_t))appyc_blas->syrk[kind])(
             blas_by_rows, part, turn, n, l, scale, a, a_step, start, c, c_step);
         return true;
     }
-    if (a_too == b && b_too == a && appyc_blas->syr2k[place]) {
+    if (a_too == b && b_too == a && appyc_blas->syr2k[kind]) {
         ((void (*)(int, int, int, int64_t, int64_t, T, const T *, int64_t, const T *, int64_t, T, T *, int64_t))
-            appyc_blas->syr2k[place])(
+            appyc_blas->syr2k[kind])(
             blas_by_rows, part, turn, n, l, scale, a, a_step, b, b_step, start, c, c_step);
         return true;
     }
@@ -120,7 +120,7 @@ static bool ranked_D(
 
 TRIANGLE = """static const T *moved_D(const T *const to, const int64_t by) { return to ? to + by : to; }
 /* The same as both_D, of which only these elements are wanted, and written: in row r the columns before first + r, or
-   those from there on. Rectangles are cut off, and what is left is halved, until squares on the diagonal of a symmetric
+   those from there on. Rectangles are cut off, and the rest is halved, until squares on the diagonal of a symmetric
    sum are left, or small ones along the edge, which are computed whole. */
 static void triangle_D(
     const bool before, int64_t first, const bool turn_a, const bool turn_b, int64_t m, int64_t n, const int64_t l,
@@ -176,8 +176,8 @@ PRODUCT = Definition(
     const T *a, int64_t a_row, int64_t a_column, const T *b, int64_t b_row, int64_t b_column,
     const T *a_too, const T *b_too)""",
     """ {
-    enum { is_real = sizeof(T) == sizeof(R), place = 2 * !is_real + (sizeof(R) == 8) };
-    if (!appyc_blas || !appyc_blas->gemm[place] || scale == 0 || (keeps && keep == 0)) return false;
+    enum { is_real = sizeof(T) == sizeof(R), kind = 2 * !is_real + (sizeof(R) == 8) };
+    if (!appyc_blas || !appyc_blas->gemm[kind] || scale == 0 || (keeps && keep == 0)) return false;
     int64_t *const strides[] = {&c_row, &c_column, &a_row, &a_column, &b_row, &b_column};
     for (int i = 0; i < 6; i += 1) {
         if (*strides[i] % (int64_t)sizeof(T) != 0) return false;

@@ -58,7 +58,7 @@ static __attribute__((noinline)) void tile_D(
     }
 }"""
 
-PACKED = """/* Strips of `size` of the n lines of a matrix, each of l elements; those of one step side by side, as they
+PACKED = """/* Strips of `size` of the n lines of a matrix, each of l elements; those of one step adjacent, as they
    are already where lines are columns. What is missing from the last strip is 0. */
 static inline __attribute__((always_inline)) void packed_D(
     const int size, const bool columns, const int64_t n, const int64_t l, const T *const from, const int64_t step,

@@ -138,13 +138,14 @@ def _matrix(
     """A matrix's first element, and how many bytes away the next ones along two loops are."""
     first = {symbol: edges.first(symbol) for symbol in (slow, fast)}
 
-    def place(at: Mapping[Symbol, str]) -> str:
+    def address(at: Mapping[Symbol, str]) -> str:
         there = replace(ctx, renamed={**ctx.renamed, **at})
         return f"&{element_at(there, operand.array, operand.index)}"
 
-    start = place(first)
+    start = address(first)
     steps = (
-        place({**first, symbol: f"({first[symbol]} + {edges.nest[symbol].step})"}) for symbol in (slow, fast)
+        address({**first, symbol: f"({first[symbol]} + {edges.nest[symbol].step})"})
+        for symbol in (slow, fast)
     )
     one, other = (f"(const char *){step} - (const char *){start}" for step in steps)
     return start, one, other

@@ -28,10 +28,10 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     Intrinsic,
+    IterationIndex,
     Likely,
     Load,
     Logical,
-    Places,
     Reduce,
     Select,
     Symbol,
@@ -185,24 +185,26 @@ def _wide(ctx: FunctionContext, cast: Cast) -> str:
 def _apart(ctx: FunctionContext, expr: Apart) -> str:
     """A call of the inspector with the elements written and the elements read; an empty list gets a dummy entry."""
     inspector = ctx.module.helpers.plain("apart")
-    writes, reads = (", ".join(_places(ctx, p) for p in group) for group in (expr.writes, expr.reads))
+    writes, reads = (
+        ", ".join(_iteration_index(ctx, p) for p in group) for group in (expr.writes, expr.reads)
+    )
     lo, hi, extent = (expression(ctx, e) for e in (expr.lo, expr.hi, expr.extent))
     threads = "1" if ctx.in_piece or ctx.module.sequential else "threads"
     return (
-        f"{inspector}((const struct places[]){{{writes}}}, {len(expr.writes)}, "
-        f"(const struct places[]){{{reads or '{0}'}}}, {len(expr.reads)}, "
+        f"{inspector}((const struct iteration_index[]){{{writes}}}, {len(expr.writes)}, "
+        f"(const struct iteration_index[]){{{reads or '{0}'}}}, {len(expr.reads)}, "
         f"{lo}, {hi}, {expr.step}, {extent}, {threads}, {str(expr.optional).lower()})"
     )
 
 
-def _places(ctx: FunctionContext, places: Places) -> str:
-    array, offset = places.array, expression(ctx, places.offset)
+def _iteration_index(ctx: FunctionContext, index: IterationIndex) -> str:
+    array, offset = index.array, expression(ctx, index.offset)
     dtype = DType.INT64 if array is None else array.dtype
-    mark, place = (ctx.module.helpers.typed(name, dtype) for name in ("mark", "place"))
+    mark, touched = (ctx.module.helpers.typed(name, dtype) for name in ("mark", "touched"))
     if array is None:
-        return f"{{0, 0, 0, {offset}, {mark}, {place}}}"
+        return f"{{0, 0, 0, {offset}, {mark}, {touched}}}"
     data, stride = _bytes_of(ctx, array)
-    return f"{{{data}, {stride}, {ctx.extent(array, 0)}, {offset}, {mark}, {place}}}"
+    return f"{{{data}, {stride}, {ctx.extent(array, 0)}, {offset}, {mark}, {touched}}}"
 
 
 def _ascending(ctx: FunctionContext, expr: Ascending) -> str:

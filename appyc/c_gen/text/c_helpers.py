@@ -146,10 +146,10 @@ static int32_t with_stack(int32_t (*const kernel)(int64_t *), int64_t *const fra
     ),
     "at": (
         ("raise_fault",),
-        f"""/* The place of an index that may count from the end; -1, and a fault, where there is none. */
+        f"""/* An index that may count from the end, normalised; -1, and a fault, where it is out of range. */
 static inline int64_t at(const int64_t index, const int64_t extent, {_FAULT}) {{
-    const int64_t place = index < 0 ? index + extent : index;
-    if (__builtin_expect((uint64_t)place < (uint64_t)extent, 1)) return place;
+    const int64_t position = index < 0 ? index + extent : index;
+    if (__builtin_expect((uint64_t)position < (uint64_t)extent, 1)) return position;
     *failed = true;
     raise_fault(fault, site, index, extent);
     return -1;

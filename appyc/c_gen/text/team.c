@@ -1,4 +1,4 @@
-/* What gcc makes of OpenMP's parallel loops, done by the threads of the process (runtime/_team.h) in the place of
+/* What gcc makes of OpenMP's parallel loops, done by the threads of the process (runtime/_team.h) instead of
  * libgomp's: the functions of libgomp that a parallel loop calls. Linked with every kernel that has one. clang calls
  * other functions and keeps its own library. Without a team, where the loader has set none, a region has one member. */
 #include <time.h>

@@ -357,9 +357,9 @@ class _Rewriting:
     def _tell(self, chain: _Chain, held: dict[Symbol, Alloc], block: Symbol) -> None:
         groups = [self._group(one.loop) for one in chain.members]
         parts = tuple(part for group in groups for part in group.parts)
-        places = tuple(place for group in groups for place in group.places)
+        locs = tuple(loc for group in groups for loc in group.locs)
         before = reduce(total, (group.before for group in groups))
-        self.ctx.fusions[block] = FusionGroup(block, parts, places, before)
+        self.ctx.fusions[block] = FusionGroup(block, parts, locs, before)
         for one in chain.members:
             for array in sorted(one.writes & chain.fresh.temporary, key=lambda a: a.uid):
                 extra = one.extra if array in one.wanted else 0
