@@ -583,20 +583,20 @@ class JitFunction(Entry):
     def source(self, kind: str = "ir", *args: object, **keywords: object) -> str:
         """The text at one stage, for the latest compiled types or for those of `args`.
 
-        kind: "python" the function; "ir" the analysed IR, printed as Python; "c" the C file;
-        "triton" the kernels and the host program.
+        kind: "python" the function; "ir" the analysed IR, printed as Python; "schedule" how each
+        loop runs in C; "c" the C file; "triton" the kernels and the host program.
         """
         if kind == "python":
             return self._text().text
-        if kind not in ("ir", "c", "triton"):
-            raise ValueError(f'kind must be "ir", "c", "triton" or "python", not {kind!r}')
+        if kind not in ("ir", "schedule", "c", "triton"):
+            raise ValueError(f'kind must be "ir", "schedule", "c", "triton" or "python", not {kind!r}')
         from appyc.report.stage_texts import text_of  # noqa: PLC0415
 
         wanted = self._wanted(args, keywords)
         hosted = self._regions.get(wanted.key)
         if hosted is not None:
             return "\n".join(r.source(kind) for r in hosted.regions if r._last is not None)
-        target = {"c": "cpu", "triton": "gpu"}.get(kind, wanted.target)
+        target = {"c": "cpu", "schedule": "cpu", "triton": "gpu"}.get(kind, wanted.target)
         return text_of(self._analyse(wanted, target), kind)
 
     def explain(self, *args: object, **keywords: object) -> Report:

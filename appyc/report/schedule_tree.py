@@ -1,0 +1,116 @@
+"""`fn.source("schedule")`: how each loop runs in C, as an indented tree with one line a loop.
+
+i  threads  jam 8 or 4  cost 1024.0 vector, 0.0 scalar, 8208.0 bytes
+  j  lanes  strip of 3 vectors
+    k  serial
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from appyc.ir.names import spellings
+from appyc.ir.nodes import Const, For, Function, If, LoopMode, Stmt, Symbol, While
+from appyc.ir.schedule import (
+    Accumulators,
+    Compaction,
+    Dots,
+    EarlyExit,
+    Form,
+    Guarded,
+    Interleaved,
+    Lanes,
+    LoopCost,
+    Simd,
+)  # fmt: skip
+from appyc.ir.visit import symbols_of
+
+
+def schedule_tree(fn: Function) -> str:
+    """The schedule of a function that is ready for C, and of those that it calls."""
+    names = spellings(symbols_of(fn))
+    tree = _Tree(fn, names.__getitem__)
+    lines = [
+        f"{fn.name}({', '.join(names[p] for p in fn.params)})",
+        *tree.block(fn.body, None, in_threads=False),
+    ]
+    return "\n".join([*lines, *(schedule_tree(callee.function) for callee in fn.callees)])
+
+
+class _Tree:
+    def __init__(self, fn: Function, name: Callable[[Symbol], str]) -> None:
+        self.schedule, self.name = fn.schedule, name
+
+    def block(
+        self, body: tuple[Stmt, ...], around: Lanes | Dots | None, *, in_threads: bool
+    ) -> Iterator[str]:
+        """around: the form of a loop around that decides how the loops here run, too."""
+        for stmt in body:
+            match stmt:
+                case For():
+                    for line in self.loop(stmt, around, in_threads=in_threads):
+                        yield "  " + line
+                case While():
+                    yield "  while  serial"
+                    for line in self.block(stmt.body, around, in_threads=in_threads):
+                        yield "  " + line
+                case If():
+                    yield from self.block((*stmt.then, *stmt.orelse), around, in_threads=in_threads)
+                case _:
+                    pass
+
+    def loop(self, loop: For, around: Lanes | Dots | None, *, in_threads: bool) -> Iterator[str]:
+        decided = self.schedule[loop.var]
+        form: Form | None = decided.form if around is None else around
+        threads = loop.mode is LoopMode.PARALLEL and not in_threads
+        words = ["threads"] if threads else []
+        words += _form_words(loop.var, form)
+        if threads and loop.clauses is not None and loop.clauses.collapse > 1:
+            words.append(f"collapse {loop.clauses.collapse}")
+        if decided.nontemporal:
+            words.append(f"nontemporal {', '.join(map(self.name, decided.nontemporal))}")
+        if loop.product is not None:
+            words.append("call product")
+        if decided.cost is not None:
+            words.append(_cost_words(decided.cost))
+        yield "  ".join([self.name(loop.var), *(words or ["serial"])])
+        inside = form if isinstance(form, Lanes | Dots) else None
+        yield from self.block(loop.body, inside, in_threads=in_threads or threads)
+
+
+def _cost_words(cost: LoopCost) -> str:
+    """What an iteration of a loop costs, where that is a number."""
+    match cost:
+        case LoopCost(Const(vector), Const(scalar), Const(gathers), _, Const(size)):
+            return f"cost {vector:g} vector, {scalar:g} scalar, {gathers:g} gathers, {size:g} bytes"
+        case _:
+            return "cost by size"
+
+
+def _form_words(loop: Symbol, form: Form | None) -> list[str]:
+    """What a form says of one of the loops that it is about."""
+    match form:
+        case None:
+            return []
+        case Simd():
+            return ["lanes"]
+        case EarlyExit():
+            return ["lanes", "early exit"]
+        case Accumulators(count):
+            return ["lanes", f"accumulators {count}"]
+        case Interleaved(count):
+            return [f"interleave {count}"]
+        case Compaction():
+            return ["compaction"]
+        case Guarded(lanes=lanes):
+            return ["guarded", *(["lanes"] if lanes else [])]
+        case Lanes() if loop == form.lanes:
+            return ["lanes", f"strip of {form.groups[0]} vectors"]
+        case Dots() if loop == form.columns:
+            return [f"jam {form.block}"]
+        case Dots() if loop in form.dots:
+            return ["lanes"]
+        case Lanes() | Dots() if loop == form.rows:
+            return [f"jam {form.counts[0]} or {form.counts[1]}"]
+        case _:
+            return []
