@@ -23,6 +23,7 @@ from appyc import pipeline
 from appyc.ir.machine_model import Machine
 from appyc.runtime.machine_rates import using
 from appyc.runtime.threads import get_num_threads, set_num_threads
+from tests.e2e.shared import SharedAnalyses, shared_analyses, shared_builds
 
 TARGETS = ("cpu", "threads", "interpret")
 """cpu: C as users get it. threads: C with every parallel loop cut up, however small it is."""
@@ -73,20 +74,30 @@ def run_everywhere(
     targets: tuple[str, ...] = TARGETS,
     joined: bool = False,
     strict: bool = False,
+    shared: SharedAnalyses | None = None,
 ) -> None:
     """Calls `fn` with copies of `args` as Python and on each target. Raises Mismatch where they differ.
 
     joined: a returned number may have the type in which those of several paths meet.
     strict: nothing may be left to Python. A CompileError passes through.
+    shared: analysed functions of calls before, where `fn` reads the same globals now.
     """
     expected = call(fn, args)
+    shared = shared or SharedAnalyses()
     for target in targets:
-        compare(expected, run_on(fn, args, target, strict=strict), target, joined=joined)
+        compare(expected, run_on(fn, args, target, strict=strict, shared=shared), target, joined=joined)
 
 
-def run_on(fn: Callable[..., Any], args: tuple[Any, ...], target: str, *, strict: bool = False) -> Outcome:
+def run_on(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    target: str,
+    *,
+    strict: bool = False,
+    shared: SharedAnalyses | None = None,
+) -> Outcome:
     """The outcome of a compiled call on copies of the arguments."""
-    with settings(target):
+    with settings(target), shared_analyses(shared):
         function = compiled(fn, target, strict=strict)
         return call(_resident(function) if target == "resident" else function, args)
 
@@ -148,7 +159,7 @@ def settings(target: str, *, verify: bool = True) -> Iterator[None]:
     """What compiling and calling takes for a target. verify: the IR is verified after every pass."""
     checked = functools.partial(pipeline.run, verify=verify)
     chunks = contextlib.nullcontext() if target == "cpu" else small_chunks()
-    with mock.patch("appyc.pipeline.run", checked), chunks:
+    with mock.patch("appyc.pipeline.run", checked), shared_builds(), chunks:
         if target != "threads":
             yield
             return

@@ -15,7 +15,11 @@ import pytest
 
 import tests.programs as package
 from tests.e2e.harness import run_everywhere
+from tests.e2e.shared import SharedAnalyses
 from tests.programs.registry import Programs, Run
+
+SHARED = SharedAnalyses()
+"""Of the program that was tested last: its next test is often the same call on another target."""
 
 
 def all_runs() -> list[Any]:
@@ -42,4 +46,4 @@ def _usual(run: Run) -> str:
 
 @pytest.mark.parametrize(("run", "target"), all_runs())
 def test_program_does_what_python_does(run: Run, target: str) -> None:
-    run_everywhere(run.fn, *run.args, targets=(target,), joined=run.joined, strict=run.strict)
+    run_everywhere(run.fn, *run.args, targets=(target,), joined=run.joined, strict=run.strict, shared=SHARED)

@@ -1,0 +1,121 @@
+"""Work that the targets of one program share: lowering, the passes with one result on all of them, and gcc's output.
+
+Only `parallel_scan` and the passes after it depend on the constants that `tests.e2e.harness.settings` replaces.
+Compiled code is found by its text and the compiler's flags, also by other processes and later runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from types import FunctionType
+from typing import TypeVar
+from unittest import mock
+
+from appyc import pipeline
+from appyc.compiler import analyse as analyses
+from appyc.compiler import cpu
+from appyc.compiler.analyse import Analysed
+from appyc.frontend.source import Source
+from appyc.ir.arguments import ArgType
+from appyc.options import Options
+from appyc.passes.parallelise.parallel_scan import parallel_scan
+from appyc.passes.pass_context import PassContext
+
+T = TypeVar("T")
+
+BUILT = Path(__file__).parents[2] / "build" / "tests"
+"""Where compiled code is kept between runs."""
+
+COMMON = pipeline.ANALYSE[: pipeline.ANALYSE.index(parallel_scan)]
+"""The passes with one result on all targets."""
+
+_KEPT = 4
+
+
+class SharedAnalyses:
+    """Analysed functions of the last calls, by function, argument types and options but for the target."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Hashable, Analysed] = OrderedDict()
+
+    def simplified(
+        self,
+        fn: FunctionType,
+        source: Source,
+        arguments: Mapping[str, ArgType],
+        objects: Mapping[str, object],
+        options: Options,
+    ) -> Analysed:
+        """As `appyc.compiler.analyse.simplified`."""
+
+        def make() -> Analysed:
+            return analyses.simplified(fn, source, arguments, objects, options)
+
+        return self._once(make, "simplified", fn, arguments, objects, options)
+
+    def analyse(
+        self,
+        fn: FunctionType,
+        source: Source,
+        arguments: Mapping[str, ArgType],
+        objects: Mapping[str, object],
+        options: Options,
+    ) -> Analysed:
+        """As `appyc.compiler.analyse.analyse`."""
+
+        def run(analysed: Analysed, passes: tuple[pipeline.Pass, ...]) -> Analysed:
+            return replace(analysed, function=pipeline.run(analysed.function, passes, analysed.context))
+
+        simple = self.simplified(fn, source, arguments, objects, options)
+        if pipeline.analysis_of(simple.function) is not pipeline.ANALYSE:
+            return run(simple, pipeline.analysis_of(simple.function))
+        common = self._once(lambda: run(simple, COMMON), "analysed", fn, arguments, objects, options)
+        return run(common, pipeline.ANALYSE[len(COMMON) :])
+
+    def _once(
+        self,
+        make: Callable[[], Analysed],
+        what: str,
+        fn: FunctionType,
+        arguments: Mapping[str, ArgType],
+        objects: Mapping[str, object],
+        options: Options,
+    ) -> Analysed:
+        if objects:
+            return make()
+        key = (what, fn, tuple(arguments.items()), options.where("cpu"))
+        if key not in self._kept:
+            self._kept[key] = make()
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        found = self._kept[key]
+        return replace(found, context=_copied(found.context, options))
+
+
+def _copied(context: PassContext, options: Options) -> PassContext:
+    """The context with findings of its own, so that passes for one target tell another nothing."""
+    own = {f.name: copy.copy(getattr(context, f.name)) for f in fields(context)}
+    return PassContext(**{**own, "options": options})
+
+
+@contextmanager
+def shared_analyses(shared: SharedAnalyses | None) -> Iterator[None]:
+    """Compilations in this context take analysed functions from `shared`, and add theirs; None: each its own."""
+    with contextlib.ExitStack() as stack:
+        if shared is not None:
+            stack.enter_context(mock.patch("appyc.compiler.cpu.simplified", shared.simplified))
+            stack.enter_context(mock.patch("appyc.compiler.cpu.analyse", shared.analyse))
+            stack.enter_context(mock.patch("appyc.compiler.versions.analyse", shared.analyse))
+        yield
+
+
+def shared_builds() -> contextlib.AbstractContextManager[object]:
+    """Compilations that do not use the disk cache keep machine code in `BUILT`, where its text is the key."""
+    disk = cpu._disk
+    return mock.patch("appyc.compiler.cpu._disk", lambda root: disk(BUILT if root is None else root))
