@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from appyc.analysis.dependences.statement_graph import StatementGraph, statement_graph
 from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, Symbol
-from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_loops, rename, scalars_read
+from appyc.ir.visit import loops_of, map_loops, scalars_read
+from appyc.passes.loop_ops.fission import fission, why_not_fission
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 from appyc.passes.pass_context import PassContext
 
@@ -55,8 +55,8 @@ def distribute_loops(fn: Function, ctx: PassContext) -> Function:
             continue
         graph = statement_graph(legality, loop)
         found = None if graph is None else _Plan(graph).groups()
-        if found is not None:
-            parts[loop.var] = _loops(loop, found, names)
+        if graph is not None and found is not None and why_not_fission(graph, found) is None:
+            parts[loop.var] = fission(loop, found, names)
             for part in parts[loop.var]:
                 ctx.freed(part.var, "loop distribution: what carries a dependence runs in a loop of its own")
             what = "its statements are put in order" if len(found) == 1 else f"becomes {len(found)} loops"
@@ -71,17 +71,6 @@ def _is_candidate(loop: For) -> bool:
         and is_plain(loop)
         and has_fixed_bounds(loop)
     )
-
-
-def _loops(loop: For, groups: list[tuple[int, ...]], names: NameSupply) -> tuple[For, ...]:
-    """One loop for each group of statements; the first keeps the variable."""
-    out: list[For] = []
-    for group in groups:
-        part = replace(loop, body=tuple(loop.body[number] for number in group))
-        if out:
-            part = rename(part, {loop.var: names.fresh(loop.var.name, DType.INT64)})
-        out.append(part)
-    return tuple(out)
 
 
 @dataclass

@@ -30,13 +30,11 @@ from dataclasses import replace
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.wavefront import skew_factor
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Binary, Expr, For, Function, Stmt, Symbol, Var
+from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.schedule import LoopSchedule
-from appyc.ir.types import DType
-from appyc.ir.visit import map_loops, scalars_read, substitute
+from appyc.ir.visit import map_loops
 from appyc.passes.locality.interchange_loops import has_threads
-from appyc.passes.node_builders import integer, shifted
-from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
+from appyc.passes.loop_ops.skew import skew, why_not_skew
 from appyc.passes.pass_context import PassContext
 
 
@@ -56,7 +54,8 @@ def skew_loops(fn: Function, ctx: PassContext) -> Function:
         if factor is None:
             continue
         if on_gpu:
-            changed[outer.var] = _whole(outer, inner, factor, names, ctx)
+            fronts = changed[outer.var] = skew(outer, inner, factor, names)
+            ctx.changes[fronts.var] = ctx.changes[outer.var] = "after skewing"
         else:
             skewed[outer.var] = replace(fn.schedule[outer.var], skew=factor)
         ctx.remark(
@@ -86,61 +85,9 @@ def _pairs(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[For, F
 
 
 def _is_candidate(outer: For, inner: For) -> bool:
-    if outer.clauses is not None or inner.clauses is not None or (outer.step, inner.step) != (1, 1):
-        return False
-    if outer.var in scalars_read((inner.lo, inner.hi)) or not (is_plain(inner) and has_fixed_bounds(inner)):
-        return False
-    return has_fixed_bounds(replace(outer, body=inner.body))
+    return outer.clauses is None and inner.clauses is None and why_not_skew(outer, inner) is None
 
 
 def _may_scalars_move(legality: Legality, outer: For) -> bool:
     scalars = legality.scalars[outer.var]
     return not (scalars.carried or scalars.last or scalars.reductions)
-
-
-# ---------------------------------------------------------------- all rows
-
-
-def _rows(now: Expr, inner: For, factor: int) -> tuple[Expr, Expr]:
-    """The first row of a front, and one more than the last, as far as the columns go: those with
-    `lo <= now - factor * row < hi`."""
-    beyond = _binary("-", now, shifted(inner.hi, -1))
-    ahead = _binary("-", now, inner.lo)
-    return _quotient(beyond, factor, up=True), shifted(_quotient(ahead, factor, up=False), 1)
-
-
-def _quotient(value: Expr, divisor: int, *, up: bool) -> Expr:
-    if divisor == 1:
-        return value
-    return _binary("//", shifted(value, divisor - 1) if up else value, integer(divisor, value.loc))
-
-
-def _body(outer: For, inner: For, now: Expr, factor: int) -> tuple[Stmt, ...]:
-    """The body with the column in terms of the front and the row."""
-    row: Expr = Var(outer.var, loc=inner.loc)
-    lag = row if factor == 1 else _binary("*", row, integer(factor, row.loc))
-    column = _binary("-", now, lag)
-    return tuple(substitute(stmt, {inner.var: column}) for stmt in inner.body)
-
-
-def _binary(op: str, lhs: Expr, rhs: Expr) -> Binary:
-    return Binary(op, lhs, rhs, loc=rhs.loc)
-
-
-def _whole(outer: For, inner: For, factor: int, names: NameSupply, ctx: PassContext) -> For:
-    front = names.fresh("front", DType.INT64)
-    now = Var(front, loc=outer.loc)
-
-    def at(column: Expr, row: Expr) -> Expr:
-        return _binary("+", column, _binary("*", row, integer(factor, row.loc)))
-
-    lo, hi = _rows(now, inner, factor)
-    rows = replace(
-        outer,
-        lo=_binary("max", outer.lo, lo),
-        hi=_binary("min", outer.hi, hi),
-        body=_body(outer, inner, now, factor),
-    )
-    end = at(inner.hi, shifted(outer.hi, -1))
-    ctx.changes[front] = ctx.changes[outer.var] = "after skewing"
-    return For(front, at(inner.lo, outer.lo), end, 1, (rows,), loc=inner.loc)

@@ -6,26 +6,20 @@ from dataclasses import replace
 
 from appyc.analysis.accesses.accesses import own_statements
 from appyc.ir.nodes import (
-    Alloc,
     Assign,
-    Break,
-    Compare,
-    Continue,
     Expr,
     Fail,
     For,
     Function,
-    If,
     Load,
     Stmt,
     Symbol,
     Update,
     Var,
-    While,
 )
 from appyc.ir.visit import arrays_written, map_loops, scalars_read, scalars_written, substitute, walk
+from appyc.passes.loop_ops.peel import peel, why_not_peel
 from appyc.passes.node_builders import shifted
-from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.pass_context import PassContext
 
 MAX_STATEMENTS = 12
@@ -73,9 +67,9 @@ def _is_candidate(loop: For) -> bool:
         clauses.request == "sequential" or clauses.collapse > 1 or clauses.private or clauses.reductions
     ):
         return False
-    if len(loop.body) > MAX_STATEMENTS or not has_fixed_bounds(loop):
+    if len(loop.body) > MAX_STATEMENTS or why_not_peel(loop) is not None:
         return False
-    return not any(isinstance(n, For | While | Alloc | Break | Continue | Fail) for n in walk(loop.body))
+    return not any(isinstance(n, Fail) for n in walk(loop.body))
 
 
 def _peeled(original: For, ctx: PassContext) -> tuple[Stmt, ...]:
@@ -87,10 +81,11 @@ def _peeled(original: For, ctx: PassContext) -> tuple[Stmt, ...]:
         if not values:
             break
         names += [symbol.name for symbol in values]
-        first.append(_once(loop))
+        once, others = peel(loop)
+        first.append(once)
         earlier: Expr = shifted(Var(loop.var, loc=loop.loc), -loop.step)
         before = {symbol: substitute(value, {loop.var: earlier}) for symbol, value in values.items()}
-        loop = replace(loop, lo=shifted(loop.lo, loop.step), body=_with_values(loop.body, before))
+        loop = replace(others, body=_with_values(loop.body, before))
     if not first or _still_waits(loop):
         return (original,)
     for name in names:
@@ -146,10 +141,3 @@ def _with_values(body: tuple[Stmt, ...], values: dict[Symbol, Expr]) -> tuple[St
         if isinstance(stmt, Assign):
             left.pop(stmt.target, None)
     return tuple(out)
-
-
-def _once(loop: For) -> If:
-    """The first iteration, where there is one."""
-    body = tuple(substitute(stmt, {loop.var: loop.lo}) for stmt in loop.body)
-    relation = "<" if loop.step > 0 else ">"
-    return If(Compare(relation, loop.lo, loop.hi, loc=loop.loc), body, loc=loop.loc)

@@ -1,0 +1,38 @@
+"""Peeling: the first iteration of a loop becomes statements before the loop.
+
+    for i in range(lo, hi):                   if lo < hi:
+        f(i)                         ->           f(lo)
+                                              for i in range(lo + 1, hi):
+                                                  f(i)
+
+The iterations keep their order: legal for any loop whose iterations do not end early.
+
+Does not handle: loops that `break` or `continue`; loops with loops in them, whose variables would be there twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.ir.nodes import Alloc, Break, Compare, Continue, For, If, While
+from appyc.ir.visit import substitute, walk
+from appyc.passes.node_builders import shifted
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds
+
+
+def why_not_peel(loop: For) -> str | None:
+    if not has_fixed_bounds(loop):
+        return "its bounds change while it runs"
+    if any(isinstance(node, Break | Continue) for node in walk(loop.body)):
+        return "an iteration may end early"
+    if any(isinstance(node, For | While | Alloc) for node in walk(loop.body)):
+        return "an iteration has loops or arrays of its own"
+    return None
+
+
+def peel(loop: For) -> tuple[If, For]:
+    """The first iteration, where there is one, and the loop over the others."""
+    body = tuple(substitute(stmt, {loop.var: loop.lo}) for stmt in loop.body)
+    relation = "<" if loop.step > 0 else ">"
+    first = If(Compare(relation, loop.lo, loop.hi, loc=loop.loc), body, loc=loop.loc)
+    return first, replace(loop, lo=shifted(loop.lo, loop.step))
