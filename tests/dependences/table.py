@@ -54,7 +54,7 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 | `scalar_replacement_of_recurrences` | an element that the iteration before stored is handed on in a scalar |
 | `normalise_loops` | loops over moving slices that add up products run over the places themselves |
 | `find_products` | products of matrices in the middle of other work get nests of their own |
-| `parallel_scan` | scans, linear recurrences and packing run in chunks, whose steps are put together first |
+| `parallel_scan` | scans, linear recurrences and packing run in chunks, whose steps are composed first |
 | `find_lanes` | lanes up to the distance of a dependence, or in step, with reads moved up |
 | `version_loops` | a condition on the arguments, or a look at index arrays, decides at the call |
 

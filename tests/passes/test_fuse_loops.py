@@ -429,7 +429,7 @@ def test_a_product_is_not_taken_apart_for_what_follows_it():
     fn = appyc.jit(layers, strict=True, blas=False)
     a = np.ones((6, 5)), np.ones((5, 7)), np.ones((7, 3))
     np.testing.assert_array_equal(fn(*a), layers(*a))
-    assert "each iteration would come to all of" in str(fn.explain())
+    assert "each iteration would access all of" in str(fn.explain())
 
 
 # ---------------------------------------------------------------- nests that are turned round

@@ -163,7 +163,7 @@ def test_a_row_is_read_once_and_written_once():
 
 def test_remark_says_so():
     _, context = kept(softmax, plane(3, 5), plane(3, 5))
-    assert any("rows of up to 4096 places stay in the registers" in r.text for r in context.remarks)
+    assert any("rows of up to 4096 elements stay in the registers" in r.text for r in context.remarks)
 
 
 @pytest.mark.parametrize("target", ["gpu", "auto"])

@@ -120,7 +120,7 @@ class _Bounds:
         self.sets = found.sets
         self.guards = GuardWriter(found.affine)
         self._listed: dict[int, list[_Side]] = {}
-        self._places: dict[_Side, tuple[Access, int]] = {}
+        self._sources: dict[_Side, tuple[Access, int]] = {}
         self._failing: dict[Hashable, isl.Set] = {}
         self._happening: dict[int, isl.Set] = {}
         self._covered: dict[Symbol, set[_Side]] = {}
@@ -224,7 +224,7 @@ class _Bounds:
         key = side if side.above else side.without_extent
         known = self._failing.get(key)
         if known is None:
-            access, axis = self._places[side]
+            access, axis = self._sources[side]
             index, extent = access.index[axis], access.extents[axis]
             outside = index.ge_set(extent) if side.above else index.lt_set(self.sets.constant(0))
             points = self.affine.in_context(access.domain.intersect(outside))
@@ -244,5 +244,5 @@ class _Bounds:
                 for above in (False, True):
                     side = _Side((what, above), 0 if numbers is None else numbers.constant)
                     known.append(side)
-                    self._places.setdefault(side, (access, axis))
+                    self._sources.setdefault(side, (access, axis))
         return known

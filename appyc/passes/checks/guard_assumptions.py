@@ -108,9 +108,9 @@ def _guarded(found: FunctionAccesses, asked: dict[int, list[Assumption]]) -> _De
     guards: list[Guard] = []
     refused: set[int] = set()
     so_far = found.sets.everything
-    for key, places in asked.items():
-        node = places[0].node
-        holds = found.sets.bounded(partial(_holds, writer, so_far, places), None)
+    for key, same in asked.items():
+        node = same[0].node
+        holds = found.sets.bounded(partial(_holds, writer, so_far, same), None)
         if holds is None:
             refused.add(key)
             continue
@@ -128,18 +128,18 @@ def _guarded(found: FunctionAccesses, asked: dict[int, list[Assumption]]) -> _De
     anywhere = tuple(
         node
         for key, node in known.items()
-        if all(so_far.intersect(place.truth.may_fail).is_empty() for place in asked[key])
+        if all(so_far.intersect(assumption.truth.may_fail).is_empty() for assumption in asked[key])
     )
     return known, (*guards, *(writer.sizes(guards) if known else ())), anywhere
 
 
-def _holds(writer: GuardWriter, so_far: isl.Set, places: list[Assumption]) -> isl.Set | None:
+def _holds(writer: GuardWriter, so_far: isl.Set, same: list[Assumption]) -> isl.Set | None:
     """For which parameters the condition holds wherever it is asked; None where that is not known."""
     affine = writer.affine
     out = so_far
-    for place in places:
-        domain = place.domain.intersect(affine.context_of(place.domain, place.truth.may_fail))
-        fails = domain.intersect(place.truth.may_fail)
+    for assumption in same:
+        domain = assumption.domain.intersect(affine.context_of(assumption.domain, assumption.truth.may_fail))
+        fails = domain.intersect(assumption.truth.may_fail)
         if fails.intersect(out).is_empty():
             continue
         holds = writer.without(domain, fails)
@@ -160,7 +160,7 @@ def _equal_lengths(fn: Function, tests: list[Expr]) -> dict[Expr, Extent]:
             length = first[length]
         return length
 
-    def place(length: Expr) -> tuple[bool, int, int]:
+    def rank(length: Expr) -> tuple[bool, int, int]:
         """Extents before numbers: they are known not to be negative."""
         match length:
             case Extent(array=array, axis=axis):
@@ -172,7 +172,7 @@ def _equal_lengths(fn: Function, tests: list[Expr]) -> dict[Expr, Extent]:
         if isinstance(test, Compare) and test.op == "==" and _are_given(test, order):
             one, other = found(test.lhs), found(test.rhs)
             if one != other:
-                low, high = sorted((one, other), key=place)
+                low, high = sorted((one, other), key=rank)
                 first[high] = low
     lengths = {length: found(length) for length in first}
     return {length: same for length, same in lengths.items() if isinstance(same, Extent)}

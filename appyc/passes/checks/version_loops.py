@@ -82,8 +82,8 @@ def _is_asked(loop: For) -> bool:
 
 def _refusal(loop: For, verdict: LoopVerdict) -> If:
     assert verdict.guard is not None
-    place = loop.clauses.loc if loop.clauses is not None else loop.loc
-    fail = Fail("DependenceError", verdict.reason, loc=place)
+    loc = loop.clauses.loc if loop.clauses is not None else loop.loc
+    fail = Fail("DependenceError", verdict.reason, loc=loc)
     return If(Unary("~", verdict.guard, loc=loop.loc), (fail,), loc=loop.loc)
 
 

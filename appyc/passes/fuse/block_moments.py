@@ -121,7 +121,7 @@ class Blocks:
             )
         out.append(self._nest(second, blocks, updates))
         for column, symbol in enumerate((*centres, *rests, *spreads)):
-            index = self._place(blocks, column)
+            index = self._index(blocks, column)
             out.append(Store(self.moments, index, Var(symbol, loc=loc), checked=False, loc=loc))
         return self._over_blocks(blocks, out, first.loc)
 
@@ -151,11 +151,11 @@ class Blocks:
     def _fresh(self, name: str) -> Symbol:
         return self.names.fresh(name, self.dtype)
 
-    def _place(self, blocks: Sequence[Symbol], column: int) -> tuple[Expr, ...]:
+    def _index(self, blocks: Sequence[Symbol], column: int) -> tuple[Expr, ...]:
         return (*(Var(block, loc=self.loc) for block in blocks), integer(column, self.loc))
 
     def _moment(self, blocks: Sequence[Symbol], column: int) -> Load:
-        return Load(self.moments, self._place(blocks, column), checked=False, loc=self.loc)
+        return Load(self.moments, self._index(blocks, column), checked=False, loc=self.loc)
 
     # ------------------------------------------------------------ loops
 

@@ -277,8 +277,8 @@ class _Fusion:
 
     def _attempt(self, first: For, second: For, between: list[Stmt], is_producer: bool) -> _Joined | str:
         """The fused loop with the statements before and behind it, or the reason why there is none."""
-        places = placed(first, second, between, self.texts)
-        if places is None:
+        around = placed(first, second, between, self.texts)
+        if around is None:
             return BETWEEN
         one, two = self._combining(first), self._combining(second)
         if (symbol := left_behind(one, two)) is not None:
@@ -301,8 +301,8 @@ class _Fusion:
         for part, own in ((one, first), (two, second)):
             matrix = matrix_of_all_iterations(part) if _perfect_depth(own) > _perfect_depth(loop) else None
             if matrix is not None:
-                return f"each iteration would come to all of '{matrix.name}', which tiles share"
-        before, behind = places
+                return f"each iteration would access all of '{matrix.name}', which tiles share"
+        before, behind = around
         return before, loop, behind
 
 

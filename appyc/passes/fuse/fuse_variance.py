@@ -96,7 +96,7 @@ class _Rewriting:
             self.ctx.remark(
                 second.loc,
                 f"in one pass over memory with the loop at line {first.loc.line}: deviations are taken from "
-                f"the means of blocks, and put together",
+                f"the means of blocks, and combined",
             )
             return True
         return False
@@ -126,7 +126,7 @@ def _finds_its_own(symbol: Symbol, first: Nest, second: Nest, sums: Sequence[Sum
     writes = Touched.by([stmt for stmt in first.body if stmt not in stores]).writes
     if len(stores) != 1 or symbol in writes:
         return False
-    place = (Var(first.loops[0].var, loc=first.loc),)
+    target = (Var(first.loops[0].var, loc=first.loc),)
     there = (Var(second.loops[0].var, loc=second.loc),)
     loads = [load for one in sums for part in one.parts for load in part.loads(symbol)]
-    return stores[0].index == place and all(load.index == there for load in loads)
+    return stores[0].index == target and all(load.index == there for load in loads)

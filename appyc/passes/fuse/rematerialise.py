@@ -177,7 +177,7 @@ def _reads(
         if alloc.array not in texts.of(stmt).loaded:
             continue
         for load, around in _loads(stmt, alloc.array, ()):
-            named = {_variable(place) for place in load.index}
+            named = {_variable(index) for index in load.index}
             if len(around) != len(axes) or named != {loop.var for loop in around}:
                 return None
             is_there = load.index == tuple(Var(loop.var, loc=loop.loc) for loop in around) and all(
@@ -187,11 +187,11 @@ def _reads(
     return tuple(out)
 
 
-def _variable(place: Expr) -> Symbol | None:
+def _variable(index: Expr) -> Symbol | None:
     """The loop variable of an index of the form variable plus constant; None for other indices."""
-    match place:
+    match index:
         case Var():
-            return place.symbol
+            return index.symbol
         case Binary("+", inner, Const()) | Binary("+", Const(), inner) | Binary("-", inner, Const()):
             return _variable(inner)
         case _:

@@ -33,7 +33,7 @@ from appyc.ir.visit import loops_of, rewrite_all, scalars_written, symbols_of, w
 from appyc.passes.node_builders import integer, is_simple, trip_count, zero
 from appyc.passes.pass_context import PassContext
 
-Place: TypeAlias = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+IndexMap: TypeAlias = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 
 ROOM = 1 << 28
 """Bytes that the slices of one array may take; with more, the iterations run in several parts."""
@@ -107,19 +107,19 @@ class _Expander:
 
     def nest(self, loop: For) -> Sequence[Stmt]:
         """A parallel loop with the allocations before it; as it is where one cannot move."""
-        places = _allocations(loop, ())
+        found = _allocations(loop, ())
         inside = scalars_written(loop) | {inner.var for inner in (loop, *loops_of(loop.body))}
-        inside |= {alloc.array for alloc, _ in places}
-        needed = [e for alloc, path in places for e in (*alloc.shape, *_bounds(path))]
-        if not places or any(not _is_known(e, inside) for e in needed):
+        inside |= {alloc.array for alloc, _ in found}
+        needed = [e for alloc, path in found for e in (*alloc.shape, *_bounds(path))]
+        if not found or any(not _is_known(e, inside) for e in needed):
             return (loop,)
         self.changed = True
         before: list[Stmt] = []
         axes: dict[Symbol, _Axis] = {}
-        for x in dict.fromkeys(x for _, path in places for x in path):
+        for x in dict.fromkeys(x for _, path in found for x in path):
             axes[x.var] = _Axis(x, self._count(x, before), self._named("start", x.lo, before))
         count, start = axes[loop.var].count, axes[loop.var].first
-        sizes = [self._bytes(alloc, path, axes, before) for alloc, path in places]
+        sizes = [self._bytes(alloc, path, axes, before) for alloc, path in found]
         loc = loop.loc
         each = reduce(lambda a, b: Binary("max", a, b, loc=loc), sizes)
         most = self._named("most", _at_least_one(Binary("//", integer(ROOM, loc), each, loc=loc)), before)
@@ -131,7 +131,7 @@ class _Expander:
         hi = _plus(lo, _times(left, loop.step))
         held = self._named("held", Binary("min", count, most, loc=loc), before)
         axes[loop.var] = _Axis(loop, held, lo)
-        for alloc, path in places:
+        for alloc, path in found:
             loop, made = self._with_slices(loop, alloc, [axes[x.var] for x in path])
             before.append(made)
         inner.append(replace(loop, lo=lo, hi=hi))
@@ -168,20 +168,20 @@ class _Expander:
         counts = tuple(axis.count for axis in axes)
         behind = any(_is_checked(node, old) for node in walk(loop.body))
 
-        def place(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        def expanded(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
             numbers = tuple(axis.number() for axis in axes)
             return (*index, *numbers) if behind else (*numbers, *index)
 
         def rule(node: Node) -> Node | tuple[Node, ...]:
             match node:
                 case Load(array=array) | Store(array=array) if array == old:
-                    return replace(node, array=new, index=place(node.index))
+                    return replace(node, array=new, index=expanded(node.index))
                 case Update(target=target) if target == old:
-                    return replace(node, target=new, index=place(node.index))
+                    return replace(node, target=new, index=expanded(node.index))
                 case Extent(array=array, axis=axis) if array == old:
                     return replace(node, array=new, axis=axis if behind else axis + len(axes))
                 case Alloc(array=array) if array == old:
-                    return self._zeros(new, node, place) if node.zero else ()
+                    return self._zeros(new, node, expanded) if node.zero else ()
                 case _:
                     return node
 
@@ -194,11 +194,11 @@ class _Expander:
         )
         return replace(loop, body=body), Alloc(new, shape, zero=False, loc=alloc.loc)
 
-    def _zeros(self, array: Symbol, alloc: Alloc, place: Place) -> tuple[Stmt, ...]:
+    def _zeros(self, array: Symbol, alloc: Alloc, expanded: IndexMap) -> tuple[Stmt, ...]:
         """Loops that set a slice to zero."""
         loc = alloc.loc
         variables = [self.names.fresh("at", DType.INT64) for _ in alloc.shape]
-        index = place(tuple(Var(var, loc=loc) for var in variables))
+        index = expanded(tuple(Var(var, loc=loc) for var in variables))
         out: Stmt = Store(array, index, zero(array.dtype, loc), checked=False, loc=loc)
         for var, length in reversed(list(zip(variables, alloc.shape, strict=True))):
             out = For(var, integer(0, loc), length, 1, (out,), LoopMode.SIMD, loc=loc)

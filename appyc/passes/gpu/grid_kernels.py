@@ -187,7 +187,7 @@ class GridKernel:
             total = self.names.fresh(symbol.name, symbol.dtype)
             body.append(LaneReduce(total, reduction.op, share, loc=loc))
             share = Var(total, loc=loc)
-        place = self.names.fresh("place", DType.INT64)
+        place = self.names.fresh("program", DType.INT64)
         body.append(ProgramIndex((place,), (), loc=loc))
         body.append(Store(shares, (Var(place, loc=loc),), share, checked=False, loc=loc))
         part = self.names.fresh("part", DType.INT64)

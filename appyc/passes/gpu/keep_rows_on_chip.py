@@ -130,7 +130,7 @@ class _Rewriting:
         out += body
         self.ctx.remark(
             nest.loc,
-            f"{named(nest)}: rows of up to {SIZES[-1]} places stay in the registers of a program",
+            f"{named(nest)}: rows of up to {SIZES[-1]} elements stay in the registers of a program",
         )
 
     def _temporaries(self, nest: For, before: Sequence[Stmt]) -> list[Alloc]:
@@ -152,16 +152,16 @@ class _Rewriting:
         }
         rows = {a.array: self.names.fresh(a.array.name, ArrayType(a.array.dtype, 1)) for a in row.made}
         fresh |= {a.array: self.names.fresh(a.array.name, a.array.type) for a in row.own}
-        places = {a.array: _axis(a.array, row.loops, row.chain, row.nest) for a in row.made}
+        row_axes = {a.array: _axis(a.array, row.loops, row.chain, row.nest) for a in row.made}
         own = tuple(
             replace(a, array=rows[a.array], shape=(a.shape[at],))
             for a in row.made
-            if (at := places[a.array]) is not None
+            if (at := row_axes[a.array]) is not None
         )
 
         def rule(node: Node) -> Node:
             match node:
-                case Load() | Store() if node.array in rows and (at := places[node.array]) is not None:
+                case Load() | Store() if node.array in rows and (at := row_axes[node.array]) is not None:
                     return replace(node, array=rows[node.array], index=(node.index[at],))
                 case For() if node.var in row.chain:
                     body = (*own, *node.body) if node.var == row.chain[-1] else node.body
@@ -239,7 +239,7 @@ def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: Fo
             seen += 1
             if not isinstance(node, Load | Store) or node.checked:
                 return None
-            named = [place.symbol if isinstance(place, Var) else None for place in node.index]
+            named = [index.symbol if isinstance(index, Var) else None for index in node.index]
             if sorted(map(str, named)) != sorted(map(str, (*chain, loop.var))):
                 return None
             found.add(named.index(loop.var))
@@ -254,7 +254,7 @@ def _reads_again(loops: Sequence[For], written: set[Symbol]) -> bool:
         here: dict[Symbol, Expr] = {loop.var: Var(loops[0].var, loc=loop.loc)}
         loads = [n for n in walk(loop.body) if isinstance(n, Load) and n.array not in written]
         along = [n for n in loads if any(isinstance(m, Var) and m.symbol == loop.var for m in walk(n.index))]
-        mine = {(n.array, tuple(substitute(place, here) for place in n.index)) for n in along}
+        mine = {(n.array, tuple(substitute(index, here) for index in n.index)) for n in along}
         if mine & seen:
             return True
         seen |= mine

@@ -173,7 +173,7 @@ class KernelLowering(ExpressionLowering):
         lo, hi = self.expr(s.lo, where, out), self.expr(s.hi, where, out)
         if not self.is_varying(lo) and not self.is_varying(hi):
             out.append(Loop(s.var, lo, hi, s.step, tuple(self.block(s.body, where)), loc=s.loc))
-        elif not self.is_varying(lo) and not (self.counts_alone and not _has_places(s)):
+        elif not self.is_varying(lo) and not (self.counts_alone and not _is_in_subscript(s)):
             self._for_to_furthest(s, lo, hi, where, out)
         else:
             self._for_in_step(s, lo, hi, where, out)
@@ -299,7 +299,7 @@ class KernelLowering(ExpressionLowering):
         out.append(Branch(less(integer(0, loc), count), tuple(body), loc=loc))
 
 
-def _has_places(loop: For) -> bool:
+def _is_in_subscript(loop: For) -> bool:
     """Whether the loop variable is in a subscript; it should then have the same value in all lanes."""
     return any(
         isinstance(n, Load | Store | Update)

@@ -36,7 +36,7 @@ class RowLowering(KernelLowering):
         made = [n.array for n in walk(nest) if isinstance(n, Alloc)]
         self.rows = {array: names.fresh(array.name, array.dtype) for array in made}
         self.written = arrays_written(nest)
-        self.place: tuple[Symbol, Where] | None = None
+        self.position: tuple[Symbol, Where] | None = None
         """The variable of the first loop, which serves all of them, and the lanes that act."""
         self.loaded: dict[Load, Var] = {}
 
@@ -47,13 +47,13 @@ class RowLowering(KernelLowering):
 
     def strip(self, s: For, out: list[ScheduledStmt]) -> None:
         loop, kept = self.as_lanes(s)
-        if self.place is None:
+        if self.position is None:
             lo, lane = self.expr(s.lo, Where(), out), self.names.fresh("lane", DType.INT64)
             self.varying.add(lane)
             out.append(Lanes(lane, loc=s.loc))
             count = self.temp("count", trip_count(lo, self.expr(s.hi, Where(), out), s.step), out)
-            self.place = s.var, self.enter(loop, lo, Var(lane, loc=s.loc), count, out)
-        var, where = self.place
+            self.position = s.var, self.enter(loop, lo, Var(lane, loc=s.loc), count, out)
+        var, where = self.position
         body = tuple(rename(stmt, {s.var: var}) for stmt in loop.body) if s.var != var else loop.body
         self.varying |= divergence(body, self.varying)
         for reduction in s.reductions:
@@ -74,7 +74,7 @@ class RowLowering(KernelLowering):
         found = super().load(e, where, out)
         if where.narrow or e.array in self.written or not isinstance(found, Load) or e.array.dtype.is_complex:
             return found  # not for all lanes, or not for long
-        if not any(self.is_varying(place) for place in found.index):
+        if not any(self.is_varying(index) for index in found.index):
             return found
         if found not in self.loaded:
             self.loaded[found] = self.temp(e.array.name, found, out)

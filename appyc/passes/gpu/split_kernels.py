@@ -247,13 +247,13 @@ def _matrix(operand: Operand, slow: For, fast: For) -> Matrix:
     """The operand as a matrix whose rows follow one loop, and whose columns the other."""
     first = {loop.var: loop.lo for loop in (slow, fast)}
 
-    def place(at: dict[Symbol, Expr]) -> tuple[Expr, ...]:
+    def index_at(at: dict[Symbol, Expr]) -> tuple[Expr, ...]:
         return tuple(substitute(index, at) for index in operand.index)
 
     def after(loop: For) -> tuple[Expr, ...]:
-        return place({**first, loop.var: shifted(loop.lo, loop.step)})
+        return index_at({**first, loop.var: shifted(loop.lo, loop.step)})
 
-    return Matrix(operand.array, place(first), after(slow), after(fast), loc=operand.loc)
+    return Matrix(operand.array, index_at(first), after(slow), after(fast), loc=operand.loc)
 
 
 def _reads(tree: Node | tuple[Stmt, ...]) -> Counter[Symbol]:

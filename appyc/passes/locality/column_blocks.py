@@ -134,9 +134,9 @@ class ColumnBlocks:
             return always, self._in_registers(one, block, (lo, hi), None)
         # Along the rows, the accumulators are in the cache, and all operations may run in lanes.
         column, row, body = self._again(one)
-        place = self._place(block, column)
+        index = self._index(block, column)
         added = tuple(
-            replace(s, target=arrays[s.target], index=place, checked=False) if isinstance(s, Update) else s
+            replace(s, target=arrays[s.target], index=index, checked=False) if isinstance(s, Update) else s
             for s in body
         )
         inside = replace(self._bare, var=column, body=added)
@@ -267,14 +267,14 @@ class ColumnBlocks:
             )
         return self.partial[target]
 
-    def _place(self, block: Symbol, column: Symbol) -> tuple[Expr, Expr]:
+    def _index(self, block: Symbol, column: Symbol) -> tuple[Expr, Expr]:
         return Var(block, loc=self.loc), trip_count(self.columns.lo, Var(column, loc=self.loc), 1)
 
     def _stored(self, array: Symbol, block: Symbol, column: Symbol, value: Expr) -> Store:
-        return Store(array, self._place(block, column), value, checked=False, loc=self.loc)
+        return Store(array, self._index(block, column), value, checked=False, loc=self.loc)
 
     def _partial(self, array: Symbol, block: Symbol, column: Symbol) -> Load:
-        return Load(array, self._place(block, column), checked=False, loc=self.loc)
+        return Load(array, self._index(block, column), checked=False, loc=self.loc)
 
     def _count(self, block: Symbol, dtype: DType) -> Expr:
         lo, hi = self.bounds(block)

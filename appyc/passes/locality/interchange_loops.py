@@ -83,9 +83,9 @@ def _bands(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[tuple[
 def _marked(chain: tuple[For, ...]) -> int:
     """How many of the loops, from outside, stay because of a pragma."""
     kept = 0
-    for place, loop in enumerate(chain):
+    for level, loop in enumerate(chain):
         if loop.clauses is not None:
-            kept = place + loop.clauses.collapse
+            kept = level + loop.clauses.collapse
     inside = any(loop.clauses is not None for loop in loops_of(chain[-1].body))
     return len(chain) if inside else kept
 
@@ -168,7 +168,7 @@ def _tell(loops: tuple[For, ...], choice: _Choice, written: _Choice, ctx: PassCo
     reason = " and ".join(why or ["arrays are then walked as they lie"])
     ctx.remark(
         loops[0].loc,
-        f"{_named(loops)} change places: their order is {_listed(loops, choice.order)}, since {reason}",
+        f"{_named(loops)} are interchanged: their order is {_listed(loops, choice.order)}, since {reason}",
     )
 
 

@@ -47,7 +47,7 @@ def nontemporal_results(fn: Function, ctx: PassContext) -> Function:
             ctx.remark(
                 loop.loc,
                 f"{names} {'goes' if len(streams) == 1 else 'go'} past the caches where the loop touches more than "
-                "they hold: nobody reads it here",
+                "they hold: it is not read here",
             )
     return replace(fn, schedule=fn.schedule.updated(marked)) if marked else fn
 
@@ -80,5 +80,5 @@ def _is_next(store: Store, loop: For, strides: Strides) -> bool:
     if store.array.array.layout is Layout.STRIDED or scalars_read(store.index) & scalars_written(loop.body):
         return False
     unit = 0 if store.array.array.layout is Layout.F else len(store.index) - 1
-    steps = [strides.coefficient(place, loop.var) for place in store.index]
+    steps = [strides.coefficient(index, loop.var) for index in store.index]
     return all(step == (axis == unit) for axis, step in enumerate(steps))

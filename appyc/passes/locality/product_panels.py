@@ -120,7 +120,7 @@ def _of_sum(
         stop = larger(start, stop)  # where nothing is common, nothing is left out or done twice
     first = Var(panel.first, loc=loc)
     array = versions.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
-    place = (
+    index = (
         Binary("-", Var(panels.cut.var, loc=loc), first, loc=loc),
         trip_count(lo, Var(across.var, loc=loc), 1),
     )
@@ -132,13 +132,13 @@ def _of_sum(
     alone = panels.is_triangle and versions.triangles
     wide = across if alone else replace(across, lo=lo, hi=hi)
     common = replace(found, loop=replace(loop, lo=start, hi=stop))
-    memory = Operand(array, place, loc=loc)
+    memory = Operand(array, index, loc=loc)
     apart: list[Stmt] = [Alloc(array, shape, zero=False, loc=loc)]
     apart += versions.computed(whole, wide, common, memory)
     instead: list[Stmt] = []
     if slope_of(loop.lo, panels.cut):
         instead.append(replace(loop, hi=smaller(start, loop.hi)))
-    instead.append(replace(found.update, value=Load(array, place, checked=False, loc=loc)))
+    instead.append(replace(found.update, value=Load(array, index, checked=False, loc=loc)))
     if slope_of(loop.hi, panels.cut):
         instead.append(replace(loop, lo=larger(stop, loop.lo)))
     return apart, tuple(instead)

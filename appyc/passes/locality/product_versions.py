@@ -52,7 +52,7 @@ class ProductVersions:
             memory = memory_of_result(found, (rows, columns))
             if memory is None or memory.array in taken:
                 array = self.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
-                memory = Operand(array, _place(rows, columns), loc=found.loop.loc)
+                memory = Operand(array, _index(rows, columns), loc=found.loop.loc)
                 shape = tuple(trip_count(loop.lo, loop.hi, loop.step) for loop in (rows, columns))
                 apart.append(Alloc(array, shape, zero=False, loc=found.loop.loc))
             taken.add(memory.array)
@@ -68,17 +68,17 @@ class ProductVersions:
     def computed(self, rows: For, columns: For, found: ProductSum, memory: Operand) -> Iterator[Stmt]:
         """The nests that compute a sum: one for each term."""
         loc, dtype = found.loop.loc, found.update.value.dtype
-        array, place = memory.array, memory.index
+        array, index = memory.array, memory.index
         for number, term in enumerate(found.terms):
             total = self.names.fresh(found.total.name, dtype)
             value: Expr = Binary("*", term.left, term.right, loc=loc)
             if term.scale is not None:
                 value = Binary("*", term.scale, value, loc=loc)
-            start = Load(array, place, checked=False, loc=loc) if number else zero(dtype, loc)
+            start = Load(array, index, checked=False, loc=loc) if number else zero(dtype, loc)
             inner: tuple[Stmt, ...] = (
                 Assign(total, start, loc=loc),
                 replace(found.loop, clauses=None, body=(Update(total, (), "+", value, loc=loc),)),
-                Store(array, place, Var(total, loc=loc), checked=False, loc=loc),
+                Store(array, index, Var(total, loc=loc), checked=False, loc=loc),
             )
             nest = self.copy(replace(rows, clauses=None, body=(replace(columns, clauses=None, body=inner),)))
             product = product_of(nest)
@@ -120,7 +120,7 @@ class ProductVersions:
         return rename(loop, fresh)
 
 
-def _place(rows: For, columns: For) -> tuple[Expr, Expr]:
+def _index(rows: For, columns: For) -> tuple[Expr, Expr]:
     """Which iteration of each loop this is."""
     row, column = (trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in (rows, columns))
     return row, column

@@ -264,8 +264,8 @@ class _Rewriting:
     def _tell(self, columns: For, loops: Sequence[For]) -> None:
         text = f"sums of columns are made in blocks of {ROWS} rows, where there are {LEAST_ROWS} or more"
         if loops:
-            places = ", ".join(str(line) for line in sorted({loop.loc.line for loop in loops}))
-            text += f"; with each block, the loops at line {places} come to its rows"
+            lines = ", ".join(str(line) for line in sorted({loop.loc.line for loop in loops}))
+            text += f"; with each block, the loops at line {lines} read its rows"
         self.ctx.remark(columns.loc, text)
 
 

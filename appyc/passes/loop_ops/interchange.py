@@ -74,10 +74,10 @@ def _shadows(loops: tuple[For, ...], order: Order, legality: Legality) -> Bounds
     points = reduce(lambda a, b: a.intersect(b), (found.ranges[loop.var] for loop in loops))
     demanded = sets.everything
     out: Bounds = []
-    for place, number in enumerate(order):
+    for level, number in enumerate(order):
         loop = loops[number]
         name = found.variables[loop.var]
-        inner = [found.variables[loops[other].var] for other in order[place + 1 :]]
+        inner = [found.variables[loops[other].var] for other in order[level + 1 :]]
         demands = sets.constraints_on(sets.project_out(points, inner), name)
         bounds = None if demands is None else bounds_of(demands, name, found.affine, loop.loc)
         if demands is None or bounds is None:

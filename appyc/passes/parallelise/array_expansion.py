@@ -125,11 +125,11 @@ def lasting_writes(
         lasts = flow.lasting(write, conflicts, loop.loc)
         if lasts is None:
             return None
-        out[place_of(flow, write)] = lasts
+        out[number_of(flow, write)] = lasts
     return out
 
 
-def place_of(flow: IterationFlow, access: object) -> int:
+def number_of(flow: IterationFlow, access: object) -> int:
     """The number of an access among the accesses of the loop body."""
     accesses = flow.dependences.found.within(flow.loop)
     return next(number for number, other in enumerate(accesses) if other is access)

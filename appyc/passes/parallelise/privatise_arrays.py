@@ -21,7 +21,7 @@ from appyc.passes.parallelise.array_expansion import (
     is_asked,
     lasting_writes,
     loop_over,
-    place_of,
+    number_of,
     rewritten,
     where,
     with_loop,
@@ -155,7 +155,7 @@ def _plan(
     loc = flow.loop.loc
     box = box_of(flow.dependences, flow.loop, mine, each=True)
     part = part_of(flow.array, box, f"{flow.array.name}_own", names, loc, moves=True)
-    return _Plan(part, frozenset(place_of(flow, access) for access in mine), lasts)
+    return _Plan(part, frozenset(number_of(flow, access) for access in mine), lasts)
 
 
 def _is_scalar(plan: _Plan) -> bool:

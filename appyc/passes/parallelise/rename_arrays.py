@@ -21,7 +21,7 @@ from appyc.passes.parallelise.array_expansion import (
     is_asked,
     lasting_writes,
     loop_over,
-    place_of,
+    number_of,
     rewritten,
     where,
     with_loop,
@@ -126,8 +126,8 @@ def _with_last_writes(
         lasts = lasting_writes(flow, conflicts, loop)
         if lasts is None:
             return fn
-        passing = [w for w in flow.writes if lasts[place_of(flow, w)] is not True]
-        conditions |= {place_of(flow, write): lasts[place_of(flow, write)] for write in passing}
+        passing = [w for w in flow.writes if lasts[number_of(flow, w)] is not True]
+        conditions |= {number_of(flow, write): lasts[number_of(flow, write)] for write in passing}
         if passing:
             apart.append(flow.last_iteration(passing, conflicts, loop.loc))
     if not conditions:
@@ -183,7 +183,7 @@ def _copies(loop: For, legality: Legality, names: NameSupply) -> dict[int, Part]
             return {}
         box = box_of(flow.dependences, loop, reads, each=False)
         part = part_of(array, box, f"{array.name}_old", names, loop.loc, moves=False)
-        parts |= {place_of(flow, read): part for read in reads}
+        parts |= {number_of(flow, read): part for read in reads}
     return parts
 
 

@@ -298,8 +298,8 @@ def _size(factor: Expr) -> Expr:
     return Intrinsic("abs", (factor,), factor.dtype.part, loc=factor.loc)
 
 
-def _store(array: Symbol, place: Expr, value: Symbol) -> Store:
-    return Store(array, (place,), Var(value, loc=place.loc), checked=False, loc=place.loc)
+def _store(array: Symbol, index: Expr, value: Symbol) -> Store:
+    return Store(array, (index,), Var(value, loc=index.loc), checked=False, loc=index.loc)
 
 
 def _operations(body: tuple[Stmt, ...]) -> int:

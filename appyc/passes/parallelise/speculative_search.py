@@ -92,15 +92,15 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
         return fn
     tried: set[Symbol] = set()
     known: dict[Symbol, For] = {}  # loops of which `legality` tells, since none around or in them has changed
-    while (place := _next(fn.body, tried, ctx, inside=False)) is not None:
-        loop = place.loop
+    while (candidate := _next(fn.body, tried, ctx, inside=False)) is not None:
+        loop = candidate.loop
         tried.add(loop.var)
         if known.get(loop.var) != loop:
             legality, known = ctx.legality(fn), {inner.var: inner for inner in loops_of(fn.body)}
         found = early_exit(loop, legality.dependences)
         if isinstance(found, Refusal):
             continue
-        search = _Search(place, found, legality.scalars[loop.var], NameSupply.after(fn))
+        search = _Search(candidate, found, legality.scalars[loop.var], NameSupply.after(fn))
         fn = _replaced(fn, loop, search.build())
         for inner in loops_of(loop):
             known.pop(inner.var, None)
@@ -126,18 +126,18 @@ def _replaced(fn: Function, loop: For, new: tuple[Stmt, ...]) -> Function:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Candidate:
     """A loop that ends early. inside: it is in another loop."""
 
     loop: For
     inside: bool
 
 
-def _next(body: tuple[Stmt, ...], tried: set[Symbol], ctx: PassContext, *, inside: bool) -> _Place | None:
+def _next(body: tuple[Stmt, ...], tried: set[Symbol], ctx: PassContext, *, inside: bool) -> _Candidate | None:
     """The next loop to take, outer ones first."""
     for stmt in body:
         if isinstance(stmt, For) and stmt.var not in tried and _is_candidate(stmt, ctx, inside=inside):
-            return _Place(stmt, inside)
+            return _Candidate(stmt, inside)
         within = inside or isinstance(stmt, For | While)
         for name in ("body", "then", "orelse"):
             found = _next(getattr(stmt, name, ()), tried, ctx, inside=within)
@@ -162,9 +162,11 @@ def _is_candidate(loop: For, ctx: PassContext, *, inside: bool) -> bool:
 class _Search:
     """Builds the search that replaces the loop."""
 
-    def __init__(self, place: _Place, parts: EarlyExit, scalars: LoopScalars, names: NameSupply) -> None:
-        self.loop, self.inside, self.parts = place.loop, place.inside, parts
-        self.names, self.loc = names, place.loop.loc
+    def __init__(
+        self, candidate: _Candidate, parts: EarlyExit, scalars: LoopScalars, names: NameSupply
+    ) -> None:
+        self.loop, self.inside, self.parts = candidate.loop, candidate.inside, parts
+        self.names, self.loc = names, candidate.loop.loc
         self.seen = frozenset(
             {*scalars.last, *(r.symbol for r in scalars.reductions), *(c.symbol for c in scalars.carried)}
         )
@@ -269,9 +271,9 @@ class _Search:
             and written & self.seen <= surely_assigned(self.work)
         )
 
-    def _at(self, body: tuple[Stmt, ...], place: Expr) -> tuple[Stmt, ...]:
+    def _at(self, body: tuple[Stmt, ...], number: Expr) -> tuple[Stmt, ...]:
         """One iteration, as statements in no loop."""
-        return tuple(self._copy(substitute(stmt, {self.loop.var: place})) for stmt in body)
+        return tuple(self._copy(substitute(stmt, {self.loop.var: number})) for stmt in body)
 
     def _copy(self, stmt: S) -> S:
         """The statement with fresh loop variables: the code behind a jump may occur in both branches."""

@@ -82,8 +82,8 @@ def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, .
     found = _turning_point(loop) if cuts > 0 else None
     if found is None or sum(1 for _ in walk(loop.body)) > MAX_NODES:
         return (loop,)
-    cond, place, holds_before = found
-    before, (first, second) = split(fn, loop, [("cut", place)], names)
+    cond, boundary, holds_before = found
+    before, (first, second) = split(fn, loop, [("cut", boundary)], names)
     again = rename(cond, {loop.var: second.var})
     first = replace(first, body=_knowing(first.body, cond, holds_before))
     second = replace(second, body=_knowing(second.body, again, not holds_before))
@@ -95,7 +95,7 @@ def _turning_point(loop: For) -> tuple[Compare, Expr, bool] | None:
     moving = scalars_written(loop.body) | {n.var for n in loops_of(loop)}
     for choice in _choices(loop.body):
         for cond in walk(choice.cond):
-            if isinstance(cond, Compare) and (found := _place(cond, loop.var, moving)) is not None:
+            if isinstance(cond, Compare) and (found := _boundary(cond, loop.var, moving)) is not None:
                 return cond, *found
     return None
 
@@ -109,7 +109,7 @@ def _choices(body: tuple[Stmt, ...]) -> Iterator[Select]:
             yield node
 
 
-def _place(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bool] | None:
+def _boundary(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bool] | None:
     """The first iteration of the second part, and whether the condition holds in the first part."""
     for op, side, bound in ((cond.op, cond.lhs, cond.rhs), (_SWAPPED.get(cond.op), cond.rhs, cond.lhs)):
         if op not in _SWAPPED or bound.dtype is not DType.INT64 or not _is_fixed(bound, moving):

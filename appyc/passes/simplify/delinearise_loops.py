@@ -86,7 +86,7 @@ def delinearise_loops(fn: Function, ctx: PassContext) -> Function:
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _Quotient:
     """`start + i` for the variable i of a loop, divided by `length`. start: None for 0."""
 
     start: Expr | None
@@ -95,7 +95,7 @@ class _Places:
 
 def _in_rows(loop: For, names: NameSupply, lengths: int) -> For | If:
     """The loop delinearised by its first length and then by the others; the original loop where it has none."""
-    found = _places(loop) if lengths > 0 else []
+    found = _quotients(loop) if lengths > 0 else []
     if not found:
         return loop
     first = found[0]
@@ -117,7 +117,7 @@ def _nested(rows: For, inner: For, names: NameSupply, lengths: int) -> For | If:
     return _in_rows(replace(rows, body=(_in_rows(inner, names, lengths - 1),)), names, lengths - 1)
 
 
-def _from_the_start(loop: For, found: _Places, names: NameSupply) -> tuple[For, For]:
+def _from_the_start(loop: For, found: _Quotient, names: NameSupply) -> tuple[For, For]:
     """The loop over rows and the loop over the columns of a row, where the first iteration is at column 0."""
     loc = loop.loc
     row, column = (
@@ -137,22 +137,22 @@ def _from_the_start(loop: For, found: _Places, names: NameSupply) -> tuple[For, 
         case _:
             pass
     body = _divided(loop, found, row, column)
-    place = Binary("+", before, column, loc=loc)
-    body = tuple(substitute(stmt, {loop.var: place}) for stmt in body)
+    position = Binary("+", before, column, loc=loc)
+    body = tuple(substitute(stmt, {loop.var: position}) for stmt in body)
     inner = replace(loop, var=column.symbol, hi=last, body=body)
     return For(row.symbol, integer(0, loc), rows, 1, (inner,), loc=loc), inner
 
 
-def _from_anywhere(loop: For, found: _Places, names: NameSupply) -> tuple[For, For]:
+def _from_anywhere(loop: For, found: _Quotient, names: NameSupply) -> tuple[For, For]:
     """The loop over rows and the loop over the columns of a row, which keeps the variable of the original loop."""
     loc = loop.loc
     row, length, here = Var(names.fresh("row", DType.INT64), loc=loc), found.length, Var(loop.var, loc=loc)
 
-    def place(bound: Expr) -> Expr:
+    def position(bound: Expr) -> Expr:
         return bound if found.start is None else Binary("+", found.start, bound, loc=loc)
 
-    first = Binary("//", place(loop.lo), length, loc=loc)
-    last = Binary("//", Binary("-", place(loop.hi), integer(1, loc), loc=loc), length, loc=loc)
+    first = Binary("//", position(loop.lo), length, loc=loc)
+    last = Binary("//", Binary("-", position(loop.hi), integer(1, loc), loc=loc), length, loc=loc)
     before: Expr = Binary("*", row, length, loc=loc)
     if found.start is not None:
         before = Binary("-", before, found.start, loc=loc)
@@ -163,8 +163,8 @@ def _from_anywhere(loop: For, found: _Places, names: NameSupply) -> tuple[For, F
     return For(row.symbol, first, Binary("+", last, integer(1, loc), loc=loc), 1, (inner,), loc=loc), inner
 
 
-def _divided(loop: For, found: _Places, row: Expr, column: Expr) -> tuple[Stmt, ...]:
-    """The loop's body with the row in place of quotients of the position, and the column in place of remainders."""
+def _divided(loop: For, found: _Quotient, row: Expr, column: Expr) -> tuple[Stmt, ...]:
+    """The loop's body with the row instead of quotients of the position, and the column instead of remainders."""
 
     def rule(node: Node) -> Node:
         match node:
@@ -177,7 +177,7 @@ def _divided(loop: For, found: _Places, row: Expr, column: Expr) -> tuple[Stmt, 
     return rewrite_all(loop.body, rule)
 
 
-def _places(loop: For) -> list[_Places]:
+def _quotients(loop: For) -> list[_Quotient]:
     """The positions that the loop divides by lengths; none where delinearisation does not pay, or is not handled."""
     trips = most_trips(loop)
     is_short = trips is not None and trips <= SHORT
@@ -187,15 +187,15 @@ def _places(loop: For) -> list[_Places]:
         return []
     made = {n.array for n in statements(loop) if isinstance(n, Alloc)}
     moving = made | scalars_written(loop.body) | {n.var for n in loops_of(loop)}
-    out: list[_Places] = []
+    out: list[_Quotient] = []
     for node in walk(loop.body):
         if isinstance(node, Binary) and node.op in ("//", "%") and node.dtype is DType.INT64:
             if not _is_length(node.rhs, loop.hi) or not _is_fixed(node.rhs, moving):
                 continue
             found = _start(node.lhs, loop.var)
             if found is not None and (found.start is None or _is_fixed(found.start, moving)):
-                place = _Places(found.start, node.rhs)
-                out += [place] if place not in out else []
+                position = _Quotient(found.start, node.rhs)
+                out += [position] if position not in out else []
     return out
 
 
@@ -221,9 +221,9 @@ class _Start:
     start: Expr | None
 
 
-def _start(place: Expr, var: Symbol) -> _Start | None:
+def _start(position: Expr, var: Symbol) -> _Start | None:
     """The offset of a position from the loop variable; None where the position is not the variable plus an offset."""
-    match place:
+    match position:
         case Var(symbol=symbol) if symbol == var:
             return _Start(None)
         case Cast(arg=arg, dtype=DType.INT64) if arg.dtype is DType.INT64:
@@ -232,14 +232,14 @@ def _start(place: Expr, var: Symbol) -> _Start | None:
             for one, other in ((lhs, rhs), (rhs, lhs)):
                 if (inner := _start(one, var)) is not None:
                     return _Start(
-                        other if inner.start is None else replace(place, lhs=inner.start, rhs=other)
+                        other if inner.start is None else replace(position, lhs=inner.start, rhs=other)
                     )
             return None
         case Binary(op="-", lhs=lhs, rhs=rhs):
             inner = _start(lhs, var)
             if inner is None:
                 return None
-            return _Start(replace(place, lhs=inner.start or integer(0, place.loc), rhs=rhs))
+            return _Start(replace(position, lhs=inner.start or integer(0, position.loc), rhs=rhs))
         case _:
             return None
 

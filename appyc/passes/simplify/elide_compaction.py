@@ -154,14 +154,14 @@ class _Rewriting:
         if len(old.axes) != 1 or old.clauses:
             return old
         (axis,), (length,) = old.axes, old.extents
-        place = Var(axis, loc=old.loc)
+        index = Var(axis, loc=old.loc)
         read = [packed[n.array] for n in walk(old.value) if isinstance(n, Load) and n.array in packed]
         if not read or any(p.length != length or not _same_mask(p.stmt, read[0].stmt) for p in read):
             return old
         axes = tuple(self.names.fresh(a.name, a.type) for a in read[0].stmt.axes)
 
         def element(node: Node) -> Node:
-            if isinstance(node, Load) and node.array in packed and node.index == (place,):
+            if isinstance(node, Load) and node.array in packed and node.index == (index,):
                 stmt = packed[node.array].stmt
                 return rename(stmt.value, dict(zip(stmt.axes, axes, strict=True)))
             return node

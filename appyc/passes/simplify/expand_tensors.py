@@ -145,14 +145,14 @@ class _Expansion:
         stmt = replace(stmt, extents=extents)
         if stmt.where is not None and self._may_change(stmt.where, stmt):
             holds = self._array("holds", stmt.where, stmt, out)
-            self._stores(self._renamed(replace(stmt, array=holds, index=_places(stmt), value=stmt.where,
+            self._stores(self._renamed(replace(stmt, array=holds, index=_index_of(stmt), value=stmt.where,
                                                where=None, position=None, op=None, checked=False)), out)  # fmt: skip
-            stmt = replace(stmt, where=Load(holds, _places(stmt), checked=False, loc=stmt.loc))
+            stmt = replace(stmt, where=Load(holds, _index_of(stmt), checked=False, loc=stmt.loc))
         stmt = replace(stmt, index=tuple(self._settled(i, stmt, out) for i in stmt.index))
         if self._may_change(stmt.value, stmt):
             new = self._array("new", stmt.value, stmt, out)
-            self._stores(replace(stmt, array=new, index=_places(stmt), op=None, checked=False), out)
-            value = Load(new, _places(stmt), checked=False, loc=stmt.loc)
+            self._stores(replace(stmt, array=new, index=_index_of(stmt), op=None, checked=False), out)
+            value = Load(new, _index_of(stmt), checked=False, loc=stmt.loc)
             stmt = self._renamed(replace(stmt, value=value))
         self._stores(stmt, out)
 
@@ -161,9 +161,9 @@ class _Expansion:
         if not self._may_change(index, stmt):
             return index
         at = self._array("at", index, stmt, out)
-        self._stores(self._renamed(replace(stmt, array=at, index=_places(stmt), value=index, op=None,
+        self._stores(self._renamed(replace(stmt, array=at, index=_index_of(stmt), value=index, op=None,
                                            checked=False)), out)  # fmt: skip
-        return Load(at, _places(stmt), checked=False, loc=stmt.loc)
+        return Load(at, _index_of(stmt), checked=False, loc=stmt.loc)
 
     def _array(self, name: str, value: Expr, stmt: ForAll, out: list[Stmt]) -> Symbol:
         """A new array with one element for each iteration of the statement."""
@@ -208,7 +208,7 @@ class _Expansion:
         return False
 
 
-def _places(stmt: ForAll) -> tuple[Expr, ...]:
+def _index_of(stmt: ForAll) -> tuple[Expr, ...]:
     return tuple(Var(axis, loc=stmt.loc) for axis in stmt.axes)
 
 

@@ -90,7 +90,7 @@ class _Lowering:
     def _guarded(self, body: tuple[Stmt, ...], left: Symbol | None, skip: Symbol | None) -> tuple[Stmt, ...]:
         """Statements of a loop body: jumps set flags, which guard the statements behind them."""
         out: list[Stmt] = []
-        for place, stmt in enumerate(body):
+        for number, stmt in enumerate(body):
             match stmt:
                 case Break() | Continue():
                     flag = left if isinstance(stmt, Break) else skip
@@ -105,7 +105,7 @@ class _Lowering:
                         stmt, then=self._guarded(then, left, skip), orelse=self._guarded(orelse, left, skip)
                     )
                     out.append(new)
-                    rest = body[place + 1 :]
+                    rest = body[number + 1 :]
                     if jumps and rest:
                         out.append(self._unless(rest, left, skip))
                         return tuple(out)

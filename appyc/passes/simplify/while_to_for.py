@@ -70,11 +70,11 @@ def while_to_for(fn: Function, ctx: PassContext) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _Counter:
-    """The counter in `while symbol <relation> bound and rest`. place: the index of its step in the body."""
+    """The counter in `while symbol <relation> bound and rest`. at: the index of its step in the body."""
 
     symbol: Symbol
     step: int
-    place: int
+    at: int
     hi: Expr
     rest: Expr | None
 
@@ -106,8 +106,8 @@ class _Counting:
         var = self.names.fresh(symbol.name, DType.INT64)
         here: Expr = Var(var, loc=loc)
         moved = shifted(here, counter.step)
-        upper = [substitute(stmt, {symbol: here}) for stmt in loop.body[: counter.place]]
-        lower = [substitute(stmt, {symbol: moved}) for stmt in loop.body[counter.place + 1 :]]
+        upper = [substitute(stmt, {symbol: here}) for stmt in loop.body[: counter.at]]
+        lower = [substitute(stmt, {symbol: moved}) for stmt in loop.body[counter.at + 1 :]]
         if counter.rest is not None:
             rest = substitute(counter.rest, {symbol: here})
             upper.insert(0, If(negated(rest), (Break(loc=loc),), loc=loc))
@@ -170,15 +170,15 @@ def _end(op: str, bound: Expr) -> Expr | None:
 
 def _step_of(symbol: Symbol, body: tuple[Stmt, ...]) -> tuple[int, int] | None:
     """Where the body moves the counter, and by how much: once, in every iteration that goes on."""
-    for place, stmt in enumerate(body):
+    for at, stmt in enumerate(body):
         if symbol not in scalars_written((stmt,)):
             if any(isinstance(s, Continue) for s in own_statements((stmt,))):
                 return None
             continue
         step = _distance(symbol, stmt)
-        if step is None or symbol in scalars_written(body[place + 1 :]):
+        if step is None or symbol in scalars_written(body[at + 1 :]):
             return None
-        return place, step
+        return at, step
     return None
 
 

@@ -111,7 +111,7 @@ class _Reuse:
 
 
 def _starts_with(index: tuple[Expr, ...], prefix: tuple[Symbol, ...]) -> bool:
-    places = index[: len(prefix)]
-    return len(places) == len(prefix) and all(
-        isinstance(place, Var) and place.symbol == var for place, var in zip(places, prefix, strict=True)
+    indices = index[: len(prefix)]
+    return len(indices) == len(prefix) and all(
+        isinstance(index, Var) and index.symbol == var for index, var in zip(indices, prefix, strict=True)
     )

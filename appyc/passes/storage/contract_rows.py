@@ -122,7 +122,7 @@ def _contracted(fn: Function, alloc: Alloc, plan: _Plan, row: Symbol) -> Functio
     array = alloc.array
 
     def kept(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return tuple(place for axis, place in enumerate(index) if axis not in plan.axes)
+        return tuple(expr for axis, expr in enumerate(index) if axis not in plan.axes)
 
     def rule(node: Node) -> Node | tuple[Node, ...]:
         match node:

@@ -68,7 +68,7 @@ def _unread(fn: Function) -> frozenset[Symbol]:
             case Load() | Extent() | Ascending():
                 used.add(node.array)
             case Apart():
-                used |= {places.array for places in (*node.writes, *node.reads)}
+                used |= {touched.array for touched in (*node.writes, *node.reads)}
             case _:
                 pass
     return frozenset(n.array for n in walk(fn) if isinstance(n, Alloc)) - used

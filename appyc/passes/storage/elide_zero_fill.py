@@ -64,7 +64,7 @@ def _fills(nest: For, alloc: Alloc, equal: EqualExtents) -> bool:
         body = first.body
     if not isinstance(first, Store) or array in arrays_read(first):
         return False
-    named = [place.symbol for place in first.index if isinstance(place, Var)]
+    named = [index.symbol for index in first.index if isinstance(index, Var)]
     if len(named) < len(first.index) or set(named) != axes.keys() or len(axes) < len(named):
         return False
     if not all(is_whole(axes[var], size, equal) for var, size in zip(named, alloc.shape, strict=True)):

@@ -117,9 +117,9 @@ def _copied(stmt: Stmt, alloc: Alloc) -> Symbol | None:
         (stmt,) = stmt.body
     match stmt:
         case Store(
-            array=array, index=index, value=Load(array=source, index=places, checked=False, mask=None)
+            array=array, index=index, value=Load(array=source, index=loop_index, checked=False, mask=None)
         ):
-            whole = len(loops) == len(index) and index == places
+            whole = len(loops) == len(index) and index == loop_index
             in_order = whole and [i.symbol for i in index if isinstance(i, Var)] == list(loops)
             same = array == alloc.array and array.dtype is source.dtype and source.array.layout is Layout.C
             return source if in_order and same and tuple(loops.values()) == alloc.shape else None

@@ -83,7 +83,7 @@ def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Functio
     after = ctx.legality(_with(fn, changed))
     kept = {var: new for var, new in changed.items() if _is_scan(new, after)}
     for var, new in kept.items():
-        text = f"loop over '{var.name}': an element is handed on from one iteration to the next in a scalar"
+        text = f"loop over '{var.name}': an element is carried from one iteration to the next in a scalar"
         ctx.remark(new.loc, text)
     return _with(fn, kept)
 
