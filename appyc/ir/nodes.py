@@ -1,4 +1,4 @@
-"""The intermediate representation: statements and functions; expressions are in `ir/expressions.py`.
+"""The intermediate representation: statements and functions; expressions are in `ir/expression_nodes.py`.
 
 Nodes are frozen; children are nodes or tuples of nodes; the unions `Expr` and `Stmt` are
 closed, and every `match` over them ends in `assert_never`. `loc` is carried along and is
@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from appyc.ir.expressions import *  # noqa: F403  (whoever reads IR finds all its nodes here)
-from appyc.ir.expressions import Clauses, Expr, Node, Reduction, Symbol
+from appyc.ir.expression_nodes import *  # noqa: F403  (whoever reads IR finds all its nodes here)
+from appyc.ir.expression_nodes import Clauses, Expr, Node, Reduction, Symbol
 from appyc.ir.results import ResultTree
 from appyc.ir.schedule import UNSCHEDULED, Product, Scan, Schedule
 

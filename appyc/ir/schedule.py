@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TypeAlias
 
-from appyc.ir.expressions import Binary, Const, Expr, Node, Symbol
+from appyc.ir.expression_nodes import Binary, Const, Expr, Node, Symbol
 from appyc.ir.types import DType
 
 
@@ -113,7 +113,7 @@ class Simd:
 
 
 @dataclass(frozen=True, slots=True)
-class EarlyExit:
+class EarlyExitLanes:
     """Lanes in parts, with a test after each whether the results of `any`, `all` or a search are decided."""
 
 
@@ -149,7 +149,7 @@ class Guarded:
 
 
 @dataclass(frozen=True, slots=True)
-class Lanes:
+class OuterLanes:
     """Vectors along a loop that is not innermost.
 
     lanes: the loop whose iterations are lanes. rows: the loop around it that is jammed, if any. counts: rows in a block
@@ -189,7 +189,9 @@ class Dots:
     counts: tuple[int, int] = (1, 1)
 
 
-Form: TypeAlias = Simd | EarlyExit | Accumulators | Interleaved | Compaction | Guarded | Lanes | Dots
+Form: TypeAlias = (
+    Simd | EarlyExitLanes | Accumulators | Interleaved | Compaction | Guarded | OuterLanes | Dots
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,7 @@ class LoopSchedule:
     @property
     def is_simd(self) -> bool:
         """Whether the loop is an innermost one in lanes, each of which has its own private scalars."""
-        return isinstance(self.form, Simd | EarlyExit | Accumulators)
+        return isinstance(self.form, Simd | EarlyExitLanes | Accumulators)
 
 
 NOTHING = LoopSchedule()

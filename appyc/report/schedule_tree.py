@@ -15,12 +15,12 @@ from appyc.ir.schedule import (
     Accumulators,
     Compaction,
     Dots,
-    EarlyExit,
+    EarlyExitLanes,
     Form,
     Guarded,
     Interleaved,
-    Lanes,
     LoopCost,
+    OuterLanes,
     Simd,
 )  # fmt: skip
 from appyc.ir.visit import symbols_of
@@ -42,7 +42,7 @@ class _Tree:
         self.schedule, self.name = fn.schedule, name
 
     def block(
-        self, body: tuple[Stmt, ...], around: Lanes | Dots | None, *, in_threads: bool
+        self, body: tuple[Stmt, ...], around: OuterLanes | Dots | None, *, in_threads: bool
     ) -> Iterator[str]:
         """around: the form of a loop around that decides how the loops here run, too."""
         for stmt in body:
@@ -59,7 +59,7 @@ class _Tree:
                 case _:
                     pass
 
-    def loop(self, loop: For, around: Lanes | Dots | None, *, in_threads: bool) -> Iterator[str]:
+    def loop(self, loop: For, around: OuterLanes | Dots | None, *, in_threads: bool) -> Iterator[str]:
         decided = self.schedule[loop.var]
         form: Form | None = decided.form if around is None else around
         threads = loop.mode is LoopMode.PARALLEL and not in_threads
@@ -74,7 +74,7 @@ class _Tree:
         if decided.cost is not None:
             words.append(_cost_words(decided.cost))
         yield "  ".join([self.name(loop.var), *(words or ["serial"])])
-        inside = form if isinstance(form, Lanes | Dots) else None
+        inside = form if isinstance(form, OuterLanes | Dots) else None
         yield from self.block(loop.body, inside, in_threads=in_threads or threads)
 
 
@@ -94,7 +94,7 @@ def _form_words(loop: Symbol, form: Form | None) -> list[str]:
             return []
         case Simd():
             return ["lanes"]
-        case EarlyExit():
+        case EarlyExitLanes():
             return ["lanes", "early exit"]
         case Accumulators(count):
             return ["lanes", f"accumulators {count}"]
@@ -104,13 +104,13 @@ def _form_words(loop: Symbol, form: Form | None) -> list[str]:
             return ["compaction"]
         case Guarded(lanes=lanes):
             return ["guarded", *(["lanes"] if lanes else [])]
-        case Lanes() if loop == form.lanes:
+        case OuterLanes() if loop == form.lanes:
             return ["lanes", f"strip of {form.groups[0]} vectors"]
         case Dots() if loop == form.columns:
             return [f"jam {form.block}"]
         case Dots() if loop in form.dots:
             return ["lanes"]
-        case Lanes() | Dots() if loop == form.rows:
+        case OuterLanes() | Dots() if loop == form.rows:
             return [f"jam {form.counts[0]} or {form.counts[1]}"]
         case _:
             return []

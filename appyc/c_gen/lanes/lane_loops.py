@@ -18,7 +18,7 @@ from appyc.c_gen.text.c_types import c_type
 from appyc.c_gen.text.vector_text import Vectors
 from appyc.errors import InternalError
 from appyc.ir.nodes import Assign, For, If, Stmt, Store, Update
-from appyc.ir.schedule import Lanes
+from appyc.ir.schedule import OuterLanes
 from appyc.ir.visit import loops_of
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
@@ -35,7 +35,7 @@ LEAST_STRIPS = 3
 class _Tile:
     """A block being written. rows: for each row its copies, a context each, which spells symbols as this copy's."""
 
-    plan: Lanes
+    plan: OuterLanes
     vectors: Vectors
     rows: tuple[tuple[FunctionContext, ...], ...]
 
@@ -44,7 +44,7 @@ class _Tile:
         return tuple(copy for row in self.rows for copy in row)
 
 
-def emit_lanes(ctx: FunctionContext, rows: For, plan: Lanes, lo: str, hi: str, body: Statements) -> None:
+def emit_lanes(ctx: FunctionContext, rows: For, plan: OuterLanes, lo: str, hi: str, body: Statements) -> None:
     """Writes the loop from `lo` to `hi`, with the lanes' loop inside if it is jammed. body: writes other statements."""
     if plan.rows is None:
         # The remainder is done in few strips, since each strip reads all data of the inner loops again.
@@ -68,7 +68,7 @@ def emit_lanes(ctx: FunctionContext, rows: For, plan: Lanes, lo: str, hi: str, b
     emit_row_blocks(ctx, blocks, lo, hi, plan.counts, _chunk(ctx, plan, inner) if plan.shared else None)
 
 
-def _chunk(ctx: FunctionContext, plan: Lanes, lanes: For) -> str:
+def _chunk(ctx: FunctionContext, plan: OuterLanes, lanes: For) -> str:
     """The tile of the lanes' loop: iterations that all rows do before the next ones, so that what the rows share stays
     in a cache."""
     (loop,) = loops_of(lanes.body)
@@ -81,7 +81,7 @@ def _chunk(ctx: FunctionContext, plan: Lanes, lanes: For) -> str:
 
 def _emit_strips(
     ctx: FunctionContext,
-    plan: Lanes,
+    plan: OuterLanes,
     loop: For,
     rows: tuple[str, ...],
     lo: str,
@@ -106,7 +106,7 @@ def _emit_strips(
 
 def _emit_tile(
     ctx: FunctionContext,
-    plan: Lanes,
+    plan: OuterLanes,
     loop: For,
     rows: tuple[str, ...],
     groups: int,
@@ -141,7 +141,7 @@ def _emit_tile(
     _emit_totals(ctx, plan, tile)
 
 
-def _emit_totals(ctx: FunctionContext, plan: Lanes, tile: _Tile) -> None:
+def _emit_totals(ctx: FunctionContext, plan: OuterLanes, tile: _Tile) -> None:
     """Adds the partial sums of a strip's copies to the totals."""
     for symbol in plan.totals:
         add_up = ctx.module.helpers.vector_sum(plan.dtype) if tile.vectors.lanes != "1" else ""

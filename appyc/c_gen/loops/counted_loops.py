@@ -21,11 +21,11 @@ from appyc.ir.schedule import (
     Accumulators,
     Compaction,
     Dots,
-    EarlyExit,
+    EarlyExitLanes,
     Form,
     Guarded,
     Interleaved,
-    Lanes,
+    OuterLanes,
     Simd,
 )  # fmt: skip
 
@@ -60,13 +60,13 @@ def _emit_form(ctx: FunctionContext, loop: For, form: Form, lo: str, hi: str, bo
             emit_chains(ctx, loop, count, lo, hi, body)
         case Compaction():
             emit_packing(ctx, loop, lo, hi, body)
-        case Lanes():
+        case OuterLanes():
             emit_lanes(ctx, loop, form, lo, hi, body)
         case Dots():
             emit_dots(ctx, loop, form, lo, hi, body)
         case Guarded():
             emit_fast_loop(ctx, loop, form, lo, hi, body)
-        case EarlyExit():
+        case EarlyExitLanes():
             emit_decided(ctx, loop, lo, hi, body)
         case Accumulators(count):
             emit_strands(ctx, loop, count, lo, hi, body)

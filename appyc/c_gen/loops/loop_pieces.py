@@ -6,7 +6,7 @@ from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import expression
 from appyc.ir.nodes import Binary, For, Intrinsic, Load, Stmt, Symbol, Update, While
 from appyc.ir.raising import is_invariant
-from appyc.ir.schedule import Lanes
+from appyc.ir.schedule import OuterLanes
 from appyc.ir.visit import scalars_written, walk
 
 CUT_WORK = 20_000
@@ -63,7 +63,7 @@ def _keep_vectors_whole(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
     """Limits the pieces of a vectorised loop, so that each has a whole vector of iterations: half a vector would be
     done by scalar code."""
     plan = ctx.schedule[nest[0].var].form if len(nest) == 1 else None
-    if not isinstance(plan, Lanes) or plan.rows is not None:
+    if not isinstance(plan, OuterLanes) or plan.rows is not None:
         return
     lanes = f"(int64_t)(sizeof({ctx.module.helpers.vector(plan.dtype)}) / {plan.dtype.itemsize})"
     ctx.writer.line(f"if (trips >= {lanes} && pieces > trips / {lanes}) pieces = trips / {lanes};")

@@ -123,7 +123,7 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
     nodes = [n for n in walk(loop.body) if id(n) not in behind]
     if not tests or loop.mode is LoopMode.SEQUENTIAL or loop.step != 1:
         return False
-    if loop.safelen is not None or loop.in_step or loop.scans or loop.row_lanes is not None:
+    if loop.safelen is not None or loop.in_step or loop.scans:
         return False
     if any(r.symbol.is_array for r in loop.reductions) or (loop.reductions and ctx.options.fastmath):
         return False  # re-execution of a block must give the same result

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir.nodes import CHAINS, Assign, Callee, For, Function, LoopMode, Store, Update, While
-from appyc.ir.schedule import Accumulators, Compaction, EarlyExit, Form, Interleaved, Simd
+from appyc.ir.schedule import Accumulators, Compaction, EarlyExitLanes, Form, Interleaved, Simd
 from appyc.ir.visit import loops_of, scalars_written, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.compaction_form import is_compaction
@@ -48,7 +48,7 @@ def _form(loop: For, ctx: PassContext) -> Form | None:
     if form is not None or why_not_simd(loop) is not None:
         return form
     if decides_early(loop):
-        return EarlyExit()
+        return EarlyExitLanes()
     return Accumulators(ACCUMULATORS) if accumulates_extremes(loop) else Simd()
 
 

@@ -42,7 +42,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.raising import can_fault, is_invariant
-from appyc.ir.schedule import Lanes
+from appyc.ir.schedule import OuterLanes
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.passes.vectorise.simd_forms import why_not_simd
@@ -67,7 +67,7 @@ _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12
 
 
-def plan_lanes(loop: For) -> Lanes | None:
+def plan_lanes(loop: For) -> OuterLanes | None:
     """How a loop becomes lanes (or the rows around lanes), or None where it does not."""
     found = [(at, s, plan) for at, s in enumerate(loop.body) if isinstance(s, For) and (plan := _plan(s))]
     if not found or not is_independent(loop):
@@ -162,7 +162,7 @@ def _names(expr: Expr, symbol: Symbol) -> bool:
     return any(isinstance(n, Var) and n.symbol == symbol for n in walk(expr))
 
 
-def _plan(loop: For) -> Lanes | None:
+def _plan(loop: For) -> OuterLanes | None:
     inner = [n for n in walk(loop.body) if isinstance(n, For)]
     if not inner or not _may_stand_side_by_side(loop) or can_fault(loop.body):
         return None
@@ -185,7 +185,7 @@ def _plan(loop: For) -> Lanes | None:
         if isinstance(n, Store) and not is_unit_stride(n.array, n.index, loop.var, check.uniform)
     )
     scalars = tuple(s for s in loop.private if s in written)
-    return Lanes(loop.var, dtype, scalars, totals, LONE_GROUPS, LONE_SINGLES, scattered)
+    return OuterLanes(loop.var, dtype, scalars, totals, LONE_GROUPS, LONE_SINGLES, scattered)
 
 
 def _totals(loop: For) -> tuple[Symbol, ...] | None:
