@@ -179,7 +179,7 @@ WITH_CALLS: tuple[Pass, ...] = (
 
 FOR_C: tuple[Pass, ...] = (
     jam_waves,  # before all passes that make lanes: it decides which skewed nests have them
-    check_in_blocks,  # first: what may raise has no lanes otherwise, of whatever form
+    check_in_blocks,  # before passes that make lanes: what may raise has none otherwise
     gather_updates,  # before lanes are built of conditional updates
     compare_magnitudes,  # before complex numbers are taken apart in lanes
     vectorise_outer_loops,  # after these, none of which knows its masks

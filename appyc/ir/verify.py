@@ -61,6 +61,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.printer import print_expr
 from appyc.ir.results import leaves
+from appyc.ir.schedule import Dots, OuterLanes
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, symbols_of, walk
 
@@ -467,7 +468,11 @@ class _Verifier:
     def scheduled(self) -> None:
         loops = {loop.var for loop in loops_of(self.fn.body)}
         for loop, entry in self.fn.schedule.loops:
-            self.expect(loop in loops, self.fn, f"the schedule names {loop}, which is no loop")
+            inner = [loop]
+            if isinstance(entry.form, OuterLanes | Dots):
+                inner.append(entry.form.lanes if isinstance(entry.form, OuterLanes) else entry.form.columns)
+            for named in inner:
+                self.expect(named in loops, self.fn, f"the schedule names {named}, which is no loop")
             for array in entry.nontemporal:
                 self.expect(
                     array.is_array, self.fn, f"the schedule of {loop} stores into {array}, which is no array"

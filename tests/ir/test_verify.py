@@ -25,7 +25,7 @@ from appyc.ir.nodes import (
     Unary,
     Var,
 )
-from appyc.ir.schedule import LoopSchedule, Schedule
+from appyc.ir.schedule import Dots, LoopSchedule, Schedule
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.verify import check, verify
 from tests.ir_makers import (
@@ -313,6 +313,8 @@ def test_schedule_names_loops_of_the_function():
     there = Schedule(((p.i, LoopSchedule(nontemporal=(p.a,))),))
     assert broken(p, body=(loop,), schedule=there) == []
     assert has(broken(p, schedule=there), "the schedule names i.")
+    dots = LoopSchedule(form=Dots(p.n, (), (), 4))
+    assert has(broken(p, body=(loop,), schedule=Schedule(((p.i, dots),))), "the schedule names n.")
     assert has(
         broken(p, body=(loop,), schedule=Schedule(((p.i, LoopSchedule(nontemporal=(p.n,))),))),
         "which is no array",
