@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from appyc.analysis.cost.cost_parts import Part, parts_of
+from appyc.analysis.cost.cost_parts import CostPart, parts_of
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.ir.machine_model import Gpu, Machine, Work
 from appyc.ir.nodes import Function, Symbol
@@ -37,7 +37,7 @@ class Forecaster:
     """What is known of a function before a call. written: parameters that come back from a GPU."""
 
     params: tuple[Symbol, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[CostPart, ...]
     written: frozenset[Symbol]
 
     @classmethod
@@ -63,7 +63,7 @@ class Forecaster:
         return Forecast(cpu, on_gpu + moving, moving)
 
 
-def _work(part: Part, trips: float, known: Mapping[Symbol, object]) -> Work:
+def _work(part: CostPart, trips: float, known: Mapping[Symbol, object]) -> Work:
     """Of one run of the loop. Raises LookupError where the arguments do not tell."""
     cost = part.cost
     vector, scalar, gathers = (
@@ -73,7 +73,7 @@ def _work(part: Part, trips: float, known: Mapping[Symbol, object]) -> Work:
     return Work(vector, scalar, gathers, moved)
 
 
-def _on_cpu(part: Part, work: Work, trips: float, machine: Machine, threads: int) -> float:
+def _on_cpu(part: CostPart, work: Work, trips: float, machine: Machine, threads: int) -> float:
     alone = machine.alone(work)
     share = int(min(threads, trips))
     if not part.is_parallel or share < 2:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from appyc.lazy.recorded_calls import Recorded
 from appyc.lazy.recorded_nodes import Buffer, Site
-from appyc.lazy.recording import Recorded
 
 MOST = 32
 """Maximum number of candidate scalars per flush."""

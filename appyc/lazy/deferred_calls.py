@@ -18,8 +18,9 @@ from appyc.api import JitFunction
 from appyc.errors import CompileError
 from appyc.lazy import arrays, evaluation
 from appyc.lazy.operations import Call
+from appyc.lazy.recorded_calls import CallStatement
 from appyc.lazy.recorded_nodes import Buffer, goes_on
-from appyc.lazy.recording import CallStatement, caller
+from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush_due
 
 _DEFERRING: ContextVar[bool] = ContextVar("deferring", default=False)

@@ -17,8 +17,8 @@ from typing import TypeAlias
 
 from appyc.lazy.equal_lengths import NOTHING, Lengths, related
 from appyc.lazy.operations import Choose, Create, Gather, Operation, Pointwise, Power, Scatter
+from appyc.lazy.recorded_calls import CallStatement, Recorded
 from appyc.lazy.recorded_nodes import Buffer, Own, Scalar, Site, Statement, View, add_lines
-from appyc.lazy.recording import CallStatement, Recorded
 from appyc.lazy.views import NUMBER, Index, Path, item_form, numbers_of
 
 Key: TypeAlias = tuple[object, ...]

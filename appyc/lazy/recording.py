@@ -12,122 +12,16 @@ from __future__ import annotations
 import functools
 import itertools
 import pathlib
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy._core.umath import _extobj_contextvar
 
 from appyc.lazy import recorded_nodes
-from appyc.lazy.operations import Call
-from appyc.lazy.recorded_nodes import Buffer, Operand, Own, Run, Site, Statement, Tally, View, buffers_of
-from appyc.lazy.runs import follows, moves_between
-
-
-class CallStatement(Run):
-    """A recorded call of a compiled function, or a run of calls whose arguments move evenly.
-
-    operands: of the first call. count: of calls.
-    It keeps the arrays that it writes to alive: what it stores into one may depend on all others.
-    """
-
-    __slots__ = ("made", "operands", "operation", "site")
-
-    shape: tuple[int, ...] = ()
-
-    def __init__(
-        self, operation: Call, operands: tuple[Operand, ...], made: Sequence[Buffer], site: Site
-    ) -> None:
-        self.operation = operation
-        self.operands = operands
-        self.made = tuple(weakref.ref(buffer) for buffer in made)
-        """The scalars and arrays that it returns."""
-        self.site = site
-        self.count = 1
-        self.last = operands
-        self.moves = ()
-        self.function = operation.function
-        self.always_waits = False
-
-    def goes_on(self, function: object, operands: tuple[Operand, ...]) -> bool:
-        """Whether a call is the next one of the run, to which it is added if so.
-
-        Operands of a run are views of the same buffers, by paths of the same form: what was found
-        out about the first call holds for all.
-        """
-        if function is not self.function:
-            return False
-        if self.count == 1 or not follows(self.last, operands, self.moves):
-            if self.operation.results:
-                return False
-            found = moves_between(self.last, operands) if len(operands) == len(self.last) else None
-            if found is None or (self.count > 1 and found != self.moves):
-                return False
-            self.moves = found
-        self.last = operands
-        self.count += 1
-        return True
-
-    @property
-    def stores(self) -> bool:
-        return bool(self.operation.written)
-
-    def stored(self) -> list[Buffer]:
-        """What it changes."""
-        return buffers_of([self.operands[number] for number in self.operation.written])
-
-    def makes(self) -> list[Buffer]:
-        return [buffer for made in self.made if (buffer := made()) is not None]
-
-    def writes(self) -> Sequence[Buffer]:
-        return [*self.stored(), *self.makes()]
-
-    def reads(self) -> Sequence[Buffer]:
-        return buffers_of(self.operands)
-
-
-class RestingCall:
-    """A deferred call that stores into one array, to which it holds only a weak reference."""
-
-    __slots__ = ("operands", "operation", "site", "target")
-
-    stores = True
-
-    def __init__(self, call: CallStatement) -> None:
-        (target,) = set(call.stored())
-        self.operation = call.operation
-        self.site = call.site
-        self.target = weakref.ref(target)
-        self.operands = tuple(
-            Own(o.path, o.shape, o.dtype) if isinstance(o, View) and o.buffer is target else o
-            for o in call.operands
-        )
-
-    def stored(self) -> list[Buffer]:
-        target = self.target()
-        return [] if target is None else [target]
-
-    writes = stored
-
-    def makes(self) -> list[Buffer]:
-        return []
-
-    def reads(self) -> list[Buffer]:
-        return buffers_of(self.operands)
-
-    def again(self, target: Buffer) -> CallStatement:
-        """The call as a statement that can run."""
-        operands = tuple(
-            View(target, o.path, o.shape, o.dtype) if isinstance(o, Own) else o for o in self.operands
-        )
-        return CallStatement(self.operation, operands, (), self.site)
-
-
-Recorded: TypeAlias = Statement | CallStatement
-
-Waiting: TypeAlias = Statement | CallStatement | RestingCall
+from appyc.lazy.recorded_calls import Recorded, RestingCall, Waiting
+from appyc.lazy.recorded_nodes import Buffer, Site, Tally
 
 _Any = TypeVar("_Any", Recorded, Waiting)
 

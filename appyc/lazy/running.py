@@ -22,11 +22,11 @@ from appyc.lazy import residence
 from appyc.lazy.batched_scalars import companions
 from appyc.lazy.dead_results import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.gathering import Gathered, Key, gather
-from appyc.lazy.operations import Copy, Product
+from appyc.lazy.hosted import run_hosted
 from appyc.lazy.programs import Program, as_function, error_lines, parts_of
-from appyc.lazy.recorded_nodes import Buffer, Operand, Own, Statement, View, held_alone
-from appyc.lazy.recording import CallStatement, Recorded, Recording, RestingCall, Waiting, drop_needless
-from appyc.lazy.views import view_of
+from appyc.lazy.recorded_calls import CallStatement, Recorded, RestingCall, Waiting
+from appyc.lazy.recorded_nodes import Buffer, Statement, held_alone
+from appyc.lazy.recording import Recording, drop_needless
 from appyc.options import compile_wait, computed_at_once, from_environment, or_usual, recorded_bounds
 
 WORTH_COMPILING = 1 << 21
@@ -41,7 +41,7 @@ MOST_REPORTED = 256
 """Maximum number of eager calls in the report of one flush."""
 
 
-class Extent(NamedTuple):
+class ArraySpec(NamedTuple):
     """Shape and dtype of an array in C order."""
 
     shape: tuple[int, ...]
@@ -66,7 +66,7 @@ class Ran:
 
     def arguments_like(self) -> tuple[object, ...]:
         """What the program ran on, with arrays of zeros for its arrays."""
-        return tuple(np.zeros(a.shape, a.dtype) if isinstance(a, Extent) else a for a in self.arguments)
+        return tuple(np.zeros(a.shape, a.dtype) if isinstance(a, ArraySpec) else a for a in self.arguments)
 
 
 @dataclass(slots=True)
@@ -211,9 +211,10 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
     count = next((n for n, s in enumerate(statements) if s.operation.hosted), len(statements))
     if count == 0:
         if statements:
-            hosted = statements.pop(0)
-            assert isinstance(hosted, Statement)
-            _run_hosted(hosted)
+            first = statements.pop(0)
+            assert isinstance(first, Statement)
+            by = run_hosted(first, STATE.watch, for_gpu=residence.is_for_gpu(STATE.target))
+            STATE.last.append(Ran(str(first.operation), by=by))
         return
     found = gather(statements[:count])
     made.clear()
@@ -384,58 +385,4 @@ def _run_parts(program: Program, arguments: tuple[object, ...]) -> Any:
 
 def _without_values(argument: object) -> object:
     is_array = isinstance(argument, np.ndarray) or residence.is_there(argument)
-    return Extent(argument.shape, argument.dtype) if is_array else argument  # type: ignore[attr-defined]
-
-
-def _run_hosted(statement: Statement) -> None:
-    target = statement.target()
-    assert target is not None
-    if _has_run_there(statement, target):
-        return
-    operands = [_operand(operand, target) for operand in statement.operands]
-    assert isinstance(statement.operation, Product | Copy)
-    value = statement.operation.run(*operands)
-    STATE.last.append(Ran(str(statement.operation)))
-    if statement.path is None:
-        target.memory = np.asarray(value, target.dtype, order="C")
-    else:
-        view_of(residence.at_home(target), statement.path)[...] = value
-
-
-def _has_run_there(statement: Statement, target: Buffer) -> bool:
-    """Runs a product of floating-point matrices by CuPy, where programs run on a GPU. False: not done."""
-    is_product = isinstance(statement.operation, Product) and target.dtype.kind in "fc"
-    if not is_product or not residence.is_for_gpu(STATE.target):
-        return False
-    sources = [
-        (o.buffer if isinstance(o, View) else target, o.path)
-        for o in statement.operands
-        if isinstance(o, View | Own)
-    ]
-    if statement.path is not None:
-        sources.append((target, statement.path))
-    residence.move(buffer for buffer, _ in sources)
-    views = residence.views_there(sources)
-    if views is None:
-        return False
-    for operand in statement.operands:
-        if isinstance(operand, View):
-            STATE.watch.is_read(operand.buffer)
-    value = residence.product(*views[:2])
-    STATE.last.append(Ran(str(statement.operation), by="CuPy"))
-    if statement.path is None:
-        target.memory = residence.kept(value, target.dtype)
-    else:
-        views[2][...] = value
-    return True
-
-
-def _operand(operand: Operand, target: Buffer) -> Any:
-    match operand:
-        case View():
-            STATE.watch.is_read(operand.buffer)
-            return view_of(residence.at_home(operand.buffer), operand.path)
-        case Own(path=path):
-            return view_of(residence.at_home(target), path)
-        case _:
-            return operand
+    return ArraySpec(argument.shape, argument.dtype) if is_array else argument  # type: ignore[attr-defined]

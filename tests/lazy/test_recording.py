@@ -17,7 +17,8 @@ import appyc
 import appyc.numpy as np
 from appyc.lazy.extension import EXTENSION
 from appyc.lazy.gathering import Gathered, gather
-from appyc.lazy.recording import Recorded, in_a_loop, line_of
+from appyc.lazy.recorded_calls import Recorded
+from appyc.lazy.recording import in_a_loop, line_of
 from appyc.lazy.running import STATE, flush
 from appyc.options import recorded_bounds
 

@@ -157,7 +157,7 @@ def test_the_next_call_of_a_run_takes_no_python(monkeypatch: pytest.MonkeyPatch)
     rows = np.ones((40, 3))
     scaled(rows[3], 2.0)
     scaled(rows[4], 2.0)
-    monkeypatch.setattr("appyc.lazy.recording.CallStatement.goes_on", None)
+    monkeypatch.setattr("appyc.lazy.recorded_calls.CallStatement.goes_on", None)
     for k in range(5, 30):
         scaled(rows[k], 2.0)
     monkeypatch.undo()

@@ -24,7 +24,7 @@ from appyc.ir.visit import walk
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class ArrayAccess:
     """An array access in the nest."""
 
     array: Symbol
@@ -37,7 +37,7 @@ LINE = 64
 
 
 def footprint(
-    loop: For, touched: Sequence[Touched], trips: Mapping[Symbol, Expr], strides: Strides
+    loop: For, touched: Sequence[ArrayAccess], trips: Mapping[Symbol, Expr], strides: Strides
 ) -> tuple[Expr, Expr]:
     """The footprint of a loop: bytes that are touched once for the whole loop, and those that each iteration adds.
 
@@ -58,7 +58,7 @@ def footprint(
 
 
 def _size(
-    loop: For, array: Symbol, accesses: Sequence[Touched], trips: Mapping[Symbol, Expr], strides: Strides
+    loop: For, array: Symbol, accesses: Sequence[ArrayAccess], trips: Mapping[Symbol, Expr], strides: Strides
 ) -> tuple[Expr, bool]:
     """The footprint of one array in bytes; True where each iteration of the outer loop adds that much."""
     loops = {n.var: n for n in walk(loop) if isinstance(n, For)}

@@ -29,7 +29,7 @@ from appyc.ir.visit import walk
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CostPart:
     """A loop that is shared as a whole, or that one thread runs.
 
     runs: how often it is executed. trips: its iterations, each at `cost`. width: iterations that
@@ -47,14 +47,14 @@ class Part:
         return self.loop.mode is LoopMode.PARALLEL
 
 
-def parts_of(fn: Function) -> tuple[Part, ...]:
+def parts_of(fn: Function) -> tuple[CostPart, ...]:
     """The loops of a function whose loops have their modes, in program order."""
     return tuple(_parts(fn.body, number(1), {}))
 
 
-def _parts(body: tuple[Stmt, ...], runs: Expr, around: Mapping[Symbol, Expr]) -> list[Part]:
+def _parts(body: tuple[Stmt, ...], runs: Expr, around: Mapping[Symbol, Expr]) -> list[CostPart]:
     """around: the loops around, their variables in the middle of their ranges."""
-    out: list[Part] = []
+    out: list[CostPart] = []
     for stmt in body:
         match stmt:
             case For() if stmt.mode is LoopMode.PARALLEL or not _holds_parallel(stmt):
@@ -70,7 +70,7 @@ def _parts(body: tuple[Stmt, ...], runs: Expr, around: Mapping[Symbol, Expr]) ->
     return out
 
 
-def _part(loop: For, runs: Expr, around: Mapping[Symbol, Expr]) -> Part:
+def _part(loop: For, runs: Expr, around: Mapping[Symbol, Expr]) -> CostPart:
     trips = trips_of(loop, around)
     width = trips if loop.mode is LoopMode.PARALLEL else number(1)
     known = with_middle(loop, around)
@@ -81,7 +81,7 @@ def _part(loop: For, runs: Expr, around: Mapping[Symbol, Expr]) -> Part:
             break
         width = product(width, trips_of(inner, known))
         known = with_middle(inner, known)
-    return Part(loop, runs, trips, width, cost_of(loop, around))
+    return CostPart(loop, runs, trips, width, cost_of(loop, around))
 
 
 def _holds_parallel(loop: For) -> bool:

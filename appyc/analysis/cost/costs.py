@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from appyc.analysis.accesses.footprint import Touched, footprint
+from appyc.analysis.accesses.footprint import ArrayAccess, footprint
 from appyc.analysis.algebra.amounts import NONE, number, product, total, trips_between
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.cost.lane_forecast import lanes_of
@@ -111,7 +111,7 @@ def traffic_of(loop: For) -> dict[Symbol, Expr]:
     counter.body(loop.body, (loop,))
     trips = trips_of(loop, {})
     out: dict[Symbol, Expr] = {}
-    touched_by_array: dict[Symbol, list[Touched]] = {}
+    touched_by_array: dict[Symbol, list[ArrayAccess]] = {}
     for one in counter.touched:
         touched_by_array.setdefault(one.array, []).append(one)
     for array, touched in touched_by_array.items():
@@ -170,7 +170,7 @@ class _Counter:
     def __init__(self, loop: For, around: Mapping[Symbol, Expr]) -> None:
         self.strides = Strides.of(loop)
         self.trips: dict[Symbol, Expr] = {}
-        self.touched: list[Touched] = []
+        self.touched: list[ArrayAccess] = []
         self._inside = scalars_written(loop.body) | {n.var for n in walk(loop) if isinstance(n, For)}
         self._middle = dict(around)
         """Loop variables at the middle of their ranges, where these are known."""
@@ -219,7 +219,7 @@ class _Counter:
             in_lanes, alone = _weights(part)
             if (access := _access(part)) is not None:
                 array, index = access
-                self.touched.append(Touched(array, index, isinstance(part, Store | Update)))
+                self.touched.append(ArrayAccess(array, index, isinstance(part, Store | Update)))
                 pace = self.strides.pace(array, index, lanes or around[-1])
                 if pace is Pace.STILL:
                     continue  # the C compiler keeps it in a register

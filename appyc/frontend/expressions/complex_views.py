@@ -19,14 +19,14 @@ from appyc.ir.nodes import Intrinsic
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ComplexPart:
     """The real or imaginary part of elements, as a target. elements: their subscript. name: "real" or "imag"."""
 
     elements: ast.Subscript
     name: str
 
 
-def written_part(target: ast.expr) -> Part | None:
+def written_part(target: ast.expr) -> ComplexPart | None:
     """The part that `z.real`, `z.imag` or `z.real[i]` denotes as a target; None for other targets."""
     match target:
         case ast.Attribute(value=owner, attr="real" | "imag" as name):
@@ -35,10 +35,10 @@ def written_part(target: ast.expr) -> Part | None:
             pass
         case _:
             return None
-    return Part(ast.copy_location(ast.Subscript(owner, index, ast.Load()), target), name)
+    return ComplexPart(ast.copy_location(ast.Subscript(owner, index, ast.Load()), target), name)
 
 
-def with_part(scope: Scope, part: Part, value: Value, loc: Loc) -> Value:
+def with_part(scope: Scope, part: ComplexPart, value: Value, loc: Loc) -> Value:
     """The complex elements to store for an assignment to a part. Raises if the elements have no such part."""
     owner = expressions.lower_expression(scope, part.elements.value)
     if not isinstance(owner, ArrayRef | Tensor):

@@ -60,13 +60,13 @@ def fuse_variance(fn: Function, ctx: PassContext) -> Function:
     """The function with such pairs of loops as one, in blocks."""
     if ctx.options.exact or not ctx.options.auto:
         return fn
-    rewriting = _Rewriting(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx)
+    rewriting = _VarianceFusion(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx)
     body = rewriting.block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rewriting:
+class _VarianceFusion:
     names: NameSupply
     equal: EqualExtents
     ctx: PassContext

@@ -98,7 +98,7 @@ def overlapped_tiling(fn: Function, ctx: PassContext) -> Function:
     allocs = [n.array for n in walk(fn) if isinstance(n, Alloc)]
     once = frozenset(array for array in allocs if allocs.count(array) == 1 and array.array.ndim in ROWS)
     taken = {r.value for r in fn.results} | {n.array for n in walk(fn) if isinstance(n, Extent)}
-    rewriting = _Rewriting(
+    rewriting = _OverlappedTiling(
         accesses_in(fn.body), once, once - taken, NameSupply.after(fn), EqualExtents.of(fn.guards), ctx
     )
     body = rewriting.block(fn.body)
@@ -139,7 +139,7 @@ class _Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rewriting:
+class _OverlappedTiling:
     """accesses: the number of accesses to each array. once: arrays with a single allocation. private: those of `once`
     that are not returned and whose shapes are not read. members: the loops as members of chains, by identity."""
 

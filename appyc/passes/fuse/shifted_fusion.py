@@ -74,12 +74,12 @@ def shifted_fusion(fn: Function, ctx: PassContext) -> Function:
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
     tiled = frozenset(loop.var for loop in loops_of(fn) if time_axes(fn, loop))
-    body = _Rewriting(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx, tiled).block(fn.body)
+    body = _ShiftedFusion(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx, tiled).block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rewriting:
+class _ShiftedFusion:
     names: NameSupply
     equal: EqualExtents
     ctx: PassContext

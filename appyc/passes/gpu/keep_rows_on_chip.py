@@ -77,7 +77,7 @@ SIZES = (1024, 4096)
 
 def keep_rows_on_chip(fn: Function, ctx: PassContext) -> Function:
     """The function with such nests in three versions."""
-    body = _Rewriting(fn, NameSupply.after(fn), ctx).block(fn.body)
+    body = _RowsOnChip(fn, NameSupply.after(fn), ctx).block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
 
 
@@ -98,7 +98,7 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rewriting:
+class _RowsOnChip:
     fn: Function
     names: NameSupply
     ctx: PassContext

@@ -89,13 +89,13 @@ def tile_column_reductions(fn: Function, ctx: PassContext) -> Function:
     allocs = [n.array for n in walk(fn) if isinstance(n, Alloc)]
     taken = {r.value for r in fn.results} | {n.array for n in walk(fn) if isinstance(n, Extent)}
     own = frozenset(a for a in allocs if allocs.count(a) == 1 and a not in taken)
-    rewriting = _Rewriting(fn, own, NameSupply.after(fn), EqualExtents.of(fn.guards), ctx)
+    rewriting = _ColumnTiling(fn, own, NameSupply.after(fn), EqualExtents.of(fn.guards), ctx)
     body = rewriting.block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rewriting:
+class _ColumnTiling:
     """own: arrays with a single allocation that are not returned, and whose shapes are not read."""
 
     fn: Function

@@ -27,7 +27,7 @@ from appyc.passes.parallelise.array_expansion import (
     with_loop,
 )
 from appyc.passes.pass_context import PassContext
-from appyc.passes.storage.array_parts import Part, part_of
+from appyc.passes.storage.array_parts import ArrayPart, part_of
 
 
 def privatise_arrays(fn: Function, ctx: PassContext) -> Function:
@@ -65,7 +65,7 @@ class _Plan:
     """own: the numbers of the accesses that use the private part. lasts: the condition under which a write is
     copied out to the shared array, by the number of the access; empty where nothing is copied out."""
 
-    part: Part
+    part: ArrayPart
     own: frozenset[int]
     lasts: dict[int, Expr | bool]
 

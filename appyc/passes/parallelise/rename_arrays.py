@@ -28,7 +28,7 @@ from appyc.passes.parallelise.array_expansion import (
 )
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 from appyc.passes.pass_context import PassContext
-from appyc.passes.storage.array_parts import Part, part_of
+from appyc.passes.storage.array_parts import ArrayPart, part_of
 
 
 def rename_arrays(fn: Function, ctx: PassContext) -> Function:
@@ -167,13 +167,13 @@ def _needs_own(flow: IterationFlow, conflicts: list[Conflict]) -> bool:
 # ---------------------------------------------------------------- reads
 
 
-def _copies(loop: For, legality: Legality, names: NameSupply) -> dict[int, Part]:
+def _copies(loop: For, legality: Legality, names: NameSupply) -> dict[int, ArrayPart]:
     """The copy to read, by the number of each read that needs the old value.
 
     Empty where copies would not remove all conflicts of the loop.
     """
     found = conflicts_by_array(legality, loop)
-    parts: dict[int, Part] = {}
+    parts: dict[int, ArrayPart] = {}
     for array, conflicts in (found or {}).items():
         flow = IterationFlow(legality.dependences, loop, array)
         if any(c.kind != "anti" for c in conflicts) or not array.array.ndim:
@@ -187,7 +187,7 @@ def _copies(loop: For, legality: Legality, names: NameSupply) -> dict[int, Part]
     return parts
 
 
-def _with_copies(fn: Function, loop: For, parts: dict[int, Part], names: NameSupply) -> Function:
+def _with_copies(fn: Function, loop: For, parts: dict[int, ArrayPart], names: NameSupply) -> Function:
     before: list[Stmt] = []
     for part in dict.fromkeys(parts.values()):
         copy = part.copied(names, loop.loc)
@@ -204,7 +204,7 @@ def _with_copies(fn: Function, loop: For, parts: dict[int, Part], names: NameSup
     return with_loop(fn, loop.var, (*before, replace(loop, body=rewritten(loop.body, rule))))
 
 
-def _pays(loop: For, parts: dict[int, Part], legality: Legality) -> bool:
+def _pays(loop: For, parts: dict[int, ArrayPart], legality: Legality) -> bool:
     """Whether a loop without a pragma does more work than the copies, and has inner loops, none of them parallel."""
     inner = loops_of(loop.body)
     if not inner or any(legality.judge(x).may_run_in_any_order for x in inner):
@@ -217,7 +217,7 @@ def _depth(loop: For) -> int:
     return 1 + max((_depth(inner) for inner in loops_of(loop.body)), default=0)
 
 
-def _cost(loop: For, part: Part) -> str:
+def _cost(loop: For, part: ArrayPart) -> str:
     size = part.array.dtype.itemsize
     return (
         f"{loop_text(loop.var, loop.clauses)}: what it reads of '{part.array.name}' is copied before it "

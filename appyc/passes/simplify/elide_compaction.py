@@ -68,7 +68,7 @@ def elide_compaction(fn: Function, ctx: PassContext) -> Function:
     """The function with reductions of packed arrays as masked reductions of the original elements."""
     arrays = _packed_for_reductions(fn)
     while arrays:
-        out = replace(fn, body=_Rewriting(fn, arrays).block(fn.body, {}))
+        out = replace(fn, body=_Elision(fn, arrays).block(fn.body, {}))
         left = {n.array for n in walk(out.body) if isinstance(n, Load) and n.array in arrays}
         if not left:
             return out
@@ -115,7 +115,7 @@ class _Packed:
         return foreign or bool(read & arrays) or bool(scalars_read([*computed, self.length]) & scalars)
 
 
-class _Rewriting:
+class _Elision:
     """own: arrays made in the function. lengths: of those that are packed."""
 
     def __init__(self, fn: Function, arrays: set[Symbol]) -> None:

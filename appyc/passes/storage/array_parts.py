@@ -34,7 +34,7 @@ from appyc.passes.node_builders import integer, shifted
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ArrayPart:
     """The part `memory` (an array or a scalar) of `array`.
 
     axes: the axes of `array` that it has, with the first index on each. sizes: the statements
@@ -84,7 +84,7 @@ class Part:
 
 def part_of(
     array: Symbol, box: tuple[Axis, ...], what: str, names: NameSupply, loc: Loc, *, moves: bool
-) -> Part:
+) -> ArrayPart:
     """Memory for a box of an array. What the box says of a loop without iterations is cut to what
     the array has. moves: the first indices change from iteration to iteration, the extents do not.
     """
@@ -108,7 +108,7 @@ def part_of(
         shape.append(extent)
     kind = ArrayType(array.dtype, len(axes)) if axes else array.dtype
     memory = names.fresh(what, kind)
-    return Part(array, memory, tuple(axes), tuple(sizes), tuple(firsts), tuple(shape))
+    return ArrayPart(array, memory, tuple(axes), tuple(sizes), tuple(firsts), tuple(shape))
 
 
 def _named(name: str, value: Expr, out: list[Stmt], names: NameSupply) -> Var:

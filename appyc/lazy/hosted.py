@@ -1,0 +1,66 @@
+"""Statements that no program computes: copies, and products of matrices, which NumPy or CuPy runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from appyc.lazy import residence
+from appyc.lazy.dead_results import Watch
+from appyc.lazy.operations import Copy, Product
+from appyc.lazy.recorded_nodes import Buffer, Operand, Own, Statement, View
+from appyc.lazy.views import view_of
+
+
+def run_hosted(statement: Statement, watch: Watch, *, for_gpu: bool) -> str:
+    """Runs the statement. Returns the name of the library that did."""
+    target = statement.target()
+    assert target is not None
+    if for_gpu and _has_run_there(statement, target, watch):
+        return "CuPy"
+    operands = [_operand(operand, target, watch) for operand in statement.operands]
+    assert isinstance(statement.operation, Product | Copy)
+    value = statement.operation.run(*operands)
+    if statement.path is None:
+        target.memory = np.asarray(value, target.dtype, order="C")
+    else:
+        view_of(residence.at_home(target), statement.path)[...] = value
+    return "NumPy"
+
+
+def _has_run_there(statement: Statement, target: Buffer, watch: Watch) -> bool:
+    """Runs a product of floating-point matrices by CuPy. False: not done."""
+    if not isinstance(statement.operation, Product) or target.dtype.kind not in "fc":
+        return False
+    sources = [
+        (o.buffer if isinstance(o, View) else target, o.path)
+        for o in statement.operands
+        if isinstance(o, View | Own)
+    ]
+    if statement.path is not None:
+        sources.append((target, statement.path))
+    residence.move(buffer for buffer, _ in sources)
+    views = residence.views_there(sources)
+    if views is None:
+        return False
+    for operand in statement.operands:
+        if isinstance(operand, View):
+            watch.is_read(operand.buffer)
+    value = residence.product(*views[:2])
+    if statement.path is None:
+        target.memory = residence.kept(value, target.dtype)
+    else:
+        views[2][...] = value
+    return True
+
+
+def _operand(operand: Operand, target: Buffer, watch: Watch) -> Any:
+    match operand:
+        case View():
+            watch.is_read(operand.buffer)
+            return view_of(residence.at_home(operand.buffer), operand.path)
+        case Own(path=path):
+            return view_of(residence.at_home(target), path)
+        case _:
+            return operand
