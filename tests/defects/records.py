@@ -1,0 +1,94 @@
+"""The seeded defects: in a file, one text in place of another, and the tests that should find it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PROGRAMS = "tests/e2e/test_programs.py"
+
+
+@dataclass(frozen=True)
+class Defect:
+    """name: its kind. file: in `appyc/`. old: occurs there once. tests: pytest's arguments for the relevant tests."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+DEFECTS = (
+    Defect(
+        "dropped bound",
+        "passes/checks/check_bounds.py",
+        "needed[access.array] = _Needed(old.loc, (*old.numbers, number), holds)",
+        "needed[access.array] = _Needed(old.loc, (*old.numbers, number), old.holds)",
+        (PROGRAMS, "-k", "memory and (partial_indexing or first_element or last_element)"),
+    ),
+    Defect(
+        "wrong operator",
+        "c_gen/text/c_expressions.py",
+        'op = "&&" if expr.op == "and" else "||"',
+        'op = "&&"',
+        (PROGRAMS, "-k", "control_flow or searches"),
+    ),
+    Defect(
+        "lost dependence",
+        "analysis/dependences/legality.py",
+        'elif conflict.exact and conflict.kind == "flow" and self._is_definite(conflict):\n'
+        "                return self._carried(loop, conflict)",
+        'elif conflict.exact and conflict.kind == "flow" and self._is_definite(conflict):\n'
+        "                continue",
+        (PROGRAMS, "-k", "nests or scientific or false_dependences"),
+    ),
+    Defect(
+        "wrong identity of a reduction",
+        "passes/node_builders.py",
+        '"f": 1.0, "c": 1 + 0j',
+        '"f": 0.0, "c": 1 + 0j',
+        (PROGRAMS, "-k", "reductions"),
+    ),
+    Defect(
+        "missing mask on the GPU",
+        "triton_gen/triton_kernel.py",
+        'return f"{pointer}, {text}, mask={self._over_lanes(mask) if lanes else self.expr(mask)}"',
+        'return f"{pointer}, {text}"',
+        (PROGRAMS, "-k", "elementwise and interpret or masks and interpret"),
+    ),
+    Defect(
+        "lost cast",
+        "c_gen/text/c_expressions.py",
+        'return f"({c_type(expr.dtype)}){_wide(ctx, expr)}({expression(ctx, expr.arg)})"',
+        'return f"({expression(ctx, expr.arg)})"',
+        (PROGRAMS, "-k", "numerics or integers"),
+    ),
+    Defect(
+        "first iteration peeled and run again",
+        "passes/simplify/peel_wrap_around.py",
+        "lo=shifted(loop.lo, loop.step)",
+        "lo=loop.lo",
+        ("tests/passes/test_peel_wrap_around.py",),
+    ),
+    Defect(
+        "lost private part",
+        "passes/parallelise/privatise_arrays.py",
+        "        if isinstance(node, Load):\n            return self.part.load(node.index, node.loc)",
+        "        if isinstance(node, Load):\n            return node",
+        ("tests/passes/test_privatise_arrays.py",),
+    ),
+    Defect(
+        "overlap of arguments that end in one element",
+        "runtime/overlap.py",
+        "return lo, hi + array.itemsize",
+        "return lo, hi",
+        ("tests/runtime/test_overlap.py",),
+    ),
+    Defect(
+        "integers wrap",
+        "passes/checks/check_integer_overflow.py",
+        "return IntegerFlow(fn, _extents(fn, LONGEST), None, assumes=False).run().function",
+        "return fn",
+        (PROGRAMS, "-k", "growing_ints"),
+    ),
+)
