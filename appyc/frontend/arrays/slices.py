@@ -1,9 +1,4 @@
-"""Subscripts with slices, None, `...` and index arrays: views, and gathers.
-
-`a[lo:hi:step]` clips its bounds as Python does. A bound is nearly always inside the array, so
-the clipping is behind a `Likely`, and the usual version, guarded, has none. One that is written with a minus
-in front, as in `a[:-n]`, most likely counts from the end, any other one from the start.
-"""
+"""Subscripts with slices, None, `...` and index arrays: views, and gathers."""
 
 from __future__ import annotations
 
@@ -14,6 +9,13 @@ from typing import TypeAlias
 
 from appyc.errors import LengthError, Loc, SubscriptError, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import nonzero
+from appyc.frontend.arrays.slice_bounds import (
+    SliceRange,
+    checked_position,
+    index_on,
+    lowered_slice,
+    tested_position,
+)
 from appyc.frontend.arrays.tensors import (
     as_tensor,
     as_value,
@@ -24,9 +26,7 @@ from appyc.frontend.arrays.tensors import (
     is_array,
     kept,
     materialise,
-    mostly_one,
     permuted,
-    pinned,
 )
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
@@ -47,7 +47,6 @@ from appyc.ir.nodes import (
     Select,
     Symbol,
     Unary,
-    Var,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute
@@ -88,23 +87,13 @@ def is_element(items: list[Item]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Slice:
-    """written: the slice's text, where it has one."""
-
-    start: Expr
-    step: int | Expr
-    extent: Expr
-    written: ast.Slice | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Mask:
     """A mask over as many axes of the owner as it has itself."""
 
     tensor: Tensor
 
 
-_Part: TypeAlias = _Slice | Number | Tensor | _Mask | None
+_Part: TypeAlias = SliceRange | Number | Tensor | _Mask | None
 """What an axis of the owner is indexed by; None for a new axis."""
 
 
@@ -153,19 +142,19 @@ def _indexed(
         old, extent = tensor.axes[at], tensor.extents[at]
         at += 1
         match part:
-            case _Slice():
+            case SliceRange():
                 axis = scope.supply.fresh("i", DType.INT64)
                 axes.append(axis)
                 extents.append(part.extent)
                 if part.written is not None:
                     scope.found_slice(axis, part.written, part.extent)
                 scope.same_axis(old, axis)
-                indices[old] = _stepped(part, axis, loc)
+                indices[old] = index_on(part, axis, loc)
             case _Mask():
                 raise AssertionError("masks are looked for first")
             case Number():
                 if isinstance(owner, ArrayRef):
-                    indices[old] = _checked_position(scope, part, extent, loc)
+                    indices[old] = checked_position(scope, part, extent, loc)
                     checked = True
                 else:
                     indices[old] = tested_position(scope, part, extent, loc)
@@ -232,7 +221,7 @@ def _masked(
     first = sum(not isinstance(part, Number) for part in parts[:at])
     lengths = tensor.extents[front : front + rank]
     _test_lengths(scope, lengths, mask.tensor.extents, loc)
-    whole: list[_Part] = [_Slice(integer(0, loc), 1, extent) for extent in mask.tensor.extents]
+    whole: list[_Part] = [SliceRange(integer(0, loc), 1, extent) for extent in mask.tensor.extents]
     out = _indexed(scope, owner, tensor, [*parts[:at], *whole, *parts[at + 1 :]], loc, stored=True)
     assert isinstance(out, Tensor), "the mask's axes are left"
     if _stand_apart(parts):
@@ -289,7 +278,7 @@ def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_P
     if taken > tensor.ndim:
         raise SubscriptError(f"too many indices: {taken}, but this is {describe(tensor)}", loc,
                                  hints=(f"{tensor.ndim} can be given, and None for new axes",))  # fmt: skip
-    whole = [_Slice(integer(0, loc), 1, extent) for extent in tensor.extents]
+    whole = [SliceRange(integer(0, loc), 1, extent) for extent in tensor.extents]
     out: list[_Part] = []
     at = 0
     for item in items:
@@ -303,7 +292,7 @@ def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_P
                 at += rest
                 continue
             case ast.Slice():
-                out.append(_slice(scope, tensor.extents[at], item, scope.loc(item)))
+                out.append(lowered_slice(scope, tensor.extents[at], item, scope.loc(item)))
             case _:
                 out.append(_index(scope, item, loc))
         at += _width(item)
@@ -340,190 +329,3 @@ def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor | _Mask:
             hints=("convert it with int(...)",),
         )  # fmt: skip
     return number
-
-
-# ---------------------------------------------------------------- slices
-
-
-def _slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> _Slice:
-    known = 1 if node.step is None else _step(scope, node.step)
-    lo = None if node.lower is None else _bound(scope, node.lower)
-    hi = None if node.upper is None else _bound(scope, node.upper)
-    if not isinstance(known, int):
-        return replace(_variable_step(scope, extent, (lo, hi), known, loc), written=node)
-    size = abs(known)
-    if known > 0:
-        start = integer(0, loc) if lo is None else _clipped(scope, lo, extent, 0, loc)
-        stop = extent if hi is None else _clipped(scope, hi, extent, 0, loc)
-        distance = stop if start == integer(0, loc) else Binary("-", stop, start, loc=loc)
-    else:
-        last = Binary("-", extent, integer(1, loc), loc=loc)
-        start = last if lo is None else _clipped(scope, lo, extent, -1, loc)
-        stop = integer(-1, loc) if hi is None else _clipped(scope, hi, extent, -1, loc)
-        distance = Binary("-", start, stop, loc=loc)
-    if lo is None and hi is None and size == 1:
-        return _Slice(start, known, extent, node)
-    if size > 1:
-        more = Binary("+", distance, integer(size - 1, loc), loc=loc)
-        distance = Binary("//", more, integer(size, loc), loc=loc)
-    count = Binary("max", distance, integer(0, loc), loc=loc)
-    first, length = pinned(scope, "start", start), pinned(scope, "count", count)
-    return _Slice(
-        first, known, mostly_one(scope, length, loc) if known > 0 and _is_narrow(lo, hi) else length, node
-    )
-
-
-def _is_narrow(lo: Expr | None, hi: Expr | None) -> bool:
-    """Whether there is one index between the bounds: `:1`, `2:3`, `-1:`, `k : k + 1`."""
-    match lo, hi:
-        case None, Const(value=1):
-            return True
-        case Const(value=-1), None:
-            return True
-        case Const(value=int(low)), Const(value=int(high)):
-            return high - low == 1 and (low < 0) == (high < 0)
-        case _, Binary(op="+", lhs=base, rhs=Const(value=1)) if base == lo:
-            return True
-        case Binary(op="-", lhs=base, rhs=Const(value=1)), _ if base == hi:
-            return True
-        case _:
-            return False
-
-
-def _variable_step(
-    scope: Scope, extent: Expr, bounds: tuple[Expr | None, Expr | None], step: Expr, loc: Loc
-) -> _Slice:
-    """A step that the run shows, most likely a positive one."""
-    zero, one = integer(0, loc), integer(1, loc)
-    step = pinned(scope, "step", step)
-    fail = Fail("ValueError", "slice step cannot be zero", loc=loc)
-    scope.emit(If(Compare("==", step, zero, loc=loc), (fail,), loc=loc))
-    up = Likely(Compare(">", step, zero, loc=loc), loc=loc)
-    last = Binary("-", extent, one, loc=loc)
-    lo, hi = (None if bound is None else pinned(scope, "bound", bound) for bound in bounds)
-    start = Select(
-        up, zero if lo is None else _clipped(scope, lo, extent, 0, loc),
-        last if lo is None else _counted_from_start(lo, extent, -1, loc), loc=loc,
-    )  # fmt: skip
-    stop = Select(
-        up, extent if hi is None else _clipped(scope, hi, extent, 0, loc),
-        integer(-1, loc) if hi is None else _counted_from_start(hi, extent, -1, loc), loc=loc,
-    )  # fmt: skip
-    first = pinned(scope, "start", start)
-    ahead, back = Binary("-", stop, first, loc=loc), Binary("-", first, stop, loc=loc)
-    distance = Select(up, ahead, back, loc=loc)
-    size = Select(up, step, Unary("-", step, loc=loc), loc=loc)
-    # One less first: the sum of a distance and a step may not fit.
-    whole = Binary("//", Binary("-", distance, one, loc=loc), Binary("max", size, one, loc=loc), loc=loc)
-    count = Binary("max", Binary("+", whole, one, loc=loc), zero, loc=loc)
-    return _Slice(first, step, pinned(scope, "count", count))
-
-
-def _step(scope: Scope, node: ast.expr) -> int | Expr:
-    loc = scope.loc(node)
-    value = expressions.lower_expression(scope, node)
-    if isinstance(value, Opaque) and value.obj is None:
-        return 1
-    number = expressions.number(value, loc, "this step")
-    if not isinstance(number.constant, int):
-        return expressions.as_index(number, loc)
-    if number.constant == 0:
-        raise TypeInferenceError("slice step cannot be zero", loc)
-    return int(number.constant)
-
-
-def _bound(scope: Scope, node: ast.expr) -> Expr | None:
-    """A bound's value; None for `None`."""
-    value = expressions.lower_expression(scope, node)
-    if isinstance(value, Opaque) and value.obj is None:
-        return None
-    loc = scope.loc(node)
-    return expressions.as_index(expressions.number(value, loc, "this bound"), loc)
-
-
-def _clipped(scope: Scope, bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:
-    """The bound counted from the start and kept in [low, extent + low]."""
-    top = extent if low == 0 else Binary("+", extent, integer(low, loc), loc=loc)
-    floor = integer(low, loc)
-    if isinstance(bound, Const):
-        value = int(bound.value.real)
-        if value >= 0:
-            if value == 0 and low == 0:
-                return bound
-            inside = Likely(Compare("<=", bound, top, loc=loc), loc=loc)
-            return pinned(scope, "bound", Select(inside, bound, top, loc=loc))
-        from_end = Binary("-", extent, integer(-value, loc), loc=loc)
-        inside = Likely(Compare(">=", from_end, floor, loc=loc), loc=loc)
-        return pinned(scope, "bound", Select(inside, from_end, floor, loc=loc))
-    zero = integer(0, loc)
-    back = back_from_end(bound)
-    bound = pinned(scope, "bound", bound)
-    general = _counted_from_start(bound, extent, low, loc)
-    if back is not None:
-        counted = scope.temp("bound", Binary("-", extent, pinned(scope, "back", back), loc=loc))
-        negative, above = Compare("<", bound, zero, loc=loc), Compare(">=", counted, floor, loc=loc)
-        inside = Likely(Logical("and", negative, above, loc=loc), loc=loc)
-        return pinned(scope, "bound", Select(inside, counted, general, loc=loc))
-    above, below = Compare(">=", bound, zero, loc=loc), Compare("<=", bound, top, loc=loc)
-    inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
-    return pinned(scope, "bound", Select(inside, bound, general, loc=loc))
-
-
-def back_from_end(index: Expr) -> Expr | None:
-    """The distance from the end of an index that begins with a minus, `-n` or `-1 - i`; None for others."""
-    match index:
-        case Unary(op="-", arg=arg):
-            return arg
-        case Const(value=int(value)) if value < 0:
-            return integer(-value, index.loc)
-        case Binary(op="-", lhs=lhs, rhs=rhs) if (back := back_from_end(lhs)) is not None:
-            return Binary("+", back, rhs, loc=index.loc)
-        case _:
-            return None
-
-
-def _counted_from_start(bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:
-    """Any bound, counted from the start and kept in [low, extent + low]."""
-    top = extent if low == 0 else Binary("+", extent, integer(low, loc), loc=loc)
-    is_negative = Compare("<", bound, integer(0, loc), loc=loc)
-    counted = Select(is_negative, Binary("+", bound, extent, loc=loc), bound, loc=loc)
-    return Binary("min", Binary("max", counted, integer(low, loc), loc=loc), top, loc=loc)
-
-
-def _stepped(item: _Slice, axis: Symbol, loc: Loc) -> Expr:
-    """The owner's index for the axis's value."""
-    out: Expr = Var(axis, loc=loc)
-    if item.step != 1:
-        step = integer(item.step, loc) if isinstance(item.step, int) else item.step
-        out = Binary("*", out, step, loc=loc)
-    return out if item.start == integer(0, loc) else Binary("+", item.start, out, loc=loc)
-
-
-# ---------------------------------------------------------------- single positions
-
-
-def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
-    """A position along an axis: a negative one counts from the end, one outside raises IndexError."""
-    index = pinned(scope, "at", cast(number.expr, DType.INT64))
-    if isinstance(index, Const) and int(index.value.real) < 0:
-        index = scope.temp("at", Binary("-", extent, integer(-int(index.value.real), loc), loc=loc))
-    zero = integer(0, loc)
-    above, below = Compare(">=", index, zero, loc=loc), Compare("<", index, extent, loc=loc)
-    inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
-    wrapped = Binary("+", index, extent, loc=loc)
-    from_end = Logical(
-        "and", Compare("<", index, zero, loc=loc), Compare(">=", wrapped, zero, loc=loc), loc=loc
-    )
-    fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
-    outside = If(Unary("~", from_end, loc=loc), (fail,), loc=loc)
-    scope.emit(If(Unary("~", inside, loc=loc), (outside,), loc=loc))
-    return scope.temp("at", Select(inside, index, wrapped, loc=loc))
-
-
-def _checked_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
-    """The same along an array's own axis, where the access itself is checked."""
-    index = cast(number.expr, DType.INT64)
-    if isinstance(index, Const):
-        value = int(index.value.real)
-        return index if value >= 0 else Binary("-", extent, integer(-value, loc), loc=loc)
-    return pinned(scope, "at", index)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from appyc.errors import Loc
-from appyc.frontend.arrays.slices import tested_position
+from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Number, ReturnedView, Tensor

@@ -24,7 +24,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.arrays.slices import subscript, tested_position
+from appyc.frontend.arrays.slice_bounds import tested_position
+from appyc.frontend.arrays.slices import subscript
 from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.iterables import item_at

@@ -7,7 +7,7 @@ import ast
 import numpy as np
 
 from appyc.errors import Loc, SubscriptError, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays import slices, tensors
+from appyc.frontend.arrays import slice_bounds, slices, tensors
 from appyc.frontend.arrays.grids import grid
 from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.expressions import attributes, expressions
@@ -176,7 +176,7 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
     if isinstance(out, Const) and isinstance(out.value, int) and out.value < 0:
         # A negative constant index is normalised here, so that the access is affine and unchecked.
         out = Binary("-", Extent(owner.symbol, axis, loc=loc), integer(-out.value, loc), loc=loc)
-    elif (back := slices.back_from_end(out)) is not None:
+    elif (back := slice_bounds.back_from_end(out)) is not None:
         # The same for an index `-n`, on the likely path.
         extent = Extent(owner.symbol, axis, loc=loc)
         counts = Compare(">", back, integer(0, loc), loc=loc)

@@ -1,0 +1,227 @@
+"""Bounds of slices and single indices along an axis, clipped or tested as Python does.
+
+`a[lo:hi:step]` clips its bounds as Python does. A bound is nearly always inside the array, so
+the clipping is behind a `Likely`, and the usual version, guarded, has none. One that is written with a minus
+in front, as in `a[:-n]`, most likely counts from the end, any other one from the start.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from appyc.errors import Loc, TypeInferenceError
+from appyc.frontend.arrays.tensors import (
+    mostly_one,
+    pinned,
+)
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import Number, Opaque
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Fail,
+    If,
+    Likely,
+    Logical,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
+from appyc.ir.types import DType
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRange:
+    """written: the slice's text, where it has one."""
+
+    start: Expr
+    step: int | Expr
+    extent: Expr
+    written: ast.Slice | None = None
+
+
+def lowered_slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> SliceRange:
+    known = 1 if node.step is None else _step(scope, node.step)
+    lo = None if node.lower is None else _bound(scope, node.lower)
+    hi = None if node.upper is None else _bound(scope, node.upper)
+    if not isinstance(known, int):
+        return replace(_variable_step(scope, extent, (lo, hi), known, loc), written=node)
+    size = abs(known)
+    if known > 0:
+        start = integer(0, loc) if lo is None else _clipped(scope, lo, extent, 0, loc)
+        stop = extent if hi is None else _clipped(scope, hi, extent, 0, loc)
+        distance = stop if start == integer(0, loc) else Binary("-", stop, start, loc=loc)
+    else:
+        last = Binary("-", extent, integer(1, loc), loc=loc)
+        start = last if lo is None else _clipped(scope, lo, extent, -1, loc)
+        stop = integer(-1, loc) if hi is None else _clipped(scope, hi, extent, -1, loc)
+        distance = Binary("-", start, stop, loc=loc)
+    if lo is None and hi is None and size == 1:
+        return SliceRange(start, known, extent, node)
+    if size > 1:
+        more = Binary("+", distance, integer(size - 1, loc), loc=loc)
+        distance = Binary("//", more, integer(size, loc), loc=loc)
+    count = Binary("max", distance, integer(0, loc), loc=loc)
+    first, length = pinned(scope, "start", start), pinned(scope, "count", count)
+    return SliceRange(
+        first, known, mostly_one(scope, length, loc) if known > 0 and _is_narrow(lo, hi) else length, node
+    )
+
+
+def _is_narrow(lo: Expr | None, hi: Expr | None) -> bool:
+    """Whether there is one index between the bounds: `:1`, `2:3`, `-1:`, `k : k + 1`."""
+    match lo, hi:
+        case None, Const(value=1):
+            return True
+        case Const(value=-1), None:
+            return True
+        case Const(value=int(low)), Const(value=int(high)):
+            return high - low == 1 and (low < 0) == (high < 0)
+        case _, Binary(op="+", lhs=base, rhs=Const(value=1)) if base == lo:
+            return True
+        case Binary(op="-", lhs=base, rhs=Const(value=1)), _ if base == hi:
+            return True
+        case _:
+            return False
+
+
+def _variable_step(
+    scope: Scope, extent: Expr, bounds: tuple[Expr | None, Expr | None], step: Expr, loc: Loc
+) -> SliceRange:
+    """A step that the run shows, most likely a positive one."""
+    zero, one = integer(0, loc), integer(1, loc)
+    step = pinned(scope, "step", step)
+    fail = Fail("ValueError", "slice step cannot be zero", loc=loc)
+    scope.emit(If(Compare("==", step, zero, loc=loc), (fail,), loc=loc))
+    up = Likely(Compare(">", step, zero, loc=loc), loc=loc)
+    last = Binary("-", extent, one, loc=loc)
+    lo, hi = (None if bound is None else pinned(scope, "bound", bound) for bound in bounds)
+    start = Select(
+        up, zero if lo is None else _clipped(scope, lo, extent, 0, loc),
+        last if lo is None else _counted_from_start(lo, extent, -1, loc), loc=loc,
+    )  # fmt: skip
+    stop = Select(
+        up, extent if hi is None else _clipped(scope, hi, extent, 0, loc),
+        integer(-1, loc) if hi is None else _counted_from_start(hi, extent, -1, loc), loc=loc,
+    )  # fmt: skip
+    first = pinned(scope, "start", start)
+    ahead, back = Binary("-", stop, first, loc=loc), Binary("-", first, stop, loc=loc)
+    distance = Select(up, ahead, back, loc=loc)
+    size = Select(up, step, Unary("-", step, loc=loc), loc=loc)
+    # One less first: the sum of a distance and a step may not fit.
+    whole = Binary("//", Binary("-", distance, one, loc=loc), Binary("max", size, one, loc=loc), loc=loc)
+    count = Binary("max", Binary("+", whole, one, loc=loc), zero, loc=loc)
+    return SliceRange(first, step, pinned(scope, "count", count))
+
+
+def _step(scope: Scope, node: ast.expr) -> int | Expr:
+    loc = scope.loc(node)
+    value = expressions.lower_expression(scope, node)
+    if isinstance(value, Opaque) and value.obj is None:
+        return 1
+    number = expressions.number(value, loc, "this step")
+    if not isinstance(number.constant, int):
+        return expressions.as_index(number, loc)
+    if number.constant == 0:
+        raise TypeInferenceError("slice step cannot be zero", loc)
+    return int(number.constant)
+
+
+def _bound(scope: Scope, node: ast.expr) -> Expr | None:
+    """A bound's value; None for `None`."""
+    value = expressions.lower_expression(scope, node)
+    if isinstance(value, Opaque) and value.obj is None:
+        return None
+    loc = scope.loc(node)
+    return expressions.as_index(expressions.number(value, loc, "this bound"), loc)
+
+
+def _clipped(scope: Scope, bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:
+    """The bound counted from the start and kept in [low, extent + low]."""
+    top = extent if low == 0 else Binary("+", extent, integer(low, loc), loc=loc)
+    floor = integer(low, loc)
+    if isinstance(bound, Const):
+        value = int(bound.value.real)
+        if value >= 0:
+            if value == 0 and low == 0:
+                return bound
+            inside = Likely(Compare("<=", bound, top, loc=loc), loc=loc)
+            return pinned(scope, "bound", Select(inside, bound, top, loc=loc))
+        from_end = Binary("-", extent, integer(-value, loc), loc=loc)
+        inside = Likely(Compare(">=", from_end, floor, loc=loc), loc=loc)
+        return pinned(scope, "bound", Select(inside, from_end, floor, loc=loc))
+    zero = integer(0, loc)
+    back = back_from_end(bound)
+    bound = pinned(scope, "bound", bound)
+    general = _counted_from_start(bound, extent, low, loc)
+    if back is not None:
+        counted = scope.temp("bound", Binary("-", extent, pinned(scope, "back", back), loc=loc))
+        negative, above = Compare("<", bound, zero, loc=loc), Compare(">=", counted, floor, loc=loc)
+        inside = Likely(Logical("and", negative, above, loc=loc), loc=loc)
+        return pinned(scope, "bound", Select(inside, counted, general, loc=loc))
+    above, below = Compare(">=", bound, zero, loc=loc), Compare("<=", bound, top, loc=loc)
+    inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
+    return pinned(scope, "bound", Select(inside, bound, general, loc=loc))
+
+
+def back_from_end(index: Expr) -> Expr | None:
+    """The distance from the end of an index that begins with a minus, `-n` or `-1 - i`; None for others."""
+    match index:
+        case Unary(op="-", arg=arg):
+            return arg
+        case Const(value=int(value)) if value < 0:
+            return integer(-value, index.loc)
+        case Binary(op="-", lhs=lhs, rhs=rhs) if (back := back_from_end(lhs)) is not None:
+            return Binary("+", back, rhs, loc=index.loc)
+        case _:
+            return None
+
+
+def _counted_from_start(bound: Expr, extent: Expr, low: int, loc: Loc) -> Expr:
+    """Any bound, counted from the start and kept in [low, extent + low]."""
+    top = extent if low == 0 else Binary("+", extent, integer(low, loc), loc=loc)
+    is_negative = Compare("<", bound, integer(0, loc), loc=loc)
+    counted = Select(is_negative, Binary("+", bound, extent, loc=loc), bound, loc=loc)
+    return Binary("min", Binary("max", counted, integer(low, loc), loc=loc), top, loc=loc)
+
+
+def index_on(item: SliceRange, axis: Symbol, loc: Loc) -> Expr:
+    """The owner's index for the axis's value."""
+    out: Expr = Var(axis, loc=loc)
+    if item.step != 1:
+        step = integer(item.step, loc) if isinstance(item.step, int) else item.step
+        out = Binary("*", out, step, loc=loc)
+    return out if item.start == integer(0, loc) else Binary("+", item.start, out, loc=loc)
+
+
+def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
+    """A position along an axis: a negative one counts from the end, one outside raises IndexError."""
+    index = pinned(scope, "at", cast(number.expr, DType.INT64))
+    if isinstance(index, Const) and int(index.value.real) < 0:
+        index = scope.temp("at", Binary("-", extent, integer(-int(index.value.real), loc), loc=loc))
+    zero = integer(0, loc)
+    above, below = Compare(">=", index, zero, loc=loc), Compare("<", index, extent, loc=loc)
+    inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
+    wrapped = Binary("+", index, extent, loc=loc)
+    from_end = Logical(
+        "and", Compare("<", index, zero, loc=loc), Compare(">=", wrapped, zero, loc=loc), loc=loc
+    )
+    fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
+    outside = If(Unary("~", from_end, loc=loc), (fail,), loc=loc)
+    scope.emit(If(Unary("~", inside, loc=loc), (outside,), loc=loc))
+    return scope.temp("at", Select(inside, index, wrapped, loc=loc))
+
+
+def checked_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
+    """The same along an array's own axis, where the access itself is checked."""
+    index = cast(number.expr, DType.INT64)
+    if isinstance(index, Const):
+        value = int(index.value.real)
+        return index if value >= 0 else Binary("-", extent, integer(-value, loc), loc=loc)
+    return pinned(scope, "at", index)
