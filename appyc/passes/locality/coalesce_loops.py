@@ -26,23 +26,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 
 from appyc.analysis.cost.costs import cost_of
 from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import is_whole
-from appyc.ir.affine import LinearForm, linear_form
+from appyc.ir.affine import linear_form
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
-    Binary,
     Expr,
     Extent,
     For,
     Function,
     Load,
     LoopMode,
-    Node,
     Store,
     Symbol,
     Update,
@@ -50,8 +47,8 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_read, scalars_written, walk
-from appyc.passes.node_builders import integer
+from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
+from appyc.passes.loop_ops.coalesce import coalesce
 from appyc.passes.pass_context import PassContext
 
 
@@ -81,7 +78,7 @@ def coalesce_loops(fn: Function, ctx: PassContext) -> Function:
                 continue
             shares = run[0].mode is LoopMode.PARALLEL and fn.schedule[run[0].var].cost is not None
             at = names.fresh("_".join(loop.var.name for loop in run), DType.INT64)
-            joined = _coalesced(run, at, equal, run[0].mode if shares else run[-1].mode)
+            joined = coalesce(run, at, equal, run[0].mode if shares else run[-1].mode)
             if joined is None:
                 continue
             decided[at] = replace(fn.schedule[run[-1].var], cost=cost_of(joined) if shares else None)
@@ -163,57 +160,3 @@ def _is_adjacent(access: Load | Store, run: Sequence[For], variables: frozenset[
         and all(isinstance(i, Var) and i.symbol == loop.var for i, loop in zip(rest, run[1:], strict=True))
         and linear_form(first).naming(variables) == {Var(run[0].var, loc=first.loc): 1}
     )
-
-
-def _coalesced(run: Sequence[For], at: Symbol, equal: EqualExtents, mode: LoopMode) -> For | None:
-    """The loop over positions in C order; None where a variable of the loops is read for itself."""
-    first, last = run[0], run[-1]
-    variables = frozenset(loop.var for loop in run)
-
-    def rule(node: Node) -> Node:
-        if isinstance(node, Load | Store) and any(set(scalars_read(i)) & variables for i in node.index):
-            return replace(node, index=_delinearised(node, run, at))
-        return Var(at, loc=node.loc) if isinstance(node, Binary) and _is_position(node, run, equal) else node
-
-    body = rewrite_all(last.body, rule)
-    if variables & set(scalars_read(body)):
-        return None
-    row: Expr = reduce(lambda a, b: Binary("*", a, b, loc=first.loc), [loop.hi for loop in run[1:]])
-    at_start = first.lo == integer(0, first.loc)
-    return replace(
-        last,
-        var=at,
-        lo=first.lo if at_start else Binary("*", first.lo, row, loc=first.loc),
-        hi=Binary("*", first.hi, row, loc=first.loc),
-        body=body,
-        mode=mode,
-        private=tuple(dict.fromkeys(symbol for loop in run for symbol in loop.private)),
-        loc=first.loc,
-    )
-
-
-def _is_position(expr: Expr, run: Sequence[For], equal: EqualExtents) -> bool:
-    """Whether it is the position in C order that the loops have reached: (i * rows + j) * columns + k."""
-    if len(run) == 1:
-        return isinstance(expr, Var) and expr.symbol == run[0].var
-    match expr:
-        case Binary("+", Binary("*", rows, width), Var(symbol=symbol)):
-            last = run[-1]
-            return symbol == last.var and equal.same(width, last.hi) and _is_position(rows, run[:-1], equal)
-        case _:
-            return False
-
-
-def _delinearised(access: Load | Store, run: Sequence[For], at: Symbol) -> tuple[Expr, ...]:
-    """The index of the element at a position in C order: its quotients and remainders by the lengths of the axes."""
-    rest: Expr = Var(at, loc=access.loc)
-    out: list[Expr] = []
-    start = len(access.index) - len(run)
-    for axis in range(len(access.index) - 1, start, -1):
-        extent = Extent(access.array, axis, loc=access.loc)
-        out.insert(0, Binary("%", rest, extent, loc=access.loc))
-        rest = Binary("//", rest, extent, loc=access.loc)
-    offset = linear_form(access.index[start]).plus(LinearForm({Var(run[0].var, loc=access.loc): 1}), -1)
-    if offset != LinearForm({}):
-        rest = Binary("+", rest, offset.written(access.loc), loc=access.loc)
-    return (*access.index[:start], rest, *out)

@@ -72,6 +72,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, rename, rewrite_all, walk
 from appyc.passes.checks.lengths import is_length
 from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
+from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import fresh_variables, integer, trip_count
 from appyc.passes.pass_context import PassContext
 
@@ -251,13 +252,7 @@ class _ColumnTiling:
         made = replace(alloc, array=array, shape=(integer(ROWS, alloc.loc), *alloc.shape[1:]))
 
         def rule(node: Node) -> Node:
-            match node:
-                case Load() | Store() if node.array == alloc.array:
-                    return replace(node, array=array, index=_moved(node.index, first))
-                case Update() if node.target == alloc.array:
-                    return replace(node, target=array, index=_moved(node.index, first))
-                case _:
-                    return node
+            return contracted(node, alloc.array, array, lambda index: _moved(index, first))
 
         return [made, *rewrite_all(tuple(body), rule)]
 

@@ -15,6 +15,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import loops_of
+from appyc.passes.loop_ops.stage import ArrayPart, part_of
 from appyc.passes.parallelise.array_expansion import (
     conflicts_by_array,
     each_candidate,
@@ -27,7 +28,6 @@ from appyc.passes.parallelise.array_expansion import (
     with_loop,
 )
 from appyc.passes.pass_context import PassContext
-from appyc.passes.storage.array_parts import ArrayPart, part_of
 
 
 def privatise_arrays(fn: Function, ctx: PassContext) -> Function:

@@ -14,6 +14,7 @@ from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import loops_of, rename
 from appyc.passes.loop_ops.cut import split
+from appyc.passes.loop_ops.stage import ArrayPart, part_of
 from appyc.passes.parallelise.array_expansion import (
     conflicts_by_array,
     each_candidate,
@@ -28,7 +29,6 @@ from appyc.passes.parallelise.array_expansion import (
 )
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 from appyc.passes.pass_context import PassContext
-from appyc.passes.storage.array_parts import ArrayPart, part_of
 
 
 def rename_arrays(fn: Function, ctx: PassContext) -> Function:

@@ -37,6 +37,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.checks.lengths import tested
+from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import zero
 from appyc.passes.pass_context import PassContext
 
@@ -90,12 +91,8 @@ def _contracted(fn: Function, scalars: dict[Symbol, Symbol], starts: dict[Symbol
         match node:
             case Alloc() if node.array in scalars:
                 return tested(node)
-            case Load() if node.array in scalars:
-                return Var(scalars[node.array], loc=node.loc)
-            case Store() if node.array in scalars:
-                return Assign(scalars[node.array], node.value, loc=node.loc)
-            case Update() if node.target in scalars:
-                return replace(node, target=scalars[node.target], index=(), checked=True)
+            case Load(array=array) | Store(array=array) | Update(target=array) if array in scalars:
+                return contracted(node, array, scalars[array], lambda index: index)
             case For() if node.var in starts:
                 return replace(node, body=(*starts[node.var], *node.body))
             case _:

@@ -29,11 +29,12 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.uses import Use, Uses
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Store, Symbol, Update, Var
+from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Node, Symbol, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType
 from appyc.ir.visit import arrays_read, rewrite, scalars_read, scalars_written, walk
 from appyc.passes.checks.lengths import tested
+from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.pass_context import PassContext
 
 
@@ -128,14 +129,10 @@ def _contracted(fn: Function, alloc: Alloc, plan: _Plan, row: Symbol) -> Functio
         match node:
             case Alloc() if node.array == array:
                 return tested(node)
-            case Load() | Store() if node.array == array:
-                return replace(node, array=row, index=kept(node.index))
-            case Update() if node.target == array:
-                return replace(node, target=row, index=kept(node.index))
             case For() if node.var == plan.home:
                 made = replace(alloc, array=row, shape=kept(alloc.shape))
                 return replace(node, body=(made, *node.body))
             case _:
-                return node
+                return contracted(node, array, row, kept)
 
     return rewrite(fn, rule)

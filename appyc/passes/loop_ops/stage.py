@@ -1,10 +1,10 @@
-"""Memory for a part of an array: its allocation, and the rewritten accesses.
+"""Staging: memory for a part of an array, the copy into it, and the rewritten accesses.
 
     first = max(lo, 0)                            a[k]  ->  part[k - first]
     count = max(min(size, a.shape[0]), 0)
     part = np.empty((count,), a.dtype)
 
-A part of one element is a scalar.
+A part of one element is a scalar. Which part a loop needs is a box of the array (`analysis/accesses/boxes.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.passes.node_builders import integer, shifted
+from appyc.passes.node_builders import binary, integer, shifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ def part_of(
         if axis.first is not None and axis.size is not None:
             first = axis.first
             if _number(first) is None:
-                first = _named(f"{what}_first", _max(first, zero), firsts, names)
+                first = _named(f"{what}_first", binary("max", first, zero), firsts, names)
             rest = extent if moves or _number(first) == 0 else Binary("-", extent, first, loc=loc)
-            extent = _named(f"{what}_size", _max(_min(axis.size, rest), zero), sizes, names)
+            extent = _named(f"{what}_size", binary("max", binary("min", axis.size, rest), zero), sizes, names)
         axes.append((number, first))
         shape.append(extent)
     kind = ArrayType(array.dtype, len(axes)) if axes else array.dtype
@@ -115,14 +115,6 @@ def _named(name: str, value: Expr, out: list[Stmt], names: NameSupply) -> Var:
     symbol = names.fresh(name, DType.INT64)
     out.append(Assign(symbol, value, loc=value.loc))
     return Var(symbol, loc=value.loc)
-
-
-def _max(lhs: Expr, rhs: Expr) -> Expr:
-    return Binary("max", lhs, rhs, loc=lhs.loc)
-
-
-def _min(lhs: Expr, rhs: Expr) -> Expr:
-    return Binary("min", lhs, rhs, loc=lhs.loc)
 
 
 def _number(value: Expr) -> int | None:
