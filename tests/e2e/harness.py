@@ -21,6 +21,7 @@ import numpy as np
 import appyc
 from appyc import pipeline
 from appyc.ir.machine_model import Machine
+from appyc.runtime import toolchain
 from appyc.runtime.machine_rates import using
 from appyc.runtime.threads import get_num_threads, set_num_threads
 from tests.e2e.shared import SharedAnalyses, shared_analyses, shared_builds
@@ -75,17 +76,19 @@ def run_everywhere(
     joined: bool = False,
     strict: bool = False,
     shared: SharedAnalyses | None = None,
+    optimise: bool = True,
 ) -> None:
     """Calls `fn` with copies of `args` as Python and on each target. Raises Mismatch where they differ.
 
     joined: a returned number may have the type in which those of several paths meet.
     strict: nothing may be left to Python. A CompileError passes through.
-    shared: analysed functions of calls before, where `fn` reads the same globals now.
+    shared: analysed functions of calls before, where `fn` reads the same globals now. optimise: as in `settings`.
     """
     expected = call(fn, args)
     shared = shared or SharedAnalyses()
     for target in targets:
-        compare(expected, run_on(fn, args, target, strict=strict, shared=shared), target, joined=joined)
+        found = run_on(fn, args, target, strict=strict, shared=shared, optimise=optimise)
+        compare(expected, found, target, joined=joined)
 
 
 def run_on(
@@ -95,9 +98,10 @@ def run_on(
     *,
     strict: bool = False,
     shared: SharedAnalyses | None = None,
+    optimise: bool = True,
 ) -> Outcome:
     """The outcome of a compiled call on copies of the arguments."""
-    with settings(target), shared_analyses(shared):
+    with settings(target, optimise=optimise), shared_analyses(shared):
         function = compiled(fn, target, strict=strict)
         return call(_resident(function) if target == "resident" else function, args)
 
@@ -155,11 +159,17 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def settings(target: str, *, verify: bool = True) -> Iterator[None]:
-    """What compiling and calling takes for a target. verify: the IR is verified after every pass."""
+def settings(target: str, *, verify: bool = True, optimise: bool = True) -> Iterator[None]:
+    """What compiling and calling takes for a target.
+
+    verify: the IR is verified after every pass. optimise: gcc's usual level; else -O1, which makes lanes of
+    `omp simd` loops as well, in two thirds of the time.
+    """
     checked = functools.partial(pipeline.run, verify=verify)
     chunks = contextlib.nullcontext() if target == "cpu" else small_chunks()
-    with mock.patch("appyc.pipeline.run", checked), shared_builds(), chunks:
+    flags = toolchain._FLAGS if optimise else tuple("-O1" if f == "-O3" else f for f in toolchain._FLAGS)
+    level = mock.patch("appyc.runtime.toolchain._FLAGS", flags)
+    with mock.patch("appyc.pipeline.run", checked), shared_builds(), level, chunks:
         if target != "threads":
             yield
             return
