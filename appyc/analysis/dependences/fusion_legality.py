@@ -29,14 +29,12 @@ from appyc.ir.nodes import (
     Logical,
     Stmt,
     Symbol,
-    Var,
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
     rewrite,
     scalars_read,
     scalars_written,
-    substitute,
     symbols_of,
     walk,
 )
@@ -176,13 +174,6 @@ def asks_for_no_more_than_threads(clauses: Clauses | None) -> bool:
 def _bare(clauses: Clauses) -> Clauses:
     """The clauses without their lists of names."""
     return replace(clauses, reductions=(), private=(), shared=(), to=(), from_=())
-
-
-def one_loop(first: For, second: For) -> For:
-    """The fused loop: each iteration runs the first body, then the second."""
-    var = Var(first.var, loc=second.loc)
-    body = tuple(substitute(stmt, {second.var: var}) for stmt in second.body)
-    return replace(first, body=(*first.body, *body), clauses=joined_clauses(first, second))
 
 
 def placed(

@@ -60,7 +60,6 @@ from appyc.analysis.dependences.fusion_legality import (
     EqualExtents,
     alone,
     left_behind,
-    one_loop,
     placed,
     why_not_joined,
 )
@@ -69,7 +68,7 @@ from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.errors import Loc
 from appyc.ir.nodes import Alloc, Expr, For, Function, If, Stmt, Symbol, While
 from appyc.ir.visit import walk
-from appyc.passes.checks.check_parallel import rounds_differently
+from appyc.passes.loop_ops.fuse import fuse, why_not_fuse
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import FusionGroup, PassContext
 
@@ -287,14 +286,10 @@ class _Fusion:
             return reason
         if not self.ctx.options.on_gpu and not self.ctx.options.exact and ends_lanes(one, two):
             return "its functions are computed in lanes, which a loop inside would end"
-        both = one_loop(one, two)
-        if not is_free(both, self.ctx.trials):
-            return "an iteration of the second needs other iterations of the first"
-        if self.ctx.options.exact and rounds_differently(
-            Legality.of(alone(both), self.ctx.trials).judge(both)
-        ):
-            return "with exact=True its sums keep their order"
-        loop = one_loop(first, second)
+        reason = why_not_fuse(one, two, self.ctx.trials, exact=self.ctx.options.exact)
+        if reason is not None:
+            return reason
+        loop = fuse(first, second)
         loop = replace(loop, body=self.block(loop.body))
         if not is_producer and _perfect_depth(loop) < max(_perfect_depth(first), _perfect_depth(second)):
             return "the loops inside them do not go together"
