@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from appyc.c_gen.c_file import CModule
+from appyc.options import Options
+
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -25,6 +28,32 @@ def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         )  # on a busy machine, too, it is compiled code that is tested
         patch.setenv("APPYC_PROGRESS", "0")
         patch.setenv("APPYC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture
+def kept_builds() -> Iterator[None]:
+    """Kernels' libraries are kept between runs, by their text, the compiler and its flags."""
+    from appyc.compiler import build as builder
+    from appyc.runtime import toolchain
+    from appyc.runtime.cache import Cache
+    from appyc.runtime.fingerprint import digest
+    from tests.e2e.shared import BUILT
+
+    make, kept = builder.build, Cache(BUILT)
+
+    def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path:
+        flags = toolchain.flags(options, masked=module.masked)
+        key = digest("kept", module.text, toolchain.compiler_id(), *flags)
+        found = kept.lookup(key)
+        if found is None:
+            found = kept.store(key, {"kernel.so": make(module, folder, options, cache).read_bytes()}, {})
+        built = folder / "kernel.so"
+        built.write_bytes(found.path("kernel.so").read_bytes())
+        return built
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builder, "build", build)
         yield
 
 

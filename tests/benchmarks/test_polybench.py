@@ -13,6 +13,8 @@ from benchmarks.polybench.kernel import DATASETS, FORMS, Arguments, Kernel, rela
 from benchmarks.polybench.measure import copied
 from benchmarks.polybench.suite import KERNELS
 
+pytestmark = pytest.mark.usefixtures("kept_builds")
+
 TARGETS = ("python", "cpu")
 DATA = ("polybench", "random")
 

@@ -16,6 +16,8 @@ from appyc.ir.machine_model import ENOUGH, FEWEST, Machine
 from appyc.runtime import blas
 from appyc.runtime.machine_rates import using
 
+pytestmark = pytest.mark.usefixtures("kept_builds")
+
 RNG = np.random.default_rng(3)
 TYPES = (np.float32, np.float64, np.complex64, np.complex128)
 
