@@ -26,7 +26,7 @@ def program_of(fn: Callable[..., Any], *args: Any, checked: bool = False) -> Tri
     names = list(inspect.signature(fn).parameters)
     loc = Loc(__file__, 1)
     types = {name: typeof(arg, name, loc) for name, arg in zip(names, args, strict=True)}
-    analysed = analyse(fn, read_source(fn), types, {}, Options())
+    analysed = analyse(fn, read_source(fn), types, {}, Options(target="interpret"))
     function = analysed.plain if checked else analysed.function
     return generate(lower_to_gpu(function, analysed.context), Options())
 
