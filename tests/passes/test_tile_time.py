@@ -275,6 +275,17 @@ def measured(steps, a, b):
             a[i] = b[i]
 
 
+def one_element(steps, a, b):
+    """Nests with no index of a loop, and with no access at all."""
+    s = 0.0
+    for _ in range(steps):
+        for _ in range(steps):
+            a[-1] = 1.0
+            a[0] = 0.5
+            s = s + (0.5 + b[0])
+    b[1] = s
+
+
 def element_by_element(steps, a, b):
     """Nothing depends on a neighbour."""
     for _ in range(steps):
@@ -282,7 +293,7 @@ def element_by_element(steps, a, b):
             a[i] = a[i] * 0.5 + b[i]
 
 
-@pytest.mark.parametrize("fn", [far_rows, both_ends, shrinking, measured, element_by_element])
+@pytest.mark.parametrize("fn", [far_rows, both_ends, shrinking, measured, one_element, element_by_element])
 def test_other_loops_stay(fn):
     program, context = tiled(fn, 3, *grids(9))
     assert not is_tiled(context), print_function(program)

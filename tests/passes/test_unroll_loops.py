@@ -90,6 +90,19 @@ def test_under_a_condition_and_never():
 # ---------------------------------------------------------------- refusals
 
 
+def never_assigned(a, b):
+    for i in range(a.shape[0]):
+        for _ in range(0):
+            last = a[i]
+    for i in range(0 * a.shape[0]):
+        b[i] = last
+
+
+def test_a_loop_that_never_runs_keeps_the_scalars_that_it_assigns():
+    a, b = np.ones(3), np.zeros(3)
+    run_printed(simple(never_assigned, a, b), a, b)
+
+
 def left_early(a, b):
     for i in range(a.shape[0]):
         for k in range(3):

@@ -167,7 +167,9 @@ def _accesses(nest: Stmt) -> Iterator[tuple[Symbol, tuple[Expr, ...], bool]]:
 def _line(
     nest: Stmt, accesses: list[tuple[Symbol, tuple[Expr, ...], bool]], axis: int, fixed: frozenset[Symbol]
 ) -> Line | None:
-    """None where the indices are not all one coordinate plus a constant."""
+    """None where the indices are not all one coordinate plus a constant, or there are none."""
+    if not accesses:
+        return None
     parts = [apart(index[axis]) for _, index, _ in accesses]
     base = parts[0][0]
     if any(other != base for other, _ in parts):

@@ -31,7 +31,7 @@ from appyc.ir.nodes import (
     Symbol,
     While,
 )
-from appyc.ir.visit import loops_of, map_blocks, map_loops, statements, walk
+from appyc.ir.visit import loops_of, map_blocks, map_loops, scalars_written, statements, walk
 from appyc.passes.loop_ops.unroll import trips_of, written_out
 from appyc.passes.pass_context import PassContext
 
@@ -82,6 +82,8 @@ def _size(body: tuple[Stmt, ...]) -> int:
 def _may_be_written_out(loop: For) -> bool:
     values = trips_of(loop)
     small = values is not None and len(values) <= MOST_TRIPS
+    if not values and scalars_written(loop.body):
+        return False  # without the assignments, later reads would be of undefined scalars
     return small and not any(isinstance(n, Alloc) for n in statements(loop.body))
 
 
