@@ -25,7 +25,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.polybench $(KERNELS) --dataset $(DATASET) --target cpu --json build/polybench-cpu.json
 
 test: lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not gpu and not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout 300 --timeout-method thread -m "not gpu and not slow"
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
