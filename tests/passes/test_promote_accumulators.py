@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from appyc.ir.nodes import For, Function, LoopMode, Reduction, Store
+from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.promote_accumulators import promote_accumulators
@@ -45,6 +48,16 @@ def test_simd_loop_gets_a_reduction():
     assert loop.mode is LoopMode.SIMD
     assert [r.op for r in loop.reductions] == ["+"]
     assert isinstance(loop.reductions[0], Reduction)
+
+
+def test_scalar_is_private_to_the_parallel_loop_outside():
+    p = Program()
+    c, a, n, i, k = p.array("c", 1), p.array("a", 2), p.integer("n"), p.index("i"), p.index("k")
+    inner = for_(k, 0, n, [update(c, [i], "+", load(a, k, i))])
+    out = promoted(p.function(replace(for_(i, 0, n, [inner]), mode=LoopMode.PARALLEL)))
+    outer = loops_of(out)[0]
+    assert len(outer.private) == 1
+    check(out, "promote_accumulators")
 
 
 def test_element_is_not_touched_where_the_loop_does_not_run():

@@ -14,10 +14,12 @@ to the array. An update that is atomic or conditional (under an `if`, in an inne
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from appyc.analysis.accesses.elements import FixedElement, fixed_elements
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import For, Function, LoopMode, Stmt
-from appyc.ir.visit import map_loops
+from appyc.ir.nodes import For, Function, LoopMode, Stmt, Symbol
+from appyc.ir.visit import map_loops, scalars_written
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.element_scalars import Held, held_in_scalars
 
@@ -25,16 +27,21 @@ from appyc.passes.storage.element_scalars import Held, held_in_scalars
 def promote_accumulators(fn: Function, ctx: PassContext) -> Function:
     """The function with accumulators in scalars, in loops that are not parallel."""
     names = NameSupply.after(fn)
+    made: set[Symbol] = set()
 
     def rule(loop: For) -> Stmt | tuple[Stmt, ...]:
+        if loop.mode is not LoopMode.SEQUENTIAL:
+            private = sorted(made & scalars_written(loop.body), key=str)
+            loop = replace(loop, private=(*loop.private, *private))
+        if loop.mode is LoopMode.PARALLEL:
+            return loop
         held = tuple(
             Held(e, names.fresh(f"{e.array.name}_element", e.array.dtype))
             for e in fixed_elements(loop)
             if _is_accumulated(e)
         )
-        if loop.mode is LoopMode.PARALLEL or not held:
-            return loop
-        return held_in_scalars(loop, held, guarded=True)
+        made.update(h.scalar for h in held)
+        return held_in_scalars(loop, held, guarded=True) if held else loop
 
     return map_loops(fn, rule)
 
