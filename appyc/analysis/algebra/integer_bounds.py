@@ -66,7 +66,7 @@ def limited(env: Env, bounds: Env) -> Env:
 
 
 def widened(old: Env, new: Env, carried: set[Symbol], rounds: int) -> Env:
-    """The new bounds, those that have moved taken to the next step, at last to the type's limits."""
+    """The old bounds, those that the new ones leave taken to the next step, at last to the type's limits."""
     out = {}
     for symbol, (low, high) in new.items():
         if symbol in carried:
@@ -75,10 +75,8 @@ def widened(old: Env, new: Env, carried: set[Symbol], rounds: int) -> Env:
                 continue
             least, greatest = limits(symbol.dtype)
             steps = _STEPS if rounds < ROUNDS else ()
-            if low < before[0]:
-                low = max((s for s in steps if s <= low), default=least)
-            if high > before[1]:
-                high = min((s for s in steps if s >= high), default=greatest)
+            low = before[0] if low >= before[0] else max((s for s in steps if s <= low), default=least)
+            high = before[1] if high <= before[1] else min((s for s in steps if s >= high), default=greatest)
             if (low, high) == (least, greatest):
                 continue
         out[symbol] = (low, high)
