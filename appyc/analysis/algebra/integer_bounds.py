@@ -6,6 +6,7 @@ from appyc.analysis.algebra.reachable import narrowed
 from appyc.ir.integers import Range, is_within, limits
 from appyc.ir.nodes import Expr, Symbol
 from appyc.ir.types import DType
+from appyc.ir.visit import symbols_of
 
 Env = dict[Symbol, Range]
 """Bounds by variable; one that is not in it may have any value of its type. Of an array those of its extents."""
@@ -84,5 +85,6 @@ def widened(old: Env, new: Env, carried: set[Symbol], rounds: int) -> Env:
 
 
 def where(cond: Expr, holds: bool, env: Env) -> Env | None:
-    found = narrowed(cond, holds, frozenset(env.items()))
-    return None if found is None else dict(found)
+    """What holds where a condition does, or fails; None where it never does."""
+    found = narrowed(cond, holds, frozenset((s, env[s]) for s in symbols_of(cond) if s in env))
+    return None if found is None else {**env, **dict(found)}

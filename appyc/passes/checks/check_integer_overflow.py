@@ -36,8 +36,8 @@ LONGEST = (0, 1 << 48)
 FEW = 8
 """Of so many parameters each gets a bound of its own."""
 
-WORK = 60
-"""How often each node of a function may be looked at, on average, to find bounds."""
+WORK, ALWAYS = 10, 8_000
+"""How often each node of a function may be looked at, on average, to find bounds; how many more in any function."""
 
 
 def trap_overflow(fn: Function, ctx: PassContext) -> Function:
@@ -91,7 +91,7 @@ class _Search:
     def __init__(self, fn: Function, leave: Fail | None) -> None:
         self.fn, self.leave = fn, leave
         self.longest = _extents(fn, LONGEST)
-        self.work = WORK * (sum(1 for _ in walk(fn.body)) + FEW)
+        self.work = WORK * sum(1 for _ in walk(fn.body)) + ALWAYS
         self.known: dict[Symbol, Range] = {}
         self.best = self._flow({})
 

@@ -52,8 +52,8 @@ call, so that closer ones would not pay: an operation that traps is better."""
 COUNTER_ROUNDS = 4
 """After so many rounds scalars whose bounds still grow are taken for no counters."""
 
-WORK = 60
-"""How often each statement may be looked at, on average."""
+WORK, ALWAYS = 10, 8_000
+"""How often each statement may be looked at, on average, and how many more in a function of any size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class IntegerFlow(IntegerOperations):
         super().__init__(fn)
         self.fn, self.known, self.leave, self.assumes = fn, dict(known), leave, assumes
         nodes = list(walk(fn.body))
-        self.most_work = WORK * (len(nodes) + 8)
+        self.most_work = WORK * len(nodes) + ALWAYS
         self.work = self.most_work
         self.heads: dict[int, Env] = {}
         self.bounded: dict[int, Env] = {}

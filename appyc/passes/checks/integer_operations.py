@@ -36,7 +36,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import GROWING
 from appyc.ir.types import DType
-from appyc.ir.visit import map_children, scalars_read, walk
+from appyc.ir.visit import children, map_children, scalars_read, walk
 from appyc.passes.node_builders import integer
 
 N = TypeVar("N", bound=Node)
@@ -59,6 +59,18 @@ class Counter:
         return low - drift, high + drift
 
 
+def _growing(fn: Function) -> frozenset[int]:
+    """The nodes of a function that are or contain operations on Python ints, by `id`."""
+    found: set[int] = set()
+    for node in reversed(list(walk(fn))):  # parts before what they are parts of
+        is_one = isinstance(node, Binary | Unary) and (
+            node.python or (isinstance(node, Binary) and node.trap)
+        )
+        if is_one or any(id(part) in found for part in children(node)):
+            found.add(id(node))
+    return frozenset(found)
+
+
 class IntegerOperations:
     """Marks expressions of a function one by one.
 
@@ -67,6 +79,7 @@ class IntegerOperations:
     """
 
     def __init__(self, fn: Function) -> None:
+        self.growing = _growing(fn)
         self.counters = _counters(fn)
         self.trips: list[int] = []
         self.memo: dict[int, Range] = {}
@@ -83,6 +96,8 @@ class IntegerOperations:
     def expr(self, e: Expr, env: Env, *, ring: bool = False, counts: Range | None = None) -> Expr:
         """The expression with its operations marked. ring: only its last bits are used, which are right if it wraps.
         counts: it adds to a counter that stays within these bounds."""
+        if id(e) not in self.growing:
+            return e
         match e:
             case Binary(op="&" | "%" as op, lhs=lhs, rhs=rhs) if e.dtype is DType.INT64 and (
                 _cuts(op, rhs) or (op == "&" and _cuts(op, lhs))
