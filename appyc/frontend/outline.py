@@ -411,10 +411,9 @@ def _located(stmt: ast.stmt, work: _Work) -> ast.stmt:
 
 
 def _part(work: _Work, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -> Part:
-    source = work.source
     inside = [n for n in ast.walk(node) if isinstance(n, ast.stmt)]
     here = {s: pragmas[o] for s in inside if (o := work.copies.get(s, s)) in pragmas}
-    return Part(node.name, source.file, source.lines, source.first_line, source.indent, node, here)
+    return work.source.part(node, here)
 
 
 def _has_loop(stmt: ast.stmt) -> bool:

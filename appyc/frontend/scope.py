@@ -419,6 +419,8 @@ class Scope:
 
     def _store(self, name: str, old: Binding | None, value: Value, loc: Loc) -> Binding:
         match value:
+            case Number(expr=Const()) if name in self.source.constants:
+                return value
             case Number():
                 if isinstance(old, Slot) and old.type == value.type:
                     symbol = old.symbol
@@ -435,12 +437,17 @@ class Scope:
             case TupleValue():
                 olds = old.items if isinstance(old, TupleSlots) else ()
                 # Items are read before any is written: `a, b` may be bound to `(b, a)`.
+                is_constant = name in self.source.constants
                 items = [
-                    replace(v, expr=self.temp(name, v.expr)) if isinstance(v, Number) else v
+                    v
+                    if not isinstance(v, Number) or (is_constant and isinstance(v.expr, Const))
+                    else replace(v, expr=self.temp(name, v.expr))
                     for v in value.items
                 ]
                 slots = [
-                    self._store(f"{name}_{k}", olds[k] if k < len(olds) else None, v, loc)
+                    v
+                    if is_constant and isinstance(v, Number) and isinstance(v.expr, Const)
+                    else self._store(f"{name}_{k}", olds[k] if k < len(olds) else None, v, loc)
                     for k, v in enumerate(items)
                 ]
                 return TupleSlots(tuple(slots), names=value.names)

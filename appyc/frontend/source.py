@@ -13,10 +13,11 @@ import linecache
 import sys
 import tokenize
 import zlib
-from ast import AST, FunctionDef
+from ast import AST, FunctionDef, stmt
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -110,6 +111,25 @@ class Source:
         at = number - self.first_line
         return self.lines[at] if 0 <= at < len(self.lines) else ""
 
+    @property
+    def trusted(self) -> bool:
+        """Whether indices of single elements are in bounds and not negative, integers have at most 64 bits, and
+        divisions by zero are NumPy's: nothing is tested."""
+        return False
+
+    @property
+    def constants(self) -> frozenset[str]:
+        """Names that stand for a constant where they are bound to one."""
+        return frozenset()
+
+    def part(self, tree: FunctionDef, pragmas: Mapping[stmt, Pragma]) -> Part:
+        """The source of a function that consists of statements of this one."""
+        return Part(tree.name, self.file, self.lines, self.first_line, self.indent, tree, pragmas)
+
+    def of_callee(self, fn: FunctionType) -> Source:
+        """The source of a function that this one calls."""
+        return read_source(capture(fn))
+
     def _mismatch(self) -> UnsupportedError:
         return UnsupportedError(
             f"the source of {self.name!r} does not match its code",
@@ -131,6 +151,52 @@ class Part(Source):
     @property
     def ast(self) -> FunctionDef:
         return self.tree
+
+
+@dataclass(frozen=True)
+class LibraryText(Part):
+    """The source of a function of appyc's own, inlined at a call: all of it has the location of that call."""
+
+    at: Loc
+    is_trusted: bool
+
+    @property
+    def trusted(self) -> bool:
+        return self.is_trusted
+
+    @property
+    def constants(self) -> frozenset[str]:
+        return _bound_once(self.tree)
+
+    def loc(self, node: AST) -> Loc:
+        return self.at
+
+    def part(self, tree: FunctionDef, pragmas: Mapping[stmt, Pragma]) -> Part:
+        return replace(self, name=tree.name, tree=tree)
+
+    def of_callee(self, fn: FunctionType) -> Source:
+        return library_text(fn, self.at, trusted=self.is_trusted)
+
+
+@cache
+def _bound_once(function: FunctionDef) -> frozenset[str]:
+    """The names that a function binds in one statement only."""
+    bound = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    times = Counter([*bound, *(a.arg for a in parameters_of(function))])
+    return frozenset(name for name, count in times.items() if count == 1)
+
+
+@cache
+def _parsed(fn: FunctionType) -> Source:
+    return read_source(capture(fn))
+
+
+def library_text(fn: FunctionType, at: Loc, *, trusted: bool) -> LibraryText:
+    """The text of a function of appyc's own, as inlined at a call; it is parsed once."""
+    source = _parsed(fn)
+    return LibraryText(
+        source.name, source.file, source.lines, source.first_line, source.indent, source.ast, {}, at, trusted
+    )
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from appyc.frontend.arrays.tensors import (
     kept,
     materialise,
     permuted,
+    pinned,
 )
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
@@ -156,6 +157,8 @@ def _indexed(
                 if isinstance(owner, ArrayRef):
                     indices[old] = checked_position(scope, part, extent, loc)
                     checked = True
+                elif scope.source.trusted:
+                    indices[old] = pinned(scope, "at", cast(part.expr, DType.INT64))
                 else:
                     indices[old] = tested_position(scope, part, extent, loc)
             case Tensor():

@@ -229,6 +229,12 @@ def _apply(op: str, a: Number, b: Number, t: NumberType, loc: Loc, *, trap: bool
     return Number(Binary(op, lhs, rhs, trap, t == PY_INT, loc=loc), t.python)
 
 
+def untrapped(a: Number) -> Number:
+    """The result of an operation of which nothing is tested."""
+    e = a.expr
+    return replace(a, expr=replace(e, trap=False, python=False)) if isinstance(e, Binary) else a
+
+
 def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:
     t = _known(promote(a.type, b.type), op, a, b, loc)
     if t == PY_BOOL:

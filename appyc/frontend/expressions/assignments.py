@@ -232,7 +232,12 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
         stored = replace(stored, expr=scope.temp("value", stored.expr))
     scope.block.extend(block)
     require_fit(scope, stored, ref.symbol.dtype, loc)
-    scope.emit(Store(ref.symbol, ref.index, converted(stored, ref, loc), loc=loc))
+    scope.emit(_element_store(scope, ref, stored, loc))
+
+
+def _element_store(scope: Scope, ref: ArrayRef, value: Number, loc: Loc) -> Store:
+    checked = not (scope.source.trusted and ref.symbol in scope.memory.made)
+    return Store(ref.symbol, ref.index, converted(value, ref, loc), checked=checked, loc=loc)
 
 
 def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: Value, loc: Loc) -> None:
@@ -331,7 +336,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
     if ref.symbol.dtype.is_integer and out.type.dtype.is_float and symbol == "/":
         # NumPy scalars divide to a float, which the element's store then truncates.
         out = Number(cast(out.expr, ref.symbol.dtype), python=False)
-    scope.emit(Store(ref.symbol, ref.index, converted(out, ref, loc), loc=loc))
+    scope.emit(_element_store(scope, ref, out, loc))
 
 
 def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> Value:

@@ -42,7 +42,7 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
         case ArrayRef() | Tensor():
             return _array_attribute(scope, owner, name, loc)
         case Number():
-            return _number_attribute(owner, name, loc)
+            return _number_attribute(scope, owner, name, loc)
         case DictValue():
             raise UnsupportedError(f"the attribute {name!r} of a dict cannot be compiled", loc,
                                    hints=("d[key] can",))  # fmt: skip
@@ -100,13 +100,18 @@ def _array_attribute(scope: Scope, owner: ArrayRef | Tensor, name: str, loc: Loc
             )  # fmt: skip
 
 
-def _number_attribute(owner: Number, name: str, loc: Loc) -> Value:
+def _number_attribute(scope: Scope, owner: Number, name: str, loc: Loc) -> Value:
+    has_dtype = not owner.python or scope.source.trusted
     match name:
         case "real":
             return real_part(owner, loc)
         case "imag":
             return imaginary_part(owner, loc)
-        case "dtype" if not owner.python:
+        case "dtype" if has_dtype:
             return Opaque(owner.type.dtype.numpy)
+        case "shape" if has_dtype:
+            return TupleValue(())
+        case "ndim" | "size" if has_dtype:
+            return arithmetic.python_number(int(name == "size"), loc)
         case _:
             raise UnsupportedError(f"{describe(owner)} has no attribute {name!r} that can be compiled", loc)

@@ -22,12 +22,11 @@ from appyc.frontend.expressions.lists import list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library import generator_calls
 from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays
-from appyc.frontend.library.composed_functions import ALL_FUNCTIONS
 from appyc.frontend.library.distributions import Primitive, Stored
 from appyc.frontend.library.generator_state import kind_of
 from appyc.frontend.library.host_calls import BUILTINS, is_library_function
 from appyc.frontend.library.made_generators import lower_maker
-from appyc.frontend.library.scalar_functions import as_dtype, number_method
+from appyc.frontend.library.scalar_functions import FUNCTIONS, as_dtype, number_method
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.generators import MadeMethod
@@ -87,7 +86,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     with _answered_by_library(loc):
         if (of_arrays := lower_array_call(scope, callee.obj, node, loc)) is not None:
             return of_arrays
-    entry = ALL_FUNCTIONS.get(_hashable(callee.obj))
+    entry = FUNCTIONS.get(_hashable(callee.obj))
     if entry is not None:
         with _answered_by_library(loc) if is_library_function(callee.obj) else nullcontext():
             return _from_table(scope, node, callee.obj, entry, loc)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from types import FunctionType
 from typing import TypeGuard
 
@@ -16,7 +16,7 @@ from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Recursive, Scope
-from appyc.frontend.source import Source, capture, read_source
+from appyc.frontend.source import LibraryText, Source, library_text
 from appyc.frontend.types.values import Opaque, TupleValue, Value
 
 MAX_CALL_DEPTH = 40
@@ -34,14 +34,29 @@ def inline(
         if name not in arguments:
             arguments[name] = scope.names.constant(parameter.default, None, loc)
     names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
-    with _called(fn.__name__, loc):
-        return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
+    with nullcontext() if isinstance(scope.source, LibraryText) else _called(fn.__name__, loc):
+        source = scope.source.of_callee(fn)
+        return _body(scope, source, names, fn.__code__, arguments, loc, {}, fn.__name__)
 
 
-def inlined(scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc) -> Value:
+def inlined(
+    scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc, *, trusted: bool = False
+) -> Value:
     """Inlines a function of appyc's own, given values for all its parameters."""
     names = Names(fn, scope.names.environment, AccessPath((("own", fn.__qualname__),)))
-    return _body(scope, read_source(capture(fn)), names, fn.__code__, arguments, loc, {}, fn.__name__)
+    return _body(
+        scope, library_text(fn, loc, trusted=trusted), names, fn.__code__, arguments, loc, {}, fn.__name__
+    )
+
+
+def called_with(scope: Scope, fn: FunctionType | LocalFunction, values: Sequence[Value], loc: Loc) -> Value:
+    """The value of a function of library text for these arguments."""
+    if isinstance(fn, FunctionType):
+        return inlined(
+            scope, fn, dict(zip(inspect.signature(fn).parameters, values, strict=True)), loc, trusted=True
+        )
+    arguments = fn.defaults | dict(zip(fn.signature.parameters, values, strict=False))
+    return _body(scope, fn.source, fn.home.names, fn.key, arguments, loc, fn.captured(loc), fn.tree.name)
 
 
 def is_named_tuple(kind: object) -> TypeGuard[type]:

@@ -31,11 +31,7 @@ class LocalFunction:
 
     @property
     def source(self) -> Part:
-        around = self.home.source
-        return Part(
-            self.tree.name, around.file, around.lines, around.first_line, around.indent, self.tree,
-            self.home.pragmas,
-        )  # fmt: skip
+        return self.home.source.part(self.tree, self.home.pragmas)
 
     @property
     def key(self) -> object:

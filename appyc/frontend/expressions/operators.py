@@ -57,7 +57,8 @@ def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) 
         refuse_unfit(scope, (a, b), loc)
     if symbol == "**":
         refuse_negative_powers(scope, a, b, loc)
-    return arithmetic.binary(symbol, a, b, loc)
+    out = arithmetic.binary(symbol, a, b, loc)
+    return arithmetic.untrapped(out) if scope.source.trusted else out
 
 
 def _repeated(items: Value, times: Value) -> TupleValue | None:

@@ -103,7 +103,8 @@ def _array_item(scope: Scope, owner: ArrayRef | Tensor, index: ast.expr, loc: Lo
         return slices.subscript(scope, owner, items, loc)
     ref = element(scope, owner, index, items, loc)
     if ref.ndim == 0:
-        return Number(Load(ref.symbol, ref.index, loc=loc), python=False)
+        checked = not scope.source.trusted or bool(owner.index)
+        return Number(Load(ref.symbol, ref.index, checked=checked, loc=loc), python=False)
     return ref
 
 

@@ -16,9 +16,8 @@ import numpy as np
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.array_creation import allocate
 from appyc.frontend.arrays.reshaping import ravelled
-from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise
-from appyc.frontend.expressions import arithmetic
-from appyc.frontend.expressions.arithmetic import const, integer
+from appyc.frontend.arrays.tensors import as_tensor
+from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.array_reductions import Along, operation, reduce_array, reduced_axes
 from appyc.frontend.library.axis_arguments import (
@@ -32,7 +31,7 @@ from appyc.frontend.library.axis_arguments import (
     one_axis,
 )
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import ArrayRef, Number, Tensor, Value
+from appyc.frontend.types.values import ArrayRef, Tensor, Value
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, Load, Logical, Stmt, Store, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
@@ -171,67 +170,6 @@ def _ufunc_reduce(name: str) -> Maker:
     return make
 
 
-# ---------------------------------------------------------------- neighbours
-
-
-def _diff(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensor = as_tensor(scope, given["a"], loc)
-    if not tensor.ndim:
-        raise TypeInferenceError("diff requires input that is at least one dimensional", loc)
-    (times,) = integers(given.get("n"), loc, "n") or (1,)
-    if times < 0:
-        raise TypeInferenceError(f"order must be non-negative but got {times}", loc)
-    (axis,) = reduced_axes(tensor, (one_axis(given, loc, -1) or 0,), loc)
-    for _ in range(times):
-        low, high = _neighbours(tensor, axis, loc)
-        tensor = as_tensor(scope, elementwise(scope, [high, low], lambda n: _difference(n, loc), loc), loc)
-    return as_value(tensor)
-
-
-def _difference(numbers: list[Number], loc: Loc) -> Number:
-    high, low = numbers
-    if high.type.dtype is DType.BOOL:
-        return arithmetic.compare("!=", high, low, loc)
-    return arithmetic.binary("-", high, low, loc)
-
-
-def _neighbours(tensor: Tensor, axis: int, loc: Loc) -> tuple[Tensor, Tensor]:
-    """All but the last along an axis, and all but the first."""
-    one = integer(1, loc)
-    shorter = Binary("max", Binary("-", tensor.extents[axis], one, loc=loc), integer(0, loc), loc=loc)
-    extents = tuple(shorter if k == axis else n for k, n in enumerate(tensor.extents))
-    following = Binary("+", Var(tensor.axes[axis], loc=loc), one, loc=loc)
-    high = substitute(tensor.element, {tensor.axes[axis]: following})
-    return Tensor(tensor.axes, extents, tensor.element), Tensor(tensor.axes, extents, high)
-
-
-def _trapezoid(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.trapezoid: the area under the lines between points."""
-    tensor = as_tensor(scope, given["y"], loc)
-    (axis,) = reduced_axes(tensor, (one_axis(given, loc, -1) or 0,), loc)
-    low, high = _neighbours(tensor, axis, loc)
-    width: Value = given.get("dx", Number(const(1.0, DType.FLOAT64, loc), python=True))
-    if not is_none(given.get("x")):
-        x = as_tensor(scope, given["x"], loc)
-        if x.ndim != 1:
-            raise UnsupportedError("np.trapezoid with coordinates of several axes is not compiled", loc,
-                                   hints=("pass the coordinates as a vector",))  # fmt: skip
-        ends = _neighbours(x, 0, loc)
-        gaps = as_tensor(
-            scope, elementwise(scope, [ends[1], ends[0]], lambda n: _difference(n, loc), loc), loc
-        )
-        behind = [scope.supply.fresh("i", DType.INT64) for _ in range(tensor.ndim - 1 - axis)]
-        ones = [integer(1, loc) for _ in behind]
-        width = Tensor((*gaps.axes, *behind), (*gaps.extents, *ones), gaps.element)
-
-    def area(n: list[Number]) -> Number:
-        both = arithmetic.binary("*", n[0], arithmetic.binary("+", n[1], n[2], loc), loc)
-        return arithmetic.binary("/", both, Number(const(2.0, DType.FLOAT64, loc), python=True), loc)
-
-    areas = elementwise(scope, [width, high, low], area, loc)
-    return reduce_array(scope, "sum", areas, Along((axis,)), None, loc)
-
-
 _RUNNING = ("a", "axis", "dtype", "out")
 
 METHODS: dict[str, Entry] = {
@@ -241,7 +179,6 @@ METHODS: dict[str, Entry] = {
 
 FUNCTIONS: dict[object, Entry] = {
     np.cumsum: METHODS["cumsum"], np.cumprod: METHODS["cumprod"],
-    np.diff: (("a", "n", "axis"), _diff), np.trapezoid: (("y", "x", "dx", "axis"), _trapezoid),
     **{ufunc.accumulate: (_RUNNING, _running(name, default=0)) for ufunc, name in _UFUNCS.items()},
     **{
         ufunc.reduce: (("a", "axis", "dtype", "out", "keepdims"), _ufunc_reduce(name))

@@ -9,22 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise, kept, product
-from appyc.frontend.expressions import arithmetic
-from appyc.frontend.expressions.arithmetic import cast, const, integer
+from appyc.frontend.arrays.tensors import as_tensor, kept, product
+from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.library.array_reductions import (
     Along,
     combined,
-    extreme,
     reduce_array,
     reduced_axes,
     test_not_empty,
 )
-from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, along, given_dtype
+from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, along
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Number, Tensor, Value
-from appyc.ir.nodes import Binary, Compare, Expr, Load, Select, Symbol, Unary, Var
-from appyc.ir.types import DType
+from appyc.frontend.types.values import Tensor, Value
+from appyc.ir.nodes import Binary, Compare, Expr, Load, Select, Symbol, Var
 from appyc.ir.visit import substitute
 
 
@@ -74,79 +71,11 @@ def _is_nan(element: Expr, loc: Loc) -> Expr:
     return Compare("!=", element, element, loc=loc)
 
 
-# ---------------------------------------------------------------- without NaN
-
-
-def _without_nan(name: str) -> Maker:
-    """np.nansum and its kin."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        tensor = as_tensor(scope, given["a"], loc)
-        dtype, over = given_dtype(given.get("dtype"), loc), along(given, loc)
-        kind = tensor.element.dtype
-        if not (kind.is_float or kind.is_complex):
-            return reduce_array(scope, name, as_value(tensor), over, dtype, loc)
-        if not isinstance(tensor.element, Load):
-            tensor = _stored(scope, tensor, loc)
-        if name in ("min", "max"):
-            return _extreme_without_nan(scope, name, tensor, over, loc)
-        neutral = cast(const(1 if name == "prod" else 0, DType.INT64, loc), kind)
-        numbers = _replaced(tensor, neutral, loc)
-        total = reduce_array(scope, "sum" if name == "mean" else name, numbers, over, dtype, loc)
-        if name != "mean":
-            return total
-        is_number = Unary("~", _is_nan(tensor.element, loc), loc=loc)
-        counted = Tensor(tensor.axes, tensor.extents, cast(is_number, DType.INT64))
-        count = reduce_array(scope, "sum", counted, over, None, loc)
-        return elementwise(scope, [total, count], lambda n: _quotient(n, loc), loc)
-
-    return make
-
-
-def _quotient(numbers: list[Number], loc: Loc) -> Number:
-    total, count = numbers
-    return Number(Binary("/", total.expr, cast(count.expr, total.type.dtype), loc=loc), python=False)
-
-
-def _replaced(tensor: Tensor, neutral: Expr, loc: Loc) -> Tensor:
-    element = Select(_is_nan(tensor.element, loc), neutral, tensor.element, loc=loc)
-    return Tensor(tensor.axes, tensor.extents, element)
-
-
-def _extreme_without_nan(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Value:
-    """NaN where there is nothing else."""
-    if tensor.element.dtype.is_complex:
-        raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
-    kind = tensor.element.dtype
-    numbers = _replaced(tensor, extreme(name, kind, loc), loc)
-    best = reduce_array(scope, name, numbers, over, None, loc)
-    nowhere = Tensor(tensor.axes, tensor.extents, _is_nan(tensor.element, loc))
-    alone = reduce_array(scope, "all", nowhere, over, None, loc)
-    nan = const(float("nan"), kind, loc)
-    return elementwise(
-        scope, [alone, best], lambda n: Number(Select(n[0].expr, nan, n[1].expr, loc=loc), False), loc
-    )
-
-
-def _spread(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.ptp: from the smallest to the largest."""
-    tensor = as_tensor(scope, given["a"], loc)
-    over = along(given, loc)
-    ends = [reduce_array(scope, name, tensor, over, None, loc) for name in ("max", "min")]
-    return elementwise(scope, ends, lambda n: arithmetic.binary("-", n[0], n[1], loc), loc)
-
-
 _ARGUMENTS = ("a", "axis", "out", "keepdims")
-_NAN = ("a", "axis", "dtype", "out", "keepdims")
 
 METHODS: dict[str, Entry] = {
     "argmin": (_ARGUMENTS, _first_extreme("min")),
     "argmax": (_ARGUMENTS, _first_extreme("max")),
 }
 
-FUNCTIONS: dict[object, Entry] = {
-    np.argmin: METHODS["argmin"], np.argmax: METHODS["argmax"], np.ptp: (_ARGUMENTS, _spread),
-    np.nansum: (_NAN, _without_nan("sum")), np.nanprod: (_NAN, _without_nan("prod")),
-    np.nanmean: (_NAN, _without_nan("mean")),
-    np.nanmin: (_ARGUMENTS, _without_nan("min")), np.nanmax: (_ARGUMENTS, _without_nan("max")),
-}  # fmt: skip
+FUNCTIONS: dict[object, Entry] = {np.argmin: METHODS["argmin"], np.argmax: METHODS["argmax"]}

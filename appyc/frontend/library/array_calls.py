@@ -12,7 +12,7 @@ from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import concatenated, ravelled, repeated, reshaped, rolled, stacked
 from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, with_axis
-from appyc.frontend.arrays.where_arguments import given_mask, reduce_where
+from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put, reduce_where
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
@@ -22,11 +22,10 @@ from appyc.frontend.library import (
     arg_extremes,
     array_tables,
     counting,
-    histograms,
     linear_algebra,
-    searching,
     selecting,
     sorting,
+    texts,
 )
 from appyc.frontend.library.accumulations import given_back
 from appyc.frontend.library.array_reductions import reduce_array, variance
@@ -42,7 +41,6 @@ from appyc.frontend.library.axis_arguments import (
     refuse,
     several,
 )
-from appyc.frontend.library.composed_functions import MORE_FUNCTIONS
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.values import (
@@ -59,11 +57,13 @@ from appyc.frontend.types.values import (
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
+from appyc.library import FUNCTIONS as TEXTS
+from appyc.library import primitives
 
 
 def works_on_arrays(obj: object) -> bool:
     """Whether a function of numbers works element by element on arrays, as NumPy's do."""
-    return isinstance(obj, np.ufunc) or obj in _ELEMENTWISE or obj in MORE_FUNCTIONS
+    return isinstance(obj, np.ufunc) or obj in _ELEMENTWISE
 
 
 _ELEMENTWISE = (np.where, np.clip, np.real, np.imag, np.angle, np.conjugate, abs, pow, divmod)
@@ -74,9 +74,16 @@ def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Val
     if obj is np.where and len(node.args) == 1:
         obj = np.nonzero
     try:
-        entry = _FUNCTIONS.get(obj)
+        entry, text = _FUNCTIONS.get(obj), TEXTS.get(obj)
     except TypeError:
         return None
+    if text is not None:
+        destination, node = given_destination(obj, node, range(text.elements, text.elements + 1))
+        entry = texts.entry_of(text)
+        found = entry[1](scope, _bound(scope, node, entry[0], [], loc), loc)
+        if destination.out is None and destination.where is None:
+            return found
+        return put(scope, destination, [found], lambda numbers: numbers[0], loc, "a result")
     if entry is None:
         return None
     parameters, make = entry
@@ -88,7 +95,7 @@ def lower_array_method(
     scope: Scope, owner: ArrayRef | Tensor | Masked, name: str, node: ast.Call, loc: Loc
 ) -> Value:
     """The value of a method of an array."""
-    entry = _METHODS.get(name)
+    entry = _METHODS.get(name) or texts.method(name)
     if entry is None:
         raise UnsupportedError(
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
@@ -398,7 +405,6 @@ _TRUTH = ("a", "axis", "out", "keepdims", "where")
 _METHODS: dict[str, Entry] = {
     **arg_extremes.METHODS,
     **accumulations.METHODS,
-    **searching.METHODS,
     **selecting.METHODS,
     **array_tables.METHODS,
     "sum": (_REDUCED, _reduction("sum")),
@@ -423,9 +429,10 @@ _METHODS: dict[str, Entry] = {
 }
 
 _FUNCTIONS: dict[object, Entry] = {
-    **arg_extremes.FUNCTIONS, **accumulations.FUNCTIONS, **searching.FUNCTIONS, **selecting.FUNCTIONS,
-    **counting.FUNCTIONS, **histograms.FUNCTIONS, **array_tables.FUNCTIONS,
+    **arg_extremes.FUNCTIONS, **accumulations.FUNCTIONS, **selecting.FUNCTIONS,
+    **counting.FUNCTIONS, **array_tables.FUNCTIONS,
     **sorting.FUNCTIONS,
+    primitives.each: (("function", "*arrays"), texts.each), primitives.refuse: (("message",), texts.refuse),
     np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
     np.min: _METHODS["min"], np.max: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
     np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],

@@ -10,11 +10,11 @@ from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.arrays.tensors import as_tensor, as_value, element_type, elementwise, is_array
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import binary, extremum, nearest, python_number, select
-from appyc.frontend.library import comparing, composed_functions, einsum, scalar_functions
+from appyc.frontend.library import comparing, einsum, scalar_functions
 from appyc.frontend.library.array_reductions import Along, reduce_array
 from appyc.frontend.library.axis_arguments import Arguments, Entry
-from appyc.frontend.library.composed_functions import Maker
 from appyc.frontend.library.linear_algebra import matmul
+from appyc.frontend.library.scalar_functions import Maker
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_fit
@@ -118,14 +118,11 @@ def _elementwise(make: Maker, *names: str) -> Entry:
     return names, method
 
 
-_CLOSE = ("a", "b", "rtol", "atol", "equal_nan")
-
 METHODS: dict[str, Entry] = {
     "diagonal": (("a", "offset", "axis1", "axis2"), rearranging.diagonal),
     "trace": (("a", "offset", "axis1", "axis2"), _trace),
     "squeeze": (("a", "axis"), rearranging.squeeze),
     "clip": (("a", "a_min", "a_max"), _clip),
-    "round": _elementwise(composed_functions.MORE_FUNCTIONS[np.round][1], "a", "decimals"),
     "conj": _elementwise(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
     "conjugate": _elementwise(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
 }
@@ -154,16 +151,10 @@ FUNCTIONS: dict[object, Entry] = {
     np.indices: (("dimensions",), grids.indices),
     np.ix_: (("*args",), grids.ix_), np.diag_indices: (("n", "ndim"), grids.diag_indices),
     np.tri: (("N", "M", "k"), rearranging.tri),
-    np.isclose: (_CLOSE, comparing.isclose), np.allclose: (_CLOSE, comparing.allclose),
-    np.array_equal: (("a1", "a2"), comparing.array_equal),
-    np.nan_to_num: (("x", "copy", "nan", "posinf", "neginf"), comparing.nan_to_num),
-    np.linalg.norm: (("x", "ord", "axis", "keepdims"), comparing.norm),
-    np.average: (("a", "axis", "weights", "returned", "keepdims"), comparing.average),
     np.copyto: (("dst", "src"), comparing.copyto),
     np.select: (("condlist", "choicelist", "default"), _select),
     sum: (("iterable", "start"), _python_sum),
     np.array: (("object", "dtype"), comparing.array),
     np.asarray: (("object", "dtype"), comparing.asarray),
     np.ascontiguousarray: (("object", "dtype"), comparing.asarray),
-    np.round: METHODS["round"], np.around: METHODS["round"],
 }  # fmt: skip

@@ -11,12 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.frontend.library.distributions import Primitive
-
-
-def high_product(a, b):
-    """The upper 64 bits of the product of two uint64."""
-    return np.uint64(int(a) * int(b) >> 64)
-
+from appyc.library.primitives import high_product
 
 next_word = Primitive("next_word")
 """64 bits."""

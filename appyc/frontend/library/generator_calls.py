@@ -27,7 +27,6 @@ from appyc.frontend.library.generator_state import (
     part_of,
 )
 from appyc.frontend.library.made_generators import (
-    located,
     lower_bits_method,
     next_of,
     of_text,
@@ -81,7 +80,7 @@ def lower_method(scope: Scope, node: ast.Call, owner: Opaque, name: str, loc: Lo
     if fn is None or owner.root is None:
         raise LibraryCallError(f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
                                hints=("call it before the loop",))  # fmt: skip
-    with or_library(node, loc), located(scope, loc):
+    with or_library(node, loc):
         return _drawn(scope, node, owner, fn, name, loc)
 
 
@@ -91,8 +90,7 @@ def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc
     if not bits.draws:
         return lower_bits_method(scope, node, bits, name, loc)
     try:
-        with located(scope, loc):
-            return _drawn(scope, node, Opaque(bits), getattr(distributions, f"{NUMPY}_{name}"), name, loc)
+        return _drawn(scope, node, Opaque(bits), getattr(distributions, f"{NUMPY}_{name}"), name, loc)
     except (CompileError, AttributeError) as error:
         what = f": {error.summary}" if isinstance(error, CompileError) else ""
         raise LibraryCallError(

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from types import FunctionType
 
@@ -22,32 +21,15 @@ from appyc.errors import LibraryCallError, Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, inlined
-from appyc.frontend.library import bit_generators, distributions
+from appyc.frontend.library import bit_generators
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.generators import MadeGenerator, made
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value, describe
-from appyc.ir.nodes import Assign, Expr, Node, Symbol, Var
+from appyc.ir.nodes import Assign, Expr, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite
 
 _U64 = DType.UINT64
-
-
-@contextmanager
-def located(scope: Scope, loc: Loc) -> Iterator[None]:
-    """Statements lowered inside have the location of the program's call, which errors name."""
-
-    def rule(node: Node) -> Node:
-        return (
-            replace(node, loc=loc)
-            if node.loc.file in (distributions.__file__, bit_generators.__file__)
-            else node
-        )
-
-    before = len(scope.block)
-    yield
-    scope.block[before:] = [rewrite(stmt, rule) for stmt in scope.block[before:]]
 
 
 _MAKERS: dict[object, str] = {
@@ -72,8 +54,7 @@ def lower_maker(scope: Scope, node: ast.Call, callee: object, loc: Loc) -> Value
         return Opaque(replace(one, draws=True)) if one is not None else None
     if len(given) == 0:
         raise _refused("no seed", loc)
-    with located(scope, loc):
-        bits = _philox(scope, given, loc) if kind == "philox" else _pcg64(scope, *given.values(), loc=loc)
+    bits = _philox(scope, given, loc) if kind == "philox" else _pcg64(scope, *given.values(), loc=loc)
     return Opaque(replace(bits, draws=kind == "default"))
 
 
@@ -83,10 +64,9 @@ def lower_bits_method(scope: Scope, node: ast.Call, bits: MadeGenerator, name: s
         raise LibraryCallError(f"the method {name!r} of a bit generator that a loop makes cannot be compiled", loc,
                                hints=("jumped of a Philox can",))  # fmt: skip
     values = expressions.lower_operands(scope, node.args) or [arithmetic.python_number(1, loc)]
-    with located(scope, loc):
-        jumps = _word(scope, values[0], "checked_jumps", loc)
-        changing = TupleValue(_numbers(bits.changing, loc))
-        counter = _inlined(scope, "philox_jumped", [changing, jumps], loc)
+    jumps = _word(scope, values[0], "checked_jumps", loc)
+    changing = TupleValue(_numbers(bits.changing, loc))
+    counter = _inlined(scope, "philox_jumped", [changing, jumps], loc)
     return Opaque(_new(scope, "philox", _variables(bits.fixed, loc), _counting(counter, loc), loc))
 
 

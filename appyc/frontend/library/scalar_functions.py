@@ -31,6 +31,7 @@ from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.intrinsics import INTRINSICS
 from appyc.ir.nodes import Binary, Const, Expr, Intrinsic, Logical, Unary
 from appyc.ir.types import DType
+from appyc.library import primitives
 
 Maker: TypeAlias = Callable[[list[Number], Loc], Number]
 
@@ -137,14 +138,9 @@ def _binary(op: str) -> Maker:
     def make(args: list[Number], loc: Loc) -> Number:
         a, b = args
         out = arithmetic.binary(op, a, _strong(b) if a.python else b, loc)
-        return _untrapped(_strong(out))
+        return arithmetic.untrapped(_strong(out))
 
     return make
-
-
-def _untrapped(a: Number) -> Number:
-    e = a.expr
-    return Number(Binary(e.op, e.lhs, e.rhs, loc=e.loc), a.python) if isinstance(e, Binary) and e.trap else a
 
 
 def _compare(op: str) -> Maker:
@@ -227,7 +223,7 @@ def _reciprocal(args: list[Number], loc: Loc) -> Number:
         raise TypeInferenceError(
             "np.reciprocal of an integer is integer division", loc, hints=("write 1.0 / x",)
         )
-    return _untrapped(_strong(arithmetic.binary("/", python_number(1, loc), _strong(a), loc)))
+    return arithmetic.untrapped(_strong(arithmetic.binary("/", python_number(1, loc), _strong(a), loc)))
 
 
 def _sign(args: list[Number], loc: Loc) -> Number:
@@ -254,12 +250,8 @@ def _math_scaled(factor: float) -> Maker:
     )
 
 
-def _fmod(args: list[Number], loc: Loc) -> Number:
-    if all(a.type.dtype.kind in "biu" for a in args):
-        raise UnsupportedError(
-            "np.fmod of integers is not compiled", loc, hints=("use %, which rounds down",)
-        )
-    return _intrinsic("fmod", python=False)(args, loc)
+def _high_product(args: list[Number], loc: Loc) -> Number:
+    return Number(Intrinsic("mulhi", tuple(a.expr for a in args), DType.UINT64, loc=loc), python=False)
 
 
 def _rounding(name: str) -> Maker:
@@ -386,7 +378,8 @@ def _table() -> dict[object, tuple[range, Maker]]:
         np.maximum: (two, _extremum("maximum")),
         np.fmin: (two, _ignoring_nan("fmin")),
         np.fmax: (two, _ignoring_nan("fmax")),
-        np.fmod: (two, _fmod),
+        primitives.rest_of_floats: (two, _intrinsic("fmod", python=False)),
+        primitives.high_product: (two, _high_product),
         np.where: (three, _where),
         np.clip: (three, _clip),
         np.sign: (one, _sign),

@@ -1,0 +1,27 @@
+"""What library text has beside NumPy: the front end lowers these itself."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def each(function, *arrays):
+    """`function` of the elements at each index of arrays, which are broadcast."""
+    return np.vectorize(function)(*arrays)
+
+
+def rest_of_floats(x, y):
+    """np.fmod of floats."""
+    return np.fmod(x, y)
+
+
+def high_product(a, b):
+    """The upper 64 bits of the product of two uint64."""
+    return np.uint64(int(a) * int(b) >> 64)
+
+
+def refuse(message):
+    """Leaves the call to the library, which may raise what it raises."""
+    raise NotImplementedError(message)

@@ -1,0 +1,58 @@
+"""Binary search in sorted vectors: np.searchsorted, np.digitize.
+
+The index is a sum of powers of two, the largest first: a step is taken where it ends at or before an element that
+is still less. All values take the same number of steps, so that the search runs in lanes.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from appyc.library.primitives import each, refuse
+from appyc.library.table import of
+
+
+def precedes(x, y):
+    """Whether x comes before y in NumPy's order, in which NaN is last."""
+    return x < y or (np.isnan(y) and not np.isnan(x))
+
+
+def places(a, v, side, rises):
+    """The number of elements of a sorted vector, or one that falls, before each value, or not behind it."""
+    n = len(a)
+    rounds, top = 0, 1
+    while top <= n:
+        rounds, top = rounds + 1, 2 * top
+
+    def place(x):
+        at, step = 0, top // 2
+        for _ in range(rounds):
+            if at + step <= n:
+                element = a[at + step - 1 if rises else n - at - step]
+                if precedes(element, x) if side == "left" else not precedes(x, element):
+                    at += step
+            step //= 2
+        return at if rises else n - at
+
+    return each(place, v)
+
+
+@of(np.searchsorted, method="searchsorted")
+def searchsorted(a: np.ndarray, v: np.ndarray, side="left", sorter=None):
+    """The number of elements of a sorted vector before each value; with side="right", not behind it."""
+    if side not in ("left", "right") or a.ndim != 1 or a.dtype.kind == "c":
+        refuse("np.searchsorted of this is not compiled")
+    return places(a if sorter is None else a[sorter], v, side, True)
+
+
+@of(np.digitize)
+def digitize(x: np.ndarray, bins: np.ndarray, right=False):
+    """The number of the bin that each value is in; the bins' edges rise or fall."""
+    if bins.ndim != 1 or bins.dtype.kind == "c":
+        refuse("np.digitize of this is not compiled")
+    rises = np.all(bins[:-1] <= bins[1:])
+    if not rises and not np.all(bins[:-1] >= bins[1:]):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    return places(bins, x, "left" if right else "right", rises)
