@@ -55,10 +55,10 @@ def norm(x: np.ndarray, ord=None, axis=None, keepdims=False):
     """The Euclidean length of all elements, or of vectors along axes; of vectors, the norms 0, 1, 2 and inf too."""
     values = x if x.dtype.kind in ("f", "c") else x.astype(np.float64)
     is_vector = x.ndim == 1 if axis is None else not isinstance(axis, tuple)
-    if ord is None or (ord == 2 and is_vector) or (ord == "fro" and not is_vector):
+    if ord is None or (ord == 2 and is_vector) or (isinstance(ord, str) and ord == "fro" and not is_vector):
         squares = values.real**2 + values.imag**2 if x.dtype.kind == "c" else values * values
         return np.sqrt(np.sum(squares, axis, keepdims=keepdims))
-    if not is_vector:
+    if not is_vector or isinstance(ord, str):
         refuse("this norm is not compiled")
     if ord == np.inf:
         return np.max(np.abs(values), axis, keepdims=keepdims)
