@@ -197,6 +197,10 @@ def _rebuild(kind: type[CompileError], state: dict[str, object]) -> CompileError
     return error
 
 
+WIDEST = 160
+"""Characters of a source line that are shown; of a longer line, those around the column."""
+
+
 def snippet(loc: Loc, label: str = "") -> list[str]:
     """The arrow line, the source line and the caret line for one location."""
     gutter = " " * len(str(loc.line))
@@ -204,10 +208,14 @@ def snippet(loc: Loc, label: str = "") -> list[str]:
     text = loc.source_line()
     if text is None:
         return lines
-    width = max(1, (loc.end_col or loc.col + 1) - loc.col)
-    width = max(1, min(width, len(text) - loc.col))
+    col = loc.col
+    width = (loc.end_col or col + 1) - col
+    if len(text) > WIDEST:
+        start = min(max(0, col - WIDEST // 2), len(text) - WIDEST)
+        text, col = "..." * (start > 0) + text[start : start + WIDEST], col - start + 3 * (start > 0)
+    width = max(1, min(width, len(text) - col))
     # Tabs are kept, so that the caret stands under its character whatever the tab width is.
-    lead = "".join("\t" if c == "\t" else " " for c in text[: loc.col])
+    lead = "".join("\t" if c == "\t" else " " for c in text[:col])
     caret = f"{gutter} | {lead}{'^' * width}"
     return [*lines, f"{gutter} |", f"{loc.line} | {text}", f"{caret} {label}".rstrip()]
 

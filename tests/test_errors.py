@@ -1664,8 +1664,21 @@ def test_what_is_nested_too_deeply_says_where(tmp_path):
     with pytest.raises(appyc.UnsupportedError, match="nested too deeply") as raised:
         module.f(np.ones(3))
     assert raised.value.loc.line == 8
+    assert max(map(len, str(raised.value).splitlines())) < 200
     module = run(program.replace("strict=True, ", ""), tmp_path)
     assert module.f(np.ones(3)) == 1400.0
+
+
+def test_of_a_long_line_the_part_with_the_column_is_shown(tmp_path):
+    many = "1.0, " * 100
+    program = f"@appyc.jit(strict=True, cache=False)\ndef f(a):\n    return [{many}a @ undefined, {many}]\n"
+    module = run(program, tmp_path)
+    with pytest.raises(appyc.CompileError) as raised:
+        module.f(np.ones(3))
+    line, caret = str(raised.value).splitlines()[3:5]
+    at = caret.index("^")
+    assert line[at : at + len("undefined")] == "undefined"
+    assert len(line) < 200
 
 
 def axis_that_is_not_there(a, k):
