@@ -129,6 +129,7 @@ ANALYSE: tuple[Pass, ...] = (
     substitute_induction,  # before bounds: an index that is a counter becomes a closed form of the loop variables
     peel_wrap_around,  # after it: an induction variable is no wrap-around variable
     check_bounds,  # before all reordering: only accesses that cannot raise may move
+    dead_code_elimination,  # after it: what was read for its check only is dead
     apply_transforms,  # after check_bounds: what may raise keeps its order; before other passes change the nests
     unroll_loops,  # after checks are hoisted, once for all iterations; before all passes that transform loops
     dead_store_elimination,  # after check_bounds: a store that may raise is not dead; before fusion, to save it work

@@ -27,6 +27,9 @@ class ValueMethods(Array):
         """The values, in a NumPy array of their own."""
         return self.computed().copy("K")
 
+    to_numpy = numpy
+    """The name that pandas and Polars have for it, and that other libraries ask for."""
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """For other libraries: a read-only view, through which later changes are seen."""
         found = self.computed()

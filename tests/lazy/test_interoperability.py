@@ -200,6 +200,8 @@ def test_conversions_to_numpy(pair) -> None:
     with pytest.raises(ValueError, match="copy"):
         numpy.asarray(ours, numpy.float32, copy=False)
     assert numpy.array_equal(numpy.asarray(ours, copy=False), values)
+    assert type(ours.to_numpy()) is numpy.ndarray
+    assert numpy.array_equal(ours.to_numpy(), values)
     assert numpy.array_equal(numpy.frombuffer(bytes(ours)).reshape(40, 3), ours.numpy())
 
 

@@ -171,6 +171,16 @@ def combined_into_elements(a, at, values):
     np.multiply.at(a, at, 2)
 
 
+@PROGRAMS.on(ints(4, lo=0, dtype=np.uint8), np.array([1, 1, 3]), -1)
+@PROGRAMS.on(ints(4, lo=0, dtype=np.uint8), np.array([], int), 300)  # unlike a[at] += 300, which raises
+@PROGRAMS.on(ints(4, dtype=np.int16), np.array([0]), 70000)
+def combined_with_wide_ints(a, at, k):
+    np.add.at(a, at, k)
+    np.subtract.at(a, at, k)
+    np.bitwise_xor.at(a, at, k)
+    np.multiply.at(a, at, k)
+
+
 @PROGRAMS.on(floats(4, 5), np.array([1, 1, 3]), np.array([0, 0, 2]), floats(3))
 @PROGRAMS.on(ints(4, 5), np.array([1, 1, 3]), np.array([0, 0, 2]), ints(3))
 def combined_into_a_grid(a, rows, columns, values):

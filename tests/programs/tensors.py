@@ -24,6 +24,31 @@ def three_point(a, b):
     b[1:-1] = (a[:-2] + a[1:-1] + a[2:]) / 3.0
 
 
+@PROGRAMS.on(floats(4), floats(3), 2)
+@PROGRAMS.on(floats(1), floats(3), 2)
+@PROGRAMS.on(floats(0), floats(3), 3)  # raises IndexError, though nothing is assigned
+@PROGRAMS.on(floats(1), floats(3), -4)  # raises IndexError
+def element_for_a_slice(b, a, k):
+    b[1:] = a[k]
+
+
+@PROGRAMS.on(floats(3), floats(3), 2)
+@PROGRAMS.on(floats(0), floats(3), 2)
+@PROGRAMS.on(floats(0), floats(3), 3)  # raises IndexError
+def element_beside_a_slice(b, a, k):
+    s = (b * a[k]).sum()
+    b += a[k] - 1.0
+    return s, b[1:] * a[k]
+
+
+@PROGRAMS.on(floats(4, 3), floats(4, 3), np.array([0, 2, 1, 2]))
+@PROGRAMS.on(floats(4, 1), floats(4, 3), np.array([0, 2, 1, 3]))  # raises IndexError
+@PROGRAMS.on(floats(0, 1), floats(4, 3), np.array([0, 2, 1, 3]))
+def elements_for_rows(b, a, at):
+    for i in range(len(b)):
+        b[i, 1:] = a[i, at[i]]
+
+
 @PROGRAMS.on(floats(8), 2, 5)
 @PROGRAMS.on(floats(8), -3, 100)
 @PROGRAMS.on(floats(8), 5, 2)

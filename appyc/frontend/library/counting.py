@@ -7,6 +7,7 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import slices
 from appyc.frontend.arrays.tensors import element_type
+from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker
 from appyc.frontend.scope import Scope
@@ -44,6 +45,8 @@ def _at(op: str) -> Maker:
                 f"a Python number that elements of {kind} may not hold", loc,
                 hints=(f"convert it: np.{kind}(...)",),
             )  # fmt: skip
+        if python and isinstance(value, Number) and value.either is None and kind.is_integer:
+            value = Number(cast(value.expr, kind), python=False)  # as NumPy has it, wrapped
         assign(scope, target, value, loc, op=op)
         return Opaque(None)
 

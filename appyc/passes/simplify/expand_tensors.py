@@ -52,8 +52,10 @@ from appyc.ir.nodes import (
     Function,
     If,
     Load,
+    Logical,
     Node,
     Reduce,
+    Select,
     Stmt,
     Store,
     Symbol,
@@ -61,7 +63,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import map_blocks, rename, scalars_read, substitute, walk
+from appyc.ir.visit import children, map_blocks, rename, scalars_read, substitute, walk
 from appyc.passes.node_builders import combine, integer, shifted
 from appyc.passes.pass_context import PassContext
 
@@ -134,7 +136,7 @@ class _Expansion:
             body.append(Assign(total, value, loc=loc))
         else:
             body.append(Update(total, (), expr.op, value, loc=loc))
-        out += _nest(axes, extents, tuple(body), expr)
+        out += self._nest(axes, extents, tuple(body), expr)
         return Var(total, loc=loc)
 
     # ------------------------------------------------------------ statements
@@ -192,7 +194,30 @@ class _Expansion:
             body.append(Assign(stmt.position, shifted(Var(stmt.position, loc=loc), 1), loc=loc))
         if stmt.where is not None:
             body = [If(stmt.where, tuple(body), loc=loc)]
-        out += _nest(list(stmt.axes), list(stmt.extents), tuple(body), stmt)
+        out += self._nest(list(stmt.axes), list(stmt.extents), tuple(body), stmt)
+
+    def _nest(
+        self, axes: list[Symbol], extents: list[Expr], body: tuple[Stmt, ...], node: ForAll | Reduce
+    ) -> tuple[Stmt, ...]:
+        """Loops over the axes, the first outermost; an axis of length 1 needs none.
+
+        Elements that are the same for all iterations are read in front of them too: NumPy tests their indices, even
+        where there is no iteration.
+        """
+        zero = integer(0, node.loc)
+        asked = node.clauses or (Clauses("auto", loc=node.loc),) * len(axes)
+        for axis, extent, clauses in zip(reversed(axes), reversed(extents), reversed(asked), strict=True):
+            if isinstance(extent, Const) and extent.value == 1:
+                body = tuple(substitute(stmt, {axis: zero}) for stmt in body)
+                continue
+            says_nothing = clauses.request == "auto" and not clauses.block
+            said = None if says_nothing else clauses
+            body = (For(axis, zero, extent, 1, body, clauses=said, implied=True, loc=node.loc),)
+        if all(isinstance(extent, Const) and extent.value for extent in extents):
+            return body
+        found = [load for load in _always_read(node.value) if not scalars_read(load) & set(node.axes)]
+        tests = (Assign(self.names.fresh("tested", load.dtype), load, loc=load.loc) for load in found)
+        return (*tests, *body)
 
     def _may_change(self, expr: Expr, stmt: ForAll) -> bool:
         """Whether the expression may read an element that an earlier iteration of the statement wrote."""
@@ -217,17 +242,14 @@ def _is_inside_reduction(node: Load, value: Expr) -> bool:
     return any(isinstance(n, Reduce) and any(m is node for m in walk(n)) for n in walk(value))
 
 
-def _nest(
-    axes: list[Symbol], extents: list[Expr], body: tuple[Stmt, ...], node: ForAll | Reduce
-) -> tuple[Stmt, ...]:
-    """Loops over the axes, the first outermost; an axis of length 1 needs none."""
-    zero = integer(0, node.loc)
-    asked = node.clauses or (Clauses("auto", loc=node.loc),) * len(axes)
-    for axis, extent, clauses in zip(reversed(axes), reversed(extents), reversed(asked), strict=True):
-        if isinstance(extent, Const) and extent.value == 1:
-            body = tuple(substitute(stmt, {axis: zero}) for stmt in body)
-            continue
-        says_nothing = clauses.request == "auto" and not clauses.block
-        said = None if says_nothing else clauses
-        body = (For(axis, zero, extent, 1, body, clauses=said, implied=True, loc=node.loc),)
-    return body
+def _always_read(expr: Node) -> list[Load]:
+    """The checked loads that each evaluation of the expression executes."""
+    match expr:
+        case Load(checked=True):
+            return [expr]
+        case Select(cond=first) | Logical(lhs=first):
+            return _always_read(first)
+        case Reduce():
+            return []
+        case _:
+            return [load for child in children(expr) for load in _always_read(child)]
