@@ -14,10 +14,10 @@ from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import held
 from appyc.frontend.control import returns
-from appyc.frontend.control.joined_returns import with_joined_returns
 from appyc.frontend.control.peeling import refuse_stores_before
 from appyc.frontend.control.phi_storage import arrays_of
 from appyc.frontend.control.statements import lower_block, lower_statement
+from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
@@ -27,8 +27,8 @@ from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
 from appyc.frontend.library.comparing import array_of
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Facts, Lowering, NoValue, Recursive, Restart, Scope
-from appyc.frontend.source import Source, parameters_of
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.source import Source
+from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -116,7 +116,7 @@ def lower_function(
 
 
 def _source(source: Source, facts: Facts) -> Source:
-    return (with_joined_returns(source) or source) if facts.joins_returns else source
+    return with_joined_returns(source) if facts.joins_returns else source
 
 
 def _lower(

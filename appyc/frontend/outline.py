@@ -33,10 +33,10 @@ from appyc.frontend.access import closure_cells
 from appyc.frontend.library.host_calls import compiled_callee, named_value, taken_apart
 from appyc.frontend.pragmas.pragma_nodes import DimsPragma, LoopPragma, Pragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
-from appyc.frontend.source import Part, Source, parameters_of
+from appyc.frontend.source import Part, Source
 from appyc.frontend.syntax.array_names import ArrayNames
 from appyc.frontend.syntax.liveness import live_before, names_assigned, names_captured, surely_assigned
-from appyc.frontend.syntax.tree import statements_in
+from appyc.frontend.syntax.tree import parameters_of, statements_in
 from appyc.frontend.syntax.trip_counts import iterations
 from appyc.ir.names import unused
 

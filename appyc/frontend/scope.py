@@ -23,12 +23,12 @@ from appyc.frontend.expressions.callee_facts import Callees
 from appyc.frontend.pragmas.axis_requests import AxisRequests
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
-from appyc.frontend.source import Source, parameters_of
+from appyc.frontend.source import Source
 from appyc.frontend.syntax.dict_names import own_dicts
 from appyc.frontend.syntax.list_names import list_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.read_lists import read_lists
-from appyc.frontend.syntax.tree import loops_with_own_names, names_indexed
+from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
 from appyc.frontend.types.numbers import Either, NumberType
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -107,7 +107,7 @@ class Facts:
     parted: set[Loc] = field(default_factory=set)
     """`if`s whose arms give a name conflicting types, so that the statements behind them are duplicated into both."""
     joins_returns: bool = False
-    """Whether returns of different arrays must be unified to one (`frontend/control/joined_returns.py`)."""
+    """Whether returns of different arrays must be unified to one (`frontend/desugar/joined_returns.py`)."""
 
     def part(self, meeting: Conflict | Either) -> bool:
         """Records the peeling or tail duplication that separates paths of conflicting types; False if neither can.
@@ -484,20 +484,3 @@ def _maybe(binding: Binding) -> bool:
 def constant_truth(expr: Expr) -> bool | None:
     """The value of a condition if it is known at compile time, else None."""
     return bool(expr.value) if isinstance(expr, Const) else None
-
-
-def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that are local to a function: its parameters and the names that its statements bind."""
-    out = {a.arg for a in parameters_of(function)}
-    stack: list[ast.AST] = list(function.body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-            out.add(node.id)
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            out |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            out.add(node.name)
-        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            stack.extend(ast.iter_child_nodes(node))
-    return frozenset(out)

@@ -188,9 +188,8 @@ class _Loops:
             return None
         name = f"module_lines_{loop.lineno}_{loop.end_lineno}"
         node = region_definition(name, sorted(inputs), sorted(outputs), [loop])
-        text = self.whole
         here = {s: p for s in ast.walk(loop) if isinstance(s, ast.stmt) and (p := self.pragmas.get(s))}
-        self.regions.append(Part(name, text.file, text.lines, text.first_line, 0, node, here))
+        self.regions.append(self.whole.part(node, here))
         number = ast.Constant(len(self.regions) - 1)
         table = ast.Attribute(ast.Name(SCOPE, ast.Load()), "regions", ast.Load())
         callee = ast.Subscript(table, number, ast.Load())

@@ -22,6 +22,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Protocol, cast
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.syntax.tree import parameters_of
 
 if TYPE_CHECKING:  # a warm start reads no pragmas
     from appyc.frontend.pragmas.pragma_nodes import Pragma
@@ -87,7 +88,7 @@ class Source:
                                    hints=("write it with def alone",))  # fmt: skip
         if not isinstance(node, FunctionDef) or node.name != self.name:
             raise self._mismatch()
-        from appyc.frontend.control.match_statements import without_matches  # noqa: PLC0415  (a warm start parses nothing)
+        from appyc.frontend.desugar.match_statements import without_matches  # noqa: PLC0415  (a warm start parses nothing)
 
         return without_matches(node)
 
@@ -209,13 +210,6 @@ class LambdaSource(Part):
     def text(self) -> str:
         """The unparsed expression, since the lambda's lines may contain other lambdas."""
         return ast.unparse(self.node)
-
-
-def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
-    """All parameters of a function, `*args` and `**kwargs` last."""
-    args = function.args
-    starred = (a for a in (args.vararg, args.kwarg) if a is not None)
-    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *starred]
 
 
 def parameter_location(snippet: Snippet, name: str) -> Loc:

@@ -24,6 +24,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, what_it_runs_over
+from appyc.frontend.desugar.comprehension_loops import Comprehension, appended
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope, constant_truth
@@ -43,7 +44,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, substitute
 
 
-def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
+def collected(scope: Scope, node: Comprehension) -> Value:
     """The items of a comprehension along one axis; a tuple of them where the iterable is a tuple."""
     with scope.collect() as block:
         found = _described(scope, node)
@@ -54,7 +55,7 @@ def collected(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
     return found
 
 
-def _described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
+def _described(scope: Scope, node: Comprehension) -> Value | None:
     """The items as a tensor expression, or as a tuple; None where they need a loop."""
     loc = scope.loc(node)
     first, *others = node.generators
@@ -88,7 +89,7 @@ def _described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | N
 
 def _one_by_one(
     scope: Scope,
-    node: ast.ListComp | ast.GeneratorExp,
+    node: Comprehension,
     generators: list[ast.comprehension],
     source: Value | Range,
 ) -> Iterator[Value | None]:
@@ -117,13 +118,13 @@ def _one_by_one(
                 yield _lowered(scope, node.elt)
 
 
-def is_described(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> bool:
+def is_described(scope: Scope, node: Comprehension) -> bool:
     """Whether the items are a tensor expression or a tuple, so that no loop is needed."""
     with scope.collect(), own_names(scope):
         return _described(scope, node) is not None
 
 
-def _rows(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
+def _rows(scope: Scope, node: Comprehension) -> Value | None:
     """Inner lists of equal length as rows: `[[f(i, j) for j in range(m)] for i in range(n)]`; None for others."""
     inner = node.elt
     if not isinstance(inner, ast.ListComp) or isinstance(inner.elt, ast.ListComp | ast.List):
@@ -151,32 +152,21 @@ def _rows(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value | None:
     return Tensor((row, column), (count, width), substitute(items.element, {items.axes[0]: index}))
 
 
-def _in_a_list(scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Value:
+def _in_a_list(scope: Scope, node: Comprehension) -> Value:
     """The items computed by a loop, in a list (`frontend/expressions/lists.py`)."""
-    loc = scope.loc(node)
     name = f"items_in_line_{node.lineno}_{node.col_offset}"  # the same in every round of lowering
+    scope.list_names |= {name}
+    return value_of_loops(scope, node, name, appended(node, name))
 
-    def placed(part: ast.AST) -> None:
-        for inner in ast.walk(part):
-            if isinstance(inner, ast.stmt | ast.expr) and not hasattr(inner, "lineno"):
-                ast.copy_location(inner, node)
 
-    read = ast.Name(name, ast.Load())
-    stmt: ast.stmt = ast.Expr(ast.Call(ast.Attribute(read, "append", ast.Load()), [node.elt], []))
-    for generator in reversed(node.generators):
-        for condition in reversed(generator.ifs):
-            stmt = ast.If(condition, [stmt], [])
-        stmt = ast.For(generator.target, generator.iter, [stmt], [])
-    new = ast.Assign([ast.Name(name, ast.Store())], ast.List([], ast.Load()))
-    placed(new)
-    placed(stmt)
+def value_of_loops(scope: Scope, node: Comprehension, name: str, loops: list[ast.stmt]) -> Value:
+    """The value that a name has behind the loops of a comprehension."""
     with own_names(scope):
         targets = (n for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
         scope.locals |= {name, *(n.id for n in targets)}
-        scope.list_names |= {name}
-        scope.lower_statement(new)
-        scope.lower_statement(stmt)
-        return scope.read(name, loc)
+        for stmt in loops:
+            scope.lower_statement(stmt)
+        return scope.read(name, scope.loc(node))
 
 
 @contextmanager
@@ -199,7 +189,7 @@ def _lowered(scope: Scope, item: ast.expr) -> Value:
 
 def _item(
     scope: Scope,
-    node: ast.ListComp | ast.GeneratorExp,
+    node: Comprehension,
     generator: ast.comprehension,
     value: Value,
     loc: Loc,

@@ -1,13 +1,4 @@
-"""`any`, `all` and `sum` of a generator, and `min` and `max` of a generator or a vector.
-
-    any(x > 2 for x in a)        found = False
-                         ->      for x in a:
-                                     if x > 2:
-                                         found = True
-                                         break
-
-`any` and `all` short-circuit, as in Python: no item behind the deciding one is computed.
-"""
+"""`any`, `all` and `sum` of a generator, and `min` and `max` of a generator or a vector."""
 
 from __future__ import annotations
 
@@ -16,7 +7,8 @@ import builtins
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
-from appyc.frontend.control.comprehensions import collected, is_described, own_names
+from appyc.frontend.control.comprehensions import collected, is_described, value_of_loops
+from appyc.frontend.desugar.comprehension_loops import searched, summed
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope
@@ -35,7 +27,8 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     if isinstance(argument, ast.ListComp):  # a list computes all of its items
         argument = None
     if isinstance(argument, ast.GeneratorExp):
-        return _searched(scope, argument, is_any, loc)
+        name = unused("found", scope.locals)
+        return value_of_loops(scope, argument, name, searched(argument, name, is_any))
     value = expressions.lower_expression(scope, argument) if argument is not None else None
     if not isinstance(value, TupleValue):
         name = "any" if is_any else "all"
@@ -48,31 +41,6 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     return out
 
 
-def _searched(scope: Scope, node: ast.GeneratorExp, is_any: bool, loc: Loc) -> Value:
-    name = unused("found", scope.locals)
-    test: ast.expr = node.elt if is_any else ast.copy_location(ast.UnaryOp(ast.Not(), node.elt), node.elt)
-    body = [_assigned(name, is_any, node), ast.copy_location(ast.Break(), node)]
-    block: ast.stmt = ast.copy_location(ast.If(test, body, []), node)
-    for number, generator in enumerate(reversed(node.generators)):
-        for condition in reversed(generator.ifs):
-            block = ast.copy_location(ast.If(condition, [block], []), node)
-        if number > 0:  # an outer loop is left where an inner one was
-            decided: ast.expr = ast.copy_location(ast.Name(name, ast.Load()), node)
-            if not is_any:
-                decided = ast.copy_location(ast.UnaryOp(ast.Not(), decided), node)
-            leave = ast.copy_location(ast.If(decided, [ast.copy_location(ast.Break(), node)], []), node)
-            body = [block, leave]
-        else:
-            body = [block]
-        block = ast.copy_location(ast.For(generator.target, generator.iter, body, []), node)
-    with own_names(scope):
-        targets = (n for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
-        scope.locals |= {name, *(n.id for n in targets)}
-        scope.lower_statement(_assigned(name, not is_any, node))
-        scope.lower_statement(block)
-        return scope.read(name, loc)
-
-
 def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     """Python's `sum` of a generator with several loops, as a loop nest with an accumulator; None for others."""
     match node:
@@ -83,27 +51,8 @@ def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     if len(argument.generators) == 1 or len(start) > 1 or is_described(scope, argument):
         return None
     name = unused("total", scope.locals)
-    sum_so_far = ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), argument.elt)
-    block: ast.stmt = ast.Assign([ast.Name(name, ast.Store())], sum_so_far)
-    for generator in reversed(argument.generators):
-        for condition in reversed(generator.ifs):
-            block = ast.If(condition, [block], [])
-        block = ast.For(generator.target, generator.iter, [block], [])
-    first = ast.Assign([ast.Name(name, ast.Store())], start[0] if start else ast.Constant(0))
-    for part in (*ast.walk(first), *ast.walk(block)):
-        if isinstance(part, ast.stmt | ast.expr) and not hasattr(part, "lineno"):
-            ast.copy_location(part, node)
-    with own_names(scope):
-        targets = (n for g in argument.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
-        scope.locals |= {name, *(n.id for n in targets)}
-        scope.lower_statement(first)
-        scope.lower_statement(block)
-        return scope.read(name, scope.loc(node))
-
-
-def _assigned(name: str, value: bool, at: ast.expr) -> ast.stmt:
-    target = ast.copy_location(ast.Name(name, ast.Store()), at)
-    return ast.copy_location(ast.Assign([target], ast.copy_location(ast.Constant(value), at)), at)
+    statements = summed(argument, name, start[0] if start else ast.Constant(0))
+    return value_of_loops(scope, argument, name, statements)
 
 
 def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> Value | None:

@@ -20,6 +20,7 @@ from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.scope import Env, LoopFrame, Scope
 from appyc.frontend.syntax.liveness import live_before
+from appyc.frontend.syntax.tree import may_return
 from appyc.frontend.types.numbers import Either
 from appyc.frontend.types.values import Binding, Conflict, DictSlots, Number, Slot, TupleSlots
 from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, If, Stmt, Unary, Var, While
@@ -165,11 +166,11 @@ class LoopBody:
         scope.emit(loop)
         if frame.broke is not None:
             not_left: Expr = Unary("~", Var(frame.broke, loc=self.loc), loc=self.loc)
-            if scope.returned is not None and returns.may_return(self.node):
+            if scope.returned is not None and may_return(self.node):
                 stays = Unary("~", Var(scope.returned, loc=self.loc), loc=self.loc)
                 not_left = Binary("&", not_left, stays, loc=self.loc)
             lower_branches(scope, not_left, self.node.orelse, [], self.loc)
-        if scope.loops and returns.may_return(self.node):
+        if scope.loops and may_return(self.node):
             leave = returns.leave_if_returned(scope, self.loc)
             if leave is not None:
                 end_path(scope, scope.loops[-1], self.loc, emit=False)

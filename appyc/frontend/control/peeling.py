@@ -24,12 +24,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from appyc.errors import LeftToPython, Loc, UnsupportedError
-from appyc.frontend.control import returns
 from appyc.frontend.control.branches import lower_arms
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.joins import merge_branches
 from appyc.frontend.scope import Env, Restart, Scope, constant_truth
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
+from appyc.frontend.syntax.tree import may_return
 from appyc.frontend.types.numbers import joined
 from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, dtype_of
 from appyc.ir.nodes import (
@@ -150,7 +150,7 @@ def _leave(scope: Scope, stmt: ast.stmt, then: Callable[[], None]) -> None:
 
 def _own_exits(stmt: ast.stmt) -> bool:
     """Whether the statement contains a return, or a break or continue of the enclosing loop."""
-    if isinstance(stmt, _JUMPS) or returns.may_return(stmt):
+    if isinstance(stmt, _JUMPS) or may_return(stmt):
         return True
     blocks = ("orelse",) if isinstance(stmt, ast.For | ast.While) else ("body", "orelse")
     return any(_own_exits(inner) for name in blocks for inner in getattr(stmt, name, ()))

@@ -23,7 +23,7 @@ from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.scope import Restart, Result, Scope
 from appyc.frontend.source import Part
 from appyc.frontend.syntax.list_names import is_new_list
-from appyc.frontend.syntax.tree import leaves_loop, statements_in
+from appyc.frontend.syntax.tree import leaves_loop, may_return
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type
 from appyc.frontend.types.values import (
@@ -50,13 +50,6 @@ from appyc.ir.visit import statements
 
 _NONE = -1
 """The number that stands for None among the arrays that a function's returns choose from."""
-
-
-def may_return(node: ast.stmt) -> bool:
-    """Whether the statement contains a return."""
-    return not isinstance(node, ast.FunctionDef) and any(
-        isinstance(s, ast.Return) for s in statements_in(node)
-    )
 
 
 def returns_early(function: ast.FunctionDef) -> bool:

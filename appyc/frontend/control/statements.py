@@ -25,7 +25,7 @@ from appyc.frontend.scope import NoValue, Scope, constant_truth
 from appyc.frontend.syntax.list_names import one_by_one
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
-from appyc.frontend.syntax.tree import statements_in
+from appyc.frontend.syntax.tree import may_return, statements_in
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor
 from appyc.ir.nodes import Expr, Fail, If, Likely, Unary, Var
 
@@ -70,7 +70,7 @@ def lower_block(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] |
         if exchange is not None:
             _in_each_arrangement(scope, exchange, node, rest, finish)
             return
-        if scope.live and rest and scope.returned is not None and returns.may_return(node):
+        if scope.live and rest and scope.returned is not None and may_return(node):
             _behind(scope, node, rest, finish)
             return
     if finish is not None and scope.live:
@@ -80,7 +80,7 @@ def lower_block(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] |
 
 def _behind(scope: Scope, node: ast.stmt, rest: list[ast.stmt], finish: Callable[[], None] | None) -> None:
     """Lowers the statements behind `node`, predicated on the has-returned flag if `node` may return."""
-    if not rest or scope.returned is None or not returns.may_return(node):
+    if not rest or scope.returned is None or not may_return(node):
         lower_block(scope, rest, finish)
         return
     loc = scope.loc(node)

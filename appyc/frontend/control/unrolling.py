@@ -5,7 +5,7 @@
             continue             ->     if 0 <= i + 1:
         s += a[i + d]                       s += a[i + 1]
 
-Statements that a `break` or `continue` skips are predicated (`control/unrolled_jumps.py`), and so are the
+Statements that a `break` or `continue` skips are predicated (`desugar/unrolled_jumps.py`), and so are the
 iterations after a return.
 
 Does not handle: more than MAX_UNROLLED items.
@@ -19,14 +19,13 @@ from collections.abc import Callable
 from functools import partial
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.control import returns
 from appyc.frontend.control.branches import lower_arms
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.loop_bodies import lower_statements, needed_in_loop
-from appyc.frontend.control.unrolled_jumps import Unrolled
+from appyc.frontend.desugar.unrolled_jumps import Unrolled
 from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.syntax.tree import statements_in
+from appyc.frontend.syntax.tree import may_return, statements_in
 from appyc.frontend.types.values import Number, TupleValue, Value
 from appyc.ir.nodes import Binary, Expr, Unary, Var
 
@@ -74,13 +73,15 @@ def unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
     if len(items.items) > MAX_UNROLLED:
         raise UnsupportedError(f"a loop over a tuple of {len(items.items)} is not compiled", scope.loc(node),
                                hints=("use an array",))  # fmt: skip
-    unrolled = Unrolled.of(scope, node)
-    lower_statements(scope, unrolled.before())
-    goes_on = unrolled.goes_on()
+    unrolled = Unrolled(node, scope.loc)
+    scope.locals |= unrolled.flags
+    for new, old in unrolled.replaced.items():
+        scope.names_behind[new] = scope.names_behind.get(old, scope.locals) | unrolled.flags
+    lower_statements(scope, unrolled.start)
 
     def iteration(value: Value) -> None:
         assign_to(scope, node.target, value, scope.loc(node.target))
-        lower_statements(scope, unrolled.iteration())
+        lower_statements(scope, unrolled.body)
 
     steps = [partial(iteration, value) for value in items.items]
     if node.orelse:
@@ -89,7 +90,7 @@ def unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
         if not scope.live:
             return
         if k:
-            _unless_left(scope, node, goes_on, step)
+            _unless_left(scope, node, unrolled.goes_on, step)
         else:
             step()
 
@@ -99,7 +100,7 @@ def _unless_left(scope: Scope, node: ast.For, goes_on: ast.expr | None, step: Ca
     loc = scope.loc(node)
     cond = lower_condition(scope, goes_on) if goes_on is not None else None
     # A return inside an enclosing loop has left that loop already.
-    if scope.returned is not None and returns.may_return(node) and not scope.loops:
+    if scope.returned is not None and may_return(node) and not scope.loops:
         stays: Expr = Unary("~", Var(scope.returned, loc=loc), loc=loc)
         cond = Binary("&", cond, stays, loc=loc) if cond is not None else stays
     known = constant_truth(cond) if cond is not None else True

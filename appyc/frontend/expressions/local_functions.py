@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.expressions import expressions
-from appyc.frontend.scope import Scope, assigned_names
+from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part, lambda_definition
 from appyc.frontend.syntax.liveness import names_read
+from appyc.frontend.syntax.tree import assigned_names
 from appyc.frontend.types.values import Opaque, Value
 
 

@@ -66,6 +66,13 @@ def statements_in(*roots: ast.stmt) -> Iterator[ast.stmt]:
             stack.extend(reversed(getattr(node, name, ())))
 
 
+def may_return(node: ast.stmt) -> bool:
+    """Whether the statement contains a return."""
+    return not isinstance(node, ast.FunctionDef) and any(
+        isinstance(s, ast.Return) for s in statements_in(node)
+    )
+
+
 def names_indexed(function: ast.FunctionDef) -> frozenset[str]:
     """The names that some subscript indexes with something that is no constant."""
     return frozenset(
@@ -119,3 +126,27 @@ def loops_with_own_names(root: ast.AST) -> frozenset[ast.For]:
     # A loop that binds its name again has no name of its own to read.
     read_outside = {name for name, binding in reads if again.issuperset(binding)}
     return frozenset(loop for loop, name in named.items() if name not in read_outside and loop not in again)
+
+
+def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
+    """All parameters of a function, `*args` and `**kwargs` last."""
+    args = function.args
+    starred = (a for a in (args.vararg, args.kwarg) if a is not None)
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *starred]
+
+
+def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
+    """The names that are local to a function: its parameters and the names that its statements bind."""
+    out = {a.arg for a in parameters_of(function)}
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            out.add(node.id)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            out |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            out.add(node.name)
+        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            stack.extend(ast.iter_child_nodes(node))
+    return frozenset(out)

@@ -1,4 +1,4 @@
-"""`match` statements as chains of `if`s: what they become, what stays, and that Python sees no difference."""
+"""Desugaring: what each rule makes of syntax, what it leaves, and that Python sees no difference."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.frontend.control.match_statements import without_matches
+from appyc.errors import Loc
+from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
+from appyc.frontend.desugar.joined_returns import with_joined_returns
+from appyc.frontend.desugar.match_statements import without_matches
+from appyc.frontend.desugar.unrolled_jumps import Unrolled
+from appyc.frontend.source import capture, read_source
 from tests.e2e.harness import run_everywhere
 
 
@@ -143,3 +148,111 @@ def test_what_stays_a_match_runs_in_python() -> None:
     run_everywhere(_steps, 20, 1)
     with pytest.raises(appyc.UnsupportedError, match="match statement with these patterns"):
         appyc.jit(strict=True, cache=False)(_steps)(20, 1)
+
+
+def _shown(*statements: ast.stmt) -> str:
+    """The statements as text; each node has a location."""
+    nodes = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.stmt | ast.expr))
+    assert all(hasattr(node, "lineno") for node in nodes)
+    return "\n".join(map(ast.unparse, statements))
+
+
+def _comprehension(text: str) -> ast.GeneratorExp:
+    node = ast.parse(f"({text})", mode="eval").body
+    assert isinstance(node, ast.GeneratorExp)
+    return node
+
+
+def _text(text: str) -> str:
+    return textwrap.dedent(text).strip()
+
+
+def test_comprehensions_become_loops() -> None:
+    node = _comprehension("x * y for x in a if x > 2 if x < 9 for y in b")
+    assert _shown(*appended(node, "items")) == _text("""
+        items = []
+        for x in a:
+            if x > 2:
+                if x < 9:
+                    for y in b:
+                        items.append(x * y)
+    """)
+    assert _shown(*summed(_comprehension("x for x in a"), "total", ast.Constant(0))) == _text("""
+        total = 0
+        for x in a:
+            total = total + x
+    """)
+
+
+def test_searches_end_with_the_item_that_decides() -> None:
+    assert _shown(*searched(_comprehension("x > y for x in a for y in b"), "found", is_any=False)) == _text("""
+        found = True
+        for x in a:
+            for y in b:
+                if not x > y:
+                    found = False
+                    break
+            if not found:
+                break
+    """)
+
+
+def test_jumps_of_unrolled_loops_become_branches() -> None:
+    loop = ast.parse(
+        _text("""
+        for d in t:
+            if d < 0:
+                continue
+            if d > 5:
+                if d > 7:
+                    break
+                s += 1
+            s += d
+    """)
+    ).body[0]
+    assert isinstance(loop, ast.For)
+    unrolled = Unrolled(loop, lambda _: Loc("here", 1))
+    assert unrolled.goes_on is not None
+    assert ast.unparse(unrolled.goes_on) == "not left_1_0"
+    assert _shown(*unrolled.start, *unrolled.body) == _text("""
+        left_1_0 = False
+        skipped_1_0 = False
+        if d < 0:
+            skipped_1_0 = True
+        else:
+            if d > 5:
+                if d > 7:
+                    left_1_0 = True
+                    skipped_1_0 = True
+                else:
+                    s += 1
+            if not skipped_1_0:
+                s += d
+    """)
+
+
+def _first_large(a, n):  # type: ignore[no-untyped-def]
+    for k in range(n):
+        if a[k] > 2.0:
+            return a * k
+    if n > 3:
+        return a[::-1]
+    raise ValueError("no result")
+
+
+def test_returns_are_joined() -> None:
+    found = with_joined_returns(read_source(capture(_first_large)))
+    assert _shown(*found.ast.body) == _text("""
+        has_returned = False
+        for k in range(n):
+            if a[k] > 2.0:
+                result = a * k
+                has_returned = True
+                break
+        if not has_returned:
+            if n > 3:
+                result = a[::-1]
+            else:
+                raise ValueError('no result')
+        return result
+    """)

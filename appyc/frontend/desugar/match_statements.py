@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from appyc.frontend.desugar.building import assigned, located, read
 from appyc.frontend.syntax.tree import statements_in
 from appyc.ir.names import unused
 
@@ -46,10 +47,7 @@ class _Chains(ast.NodeTransformer):
         except _Refused:
             return node
         self.names.add(name)
-        return [
-            ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node.subject), node.subject),
-            *chain,
-        ]
+        return [located(assigned(name, node.subject), node.subject), *chain]
 
 
 def _chain(cases: list[ast.match_case], name: str, node: ast.Match) -> list[ast.stmt]:
@@ -59,7 +57,7 @@ def _chain(cases: list[ast.match_case], name: str, node: ast.Match) -> list[ast.
     first, *others = cases
     rest = _chain(others, name, node)
     width = len(node.subject.elts) if isinstance(node.subject, ast.Tuple) else None
-    subject = ast.copy_location(ast.Name(name, ast.Load()), first.pattern)
+    subject = located(read(name), first.pattern)
     tests = list(_tests(first.pattern, subject, width))
     binds = list(_binds(first.pattern, subject))
     guard = first.guard
@@ -69,10 +67,7 @@ def _chain(cases: list[ast.match_case], name: str, node: ast.Match) -> list[ast.
         tests, guard = [*tests, guard], None
     body = first.body
     if tests:
-        whole = (
-            tests[0] if len(tests) == 1 else ast.copy_location(ast.BoolOp(ast.And(), tests), first.pattern)
-        )
-        return [_if(whole, [*binds, *body], rest, first.pattern, node)]
+        return [_if(_joined(ast.And(), tests, first.pattern), [*binds, *body], rest, first.pattern, node)]
     if guard is not None:
         return [*binds, _if(guard, body, rest, guard, node)]
     return [*binds, *body]  # the later cases are unreachable
@@ -82,11 +77,9 @@ def _tests(pattern: ast.pattern, subject: ast.expr, width: int | None) -> Iterat
     """The tests that hold where a pattern matches; none for an irrefutable pattern. width: a tuple subject's length."""
     match pattern:
         case ast.MatchValue(value=value):
-            yield ast.copy_location(ast.Compare(subject, [ast.Eq()], [value]), pattern)
+            yield located(ast.Compare(subject, [ast.Eq()], [value]), pattern)
         case ast.MatchSingleton(value=None):
-            yield ast.copy_location(
-                ast.Compare(subject, [ast.Is()], [ast.copy_location(ast.Constant(None), pattern)]), pattern
-            )
+            yield located(ast.Compare(subject, [ast.Is()], [ast.Constant(None)]), pattern)
         case ast.MatchAs(pattern=None):
             return
         case ast.MatchAs(pattern=ast.pattern() as inner):
@@ -94,11 +87,7 @@ def _tests(pattern: ast.pattern, subject: ast.expr, width: int | None) -> Iterat
         case ast.MatchOr(patterns=patterns):
             ways = [list(_tests(p, subject, width)) for p in patterns]
             if all(ways):
-                wholes = [
-                    w[0] if len(w) == 1 else ast.copy_location(ast.BoolOp(ast.And(), w), pattern)
-                    for w in ways
-                ]
-                yield ast.copy_location(ast.BoolOp(ast.Or(), wholes), pattern)
+                yield _joined(ast.Or(), [_joined(ast.And(), way, pattern) for way in ways], pattern)
         case ast.MatchSequence(patterns=patterns) if len(patterns) == width:
             for k, item in enumerate(patterns):
                 yield from _tests(item, _item(subject, k, item), None)
@@ -113,9 +102,7 @@ def _binds(pattern: ast.pattern, subject: ast.expr) -> Iterator[ast.stmt]:
             if inner is not None:
                 yield from _binds(inner, subject)
             if name is not None:
-                yield ast.copy_location(
-                    ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), pattern)], subject), pattern
-                )
+                yield located(assigned(name, subject), pattern)
         case ast.MatchSequence(patterns=patterns):
             for k, item in enumerate(patterns):
                 yield from _binds(item, _item(subject, k, item))
@@ -127,15 +114,17 @@ def _binds(pattern: ast.pattern, subject: ast.expr) -> Iterator[ast.stmt]:
 
 
 def _item(subject: ast.expr, number: int, pattern: ast.pattern) -> ast.expr:
-    return ast.copy_location(
-        ast.Subscript(subject, ast.copy_location(ast.Constant(number), pattern), ast.Load()), pattern
-    )
+    return located(ast.Subscript(subject, ast.Constant(number), ast.Load()), pattern)
+
+
+def _joined(op: ast.boolop, tests: list[ast.expr], pattern: ast.pattern) -> ast.expr:
+    return tests[0] if len(tests) == 1 else located(ast.BoolOp(op, tests), pattern)
 
 
 def _if(
     test: ast.expr, body: list[ast.stmt], rest: list[ast.stmt], start: ast.pattern | ast.expr, node: ast.Match
 ) -> ast.stmt:
     """An `if` whose source range extends to the end of the `match`, as that of an `if` includes its `elif`s."""
-    out = ast.copy_location(ast.If(test, body, rest), start)
+    out = located(ast.If(test, body, rest), start)
     out.end_lineno, out.end_col_offset = node.end_lineno, node.end_col_offset
     return out

@@ -1,0 +1,1 @@
+"""Rules from Python's AST to a smaller AST: what they replace is lowered nowhere else."""
