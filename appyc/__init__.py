@@ -37,6 +37,7 @@ __all__ = [
     "get_num_threads",
     "jit",
     "prange",
+    "register",
     "release_memory",
     "set_num_threads",
 ]
@@ -45,8 +46,9 @@ _LAZY = {
     "deferred": "appyc.lazy.deferred_calls",
     "explain": "appyc.lazy.reporting",
     "flush": "appyc.lazy.running",
+    "register": "appyc.library.table",
 }
-"""Names of the recorder, which `import appyc` alone does not load."""
+"""Names of the recorder and of the compiler, which `import appyc` alone does not load."""
 
 
 def __getattr__(name: str) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -108,7 +109,13 @@ class CpuCompiler:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")
         built_in = sorted((n, v) if isinstance(v, str) else (n, "") for n, v in objects.items())
         variant = digest(
-            variant, np.__version__, compiler or "", repr(list(arguments)), repr(built_in), repr(__debug__)
+            variant,
+            np.__version__,
+            compiler or "",
+            repr(list(arguments)),
+            repr(built_in),
+            repr(__debug__),
+            table.registered() if (table := sys.modules.get("appyc.library.table")) is not None else "[]",
         )
         return index_key(
             self.source.text, self.fn.__qualname__, tuple(arguments.values()), self.options, variant

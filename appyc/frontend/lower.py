@@ -343,7 +343,7 @@ def _called(
         scope.fixed = caller.fixed | params
         try:
             for name, given in arguments.items():
-                value = held(scope, given, name, loc)
+                value = given if name in source.read_once else held(scope, given, name, loc)
                 if isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):
                     scope.bind(name, value, loc)
                 else:

@@ -119,6 +119,11 @@ class Source:
         return False
 
     @property
+    def read_once(self) -> frozenset[str]:
+        """Parameters whose arrays may be described and not stored, since they are read in one expression."""
+        return frozenset()
+
+    @property
     def constants(self) -> frozenset[str]:
         """Names that stand for a constant where they are bound to one."""
         return frozenset()
@@ -169,6 +174,10 @@ class LibraryText(Part):
     def constants(self) -> frozenset[str]:
         return _bound_once(self.tree)
 
+    @property
+    def read_once(self) -> frozenset[str]:
+        return _read_once(self.tree)
+
     def loc(self, node: AST) -> Loc:
         return self.at
 
@@ -185,6 +194,18 @@ def _bound_once(function: FunctionDef) -> frozenset[str]:
     bound = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     times = Counter([*bound, *(a.arg for a in parameters_of(function))])
     return frozenset(name for name, count in times.items() if count == 1)
+
+
+@cache
+def _read_once(function: FunctionDef) -> frozenset[str]:
+    """The parameters whose elements a function reads in one expression, outside its loops, and does not store."""
+    nodes = list(ast.walk(function))
+    inner = [n for n in nodes[1:] if isinstance(n, ast.For | ast.While | ast.Lambda | ast.FunctionDef)]
+    stored = [n.value for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
+    facts = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in ("dtype", "ndim", "shape")]
+    reads = [n for n in (*nodes, *(n for loop in inner for n in ast.walk(loop)), *stored) if n not in facts]
+    times = Counter(n.id for n in reads if isinstance(n, ast.Name))
+    return frozenset(a.arg for a in parameters_of(function) if times[a.arg] <= 1)
 
 
 @cache

@@ -57,6 +57,8 @@ INTRINSICS: dict[str, IntrinsicInfo] = {
     "isfinite": IntrinsicInfo(1, "np.isfinite", "f", "bool"),
     "erf": IntrinsicInfo(1, "math.erf", "f"),
     "erfc": IntrinsicInfo(1, "math.erfc", "f"),
+    "tgamma": IntrinsicInfo(1, "math.gamma", "f"),
+    "lgamma": IntrinsicInfo(1, "math.lgamma", "f"),
     "real": IntrinsicInfo(1, "np.real", "c", "part"),
     "imag": IntrinsicInfo(1, "np.imag", "c", "part"),
     "conj": IntrinsicInfo(1, "np.conj", "c"),

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -25,3 +27,23 @@ def high_product(a, b):
 def refuse(message):
     """Leaves the call to the library, which may raise what it raises."""
     raise NotImplementedError(message)
+
+
+def erf(x):
+    """The error function of floats."""
+    return np.vectorize(math.erf)(x)
+
+
+def erfc(x):
+    """One less the error function of floats."""
+    return np.vectorize(math.erfc)(x)
+
+
+def gamma(x):
+    """The gamma function of floats."""
+    return np.vectorize(math.gamma)(x)
+
+
+def log_gamma(x):
+    """The logarithm of the gamma function's size."""
+    return np.vectorize(math.lgamma)(x)

@@ -4,15 +4,19 @@
     def cross(a, b): ...
 
 The text is inlined at the call. It may use all that appyc compiles, other functions of the library, and
-`primitives.py`. Its indices are in bounds and not negative, so accesses to single elements are not tested.
+`primitives.py`. Nothing is tested in it: indices are in bounds and not negative, integers fit into 64 bits, and
+divisions are NumPy's. A tuple given for a parameter annotated `np.ndarray` is made an array.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeVar
+
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,8 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Text:
     """The text of a library function. elements: the first so many parameters are numbers, and arrays given for them
     are gone through element by element; 0 for a function of whole arrays. floats: they are converted to the float
-    type that NumPy computes in. users: it was registered by a user, so that its accesses are tested, and its errors
-    point into it."""
+    type that NumPy computes in. users: a user has registered it, so that all is tested as in the user's functions."""
 
     function: FunctionType
     elements: int = 0
@@ -32,6 +35,8 @@ class Text:
 
 FUNCTIONS: dict[object, Text] = {}
 METHODS: dict[str, Text] = {}
+SCIPY: dict[str, Text] = {}
+"""By name, since scipy.special is imported by the program if at all."""
 
 
 def of(*functions: object, method: str = "", elements: int = 0, floats: bool = False) -> Callable[[F], F]:
@@ -46,3 +51,42 @@ def of(*functions: object, method: str = "", elements: int = 0, floats: bool = F
         return text
 
     return add
+
+
+def of_scipy(elements: int) -> Callable[[F], F]:
+    """Says that the decorated text is what the function of its name in scipy.special does."""
+
+    def add(text: F) -> F:
+        assert isinstance(text, FunctionType)
+        SCIPY[text.__name__] = Text(text, elements, floats=True)
+        return text
+
+    return add
+
+
+def text_of(function: object) -> Text | None:
+    """The text of a library's function; None for other objects."""
+    if not isinstance(function, Hashable):
+        return None
+    found = FUNCTIONS.get(function)
+    if found is None and isinstance(function, np.ufunc) and function.__name__ in SCIPY:
+        is_it = getattr(sys.modules.get("scipy.special"), function.__name__, None) is function
+        return SCIPY[function.__name__] if is_it else None
+    return found
+
+
+def register(function: Callable[..., Any], replacement: Callable[..., Any]) -> None:
+    """Compiles calls of a function as those of a Python function, which is inlined: for functions that appyc cannot
+    compile, or whose text is not Python. Functions that were compiled before keep what they have."""
+    home = sys.modules.get(replacement.__module__)
+    if not isinstance(replacement, FunctionType) or vars(home).get(replacement.__name__) is not replacement:
+        raise TypeError(
+            f"{replacement!r} cannot be registered: it must be a function of a module's top level"
+        )
+    FUNCTIONS[function] = Text(replacement, users=True)
+
+
+def registered() -> str:
+    """The names of what users have registered, as a part of keys of compiled code."""
+    users = [(f, t.function) for f, t in FUNCTIONS.items() if t.users]
+    return repr(sorted(f"{getattr(f, '__name__', f)}: {t.__module__}.{t.__qualname__}" for f, t in users))

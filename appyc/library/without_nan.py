@@ -52,7 +52,7 @@ def nanvar(a: np.ndarray, axis=None, dtype=None, out=None, ddof=0, keepdims=Fals
         refuse("np.nanvar of complex numbers is not compiled")
     if a.dtype.kind != "f":
         return put(out, np.var(a, axis, dtype, ddof=ddof, keepdims=keepdims))
-    apart = filled(a - nanmean(a, axis, dtype, keepdims=True), 0)
+    apart = np.where(np.isnan(a), a.dtype.type(0), a - nanmean(a, axis, dtype, keepdims=True))
     total = np.sum(apart * apart, axis, dtype, keepdims=keepdims)
     count = np.sum(~np.isnan(a), axis, keepdims=keepdims) - ddof
     return put(out, np.where(count > 0, total / count.astype(total.dtype), np.nan))

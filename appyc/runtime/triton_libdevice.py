@@ -17,7 +17,19 @@ _NUMPY: dict[str, Callable[..., Any]] = {
     "atan2": np.arctan2, "hypot": np.hypot, "copysign": np.copysign, "fmod": np.fmod,
     "erf": np.vectorize(math.erf, otypes=[np.float64]),
     "erfc": np.vectorize(math.erfc, otypes=[np.float64]),
+    "tgamma": np.vectorize(lambda x: _gamma(math.gamma, x), otypes=[np.float64]),
+    "lgamma": np.vectorize(lambda x: _gamma(math.lgamma, x), otypes=[np.float64]),
 }  # fmt: skip
+
+
+def _gamma(function: Callable[[float], float], x: float) -> float:
+    """Infinite where it overflows and at its poles, but NaN where it has no sign there."""
+    try:
+        return function(x)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.copysign(math.inf, x) if x == 0 or function is math.lgamma else math.nan
 
 
 class Libdevice:

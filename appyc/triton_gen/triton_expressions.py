@@ -49,6 +49,7 @@ _LIBDEVICE = {
     "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
     "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
     "acosh": "acosh", "atanh": "atanh", "trunc": "trunc", "rint": "rint", "erf": "erf", "erfc": "erfc",
+    "tgamma": "tgamma", "lgamma": "lgamma",
     "atan2": "atan2", "hypot": "hypot", "copysign": "copysign", "fmod": "fmod",
 }  # fmt: skip
 """Intrinsics that CUDA's device library has, with its name for them."""

@@ -135,7 +135,7 @@ static inline T cpow__D(const T a, const T b) {
 
 _UNARY_MATH = """
     fabs sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh
-    asinh acosh atanh floor ceil trunc rint erf erfc
+    asinh acosh atanh floor ceil trunc rint erf erfc tgamma lgamma
 """
 _BINARY_MATH = "pow fmod atan2 hypot copysign"
 _COMPLEX_MATH = "cexp clog csin ccos csqrt"

@@ -10,7 +10,6 @@ from appyc.frontend.arrays.masks import nonzero
 from appyc.frontend.arrays.rearranging import at_least
 from appyc.frontend.arrays.reshaping import stacked
 from appyc.frontend.arrays.tensors import as_tensor, pinned, with_axis
-from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import binary, cast, integer
 from appyc.frontend.library.axis_arguments import Arguments, flag
 from appyc.frontend.scope import Scope
@@ -122,12 +121,3 @@ def ix_(scope: Scope, given: Arguments, loc: Loc) -> Value:
             vector = as_tensor(scope, nonzero(scope, vector, loc)[0], loc)
         vectors.append(vector)
     return TupleValue(tuple(_along(scope, v, k, len(vectors), loc) for k, v in enumerate(vectors)))
-
-
-def diag_indices(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.diag_indices: the positions 0 to n - 1, once for each axis."""
-    n = expressions.number(given["n"], loc, "n")
-    ndim = expressions.number(given["ndim"], loc, "ndim").constant if "ndim" in given else 2
-    if not isinstance(ndim, int):
-        raise UnsupportedError("ndim must be a constant", loc)
-    return TupleValue((array_creation.arange(scope, [n], None, loc),) * ndim)

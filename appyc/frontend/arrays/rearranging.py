@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
-from appyc.frontend.arrays.reshaping import concatenated
 from appyc.frontend.arrays.tensors import (
     as_tensor,
     as_value,
@@ -21,7 +19,7 @@ from appyc.frontend.arrays.tensors import (
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, const, integer
 from appyc.frontend.expressions.stores import assign
-from appyc.frontend.library.axis_arguments import Arguments, Maker, integer_argument, integers, several
+from appyc.frontend.library.axis_arguments import Arguments, Maker, integer_argument, integers
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Logical, Node, Select, Symbol, Var
@@ -184,47 +182,6 @@ def broadcast_to(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return as_value(Tensor(axes, tuple(shape), substitute(tensor.element, indices)))
 
 
-def flipped(scope: Scope, tensor: Tensor, axes: Sequence[int], loc: Loc) -> Tensor:
-    """The tensor with the order along some axes reversed."""
-    indices: dict[Symbol, Expr] = {}
-    for k in axes:
-        last = Binary("-", tensor.extents[k], integer(1, loc), loc=loc)
-        indices[tensor.axes[k]] = Binary("-", last, Var(tensor.axes[k], loc=loc), loc=loc)
-    return replace(tensor, element=substitute(tensor.element, indices))
-
-
-def flip_axis(axis: int) -> Maker:
-    """np.flipud and np.fliplr."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        tensor = as_tensor(scope, given["m"], loc)
-        if tensor.ndim <= axis:
-            raise LengthError(f"Input must be >= {axis + 1}-d.", loc)
-        return flipped(scope, tensor, [axis], loc)
-
-    return make
-
-
-def rot90(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensor = as_tensor(scope, given["m"], loc)
-    axes = integers(given.get("axes"), loc, "axes") or (0, 1)
-    if len(axes) != 2 or tensor.ndim < 2:
-        raise TypeInferenceError("rotation takes two axes", loc)
-    first, second = (normalised(n, tensor.ndim, loc) for n in axes)
-    times = integer_argument(given, "k", 1, loc) % 4
-    order = list(range(tensor.ndim))
-    order[first], order[second] = order[second], order[first]
-    match times:
-        case 0:
-            return tensor
-        case 1:
-            return permuted(flipped(scope, tensor, [second], loc), order)
-        case 2:
-            return flipped(scope, tensor, [first, second], loc)
-        case _:
-            return flipped(scope, permuted(tensor, order), [second], loc)
-
-
 # ---------------------------------------------------------------- larger and smaller arrays
 
 
@@ -302,21 +259,6 @@ def _widths(scope: Scope, value: Value, rank: int, loc: Loc) -> list[tuple[Expr,
     return [(width(a), width(b)) for a, b in pairs]
 
 
-def joined_as(rank: int, axis: int) -> Maker:
-    """np.vstack and np.dstack."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        tensors = [at_least(scope, t, rank, loc) for t in several(scope, given["tup"], loc)]
-        return concatenated(scope, tensors, axis, loc)
-
-    return make
-
-
-def column_stack(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensors = [with_axis(scope, t, 1, loc) if t.ndim == 1 else t for t in several(scope, given["tup"], loc)]
-    return concatenated(scope, tensors, 1, loc)
-
-
 def split(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.split: a number of equal parts, or at constant indices; views."""
     tensor = as_tensor(scope, given["ary"], loc)
@@ -381,12 +323,3 @@ def _decided(node: Node) -> Node:
             return then if value else orelse
         case _:
             return node
-
-
-def tri(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.tri: ones on a diagonal and below it."""
-    (rows,) = array_creation.shape_from(scope, given["N"], loc)
-    (columns,) = array_creation.shape_from(scope, given["M"], loc) if "M" in given else (rows,)
-    offset = integer_argument(given, "k", 0, loc)
-    ones = array_creation.filled(scope, (rows, columns), arithmetic.python_number(1, loc), DType.FLOAT64, loc)
-    return array_creation.triangle(scope, ones, offset, loc, upper=False)

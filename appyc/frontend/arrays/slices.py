@@ -27,7 +27,6 @@ from appyc.frontend.arrays.tensors import (
     kept,
     materialise,
     permuted,
-    pinned,
 )
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
@@ -158,7 +157,7 @@ def _indexed(
                     indices[old] = checked_position(scope, part, extent, loc)
                     checked = True
                 elif scope.source.trusted:
-                    indices[old] = pinned(scope, "at", cast(part.expr, DType.INT64))
+                    indices[old] = checked_position(scope, part, extent, loc)
                 else:
                     indices[old] = tested_position(scope, part, extent, loc)
             case Tensor():

@@ -108,7 +108,8 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
             raise UnsupportedError("whether this is a view only strides would tell", loc,
                                    hints=("return a copy: x.copy().reshape(...)",))  # fmt: skip
         case Tensor():
-            return kept(scope, value, "result", loc)
+            is_read_at_once = scope.source.trusted and scope.result is None and not scope.loops
+            return value if is_read_at_once else kept(scope, value, "result", loc)
         case TupleValue(names=(_, *_)) if not scope.is_inlined:
             raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
                                    hints=("return its items as a tuple",))  # fmt: skip

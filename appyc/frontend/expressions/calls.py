@@ -17,7 +17,13 @@ from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.generated import generated_extreme, generated_sum, generated_test
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.expressions import with_items
-from appyc.frontend.expressions.inlining import inline, inline_local, is_named_tuple, named_tuple
+from appyc.frontend.expressions.inlining import (
+    inline,
+    inline_local,
+    inline_registered,
+    is_named_tuple,
+    named_tuple,
+)
 from appyc.frontend.expressions.lists import list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library import generator_calls
@@ -46,6 +52,7 @@ from appyc.frontend.types.values import (
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
 from appyc.ir.types import DType
+from appyc.library.table import text_of
 
 
 def lower_call(scope: Scope, node: ast.Call) -> Value:
@@ -83,6 +90,9 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         return special(scope, node, loc)
     if callee.obj is sum and (total := generated_sum(scope, node)) is not None:
         return total
+    text = text_of(callee.obj)
+    if text is not None and text.users:
+        return inline_registered(scope, node, text.function, loc)
     with _answered_by_library(loc):
         if (of_arrays := lower_array_call(scope, callee.obj, node, loc)) is not None:
             return of_arrays

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from types import FunctionType
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from appyc.errors import CompileError, Loc, Note, TypeInferenceError, UnsupportedError
 from appyc.frontend.access import AccessPath
@@ -39,10 +39,18 @@ def inline(
         return _body(scope, source, names, fn.__code__, arguments, loc, {}, fn.__name__)
 
 
+def inline_registered(scope: Scope, node: ast.Call, fn: FunctionType, loc: Loc) -> Value:
+    """Inlines the function that a user has registered for the one that is called."""
+    path = AccessPath((("module", fn.__module__), ("attr", fn.__name__)))
+    scope.names.environment.depend(path, fn)
+    return inline(scope, node, fn, path, None, loc)
+
+
 def inlined(
-    scope: Scope, fn: FunctionType, arguments: dict[str, Value], loc: Loc, *, trusted: bool = False
+    scope: Scope, fn: Callable[..., Any], arguments: dict[str, Value], loc: Loc, *, trusted: bool = False
 ) -> Value:
     """Inlines a function of appyc's own, given values for all its parameters."""
+    assert isinstance(fn, FunctionType)
     names = Names(fn, scope.names.environment, AccessPath((("own", fn.__qualname__),)))
     return _body(
         scope, library_text(fn, loc, trusted=trusted), names, fn.__code__, arguments, loc, {}, fn.__name__

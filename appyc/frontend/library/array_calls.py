@@ -57,8 +57,8 @@ from appyc.frontend.types.values import (
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
-from appyc.library import FUNCTIONS as TEXTS
 from appyc.library import primitives
+from appyc.library.table import text_of
 
 
 def works_on_arrays(obj: object) -> bool:
@@ -74,10 +74,10 @@ def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Val
     if obj is np.where and len(node.args) == 1:
         obj = np.nonzero
     try:
-        entry, text = _FUNCTIONS.get(obj), TEXTS.get(obj)
+        entry = _FUNCTIONS.get(obj)
     except TypeError:
         return None
-    if text is not None:
+    if (text := text_of(obj)) is not None:
         destination, node = given_destination(obj, node, range(text.elements, text.elements + 1))
         entry = texts.entry_of(text)
         found = entry[1](scope, _bound(scope, node, entry[0], [], loc), loc)
@@ -256,16 +256,6 @@ def _dot(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return linear_algebra.dot(scope, given["a"], given["b"], loc)
 
 
-def _outer(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.outer flattens its operands; a number counts as one element."""
-    sides = []
-    for name in ("a", "b"):
-        tensor = as_tensor(scope, given[name], loc)
-        one = Tensor((scope.supply.fresh("i", DType.INT64),), (integer(1, loc),), tensor.element)
-        sides.append(ravelled(scope, tensor, loc) if tensor.axes else one)
-    return linear_algebra.outer(scope, "*", sides[0], sides[1], loc)
-
-
 def _pairs(op: str) -> Maker:
     """np.add.outer and its kin: the axes of both operands, as they are."""
 
@@ -283,6 +273,8 @@ def _reshape(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def _flat(*, copied: bool) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         tensor = as_tensor(scope, given["a"], loc)
+        if not tensor.axes:
+            tensor = with_axis(scope, tensor, 0, loc)
         return ravelled(scope, tensor.copied() if copied else tensor, loc)
 
     return make
@@ -296,11 +288,6 @@ def _concatenate(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def _stack(scope: Scope, given: Arguments, loc: Loc) -> Value:
     axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
     return stacked(scope, several(scope, given["arrays"], loc), axis, loc)
-
-
-def _hstack(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensors = several(scope, given["tup"], loc)
-    return concatenated(scope, tensors, 0 if tensors[0].ndim == 1 else 1, loc)
 
 
 def _roll(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -327,10 +314,13 @@ def _repeat(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return repeated(scope, tensor, times, axis[0] if axis else 0, loc)
 
 
-def _count_nonzero(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensor = as_tensor(scope, given["a"], loc)
-    counted = Tensor(tensor.axes, tensor.extents, cast(arithmetic.truth_of(tensor.element), DType.INT64))
-    return reduce_array(scope, "sum", as_value(counted), along(given, loc), None, loc)
+def _dimensions(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    return arithmetic.python_number(as_tensor(scope, given["a"], loc).ndim, loc)
+
+
+def _shape(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    extents = as_tensor(scope, given["a"], loc).extents
+    return TupleValue(tuple(Number(extent, python=True) for extent in extents))
 
 
 def _new(value: int | None) -> Maker:
@@ -438,13 +428,13 @@ _FUNCTIONS: dict[object, Entry] = {
     np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],
     np.swapaxes: _METHODS["swapaxes"], np.copy: _METHODS["copy"], np.dot: _METHODS["dot"],
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
-    np.matmul: (("a", "b"), _matmul), np.outer: (("a", "b"), _outer),
-    np.count_nonzero: (("a", "axis", "keepdims"), _count_nonzero),
+    np.matmul: (("a", "b"), _matmul),
+    np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
     np.add.outer: (("a", "b"), _pairs("+")), np.subtract.outer: (("a", "b"), _pairs("-")),
     np.multiply.outer: (("a", "b"), _pairs("*")),
     np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),
     np.concatenate: (("arrays", "axis"), _concatenate), np.stack: (("arrays", "axis"), _stack),
-    np.hstack: (("tup",), _hstack), np.roll: (("a", "shift", "axis"), _roll),
+    np.roll: (("a", "shift", "axis"), _roll),
     np.repeat: (("a", "repeats", "axis"), _repeat),
     np.zeros: (("shape", "dtype"), _new(0)), np.ones: (("shape", "dtype"), _new(1)),
     np.empty: (("shape", "dtype"), _new(None)), np.ndarray: (("shape", "dtype"), _new(None)),

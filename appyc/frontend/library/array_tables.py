@@ -6,42 +6,17 @@ import numpy as np
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import grids, rearranging
-from appyc.frontend.arrays.reshaping import ravelled
-from appyc.frontend.arrays.tensors import as_tensor, as_value, element_type, elementwise, is_array
+from appyc.frontend.arrays.tensors import as_tensor, element_type, elementwise, is_array
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import binary, extremum, nearest, python_number, select
 from appyc.frontend.library import comparing, einsum, scalar_functions
 from appyc.frontend.library.array_reductions import Along, reduce_array
 from appyc.frontend.library.axis_arguments import Arguments, Entry
-from appyc.frontend.library.linear_algebra import matmul
 from appyc.frontend.library.scalar_functions import Maker
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.ir.types import DType
-
-
-def _trace(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    found = rearranging.diagonal(scope, given, loc)
-    return reduce_array(scope, "sum", found, Along((as_tensor(scope, found, loc).ndim - 1,)), None, loc)
-
-
-def _vdot(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.vdot: the elements of both in C order, the first's conjugate."""
-    conjugate = scalar_functions.FUNCTIONS[np.conjugate][1]
-    sides = []
-    for name in ("a", "b"):
-        tensor = as_tensor(scope, given[name], loc)
-        sides.append(
-            ravelled(scope, Tensor(tensor.axes, tensor.extents, tensor.element), loc)
-            if tensor.axes
-            else tensor
-        )
-    if not sides[0].axes or not sides[1].axes:
-        values = [as_value(s) for s in sides]
-        return elementwise(scope, values, lambda n: binary("*", conjugate([n[0]], loc), n[1], loc), loc)
-    left = elementwise(scope, [as_value(sides[0])], lambda n: conjugate([n[0]], loc), loc)
-    return matmul(scope, left, as_value(sides[1]), loc)
 
 
 def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -120,7 +95,6 @@ def _elementwise(make: Maker, *names: str) -> Entry:
 
 METHODS: dict[str, Entry] = {
     "diagonal": (("a", "offset", "axis1", "axis2"), rearranging.diagonal),
-    "trace": (("a", "offset", "axis1", "axis2"), _trace),
     "squeeze": (("a", "axis"), rearranging.squeeze),
     "clip": (("a", "a_min", "a_max"), _clip),
     "conj": _elementwise(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
@@ -132,25 +106,19 @@ FUNCTIONS: dict[object, Entry] = {
     np.tensordot: (("a", "b", "axes"), einsum.tensordot),
     np.inner: (("a", "b"), einsum.inner),
     np.kron: (("a", "b"), einsum.kron),
-    np.vdot: (("a", "b"), _vdot),
-    np.trace: METHODS["trace"], np.diagonal: METHODS["diagonal"],
+    np.diagonal: METHODS["diagonal"],
     np.diag: (("v", "k"), rearranging.diag), np.fill_diagonal: (("a", "val"), rearranging.fill_diagonal),
     np.moveaxis: (("a", "source", "destination"), rearranging.moveaxis),
     np.squeeze: METHODS["squeeze"], np.clip: METHODS["clip"],
     np.atleast_1d: (("a",), rearranging.atleast(1)), np.atleast_2d: (("a",), rearranging.atleast(2)),
     np.atleast_3d: (("a",), rearranging.atleast(3)),
     np.broadcast_to: (("a", "shape"), rearranging.broadcast_to),
-    np.flipud: (("m",), rearranging.flip_axis(0)), np.fliplr: (("m",), rearranging.flip_axis(1)),
-    np.rot90: (("m", "k", "axes"), rearranging.rot90),
     np.tile: (("A", "reps"), rearranging.tile),
     np.pad: (("array", "pad_width", "mode", "constant_values"), rearranging.pad),
-    np.vstack: (("tup",), rearranging.joined_as(2, 0)), np.dstack: (("tup",), rearranging.joined_as(3, 2)),
-    np.column_stack: (("tup",), rearranging.column_stack),
     np.split: (("ary", "indices_or_sections", "axis"), rearranging.split),
     np.meshgrid: (("*arrays", "indexing", "sparse"), grids.meshgrid),
     np.indices: (("dimensions",), grids.indices),
-    np.ix_: (("*args",), grids.ix_), np.diag_indices: (("n", "ndim"), grids.diag_indices),
-    np.tri: (("N", "M", "k"), rearranging.tri),
+    np.ix_: (("*args",), grids.ix_),
     np.copyto: (("dst", "src"), comparing.copyto),
     np.select: (("condlist", "choicelist", "default"), _select),
     sum: (("iterable", "start"), _python_sum),

@@ -379,6 +379,11 @@ def _table() -> dict[object, tuple[range, Maker]]:
         np.fmin: (two, _ignoring_nan("fmin")),
         np.fmax: (two, _ignoring_nan("fmax")),
         primitives.rest_of_floats: (two, _intrinsic("fmod", python=False)),
+        **{
+            fn: (one, _intrinsic(name, python=False))
+            for fn, name in ((primitives.erf, "erf"), (primitives.erfc, "erfc"),
+                             (primitives.gamma, "tgamma"), (primitives.log_gamma, "lgamma"))
+        },
         primitives.high_product: (two, _high_product),
         np.where: (three, _where),
         np.clip: (three, _clip),

@@ -19,7 +19,7 @@ from appyc.frontend.types.numbers import NumberType, float_type_of, promote
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Assign, Expr, For, Stmt, Store, Symbol, Var
 from appyc.ir.visit import substitute, walk
-from appyc.library import METHODS, Text
+from appyc.library.table import METHODS, Text
 
 _LARGEST = 200
 """The most nodes of an element that is one expression; a larger one is computed by statements in a loop."""
@@ -42,6 +42,11 @@ def entry_of(text: Text) -> Entry:
         for name, value in arguments.items():
             if isinstance(value, TupleValue) and parameters[name].annotation == "np.ndarray":
                 arguments[name] = as_tensor(scope, value, loc)
+            elif (
+                not isinstance(value, TupleValue)
+                and parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+            ):
+                arguments[name] = TupleValue((value,))
         if not text.elements:
             return inlined(scope, text.function, arguments, loc, trusted=True)
         varied = list(parameters)[: text.elements]
@@ -55,10 +60,13 @@ def entry_of(text: Text) -> Entry:
 
         return per_element(scope, call, [arguments[n] for n in varied], loc)
 
-    return tuple(parameters), make
+    starred = inspect.Parameter.VAR_POSITIONAL
+    return tuple(f"*{n}" if p.kind is starred else n for n, p in parameters.items()), make
 
 
 def _default(scope: Scope, parameter: inspect.Parameter, text: Text, loc: Loc) -> Value:
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return TupleValue(())
     if parameter.default is parameter.empty:
         raise TypeInferenceError(
             f"{text.function.__name__}() missing a required argument: {parameter.name!r}", loc

@@ -1,0 +1,162 @@
+"""Compositions of views and joins: np.vstack and its kin, np.rot90, np.trace."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from appyc.library.primitives import refuse
+from appyc.library.table import of
+
+
+@of(np.flipud)
+def flipud(m: np.ndarray):
+    """The rows in reverse order."""
+    return np.flip(m, 0)
+
+
+@of(np.fliplr)
+def fliplr(m: np.ndarray):
+    """The columns in reverse order."""
+    return np.flip(m, 1)
+
+
+@of(np.rot90)
+def rot90(m: np.ndarray, k=1, axes=(0, 1)):
+    """A rotation by a right angle, k times, from the first axis to the second."""
+    first, second = axes
+    if k % 4 == 0:
+        return m
+    if k % 4 == 1:
+        return np.swapaxes(np.flip(m, second), first, second)
+    if k % 4 == 2:
+        return np.flip(m, axes)
+    return np.flip(np.swapaxes(m, first, second), second)
+
+
+@of(np.vstack)
+def vstack(tup):
+    """Arrays one below the other."""
+    return np.concatenate(tuple(np.atleast_2d(part) for part in tup), 0)
+
+
+@of(np.hstack)
+def hstack(tup):
+    """Arrays side by side."""
+    return np.concatenate(tuple(np.atleast_1d(part) for part in tup), 0 if np.ndim(tup[0]) <= 1 else 1)
+
+
+@of(np.dstack)
+def dstack(tup):
+    """Arrays one behind the other."""
+    return np.concatenate(tuple(np.atleast_3d(part) for part in tup), 2)
+
+
+@of(np.column_stack)
+def column_stack(tup):
+    """Vectors as columns, beside matrices."""
+    return np.concatenate(tuple(part[:, None] if part.ndim == 1 else part for part in tup), 1)
+
+
+@of(np.append)
+def append(arr: np.ndarray, values: np.ndarray, axis=None):
+    """Values behind an array, along an axis or in C order."""
+    if axis is None:
+        return np.concatenate((np.ravel(arr), np.ravel(values)))
+    return np.concatenate((arr, values), axis)
+
+
+@of(np.trace, method="trace")
+def trace(a: np.ndarray, offset=0, axis1=0, axis2=1):
+    """The sum along a diagonal."""
+    return np.sum(np.diagonal(a, offset, axis1, axis2), -1)
+
+
+@of(np.tri)
+def tri(N, M=None, k=0, dtype=np.float64):  # noqa: N803  (NumPy's names)
+    """Ones on a diagonal and below it."""
+    return np.tril(np.ones((N, N if M is None else M), dtype), k)
+
+
+@of(np.diag_indices)
+def diag_indices(n, ndim=2):
+    """The positions 0 to n - 1, once for each axis."""
+    return (np.arange(n),) * ndim
+
+
+@of(np.triu_indices)
+def triu_indices(n, k=0, m=None):
+    """The indices of a matrix on a diagonal and above it."""
+    columns = n if m is None else m
+    return np.nonzero(np.arange(n)[:, None] + k <= np.arange(columns))
+
+
+@of(np.tril_indices)
+def tril_indices(n, k=0, m=None):
+    """The indices of a matrix on a diagonal and below it."""
+    columns = n if m is None else m
+    return np.nonzero(np.arange(n)[:, None] + k >= np.arange(columns))
+
+
+@of(np.vdot)
+def vdot(a: np.ndarray, b: np.ndarray):
+    """The product of the elements in C order, the first's conjugate."""
+    return np.dot(np.conjugate(np.ravel(a)), np.ravel(b))
+
+
+@of(np.outer)
+def outer(a: np.ndarray, b: np.ndarray):
+    """The products of all pairs of elements."""
+    return np.multiply.outer(np.ravel(a), np.ravel(b))
+
+
+@of(np.cross)
+def cross(a: np.ndarray, b: np.ndarray, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The vector product, along the last axis or those that are named."""
+    x = np.moveaxis(a, axisa if axis is None else axis, -1)
+    y = np.moveaxis(b, axisb if axis is None else axis, -1)
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
+    x0, x1, x2 = x[..., 0], x[..., 1], x[..., 2]
+    y0, y1, y2 = y[..., 0], y[..., 1], y[..., 2]
+    out = np.stack((x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0), -1)
+    return np.moveaxis(out, -1, axisc if axis is None else axis)
+
+
+@of(np.count_nonzero)
+def count_nonzero(a: np.ndarray, axis=None, keepdims=False):
+    """How many elements are not zero."""
+    return np.sum(a != 0, axis, keepdims=keepdims)
+
+
+@of(np.flatnonzero)
+def flatnonzero(a: np.ndarray):
+    """The indices in C order of the elements that are not zero."""
+    return np.nonzero(np.ravel(a))[0]
+
+
+@of(np.argwhere)
+def argwhere(a: np.ndarray):
+    """The indices of the elements that are not zero, a row for each."""
+    return np.stack(np.nonzero(a), 1)
+
+
+@of(np.compress)
+def compress(condition: np.ndarray, a: np.ndarray, axis=None):
+    """The elements along an axis for which a condition holds, which may be shorter."""
+    if condition.ndim != 1:
+        refuse("condition must be a 1-d array")
+    return np.take(a, np.nonzero(condition)[0], axis)
+
+
+@of(method="compress")
+def compressed(a: np.ndarray, condition: np.ndarray, axis=None):
+    """The elements along an axis for which a condition holds."""
+    return compress(condition, a, axis)
+
+
+@of(np.extract)
+def extract(condition: np.ndarray, arr: np.ndarray):
+    """The elements for which a condition holds, in C order."""
+    return np.ravel(arr)[np.nonzero(np.ravel(condition))[0]]

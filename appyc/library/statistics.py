@@ -1,0 +1,89 @@
+"""Covariances, ranges of numbers, membership, integers."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from appyc.library.primitives import refuse
+from appyc.library.table import of
+
+
+@of(np.cov)
+def cov(m: np.ndarray, y=None, rowvar=True, bias=False, ddof=None):
+    """The covariances of variables, which are rows (a matrix of one element for a matrix of one row); the variance
+    of a vector."""
+    if y is not None or m.ndim > 2 or m.dtype.kind == "c":
+        refuse("np.cov is compiled for one array of real numbers")
+    rows = np.atleast_2d(m.astype(np.float64))
+    x = rows if rowvar or m.ndim == 1 else rows.T
+    n = x.shape[1]
+    lost = ddof if ddof is not None else 0 if bias else 1
+    apart = x - np.mean(x, 1, keepdims=True)
+    products = apart @ apart.T / np.float64(max(n - lost, 0))
+    return products if m.ndim == 2 else products[0, 0]
+
+
+@of(np.corrcoef)
+def corrcoef(x: np.ndarray, y=None, rowvar=True):
+    """The correlation coefficients of variables, which are rows."""
+    if y is not None or x.ndim != 2:
+        refuse("np.corrcoef is compiled for one matrix")
+    c = cov(x, None, rowvar)
+    spread = np.sqrt(np.diagonal(c))
+    return np.clip(c / spread[:, None] / spread, -1.0, 1.0)
+
+
+@of(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0):
+    """Powers whose exponents have one distance."""
+    return np.float64(base) ** np.linspace(start, stop, num, endpoint)
+
+
+@of(np.isin)
+def isin(element: np.ndarray, test_elements: np.ndarray, assume_unique=False, invert=False):
+    """Whether each element is among others."""
+    among = np.ravel(test_elements)
+    found = np.any(np.expand_dims(element, -1) == among, -1)
+    return ~found if invert else found
+
+
+@of(np.array_equiv)
+def array_equiv(a1: np.ndarray, a2: np.ndarray):
+    """Whether the elements are the same when one array is stretched."""
+    return bool(np.all(a1 == a2))
+
+
+@of(np.nancumsum)
+def nancumsum(a: np.ndarray, axis=None, dtype=None):
+    """The running sum of the elements that are numbers."""
+    return np.cumsum(
+        np.where(np.isnan(a), a.dtype.type(0), a) if a.dtype.kind in ("f", "c") else a, axis, dtype
+    )
+
+
+@of(np.gcd, elements=2)
+def gcd(x1, x2):
+    """The greatest common divisor."""
+    if x1.dtype.kind not in ("i", "u") or x2.dtype.kind not in ("i", "u"):
+        refuse("np.gcd takes integers")
+    wide = np.result_type(x1, x2).type
+    a, b = wide(abs(x1)), wide(abs(x2))
+    while b != 0:
+        a, b = b, np.remainder(a, b)
+    return a
+
+
+@of(np.lcm, elements=2)
+def lcm(x1, x2):
+    """The least common multiple."""
+    divisor = gcd(x1, x2)
+    return abs(np.floor_divide(x1, divisor) * x2)
+
+
+@of(np.modf, elements=1, floats=True)
+def modf(x):
+    """The parts behind and in front of the point."""
+    whole = np.trunc(x)
+    return np.copysign(0.0 if np.isinf(x) else x - whole, x), whole

@@ -1,0 +1,168 @@
+"""NumPy's and SciPy's functions that appyc has as Python text (`appyc/library/`); nothing is left to Python."""
+
+import numpy as np
+from scipy import special
+
+from tests.programs.registry import Programs, bools, complexes, floats, ints
+
+PROGRAMS = Programs(strict=True)
+
+_NAN = np.array([[0.5, np.nan, -1.5, 2.0], [np.nan, np.nan, np.nan, np.nan], [3.0, -0.0, np.inf, 1.0]])
+_SORTED = np.sort(floats(9, seed=3))
+
+
+@PROGRAMS.on(floats(5, 3), floats(5, 3, seed=1))
+@PROGRAMS.on(floats(3, dtype=np.float32), floats(4, 3, seed=1, dtype=np.float32))
+@PROGRAMS.on(ints(2, 3), floats(1, 3))
+@PROGRAMS.on(complexes(2, 3), floats(2, 3))
+@PROGRAMS.on(floats(0, 3), floats(0, 3))
+def vector_products(a, b):
+    return np.cross(a, b), np.cross(a * 2, b, axis=-1) + 1
+
+
+@PROGRAMS.on(floats(3, 4), floats(3, 4, seed=1))
+def vector_products_of_columns(a, b):
+    return (
+        np.cross(a, b, axis=0),
+        np.cross(a, b, axisa=0, axisb=0, axisc=1),
+        np.cross(a[:, 0], [1.0, 2.0, 3.0]),
+    )
+
+
+@PROGRAMS.on(floats(4, 6), _SORTED, floats(9, seed=4))
+@PROGRAMS.on(_NAN, _SORTED, floats(9, seed=4))
+@PROGRAMS.on(ints(7, lo=-3, hi=12), np.arange(9), ints(9))
+@PROGRAMS.on(floats(5, dtype=np.float32), _SORTED[:1], floats(1))
+@PROGRAMS.on(np.array([1.0, 2.0, 1.5, np.inf]), np.array([1.0, 1.0, 2.0]), np.array([3.0, 4.0, np.inf]))
+@PROGRAMS.on(floats(3), floats(0), floats(0))
+@PROGRAMS.on(floats(3), floats(4), floats(3))
+def interpolations(x, xp, fp):
+    return np.interp(x, xp, fp), np.interp(x * 2, xp, fp, left=-7.0, right=np.nan), np.interp(0.25, xp, fp)
+
+
+@PROGRAMS.on(floats(9), floats(4, seed=1))
+@PROGRAMS.on(floats(4), floats(4, seed=1))
+@PROGRAMS.on(ints(6), floats(3, dtype=np.float32))
+@PROGRAMS.on(complexes(7), complexes(3, seed=5))
+@PROGRAMS.on(floats(1), floats(1))
+@PROGRAMS.on(floats(0), floats(1))
+def convolutions(a, v):
+    return (
+        np.convolve(a, v), np.convolve(a, v, "same"), np.convolve(v, a, mode="valid"),
+        np.correlate(a, v), np.correlate(a, v, "same"), np.correlate(a, v, mode="full"),
+    )  # fmt: skip
+
+
+@PROGRAMS.on(floats(4), floats(3, 5))
+@PROGRAMS.on(ints(3), ints(6))
+@PROGRAMS.on(floats(0), floats(2))
+@PROGRAMS.on(ints(3), floats(6, dtype=np.float32))
+def polynomials(p, x):
+    return np.polyval(p, x), np.polyval(p, 2), np.polyval(p, x[0] + 1)
+
+
+@PROGRAMS.on(floats(7), floats(4, 5))
+@PROGRAMS.on(floats(2, dtype=np.float32), floats(2, 2))
+@PROGRAMS.on(ints(5), ints(3, 4))
+@PROGRAMS.on(floats(1), floats(1, 1))
+def gradients(a, b):
+    return np.gradient(a), np.gradient(a, 0.5), np.gradient(b, axis=0), np.gradient(b, 2, axis=1)
+
+
+@PROGRAMS.on(floats(3, 8))
+@PROGRAMS.on(ints(2, 5))
+def covariances(a):
+    return np.cov(a), float(np.cov(a[0])), np.cov(a, rowvar=False), np.cov(a, bias=True), np.cov(a, ddof=0)
+
+
+@PROGRAMS.on(floats(3, 8))
+def correlations(a):
+    return np.corrcoef(a), np.corrcoef(a, rowvar=False)
+
+
+@PROGRAMS.on(ints(4, 5), ints(3, seed=1))
+@PROGRAMS.on(ints(4), ints(0))
+@PROGRAMS.on(_NAN, floats(2, 2))
+def memberships(a, b):
+    return np.isin(a, b), np.isin(a, b, invert=True), np.isin(a, (1, 2)), np.array_equiv(a, a)
+
+
+@PROGRAMS.on(_NAN)
+@PROGRAMS.on(_NAN.astype(np.float32))
+@PROGRAMS.on(ints(3, 4))
+def without_nan(a):
+    return (
+        np.nanvar(a), np.nanvar(a, axis=0, ddof=1), np.nanstd(a[0]), np.nanstd(a, axis=1, keepdims=True),
+        np.nancumsum(a), np.nancumsum(a, axis=1),
+    )  # fmt: skip
+
+
+@PROGRAMS.on(ints(20, lo=-40, hi=40), ints(20, lo=-9, hi=40, seed=1))
+@PROGRAMS.on(ints(5, dtype=np.int16), ints(5, seed=2))
+@PROGRAMS.on(ints(4, lo=0, dtype=np.uint8), ints(4, lo=0, seed=2, dtype=np.uint8))
+def divisors(a, b):
+    return np.gcd(a, b), np.lcm(a, b), np.gcd(a, 12), np.gcd(a[0], b[0])
+
+
+@PROGRAMS.on(np.array([1.5, -2.25, 0.0, -0.0, np.inf, -np.inf, np.nan]))
+@PROGRAMS.on(floats(2, 3, dtype=np.float32))
+@PROGRAMS.on(ints(4))
+def parts(x):
+    below, whole = np.modf(x)
+    return below, whole, np.modf(x[0])
+
+
+@PROGRAMS.on(5)
+@PROGRAMS.on(1)
+@PROGRAMS.on(0)
+def windows(n):
+    return np.hanning(n), np.hamming(n), np.blackman(n), np.tri(n), np.triu_indices(n, 1), np.tril_indices(n)
+
+
+@PROGRAMS.on(0.0, 3.0)
+def powers_of_one_distance(a, b):
+    return np.logspace(a, b, 7), np.logspace(a, b, 4, base=2.0, endpoint=False)
+
+
+@PROGRAMS.on(floats(3, 4), floats(2))
+@PROGRAMS.on(ints(2, 2), ints(3))
+def neighbours_and_ends(a, b):
+    return np.ediff1d(a), np.ediff1d(b, to_begin=7), np.append(a, b), np.append(b, 3), np.append(a, a, axis=0)
+
+
+@PROGRAMS.on(floats(20), bools(20))
+@PROGRAMS.on(ints(9), bools(9))
+@PROGRAMS.on(floats(6, dtype=np.float32), bools(6))
+def shares(a, m):
+    counts, edges = np.histogram(a, 5, density=True)
+    return counts, edges, np.histogram_bin_edges(a, 4, range=(-1, 1)), np.average(a, weights=a * a + 1), a[m]
+
+
+@PROGRAMS.on(np.array([0.0, -0.0, 0.25, -3.5, 7.5, 30.0, -40.0, np.inf, -np.inf, np.nan, 1.0, 0.5]))
+@PROGRAMS.on(floats(3, 4))
+@PROGRAMS.on(ints(6))
+def error_functions(x):
+    return special.erf(x), special.erfc(x), special.ndtr(x), special.expit(x), special.log_expit(x)
+
+
+@PROGRAMS.on(np.array([0.25, 4.5, 12.0, -0.5, 150.0, 0.0, 1.0, -1.5]))
+@PROGRAMS.on(floats(3, 4))
+def gamma_functions(x):
+    return (
+        special.gamma(x),
+        special.gammaln(x),
+        special.beta(abs(x) + 1, 2.5),
+        special.betaln(abs(x) + 1, 0.5),
+    )
+
+
+@PROGRAMS.on(
+    np.array([0.0, 0.25, 0.5, 0.9, 1.0, np.nan, 2.0]), np.array([0.5, 0.0, 1.5, 0.9, np.nan, 2.0, 0.0])
+)
+@PROGRAMS.on(abs(floats(5)), abs(floats(2, 5)))
+@PROGRAMS.on(abs(floats(5, dtype=np.float32)), abs(floats(5, dtype=np.float32, seed=1)))
+def entropies(x, y):
+    return (
+        special.xlogy(x, y), special.xlog1py(x, y), special.entr(x), special.rel_entr(x, y), special.kl_div(x, y),
+        special.logit(x), special.boxcox(x + 0.5, 0.3), special.exp10(x),
+    )  # fmt: skip
