@@ -232,7 +232,7 @@ def test_intrinsics(dtype: DType) -> None:
     a, b = pairs(dtype)
     if dtype.is_complex:
         a = b = RNG.normal(size=60).astype(dtype.part.numpy) * dtype.numpy.type(1 + 0.3j)
-    apart = ("erf", "erfc", "complex", "mulhi")  # these have tests of their own
+    apart = ("erf", "erfc", "tgamma", "lgamma", "complex", "mulhi")  # these have tests of their own
     names = [n for n, info in INTRINSICS.items() if dtype.kind in info.kinds and n not in apart]
     makes = [intrinsic(name, dtype) for name in names]
     for name, got in zip(names, run_all(makes, a, b), strict=True):
@@ -251,9 +251,11 @@ def test_error_functions() -> None:
     a = RNG.normal(size=50)
     makes = [
         (lambda x, name=name: Intrinsic(name, (x,), DType.FLOAT64, loc=here()), DType.FLOAT64)
-        for name in ("erf", "erfc")
+        for name in ("erf", "erfc", "tgamma", "lgamma")
     ]
-    erf, erfc = run_all(makes, a)
+    erf, erfc, gamma, log_gamma = run_all(makes, a)
+    np.testing.assert_allclose(gamma, [math.gamma(x) for x in a], rtol=1e-13)
+    np.testing.assert_allclose(log_gamma, [math.lgamma(x) for x in a], rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose(erf, [math.erf(x) for x in a], rtol=1e-14)
     np.testing.assert_allclose(erfc, [math.erfc(x) for x in a], rtol=1e-14)
 
