@@ -79,7 +79,10 @@ def register(function: Callable[..., Any], replacement: Callable[..., Any]) -> N
     """Compiles calls of a function as those of a Python function, which is inlined: for functions that appyc cannot
     compile, or whose text is not Python. Functions that were compiled before keep what they have."""
     home = sys.modules.get(replacement.__module__)
-    if not isinstance(replacement, FunctionType) or getattr(home, replacement.__name__, None) is not replacement:
+    if (
+        not isinstance(replacement, FunctionType)
+        or getattr(home, replacement.__name__, None) is not replacement
+    ):
         raise TypeError(
             f"{replacement!r} cannot be registered: it must be a function of a module's top level"
         )
