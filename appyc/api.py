@@ -350,7 +350,7 @@ class JitFunction(Entry):
     @functools.cached_property
     def _read_parameters(self) -> dict[str, bool]:
         from appyc.frontend.resolve import is_of_library  # noqa: PLC0415
-        from appyc.frontend.syntax.read_lists import read_parameters  # noqa: PLC0415  (few calls have lists)
+        from appyc.frontend.syntax.containers import read_parameters  # noqa: PLC0415  (few calls have lists)
 
         try:
             function = self._text().ast

@@ -24,10 +24,8 @@ from appyc.frontend.pragmas.axis_requests import AxisRequests
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.dict_names import own_dicts
-from appyc.frontend.syntax.list_names import list_names
+from appyc.frontend.syntax.containers import list_names, own_dicts, read_lists
 from appyc.frontend.syntax.liveness import names_behind
-from appyc.frontend.syntax.read_lists import read_lists
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
 from appyc.frontend.types.numbers import Either, NumberType
 from appyc.frontend.types.values import (

@@ -22,7 +22,7 @@ from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const,
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.scope import Restart, Result, Scope
 from appyc.frontend.source import Part
-from appyc.frontend.syntax.list_names import is_new_list
+from appyc.frontend.syntax.containers import is_new_list
 from appyc.frontend.syntax.tree import leaves_loop, may_return
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type

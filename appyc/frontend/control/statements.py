@@ -22,7 +22,7 @@ from appyc.frontend.imports import lower_import
 from appyc.frontend.pragmas.axis_pragmas import lower_with_dims
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.scope import NoValue, Scope, constant_truth
-from appyc.frontend.syntax.list_names import one_by_one
+from appyc.frontend.syntax.containers import one_by_one
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import may_return, statements_in

@@ -7,7 +7,7 @@
                                                 found[found_n] = i; found_n += 1
     return np.array(found)              return found[:found_n]
 
-The names of such lists are known in advance (`frontend/syntax/list_names.py`). Their item types are inferred from
+The names of such lists are known in advance (`frontend/syntax/containers.py`). Their item types are inferred from
 the first append, after which lowering restarts with them. A list of tuples is a structure of arrays: one array per
 position in the tuple.
 
@@ -33,7 +33,7 @@ from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.library.sorting import sort_in_place
 from appyc.frontend.scope import Restart, Scope
-from appyc.frontend.syntax.list_names import is_new_list
+from appyc.frontend.syntax.containers import is_new_list
 from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
 from appyc.frontend.types.values import (
     ListSlots,

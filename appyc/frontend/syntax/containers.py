@@ -1,0 +1,335 @@
+"""Which names of a function stand for lists and dicts that compiled code may keep in arrays and variables.
+
+A name counts where every statement that binds it makes a new container, and where each of its other occurrences is
+one of the uses that the analysis knows. So no other name is bound to the container, and no other code has it before
+the function returns. A name that is a parameter, or that a nested function uses, does not count.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Container, Iterable, Iterator
+
+from appyc.frontend.syntax.tree import is_list, walk
+
+METHODS: dict[str, range] = {
+    "append": range(1, 2), "extend": range(1, 2), "insert": range(2, 3), "pop": range(2), "clear": range(1),
+    "reverse": range(1), "sort": range(1),
+}  # fmt: skip
+"""The methods that such lists have, and how many arguments these take."""
+_TAKERS = frozenset({"len", "enumerate", "zip", "min", "max", "sum", "reversed", "any", "all"})
+_LOOKERS = ("len", "sum", "min", "max", "any", "all", "enumerate", "zip")
+"""Functions that look at what they are given, and keep nothing of it."""
+
+
+def _other_uses(function: ast.FunctionDef, nodes: Iterable[ast.AST], known: Container[ast.AST]) -> set[str]:
+    """The names with an occurrence that is not among the known ones, or that a nested function uses."""
+    out: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and node not in known:
+            out.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
+            out |= {n.id for n in walk(node) if isinstance(n, ast.Name)}
+    return out
+
+
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    return {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+
+
+# ---------------------------------------------------------------- lists that change
+
+
+def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) -> frozenset[str]:
+    """The names of lists of numbers, which may grow.
+
+    They are bound to new lists (`[]`, `[0, 1]`, `[0] * n`, `list(...)`, a comprehension, a copy or a slice of another
+    such list), and only changed by their methods, indexed, stored into, run over, measured, tested, looked into,
+    returned, or given to a library or a function of Python's that looks at the items.
+    is_of_library: whether an outer name is an array library's.
+    """
+    nodes = walk(function)
+    bound: dict[str, set[str]] = {}  # with the lists that they are copies of
+    known: set[ast.AST] = set()
+    excluded = _parameters(function)
+    for node in nodes:
+        match node:
+            case ast.Assign():
+                for target, value in one_by_one(node):
+                    source = _copied(value)
+                    if isinstance(target, ast.Name) and is_new_list(value):
+                        bound.setdefault(target.id, set()).update({source.id} if source is not None else ())
+                        known.add(target)
+                    if source is not None:
+                        known.add(source)
+                    elif isinstance(value, ast.Call) and is_new_list(value):
+                        known |= {arg for arg in value.args if isinstance(arg, ast.Name)}
+            case ast.AugAssign(target=target, op=ast.Add()):
+                known.add(target)
+            case ast.Return(value=ast.expr() as value):
+                known |= set(value.elts if isinstance(value, ast.Tuple) else [value])
+            case ast.Starred():
+                pass
+            case _:
+                known |= {name for name, _ in looked_at(node, is_of_library)}
+        known |= set(_used(node))
+        if isinstance(node, ast.For):
+            excluded |= _changed_while_run_over(node)
+    found = frozenset(bound.keys() - excluded - _other_uses(function, nodes, known))
+    while any(bound[name] - found for name in found):
+        found = frozenset(name for name in found if bound[name] <= found)
+    return found
+
+
+def one_by_one(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """What each target gets, where `a, b = [], 0` is as good as `a = []; b = 0`: no value reads a target."""
+    match node.targets, node.value:
+        case [ast.Tuple(elts=targets)], ast.Tuple(elts=values) if len(targets) == len(values):
+            read = {n.id for value in values for n in walk(value) if isinstance(n, ast.Name)}
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            if len(names) == len(targets) and not read.intersection(names):
+                return list(zip(targets, values, strict=True))
+            return []
+        case [target], value:
+            return [(target, value)]
+        case _:
+            return []
+
+
+def is_new_list(value: ast.expr) -> bool:
+    """`[]`, `[0, 1]`, `[(0, 0)]`, `[0] * n`, `[x for x in a]`, `list(a)`, `sorted(a)`, `other[1:]`, `other.copy()`."""
+    match value:
+        case ast.List(elts=elts):
+            return not any(isinstance(e, ast.List | ast.Starred | ast.ListComp) for e in elts)
+        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult()):
+            return not isinstance(item, ast.List | ast.Starred | ast.ListComp)
+        case ast.ListComp(elt=item):
+            return not isinstance(item, ast.List | ast.ListComp)
+        case ast.Call(func=ast.Name(id="list" | "sorted"), args=[_], keywords=[]):
+            return True
+        case _:
+            return _copied(value) is not None
+
+
+def _copied(value: ast.expr) -> ast.Name | None:
+    """The list that a list is a copy of, or of a part of it."""
+    match value:
+        case ast.Subscript(value=ast.Name() as name, slice=ast.Slice()):
+            return name
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="copy"), args=[], keywords=[]):
+            return name
+        case _:
+            return None
+
+
+def _used(node: ast.AST) -> Iterator[ast.Name]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method), args=args, keywords=[]):
+            if len(args) in METHODS.get(method, ()):
+                yield name
+        case ast.Subscript(value=ast.Name() as name, slice=index) if not isinstance(
+            index, ast.Slice | ast.Tuple
+        ) and not isinstance(node.ctx, ast.Del):
+            yield name
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Name() as name):
+            yield name
+        case ast.While(test=test) | ast.If(test=test):
+            yield from _tested(test)
+        case _:
+            return
+
+
+def _tested(test: ast.expr) -> Iterator[ast.Name]:
+    """The names that a condition asks whether there is something in them."""
+    match test:
+        case ast.Name():
+            yield test
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _tested(operand)
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _tested(value)
+        case _:
+            return
+
+
+def _changed_while_run_over(loop: ast.For) -> set[str]:
+    """Names of what a loop runs over and its body appends to, takes from, or binds."""
+    over = {n.id for n in walk(loop.iter) if isinstance(n, ast.Name)}
+    changed: set[str] = set()
+    for stmt in loop.body:
+        for node in walk(stmt):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), attr=method) if method in METHODS:
+                    changed.add(name)
+                case ast.Name(id=name, ctx=ast.Store()):
+                    changed.add(name)
+    return over & changed
+
+
+# ---------------------------------------------------------------- lists that are only read
+
+
+def read_lists(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) -> frozenset[str]:
+    """The names of lists that the function writes out and only looks at: they are as good as tuples.
+
+        moves = [(-1, 0), (1, 0)]           moves = ((-1, 0), (1, 0))
+        for di, dj in moves:         ->     for di, dj in moves:
+
+    They are bound to lists that are written out, or gathered (`n, *rest = shape`), and only indexed, run over,
+    measured, unpacked, looked into (`x in moves`), or given to a library, which takes a tuple for the same thing.
+    Of a list of lists, each item is indexed at once. is_of_library: whether an outer name is an array library's.
+    """
+    nodes = walk(function)
+    bound: dict[str, bool] = {}  # whether one of its lists holds lists
+    seen: set[ast.AST] = set()
+    deep: set[ast.AST] = set()
+    for node in nodes:
+        for target, nested in _binds(node):
+            bound[target.id] = bound.get(target.id, False) or nested
+            deep.add(target)
+        for name, whole in looked_at(node, is_of_library):
+            (deep if whole else seen).add(name)
+    known = deep | {n for n in seen if isinstance(n, ast.Name) and not bound.get(n.id, False)}
+    return frozenset(bound.keys() - _parameters(function) - _other_uses(function, nodes, known))
+
+
+def read_parameters(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) -> dict[str, bool]:
+    """The parameters that are only looked at, for which a list is as good as a tuple; and whether that holds for
+    lists among the items too."""
+    given = {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    nodes = walk(function)
+    looks: dict[ast.Name, bool] = {}
+    parts: set[str] = set()  # a part of a list is a list again
+    for node in nodes:
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            parts |= {n.id for n in walk(node.value) if isinstance(n, ast.Name)}
+        for name, whole in looked_at(node, is_of_library):
+            looks[name] = looks.get(name, False) or whole
+    only_read = given - parts - _other_uses(function, nodes, looks)
+    return {name: all(whole for n, whole in looks.items() if n.id == name) for name in only_read}
+
+
+def _binds(node: ast.AST) -> Iterator[tuple[ast.Name, bool]]:
+    """The names that a statement binds to lists, and whether these hold lists."""
+    if not isinstance(node, ast.Assign):
+        return
+    for target in node.targets:
+        if isinstance(target, ast.Name) and is_list(node.value):
+            yield target, any(isinstance(n, ast.List) for e in _items(node.value) for n in walk(e))
+        elif isinstance(target, ast.Tuple):
+            for part in target.elts:
+                if isinstance(part, ast.Starred) and isinstance(part.value, ast.Name):
+                    yield part.value, False
+
+
+def _items(value: ast.expr) -> Iterator[ast.expr]:
+    """The items of a list, or of the lists that it is a concatenation of."""
+    if isinstance(value, ast.List):
+        yield from value.elts
+    elif isinstance(value, ast.BinOp):
+        yield from _items(value.left)
+        yield from _items(value.right)
+
+
+def looked_at(node: ast.AST, is_of_library: Callable[[str], bool]) -> Iterator[tuple[ast.Name, bool]]:
+    """The names that a node does no more with than look at, and whether it lets none of the items out."""
+    match node:
+        case ast.Subscript(value=ast.Subscript(value=ast.Name() as name), ctx=ast.Load()):
+            yield name, True
+        case ast.Subscript(value=ast.Name() as name, ctx=ast.Load()):
+            yield name, False
+        case ast.For(iter=ast.Name() as name) | ast.comprehension(iter=ast.Name() as name):
+            yield name, False
+        case ast.Starred(value=ast.Name() as name, ctx=ast.Load()):
+            yield name, False
+        case ast.Assign(targets=[ast.Tuple()], value=ast.Name() as name):
+            yield name, False
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() as name]):
+            yield name, True
+        case ast.Call(func=func, args=args, keywords=keywords):
+            given = [a for a in (*args, *(k.value for k in keywords)) if isinstance(a, ast.Name)]
+            if isinstance(func, ast.Name) and func.id in _TAKERS:
+                yield from ((a, func.id == "len") for a in given)
+            elif (root := _root(func)) is not None and is_of_library(root):
+                yield from ((a, True) for a in given)
+        case _:
+            return
+
+
+def _root(func: ast.expr) -> str | None:
+    """`np` of `np.linalg.norm`."""
+    if not isinstance(func, ast.Attribute):
+        return None
+    inner: ast.expr = func
+    while isinstance(inner, ast.Attribute):
+        inner = inner.value
+    return inner.id if isinstance(inner, ast.Name) else None
+
+
+# ---------------------------------------------------------------- dicts
+
+
+def own_dicts(function: ast.FunctionDef) -> frozenset[str]:
+    """The names of dicts with keys that are written out: tuples of their values, whose items may be assigned.
+
+        p = {"a": 1.5, "n": 3}              p_a, p_n = 1.5, 3
+        for i in range(p["n"]):      ->     for i in range(p_n):
+            p["a"] = p["a"] * x[i]              p_a = p_a * x[i]
+
+    They are bound to dicts that are written out, and only indexed, measured, searched, run over and returned.
+    """
+    nodes = walk(function)
+    known: set[ast.AST] = set()
+    bound: set[str] = set()
+    for node in nodes:
+        known |= set(_dict_uses(node))
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
+                displayed(value) is not None
+            ):
+                bound.add(name)
+                known.add(target)
+    return frozenset(bound - _parameters(function) - _other_uses(function, nodes, known))
+
+
+def _dict_uses(node: ast.AST) -> Iterable[ast.AST]:
+    """The expressions that a node does no more with than a dict of its own allows."""
+    match node:
+        case ast.Subscript(value=owner):
+            return {owner}
+        case ast.For(iter=source) | ast.comprehension(iter=source):
+            return _run_over(source)
+        case ast.Return(value=ast.expr() as value):
+            return {*value.elts} if isinstance(value, ast.Tuple) else {value}
+        case ast.Call(func=ast.Name(id=callee), args=args) if callee in _LOOKERS:
+            return {owner for arg in args for owner in _run_over(arg)}
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[owner]):
+            return {owner}
+        case _:
+            return ()
+
+
+def displayed(node: ast.expr) -> ast.Dict | None:
+    """`{"a": x}` or `dict(a=x)` as the former."""
+    match node:
+        case ast.Dict():
+            return node
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words) if all(w.arg for w in words):
+            keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(w.arg), w) for w in words]
+            return ast.copy_location(ast.Dict(keys, [w.value for w in words]), node)
+        case _:
+            return None
+
+
+def _run_over(source: ast.expr) -> frozenset[ast.AST]:
+    """The name of the dict that a loop iterates over directly, so that no other name is bound to its items."""
+    match source:
+        case ast.Name():
+            return frozenset({source})
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name() as owner, attr="keys" | "values" | "items"), args=[]
+        ):
+            return frozenset({owner})
+        case _:
+            return frozenset()
