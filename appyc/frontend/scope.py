@@ -36,13 +36,9 @@ from appyc.frontend.types.values import (
     DictValue,
     ListSlots,
     ListValue,
-    Masked,
     MaybeNone,
     Number,
     Opaque,
-    ReturnedChoice,
-    ReturnedList,
-    ReturnedView,
     Slot,
     Table,
     Tensor,
@@ -50,6 +46,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    describe,
     or_none,
 )
 from appyc.ir.names import NameSupply
@@ -451,10 +448,6 @@ class Scope:
                 return TupleSlots(tuple(slots), names=value.names)
             case ArrayRef() | Tensor() | Opaque():
                 return value
-            case ListValue():
-                raise AssertionError("a list has one name, and that is bound where it is made")
-            case Masked():
-                raise AssertionError("a masked array is packed before it gets a name")
             case DictValue():
                 same = isinstance(old, DictSlots) and old.keys == value.keys
                 values = self._store(name, old.values if same else None, value.values, loc)  # type: ignore[union-attr]
@@ -463,8 +456,8 @@ class Scope:
             case MaybeNone():
                 raise UnsupportedError("a number that may be None cannot be kept in a tuple", loc,
                                        hints=("give it a name of its own",))  # fmt: skip
-            case ReturnedView() | ReturnedChoice() | ReturnedList():
-                raise AssertionError("what is returned has no name")
+            case _:
+                raise AssertionError(f"no name is bound to {describe(value)} by its value")
 
 
 def _maybe(binding: Binding) -> bool:

@@ -26,17 +26,16 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.values import (
     ArrayRef,
-    DictValue,
     ListSlots,
     ListValue,
     Masked,
-    MaybeNone,
     Number,
     Tensor,
     TupleValue,
     Value,
     Wide,
     describe,
+    with_parts,
 )
 from appyc.ir.nodes import (
     Alloc,
@@ -334,12 +333,8 @@ def held(scope: Scope, value: Value, name: str, loc: Loc) -> Value:
         case TupleValue():
             items = tuple(held(scope, v, f"{name}_{k}", loc) for k, v in enumerate(value.items))
             return TupleValue(items, names=value.names)
-        case DictValue(keys, values):
-            inner = held(scope, values, name, loc)
-            assert isinstance(inner, TupleValue)
-            return DictValue(keys, inner)
         case _:
-            return value
+            return with_parts(value, lambda part: held(scope, part, name, loc))
 
 
 def settled(scope: Scope, value: Value) -> Value:
@@ -353,19 +348,8 @@ def settled(scope: Scope, value: Value) -> Value:
             return Wide(scope.temp("value", value.bits))
         case Tensor():
             return kept(scope, value, "value", value.element.loc)
-        case TupleValue():
-            return TupleValue(tuple(settled(scope, v) for v in value.items), names=value.names)
-        case DictValue(keys, values):
-            inner = settled(scope, values)
-            assert isinstance(inner, TupleValue)
-            return DictValue(keys, inner)
-        case MaybeNone():
-            present, is_none = settled(scope, value.value), settled(scope, value.is_none)
-            assert isinstance(present, Number | TupleValue)
-            assert isinstance(is_none, Number)
-            return MaybeNone(present, is_none)
         case _:
-            return value
+            return with_parts(value, lambda part: settled(scope, part))
 
 
 def permuted(tensor: Tensor, order: Sequence[int]) -> Tensor:

@@ -30,11 +30,10 @@ from appyc.frontend.types.values import (
     Binding,
     Conflict,
     DictSlots,
-    DictValue,
     Tensor,
     TupleSlots,
-    TupleValue,
     Value,
+    parts_of,
 )
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -80,12 +79,8 @@ def arrays_of(values: Iterable[Value]) -> frozenset[Symbol]:
     """The arrays that back values, items of tuples and dicts included."""
     out: set[Symbol] = set()
     for value in values:
-        if isinstance(value, DictValue):
-            value = value.values
-        if isinstance(value, TupleValue):
-            out |= arrays_of(value.items)
-        elif (array := root(value)) is not None:
-            out.add(array)
+        array = root(value)
+        out |= arrays_of(parts_of(value)) if array is None else {array}
     return frozenset(out)
 
 

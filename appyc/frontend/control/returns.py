@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.choices import chosen_array
@@ -43,6 +42,9 @@ from appyc.frontend.types.values import (
     Value,
     Wide,
     describe,
+    numbers_of,
+    parts_of,
+    with_parts,
 )
 from appyc.ir.nodes import Alloc, Assign, Break, Compare, Const, If, Load, Stmt, Symbol, Var
 from appyc.ir.types import DType
@@ -113,19 +115,13 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
         case TupleValue(names=(_, *_)) if not scope.is_inlined:
             raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
                                    hints=("return its items as a tuple",))  # fmt: skip
-        case TupleValue():
-            return TupleValue(tuple(_stored(scope, v, loc) for v in value.items), names=value.names)
-        case DictValue(keys, values):
-            inner = _stored(scope, values, loc)
-            assert isinstance(inner, TupleValue)
-            return DictValue(keys, inner)
         case ListValue(slots=slots):
             if scope.is_inlined:
                 raise UnsupportedError("a function that returns a list cannot be built into another one", loc,
                                        hints=("return np.array of it",))  # fmt: skip
             return ReturnedList(slots, Number(Var(slots.count, loc=loc), python=True))
         case _:
-            return value
+            return with_parts(value, lambda part: _stored(scope, part, loc))
 
 
 def leave_if_returned(scope: Scope, loc: Loc) -> Stmt | None:
@@ -135,30 +131,10 @@ def leave_if_returned(scope: Scope, loc: Loc) -> Stmt | None:
     return If(Var(scope.returned, loc=loc), (Break(loc=loc),), loc=loc)
 
 
-def scalars_of(value: Value) -> list[Number]:
-    match value:
-        case Number():
-            return [value]
-        case TupleValue():
-            return [n for v in value.items for n in scalars_of(v)]
-        case ReturnedView():
-            return list(value.later)
-        case ReturnedChoice():
-            return [value.which]
-        case DictValue():
-            return scalars_of(value.values)
-        case ReturnedList():
-            return [value.count]
-        case MaybeNone():
-            return [*scalars_of(value.value), value.is_none]
-        case _:
-            return []
-
-
 def keep(scope: Scope, value: Value, loc: Loc) -> None:
     """Stores the values of a return in the result variables, which all returns of the function share."""
     value = _with_choices(scope, _with_nones(scope, value, (), loc), (), loc)
-    numbers = scalars_of(value)
+    numbers = numbers_of(value)
     types = tuple(n.known_type for n in numbers)
     _check_returnable(value, loc)
     if scope.result is None:
@@ -314,18 +290,10 @@ def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
 
 
 def _check_returnable(value: Value, loc: Loc) -> None:
-    match value:
-        case TupleValue():
-            for v in value.items:
-                _check_returnable(v, loc)
-        case DictValue():
-            _check_returnable(value.values, loc)
-        case Wide():
-            raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
-        case Opaque() if value.obj is not None:
-            raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
-        case _:
-            return
+    if isinstance(value, Wide) or (isinstance(value, Opaque) and value.obj is not None):
+        raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
+    for part in parts_of(value):
+        _check_returnable(part, loc)
 
 
 def _shape(value: Value) -> object:
@@ -370,8 +338,7 @@ def final_value(scope: Scope, loc: Loc) -> Value:
             return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # see `with_end`
         raise UnsupportedError("not every path returns a value", loc,
                                hints=("end the function with a return",))  # fmt: skip
-    homes = iter(scope.result.slots)
-    return _rebuilt(scope.result.value, homes, loc)
+    return _rebuilt(scope.result.value, iter(scope.result.slots), loc)
 
 
 def _always_jumps(body: list[ast.stmt]) -> bool:
@@ -442,40 +409,13 @@ def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> 
                 is_it = Compare("==", value.which.expr, const(number, DType.INT64, loc), loc=loc)
                 out = chosen_array(caller, is_it, ((option, []), (out, [])), loc)
             return out
-        case TupleValue():
-            items = tuple(with_chosen_arrays(caller, callee, v, loc) for v in value.items)
-            return TupleValue(items, names=value.names)
         case _:
-            return value
+            return with_parts(value, lambda part: with_chosen_arrays(caller, callee, part, loc))
 
 
-def _rebuilt(value: Value, homes: object, loc: Loc) -> Value:
-    match value:
-        case Number():
-            slot = next(homes)  # type: ignore[call-overload]
-            assert isinstance(slot, Slot)
-            return Number(Var(slot.symbol, loc=loc), slot.python, None if slot.python else slot.either)
-        case TupleValue():
-            return TupleValue(tuple(_rebuilt(v, homes, loc) for v in value.items), names=value.names)
-        case ReturnedView():
-            later = [_rebuilt(n, homes, loc) for n in value.later]
-            return replace(value, later=tuple(n for n in later if isinstance(n, Number)))
-        case DictValue():
-            values = _rebuilt(value.values, homes, loc)
-            assert isinstance(values, TupleValue)
-            return replace(value, values=values)
-        case MaybeNone():
-            present, is_none = (_rebuilt(n, homes, loc) for n in (value.value, value.is_none))
-            assert isinstance(present, Number | TupleValue)
-            assert isinstance(is_none, Number)
-            return MaybeNone(present, is_none)
-        case ReturnedList():
-            count = _rebuilt(value.count, homes, loc)
-            assert isinstance(count, Number)
-            return replace(value, count=count)
-        case ReturnedChoice():
-            which = _rebuilt(value.which, homes, loc)
-            assert isinstance(which, Number)
-            return replace(value, which=which)
-        case _:
-            return value
+def _rebuilt(value: Value, homes: Iterator[Slot], loc: Loc) -> Value:
+    """The value with its numbers read from these variables."""
+    if not isinstance(value, Number):
+        return with_parts(value, lambda part: _rebuilt(part, homes, loc))
+    slot = next(homes)
+    return Number(Var(slot.symbol, loc=loc), slot.python, None if slot.python else slot.either)

@@ -12,13 +12,9 @@ from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
     ListValue,
-    Masked,
     MaybeNone,
     Number,
     Opaque,
-    ReturnedChoice,
-    ReturnedList,
-    ReturnedView,
     Tensor,
     TupleValue,
     Value,
@@ -31,8 +27,6 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
     """The value of the attribute `owner.name`."""
     owner = expressions.pack_masked(scope, owner, loc)
     match owner:
-        case Masked():
-            raise AssertionError("a masked array has been packed")
         case Wide():
             raise UnsupportedError(f"{describe(owner)} has no attributes in compiled code", loc)
         case Opaque(obj=MadeGenerator() as bits):
@@ -48,8 +42,6 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
                                    hints=("d[key] can",))  # fmt: skip
         case MaybeNone():
             raise UnsupportedError("this may be None", loc, hints=("ask whether it is None first",))
-        case ReturnedView() | ReturnedChoice() | ReturnedList():
-            raise AssertionError("what is returned is no operand")
         case ListValue():
             raise UnsupportedError(f"a list has no attribute {name!r} here", loc,
                                    hints=("append and pop can be called",))  # fmt: skip
@@ -57,6 +49,8 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
             return items[names.index(name)]
         case TupleValue():
             raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
+        case _:
+            raise AssertionError(f"{describe(owner)} is no operand")
 
 
 def shape_of(owner: ArrayRef | Tensor, loc: Loc) -> TupleValue:

@@ -40,6 +40,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     describe,
+    numbers_of,
 )
 from appyc.ir.names import of_function, unused
 from appyc.ir.nodes import (
@@ -282,7 +283,7 @@ def _make(
     statements, value, inner = called.lower({**called.around, **values}, frozenset(params))
     _refuse(statements)
     shape = _shape(value, params, called.name, inner.result.loc if inner.result is not None else loc)
-    numbers = list(_numbers_in(value))
+    numbers = numbers_of(value)
     arrays = [scope.supply.fresh(f"result_{k}", ArrayType(n.type.dtype, 1)) for k, n in enumerate(numbers)][
         1:
     ]
@@ -318,22 +319,6 @@ def _refuse(statements: Sequence[Stmt]) -> None:
         if isinstance(node, Fail) and node.error == "LeftToPython":
             raise UnsupportedError("types change in a loop of a recursive function", node.loc,
                                    hints=("start with numbers of the types that follow",))  # fmt: skip
-
-
-def _numbers_in(value: Value) -> Iterator[Number]:
-    match value:
-        case Number():
-            yield value
-        case TupleValue():
-            for item in value.items:
-                yield from _numbers_in(item)
-        case DictValue():
-            yield from _numbers_in(value.values)
-        case MaybeNone():
-            yield from _numbers_in(value.value)
-            yield value.is_none
-        case _:
-            return
 
 
 def _shape(value: Value, params: Sequence[Symbol], name: str, loc: Loc) -> Shape:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
@@ -234,6 +235,50 @@ Value: TypeAlias = (
     | ReturnedView
     | ReturnedChoice
 )
+
+
+def parts_of(value: Value) -> tuple[Value, ...]:
+    """The values that a value is made of: items of a tuple, values of a dict, numbers beside what is returned."""
+    match value:
+        case TupleValue():
+            return value.items
+        case DictValue():
+            return (value.values,)
+        case MaybeNone():
+            return (value.value, value.is_none)
+        case ReturnedView():
+            return value.later
+        case ReturnedChoice():
+            return (value.which,)
+        case ReturnedList():
+            return (value.count,)
+        case _:
+            return ()
+
+
+def with_parts(value: Value, part: Callable[[Value], Any]) -> Value:
+    """The value with each of its parts as `part` gives it, which must be of the same kind."""
+    parts = [part(inner) for inner in parts_of(value)]
+    match value:
+        case TupleValue():
+            return TupleValue(tuple(parts), names=value.names)
+        case DictValue():
+            return DictValue(value.keys, *parts)
+        case MaybeNone():
+            return MaybeNone(*parts)
+        case ReturnedView():
+            return replace(value, later=tuple(parts))
+        case ReturnedChoice():
+            return replace(value, which=parts[0])
+        case ReturnedList():
+            return replace(value, count=parts[0])
+        case _:
+            return value
+
+
+def numbers_of(value: Value) -> list[Number]:
+    """The numbers that a value is made of, in order."""
+    return [value] if isinstance(value, Number) else [n for v in parts_of(value) for n in numbers_of(v)]
 
 
 @dataclass(frozen=True, slots=True)
