@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.choices import chosen_array
@@ -49,6 +50,9 @@ from appyc.frontend.types.values import (
 from appyc.ir.nodes import Alloc, Assign, Break, Compare, Const, If, Load, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import statements
+
+Leaf: TypeAlias = tuple[int, ...]
+"""The position of an item in a returned value of tuples."""
 
 _NONE = -1
 """The number that stands for None among the arrays that a function's returns choose from."""
@@ -144,11 +148,11 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         fresh = (scope.supply.fresh(f"result_{k}", t.dtype) for k, t in enumerate(known))
         slots = tuple(Slot(s, t.python, either=t.either) for s, t in zip(fresh, known, strict=True))
         scope.result = Result(value, slots, loc)
-    if nones := dict(_nones(value, scope.result.value, ())):
+    if nones := _nones(value, scope.result.value):
         scope.facts.none_results |= nones
         raise Restart
     if _shape(value) != _shape(scope.result.value):
-        leaves = _different_arrays(scope, value, scope.result.value, ())
+        leaves = _different_arrays(scope, value, scope.result.value)
         if leaves is not None:
             scope.facts.choices |= leaves
             raise Restart
@@ -173,7 +177,7 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         scope.emit(Assign(slot.symbol, cast(n.expr, slot.symbol.dtype), loc=loc))
 
 
-def _with_nones(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
+def _with_nones(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
     """The value with an is-None flag for each number that is None on another path.
 
     Raises Restart for a number that has no flag yet.
@@ -201,22 +205,33 @@ def _length(value: Number | TupleValue) -> int | None:
     return len(value.items) if isinstance(value, TupleValue) else None
 
 
-def _nones(a: Value, b: Value, leaf: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int | None]]:
+def _pairs(a: Value, b: Value, leaf: Leaf = ()) -> Iterator[tuple[Leaf, Value, Value]]:
+    """The corresponding items of two returned values, with their positions."""
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.items) == len(b.items):
+        for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
+            yield from _pairs(x, y, (*leaf, k))
+    else:
+        yield leaf, a, b
+
+
+def _nones(a: Value, b: Value) -> dict[Leaf, int | None]:
     """The items that are None in one of two returned values, and a number or a tuple of numbers in the other.
 
     Each comes with the tuple's length, or None for a number.
     """
-    match a, b:
-        case TupleValue(), TupleValue() if len(a.items) == len(b.items):
-            for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
-                yield from _nones(x, y, (*leaf, k))
-        case (Number() as n, Opaque(obj=None)) | (Opaque(obj=None), Number() as n):
-            yield leaf, _length(n)
-        case (TupleValue() as t, Opaque(obj=None)) | (Opaque(obj=None), TupleValue() as t):
-            if not t.names and t.items and all(isinstance(item, Number) for item in t.items):
-                yield leaf, _length(t)
-        case _:
-            return
+    out: dict[Leaf, int | None] = {}
+    for leaf, x, y in _pairs(a, b):
+        match (x, y) if _is_none(y) else (y, x):
+            case Number() as present, Opaque(obj=None):
+                out[leaf] = _length(present)
+            case TupleValue(names=()) as present, Opaque(obj=None) if present.items:
+                if all(isinstance(item, Number) for item in present.items):
+                    out[leaf] = _length(present)
+    return out
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Opaque) and value.obj is None
 
 
 def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -227,7 +242,7 @@ def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
     return [*body, ast.copy_location(ast.Return(none), body[-1])]
 
 
-def _with_choices(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -> Value:
+def _with_choices(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
     """The value with an array's number instead of the array where the returns choose among arrays."""
     match value:
         case TupleValue(items=items):
@@ -247,39 +262,28 @@ def _with_choices(scope: Scope, value: Value, leaf: tuple[int, ...], loc: Loc) -
 
 def _may_be_chosen(scope: Scope, value: Value) -> bool:
     """Whether the value may be an option of a `ReturnedChoice`: a whole array, not phi storage, or None."""
-    if isinstance(value, Opaque) and value.obj is None:
-        return True
-    if not isinstance(value, ArrayRef) or value.index:
-        return False
-    return value.symbol not in scope.memory.homes
+    is_whole = isinstance(value, ArrayRef) and not value.index and value.symbol not in scope.memory.homes
+    return is_whole or _is_none(value)
 
 
-def _different_arrays(scope: Scope, a: Value, b: Value, leaf: tuple[int, ...]) -> set[tuple[int, ...]] | None:
+def _different_arrays(scope: Scope, a: Value, b: Value) -> set[Leaf] | None:
     """The items in which two returned values differ; None unless each may be an option of a `ReturnedChoice`."""
-    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
-        if len(a.items) != len(b.items):
-            return None
-        parts = [
-            _different_arrays(scope, x, y, (*leaf, k))
-            for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
-        ]
-        found = [part for part in parts if part is not None]
-        return set().union(*found) if len(found) == len(parts) else None
-    if _shape(a) == _shape(b):
-        return set()
-    return {leaf} if _may_be_chosen(scope, a) and _may_be_chosen(scope, b) else None
+    found = {leaf: (x, y) for leaf, x, y in _pairs(a, b) if _shape(x) != _shape(y)}
+    return set(found) if all(_may_be_chosen(scope, v) for pair in found.values() for v in pair) else None
 
 
 def _are_arrays(a: Value, b: Value) -> bool:
     """Whether two values are arrays of the same number of axes, both numbers, or tuples or dicts of such."""
-    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
-        return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
-    if isinstance(a, DictValue) and isinstance(b, DictValue):
-        return a.keys == b.keys and _are_arrays(a.values, b.values)
-    if isinstance(a, Number) and isinstance(b, Number):
-        return True
-    arrays = (ArrayRef, Tensor, ReturnedView, ReturnedChoice)
-    return isinstance(a, arrays) and isinstance(b, arrays) and a.ndim == b.ndim
+    match a, b:
+        case TupleValue(), TupleValue():
+            return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
+        case DictValue(), DictValue():
+            return a.keys == b.keys and _are_arrays(a.values, b.values)
+        case Number(), Number():
+            return True
+        case _:
+            arrays = (ArrayRef, Tensor, ReturnedView, ReturnedChoice)
+            return isinstance(a, arrays) and isinstance(b, arrays) and a.ndim == b.ndim
 
 
 def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
@@ -327,7 +331,7 @@ def final_value(scope: Scope, loc: Loc) -> Value:
         return Opaque(None)
     if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):
         kept_value = scope.result.value
-        if isinstance(kept_value, Number) or dict(_nones(kept_value, Opaque(None), ())):
+        if isinstance(kept_value, Number) or _nones(kept_value, Opaque(None)):
             assert isinstance(kept_value, Number | TupleValue)
             scope.facts.none_results[()] = _length(kept_value)
             raise Restart

@@ -126,8 +126,7 @@ def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
         case "&" | "|" | "^":
             return _bitwise(op, a, b, loc)
         case "<<" | ">>":
-            t = _integers(op, a, b, loc)
-            return _apply(op, a, b, t, loc)
+            return _shift(op, a, b, loc)
         case _:
             raise UnsupportedError(f"operator {op!r} is not supported", loc)
 
@@ -235,35 +234,33 @@ def untrapped(a: Number) -> Number:
     return replace(a, expr=replace(e, trap=False, python=False)) if isinstance(e, Binary) else a
 
 
-def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:
+def _arithmetic_type(op: str, a: Number, b: Number, loc: Loc) -> NumberType:
+    """The type of an arithmetic operation, of which bools are operands as integers are."""
     t = _known(promote(a.type, b.type), op, a, b, loc)
     if t == PY_BOOL:
-        t = PY_INT
-    if t.dtype is DType.BOOL:
-        if op == "-":
-            raise TypeInferenceError("numpy boolean subtract, the `-` operator, is not supported", loc,
-                                     hints=("use ^ (exclusive or), or convert with int(...)",))  # fmt: skip
-        return _apply("|" if op == "+" else "&", a, b, t, loc)
-    return _apply(op, a, b, t, loc)
+        return PY_INT
+    return NumberType(DType.INT8, python=False) if t.dtype is DType.BOOL else t
+
+
+def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    t = _known(promote(a.type, b.type), op, a, b, loc)
+    if t.dtype is not DType.BOOL or t == PY_BOOL:
+        return _apply(op, a, b, PY_INT if t == PY_BOOL else t, loc)
+    if op == "-":
+        raise TypeInferenceError("numpy boolean subtract, the `-` operator, is not supported", loc,
+                                 hints=("use ^ (exclusive or), or convert with int(...)",))  # fmt: skip
+    return _apply("|" if op == "+" else "&", a, b, t, loc)
 
 
 def _modular(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    t = _known(promote(a.type, b.type), op, a, b, loc)
-    if t == PY_BOOL:
-        t = PY_INT
-    if t.dtype is DType.BOOL:
-        t = NumberType(DType.INT8, python=False)
+    t = _arithmetic_type(op, a, b, loc)
     if t.dtype.is_complex:
         raise TypeInferenceError(f"complex numbers have no {op}", loc)
     return _apply(op, a, b, t, loc, trap=t.python)
 
 
 def _power(a: Number, b: Number, loc: Loc) -> Number:
-    t = _known(promote(a.type, b.type), "**", a, b, loc)
-    if t == PY_BOOL:
-        t = PY_INT
-    if t.dtype is DType.BOOL:
-        t = NumberType(DType.INT8, python=False)
+    t = _arithmetic_type("**", a, b, loc)
     exponent = b.constant
     if t.dtype.is_integer and isinstance(exponent, int) and exponent < 0:
         if not t.python:
@@ -275,18 +272,14 @@ def _power(a: Number, b: Number, loc: Loc) -> Number:
     return _apply("**", a, b, t, loc)
 
 
-def _integers(op: str, a: Number, b: Number, loc: Loc) -> NumberType:
-    t = _known(promote(a.type, b.type), op, a, b, loc)
-    if t == PY_BOOL:
-        return PY_INT
-    if t.dtype is DType.BOOL:
-        return NumberType(DType.INT8, python=False)
+def _shift(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    t = _arithmetic_type(op, a, b, loc)
     if not t.dtype.is_integer:
         raise TypeInferenceError(
             f"{op} takes integers, not {describe(a)} and {describe(b)}", loc,
             hints=("convert with int(...) or np.int64(...)",),
         )  # fmt: skip
-    return t
+    return _apply(op, a, b, t, loc)
 
 
 def _bitwise(op: str, a: Number, b: Number, loc: Loc) -> Number:
