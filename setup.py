@@ -1,8 +1,4 @@
-"""The compiled dispatcher and the compiled recorder. All else about the package is in pyproject.toml.
-
-They are optional: where there is no compiler or no Python header, appyc installs without them,
-and the same is done in Python (appyc/runtime/dispatch.py, appyc/lazy/recorded_nodes.py).
-"""
+"""The dispatcher and the recorder, C extensions. All else about the package is in pyproject.toml."""
 
 import numpy
 from setuptools import Extension, setup
@@ -15,7 +11,6 @@ setup(
             depends=[f"appyc/runtime/_{name}.h" for name in ("frame", "kinds", "memory", "team")],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],
-            optional=True,
         ),
         Extension(
             "appyc.lazy._nodes",
@@ -26,7 +21,6 @@ setup(
             ],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],
-            optional=True,
         ),
     ]
 )

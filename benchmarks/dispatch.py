@@ -18,8 +18,6 @@ import numba
 import numpy as np
 
 import appyc
-from appyc.runtime.dispatch import PythonEntry, has_compiled_dispatch
-from appyc.runtime.frame import raise_fault
 
 SIZE = 4
 ROUNDS = 7
@@ -45,14 +43,6 @@ def nothing(a, b, c, d, out):
     return None
 
 
-def python_double(jitted: Callable[..., object]) -> PythonEntry:
-    """The same kernels behind the dispatcher in Python, as an installation without a compiler has it."""
-    entry = PythonEntry(jitted, raise_fault)
-    for kernel in reversed(jitted.kernels):  # type: ignore[attr-defined]
-        entry.add(kernel)
-    return entry
-
-
 def seconds_per_call(call: Callable[..., object], arrays: Sequence[np.ndarray], calls: int) -> float:
     a, b, c, d, out = arrays
     call(a, b, c, d, out)  # compiles
@@ -65,7 +55,6 @@ def candidates(arrays: Sequence[np.ndarray]) -> dict[str, Callable[..., object]]
     return {
         "appyc, parallel for": parallel,
         "appyc, plain loop": appyc.jit(serial),
-        "appyc, dispatched in Python": python_double(parallel),
         "numba, njit": numba.njit(serial),
         "numba, njit(parallel=True)": numba.njit(parallel=True)(with_prange),
     }
@@ -78,7 +67,7 @@ def main() -> None:
     arrays = [np.ones(SIZE) for _ in range(5)]
     empty = seconds_per_call(nothing, arrays, 200_000)
     times = {name: seconds_per_call(f, arrays, 20_000) - empty for name, f in candidates(arrays).items()}
-    print(f"five arrays of {SIZE}; compiled dispatcher: {'yes' if has_compiled_dispatch() else 'no'}")
+    print(f"five arrays of {SIZE}")
     for name, seconds in times.items():
         print(f"{name:30} {seconds * 1e6:8.2f} us")
     if options.json is not None:

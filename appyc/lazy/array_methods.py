@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import applying, evaluation, numpy_functions, ufuncs
+from appyc.lazy._nodes import Buffer
 from appyc.lazy.arrays import Array, ndarray, number
-from appyc.lazy.recorded_nodes import Buffer
 
 _ALONE = 2
 """References to the buffer of an array without views: the array's, and that of the call that counts them."""

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from appyc.lazy._nodes import Tally, View, settled
 from appyc.lazy.order import is_ascending, is_straight
-from appyc.lazy.recorded_nodes import Tally, View, ghost_of, settled
+from appyc.lazy.recorded_nodes import ghost_of
 from appyc.lazy.residence import at_home
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import (

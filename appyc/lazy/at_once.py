@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from appyc.lazy._nodes import Own, View, settled
 from appyc.lazy.operations import Call, Gather, Operation, Scatter
-from appyc.lazy.recorded_nodes import Own, View, settled
 from appyc.lazy.running import STATE, flush
 
 NOT_NOW = object()

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from appyc.lazy._nodes import Buffer
 from appyc.lazy.recorded_calls import Recorded
-from appyc.lazy.recorded_nodes import Buffer, Site
+from appyc.lazy.recorded_nodes import Site
 
 MOST = 32
 """Maximum number of candidate scalars per flush."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import applying, arrays, evaluation, numpy_functions, recorder, ufuncs
-from appyc.lazy.recorded_nodes import Known, KnownMethod, Plain
+from appyc.lazy._nodes import Known, KnownMethod, Plain
 from appyc.lazy.running import STATE
 
 _OPERANDS: dict[Any, int] = {

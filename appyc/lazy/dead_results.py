@@ -18,9 +18,10 @@ import weakref
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from appyc.lazy._nodes import Buffer
 from appyc.lazy.gathering import Gathered, Line
 from appyc.lazy.operations import Call
-from appyc.lazy.recorded_nodes import Buffer, Site
+from appyc.lazy.recorded_nodes import Site
 
 LEAST_BYTES = 1 << 16
 """Minimum bytes of results that are deferred: smaller ones are cheap to compute."""

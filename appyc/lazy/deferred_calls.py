@@ -17,9 +17,9 @@ import numpy as np
 from appyc.api import JitFunction
 from appyc.errors import CompileError
 from appyc.lazy import arrays, evaluation
+from appyc.lazy._nodes import Buffer, goes_on
 from appyc.lazy.operations import Call
 from appyc.lazy.recorded_calls import CallStatement
-from appyc.lazy.recorded_nodes import Buffer, goes_on
 from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush_due
 

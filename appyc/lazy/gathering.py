@@ -15,11 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from appyc.lazy._nodes import Buffer, Index, Own, Statement, View, add_lines
 from appyc.lazy.equal_lengths import NOTHING, Lengths, related
 from appyc.lazy.operations import Choose, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recorded_calls import CallStatement, Recorded
-from appyc.lazy.recorded_nodes import Buffer, Own, Scalar, Site, Statement, View, add_lines
-from appyc.lazy.views import NUMBER, Index, Path, item_form, numbers_of
+from appyc.lazy.recorded_nodes import Scalar, Site
+from appyc.lazy.views import NUMBER, Path
 
 Key: TypeAlias = tuple[object, ...]
 
@@ -223,8 +224,9 @@ def _moving_form(
     for item_number, item in enumerate(step.items):
         by = moving.get((number, item_number))
         if by is None or item is None:
-            items.append(item_form(item))
-            scalars += numbers_of(item)
+            part = Index((item,))
+            items += part.form[1]
+            scalars += part.numbers
         elif isinstance(item, slice):
             scalars.append(item.start or 0)
             items.append(("moving slice", by, item.stop - (item.start or 0), item.step))

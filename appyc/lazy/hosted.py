@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import residence
+from appyc.lazy._nodes import Buffer, Own, Statement, View
 from appyc.lazy.dead_results import Watch
 from appyc.lazy.operations import Copy, Product
-from appyc.lazy.recorded_nodes import Buffer, Operand, Own, Statement, View
+from appyc.lazy.recorded_nodes import Operand
 from appyc.lazy.views import view_of
 
 

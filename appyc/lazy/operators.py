@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import evaluation, numpy_functions, ufuncs
+from appyc.lazy._nodes import KnownMethod
 from appyc.lazy.array_methods import ArrayMethods, FunctionMethods, NumberMethods
 from appyc.lazy.arrays import Array, ndarray, number
 from appyc.lazy.call_cache import cached, function
 from appyc.lazy.computed_values import ValueMethods
-from appyc.lazy.recorded_nodes import KnownMethod
 from appyc.lazy.shapes import ShapeMethods
 
 

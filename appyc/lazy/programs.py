@@ -30,9 +30,10 @@ import numpy as np
 
 from appyc.api import JitFunction
 from appyc.errors import CompileError
+from appyc.lazy._nodes import Buffer
 from appyc.lazy.gathering import Gathered
 from appyc.lazy.operations import Call
-from appyc.lazy.recorded_nodes import Buffer, Site
+from appyc.lazy.recorded_nodes import Site
 from appyc.lazy.recording import line_of
 from appyc.lazy.writing import Writer, name_of
 

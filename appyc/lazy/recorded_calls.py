@@ -6,9 +6,10 @@ import weakref
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from appyc.lazy._nodes import Buffer, Own, Run, Statement, View, follows
 from appyc.lazy.operations import Call
-from appyc.lazy.recorded_nodes import Buffer, Operand, Own, Run, Site, Statement, View, buffers_of
-from appyc.lazy.runs import follows, moves_between
+from appyc.lazy.recorded_nodes import Operand, Site, buffers_of
+from appyc.lazy.runs import moves_between
 
 
 class CallStatement(Run):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, at_once
+from appyc.lazy._nodes import Own, Statement, View, made
 from appyc.lazy.evaluation import changing, copy_of, plain, whole, wrapped
 from appyc.lazy.operations import Convert, Operation, as_dtype
 from appyc.lazy.order import inverse, memory_order
-from appyc.lazy.recorded_nodes import Own, Statement, View, made
 from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush, flush_due, flush_some
 

@@ -19,9 +19,10 @@ from typing import TypeVar
 import numpy as np
 from numpy._core.umath import _extobj_contextvar
 
-from appyc.lazy import recorded_nodes
+from appyc.lazy import _nodes
+from appyc.lazy._nodes import Buffer, Tally
 from appyc.lazy.recorded_calls import Recorded, RestingCall, Waiting
-from appyc.lazy.recorded_nodes import Buffer, Site, Tally
+from appyc.lazy.recorded_nodes import Site
 
 _Any = TypeVar("_Any", Recorded, Waiting)
 
@@ -37,7 +38,7 @@ def line_of(site: Site) -> tuple[str, int]:
 
 _FOLDER = str(pathlib.Path(__file__).parent.parent)
 
-caller = functools.partial(recorded_nodes.caller, _FOLDER)
+caller = functools.partial(_nodes.caller, _FOLDER)
 """The site of the innermost frame outside appyc."""
 
 
@@ -304,7 +305,7 @@ def parted(
     """
     changed: set[Buffer] = set(overwritten)
     needed = {*wanted, *changed}
-    if (found := recorded_nodes.parted(statements, needed, changed)) is not None:
+    if (found := _nodes.parted(statements, needed, changed)) is not None:
         return found
     chosen: list[Recorded] = []
     left: list[_Any] = []

@@ -7,10 +7,10 @@ import weakref
 from pathlib import PurePath
 
 from appyc.api import JitFunction
+from appyc.lazy._nodes import Buffer
 from appyc.lazy.arrays import Array
 from appyc.lazy.gathering import gather
 from appyc.lazy.programs import as_function
-from appyc.lazy.recorded_nodes import Buffer
 from appyc.lazy.recording import line_of, parted
 from appyc.lazy.running import STATE, Ran
 from appyc.options import from_environment

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from appyc.lazy.recorded_nodes import Buffer
-from appyc.lazy.views import Index, Path, Reshape, Transpose
+from appyc.lazy._nodes import Buffer, Index
+from appyc.lazy.views import Path, Reshape, Transpose
 from appyc.options import from_environment
 
 _LONE = [object()]

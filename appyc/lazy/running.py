@@ -19,13 +19,13 @@ import numpy as np
 from appyc.api import JitFunction, warn_of_defect
 from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy import residence
+from appyc.lazy._nodes import Buffer, Statement, held_alone
 from appyc.lazy.batched_scalars import companions
 from appyc.lazy.dead_results import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.hosted import run_hosted
 from appyc.lazy.programs import Program, as_function, error_lines, parts_of
 from appyc.lazy.recorded_calls import CallStatement, Recorded, RestingCall, Waiting
-from appyc.lazy.recorded_nodes import Buffer, Statement, held_alone
 from appyc.lazy.recording import Recording, drop_needless
 from appyc.options import compile_wait, computed_at_once, from_environment, or_usual, recorded_bounds
 

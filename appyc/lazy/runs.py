@@ -9,13 +9,11 @@ dependence analysis to say.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from appyc.lazy.extension import EXTENSION
-from appyc.lazy.recorded_nodes import View
-from appyc.lazy.views import Index
+from appyc.lazy._nodes import Index, View
 
 
 class Move(NamedTuple):
@@ -59,19 +57,6 @@ def moves_between(one: Sequence[Any], two: Sequence[Any]) -> Moves | None:
                     return None
                 out.append(Move(number, step, item, by))
     return tuple(out)
-
-
-def _follows(last: tuple[Any, ...], operands: tuple[Any, ...], moves: Moves) -> bool:
-    """Whether the operands of a call are those of the last one, moved so."""
-    return len(last) == len(operands) and moves_between(last, operands) == moves
-
-
-if TYPE_CHECKING:
-    from appyc.lazy._nodes import follows as follows  # noqa: PLC0414  (re-exported, for mypy)
-elif EXTENSION is not None:
-    follows = EXTENSION.follows
-else:
-    follows = _follows
 
 
 def _way(x: int | slice | None, y: int | slice | None) -> int | None:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, call_cache, evaluation, indexing, recorder, ufuncs
+from appyc.lazy._nodes import Index, indexed, turned
 from appyc.lazy.flat import Flat
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
 from appyc.lazy.order import inverse, is_straight, memory_order
-from appyc.lazy.recorded_nodes import ghost_of, indexed, turned
-from appyc.lazy.views import Index, Path, Reshape, Step, Transpose, reversal, steps_between, window
+from appyc.lazy.recorded_nodes import ghost_of
+from appyc.lazy.views import Path, Reshape, Step, Transpose, reversal, steps_between, window
 
 
 @functools.lru_cache(maxsize=1 << 12)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from appyc.lazy.extension import EXTENSION
+from appyc.lazy._nodes import Index
 
 NEAR = 2
 """Bounds up to this one, from either end, are part of the code: the interior `1:-1` is worth knowing."""
@@ -22,59 +22,6 @@ LONG_PATH = 16
 
 NUMBER = "number"
 """In a form: the next of the numbers that a program gets as arguments."""
-
-
-class PythonIndex:
-    """`[items]`: integers, slices with bounds in range, and None.
-
-    form: the structure, which is part of a program. numbers: what differs from run to run.
-    """
-
-    __slots__ = ("items",)
-
-    def __init__(self, items: tuple[int | slice | None, ...]) -> None:
-        self.items = items
-
-    def __eq__(self, other: object) -> bool:
-        return self.items == other.items if isinstance(other, PythonIndex) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def of(self, memory: np.ndarray) -> np.ndarray:
-        """The view of an array that the step leads to."""
-        found: np.ndarray = memory[(*self.items, ...)]  # with the dots, a single element is an array too
-        return found
-
-    @property
-    def form(self) -> tuple[object, ...]:
-        return ("index", tuple([item_form(item) for item in self.items]))
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        return tuple([bound for item in self.items for bound in numbers_of(item)])
-
-
-def item_form(item: int | slice | None) -> object:
-    """Of one item of an index."""
-    if isinstance(item, slice):
-        return ("slice", _bound_form(item.start), _bound_form(item.stop), item.step)
-    return _bound_form(item)
-
-
-def _bound_form(bound: int | None) -> int | str | None:
-    return bound if bound is None or -NEAR <= bound <= NEAR else NUMBER
-
-
-def numbers_of(item: int | slice | None) -> list[int]:
-    """The bounds in one item of an index that are not part of its form."""
-    bounds = (item.start, item.stop) if isinstance(item, slice) else (item,)
-    return [bound for bound in bounds if bound is not None and _bound_form(bound) is NUMBER]
-
-
-if TYPE_CHECKING:
-    from appyc.lazy._nodes import Index as Index  # noqa: PLC0414  (re-exported, for mypy)
-else:
-    Index = PythonIndex if EXTENSION is None else EXTENSION.Index
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,25 +28,6 @@ class Overlap:
     other: int
 
 
-def may_overlap(values: Sequence[object], written: frozenset[int], same: Sequence[int] = ()) -> bool:
-    """False only where no written array shares memory with another argument or with itself.
-
-    same: as in `Kernel`; arrays that are taken for one may overlap.
-    """
-    groups = same or range(len(values))
-    ranges = {i: _range(v) for i, v in enumerate(values) if isinstance(v, np.ndarray)}
-    for i in written:
-        lo, hi = ranges[i]
-        if any(
-            groups[i] != groups[j] and lo < other_hi and other_lo < hi
-            for j, (other_lo, other_hi) in ranges.items()
-        ):
-            return True
-        if may_overlap_itself(values[i]):  # type: ignore[arg-type]
-            return True
-    return False
-
-
 def find_overlap(values: Sequence[object], written: frozenset[int]) -> Overlap | None:
     """The first written array that shares memory with another argument, or with itself.
 

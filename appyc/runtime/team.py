@@ -1,17 +1,14 @@
-"""Connects kernel libraries to the process's thread pool (`_team.h`), which the compiled dispatcher has."""
+"""Connects kernel libraries to the process's thread pool (`_team.h`), which the dispatcher has."""
 
 from __future__ import annotations
 
 import ctypes
 
-from appyc.runtime import dispatch
+from appyc.runtime import _dispatch
 from appyc.runtime.pointers import pointer_in
-
-if dispatch.has_compiled_dispatch():
-    from appyc.runtime import _dispatch
 
 
 def attach(library: ctypes.CDLL) -> None:
     """Lets a library's parallel regions (`c_gen/text/team.c`), if it has any, run on the threads of the process."""
-    if dispatch.has_compiled_dispatch() and (pointer := pointer_in(library, "appyc_team")) is not None:
+    if (pointer := pointer_in(library, "appyc_team")) is not None:
         pointer.value = _dispatch.team_address()

@@ -1,7 +1,6 @@
 """The pool of memory for kernels' temporaries and results: attaching, its limit, and releasing it.
 
-The compiled dispatcher keeps the memory that one call frees for the next one (`_memory.h`). Where it was not
-built, kernels allocate each array from the C library.
+The dispatcher keeps the memory that one call frees for the next one (`_memory.h`).
 """
 
 from __future__ import annotations
@@ -13,18 +12,15 @@ from contextlib import contextmanager
 import numpy as np
 
 from appyc import options
-from appyc.runtime import dispatch
+from appyc.runtime import _dispatch
 from appyc.runtime.pointers import pointer_in
 
-if dispatch.has_compiled_dispatch():
-    from appyc.runtime import _dispatch
-
-    _dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
+_dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
 
 
 def attach(library: ctypes.CDLL) -> None:
     """Lets a kernel's library, if it allocates arrays, take their memory from the pool."""
-    if dispatch.has_compiled_dispatch() and (pointer := pointer_in(library, "appyc_memory")) is not None:
+    if (pointer := pointer_in(library, "appyc_memory")) is not None:
         pointer.value = _dispatch.memory_address()
 
 
@@ -35,12 +31,7 @@ LEAST_KEPT = 1 << 16
 def copied(values: np.ndarray) -> np.ndarray:
     """A copy in C order, in memory from the pool: where it is large, the system takes longer to find
     pages for it than the values to be copied."""
-    if (
-        values.nbytes < LEAST_KEPT
-        or values.dtype.kind not in "iufc"
-        or not values.dtype.isnative
-        or not dispatch.has_compiled_dispatch()
-    ):
+    if values.nbytes < LEAST_KEPT or values.dtype.kind not in "iufc" or not values.dtype.isnative:
         return values.copy("C")
     out = _dispatch.empty_like(values)
     np.copyto(out, values)
@@ -49,12 +40,12 @@ def copied(values: np.ndarray) -> np.ndarray:
 
 def release_memory() -> int:
     """Frees the pooled memory; returns the number of bytes."""
-    return _dispatch.trim_memory(0) if dispatch.has_compiled_dispatch() else 0
+    return _dispatch.trim_memory(0)
 
 
 @contextmanager
 def keeping(limit: int) -> Iterator[None]:
-    """Sets another limit on the pool's bytes inside a `with` block. Needs the compiled dispatcher."""
+    """Sets another limit on the pool's bytes inside a `with` block."""
     _dispatch.set_memory_limit(limit)
     try:
         yield
@@ -65,7 +56,7 @@ def keeping(limit: int) -> Iterator[None]:
 @contextmanager
 def poisoned(byte: int) -> Iterator[None]:
     """Fills what kernels allocate with a byte, but for zeros that are asked for: what is read before it is
-    written shows in the results, then. For tests. Needs the compiled dispatcher."""
+    written shows in the results, then. For tests."""
     _dispatch.set_memory_poison(byte)
     try:
         yield

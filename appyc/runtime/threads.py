@@ -6,11 +6,7 @@ import operator
 import os
 
 from appyc import options
-
-try:
-    from appyc.runtime._dispatch import set_thread_count
-except ImportError:  # installed without the compiled dispatcher
-    set_thread_count = None  # type: ignore[assignment]
+from appyc.runtime._dispatch import set_thread_count
 
 
 class _Setting:
@@ -21,8 +17,7 @@ class _Setting:
 
     def set(self, count: int) -> None:
         self.count = count
-        if set_thread_count is not None:
-            set_thread_count(count)
+        set_thread_count(count)
 
 
 _setting = _Setting(options.or_usual(options.num_threads))

@@ -12,8 +12,8 @@ from appyc.api import JitFunction
 from appyc.compiler.analyse import analyse_shared
 from appyc.ir.nodes import LoopMode
 from appyc.ir.visit import loops_of
-from appyc.runtime.dispatch import fits
 from appyc.runtime.shared_views import describe_sharing
+from tests.runtime.dispatch_rules import fits
 
 TARGETS = ("cpu", "interpret")
 DTYPES = ("float64", "float32", "int64", "int32", "complex128")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.runtime.dispatch import PythonEntry
 from tests.e2e.harness import call, compare
 
 
@@ -46,19 +45,6 @@ def test_a_call_without_iterations_runs_in_python_each_time() -> None:
     rows = np.arange(12.0).reshape(3, 4)
     for given in (rows, rows[:0], rows, rows[:0], np.asfortranarray(rows)):
         compare(call(_summed, (given,)), call(function, (given,)), "cpu")
-
-
-def test_the_dispatcher_in_python_returns_what_the_fault_comes_to() -> None:
-    function = appyc.jit(cache=False)(_summed)
-    function(np.ones((3, 4)))
-    entry = PythonEntry(lambda *args: pytest.fail("a kernel fits"), function._on_fault)
-    for kernel in function.kernels:
-        entry.add(kernel)
-    empty = np.ones((0, 4))
-    function(empty)  # compiles what runs where the guards fail
-    for kernel in reversed(function.kernels):
-        entry.add(kernel)
-    assert entry(empty) == 0
 
 
 def test_nothing_may_have_been_stored_where_only_elements_tell() -> None:

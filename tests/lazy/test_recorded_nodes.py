@@ -1,9 +1,8 @@
-"""What recordings are made of: the extension does what the classes in Python do."""
+"""What recordings are made of."""
 
 from __future__ import annotations
 
 import gc
-import subprocess
 import sys
 import weakref
 from pathlib import Path
@@ -14,42 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appyc.numpy as np
-from appyc.lazy import gathering, indexing, recorded_nodes, recording, running, views
-from appyc.lazy.extension import EXTENSION
+from appyc.lazy import _nodes, gathering, indexing, recorded_nodes, recording, running
 from appyc.lazy.operations import Choose
 from appyc.lazy.running import STATE, flush
 
-needs_extension = pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
 
-KINDS = [(recorded_nodes.PythonBuffer, recorded_nodes.PythonView, recorded_nodes.PythonStatement)]
-if EXTENSION is not None:
-    KINDS.append((EXTENSION.Buffer, EXTENSION.View, EXTENSION.Statement))
-
-
-def test_recording_works_without_the_extension() -> None:
-    tests = [str(Path(__file__).parent / name) for name in ("test_recording.py", "test_deferred_calls.py")]
-    text = (
-        "import sys; sys.modules['appyc.lazy._nodes'] = None\n"
-        "import pytest\n"
-        "from appyc.lazy import recorded_nodes\n"
-        "assert recorded_nodes.Buffer is recorded_nodes.PythonBuffer\n"
-        f"sys.exit(pytest.main(['-q', '-x', '-p', 'no:cacheprovider', '-k', 'cpu or not target', *{tests}]))"
-    )
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-
-
-@pytest.mark.parametrize(("buffer_type", "view_type", "statement_type"), KINDS)
-def test_statements_hold_what_they_read_and_not_what_they_write(
-    buffer_type, view_type, statement_type
-) -> None:
+def test_statements_hold_what_they_read_and_not_what_they_write() -> None:
     dtype = numpy.dtype(float)
-    source, target = buffer_type((3, 4), dtype), buffer_type((3, 4), dtype)
+    source, target = _nodes.Buffer((3, 4), dtype), _nodes.Buffer((3, 4), dtype)
     assert source.nbytes == 96
     assert (source.memory, source.ghost, source.lent, source.is_number) == (None, None, False, False)
-    view = view_type(source, (), (3, 4), dtype)
-    store = statement_type(Choose(), (view, 2.0), target, (), (3, 4), "site")
-    make = statement_type(Choose(), (view, view), target, None, (3, 4), "site")
+    view = _nodes.View(source, (), (3, 4), dtype)
+    store = _nodes.Statement(Choose(), (view, 2.0), target, (), (3, 4), "site")
+    make = _nodes.Statement(Choose(), (view, view), target, None, (3, 4), "site")
     for statement, stores in ((store, True), (make, False)):
         assert statement.target() is target
         assert statement.stores is stores
@@ -68,45 +44,39 @@ def test_statements_hold_what_they_read_and_not_what_they_write(
     assert gone[0]() is gone[2]() is None
 
 
-@needs_extension
 def test_the_extension_refuses_what_it_cannot_hold() -> None:
     dtype = numpy.dtype(float)
     with pytest.raises(TypeError):
-        EXTENSION.Buffer([3], dtype)
+        _nodes.Buffer([3], dtype)
     with pytest.raises(TypeError):
-        EXTENSION.Buffer((3,), "float64")
+        _nodes.Buffer((3,), "float64")
     with pytest.raises(TypeError):
-        EXTENSION.View(3, (), (3,), dtype)
+        _nodes.View(3, (), (3,), dtype)
     with pytest.raises(TypeError):
-        EXTENSION.Statement(Choose(), [], EXTENSION.Buffer((3,), dtype), None, (3,), "site")
+        _nodes.Statement(Choose(), [], _nodes.Buffer((3,), dtype), None, (3,), "site")
     with pytest.raises(TypeError):
-        EXTENSION.indexed(3, 4)
+        _nodes.indexed(3, 4)
     with pytest.raises(TypeError):
-        EXTENSION.made(int, [], Choose(), (), (), dtype, "site", False)
+        _nodes.made(int, [], Choose(), (), (), dtype, "site", False)
 
 
-@needs_extension
 def test_the_calling_line_is_outside_of_the_folder() -> None:
-    code, instruction, _ = EXTENSION.caller("/nowhere")
+    code, instruction, _ = _nodes.caller("/nowhere")
     assert code is sys._getframe().f_code
-    assert recorded_nodes._caller("/nowhere")[0] is code
-    above, _, _ = EXTENSION.caller(__file__)
-    assert above is recorded_nodes._caller(__file__)[0]
+    above, _, _ = _nodes.caller(__file__)
     assert above is not code
     assert instruction > 0
 
 
-@pytest.mark.parametrize(
-    "caller", [recorded_nodes._caller, *([EXTENSION.caller] if EXTENSION is not None else [])]
-)
-def test_the_way_to_a_line_is_part_of_the_site(caller) -> None:
+def test_the_way_to_a_line_is_part_of_the_site() -> None:
     def site() -> recorded_nodes.Site:
-        return caller("/nowhere")
+        return _nodes.caller("/nowhere")
 
     def other() -> recorded_nodes.Site:
         return site()
 
-    sites = [(site(), other(), other()) for _ in range(3)]
+    # Until the interpreter has specialised a call, its instruction has another number.
+    sites = [(site(), other(), other()) for _ in range(30)][-3:]
     assert sites[0] == sites[1] == sites[2]  # from the same place in a loop
     assert len(set(sites[0])) == 3
     assert len({(code, instruction) for code, instruction, _ in sites[0]}) == 1
@@ -121,7 +91,6 @@ items = (
 )
 
 
-@needs_extension
 @given(st.lists(st.integers(0, 8), max_size=3), st.lists(items, max_size=4), st.booleans())
 def test_basic_indices_are_what_numpy_makes_of_them(
     shape: list[int], key: list[object], single: bool
@@ -130,7 +99,7 @@ def test_basic_indices_are_what_numpy_makes_of_them(
     array = np.array(values)
     key = key[:1] if single else key
     index = key[0] if single and key else tuple(key)
-    found = EXTENSION.indexed(array, index)
+    found = _nodes.indexed(array, index)
     try:
         wanted = values[index]
     except IndexError:
@@ -146,28 +115,24 @@ def test_basic_indices_are_what_numpy_makes_of_them(
     if items == ():
         assert (found.buffer, found.path) == (array.buffer, array.path)
     else:
-        step, same = found.path[-1], views.PythonIndex(items)
+        step = found.path[-1]
         assert step.items == items
-        assert (step.form, step.numbers) == (same.form, same.numbers)
-        assert step == EXTENSION.Index(items)
-        assert step != EXTENSION.Index((*items, None))
+        assert step == _nodes.Index(items)
+        assert step != _nodes.Index((*items, None))
 
 
-@needs_extension
 @pytest.mark.parametrize(
     "key", [True, numpy.int64(1), [0], slice(0.0, 2), numpy.array([True, False, True]), "x"]
 )
 def test_other_indices_are_left_to_others(key) -> None:
-    assert EXTENSION.indexed(np.zeros(3), key) is None
+    assert _nodes.indexed(np.zeros(3), key) is None
 
 
-@needs_extension
 def test_zero_steps_are_refused() -> None:
     with pytest.raises(ValueError, match="slice step cannot be zero"):
         np.zeros(3)[::0]
 
 
-@needs_extension
 def test_arrays_that_only_recorded_statements_hold_run_before_others_are_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -176,17 +141,17 @@ def test_arrays_that_only_recorded_statements_hold_run_before_others_are_copied(
     half = b[:10_000]
     waits = [a * 2.0, a[1:] + a[:-1], half * 3.0, b + 1.0]
     recorded = STATE.recording.statements
-    assert recorded_nodes.held_alone(recorded) == 0
+    assert _nodes.held_alone(recorded) == 0
     del a
-    assert recorded_nodes.held_alone(recorded) == 160_000
+    assert _nodes.held_alone(recorded) == 160_000
     del b
-    assert recorded_nodes.held_alone(recorded) == 160_000  # there is a view of it
+    assert _nodes.held_alone(recorded) == 160_000  # there is a view of it
     monkeypatch.setattr(running, "MOST_HELD", 300_000)
     values = numpy.ones(20_000)
     np.array(values)
     assert len(recorded) == 4
     del half
-    assert recorded_nodes.held_alone(recorded) == 320_000
+    assert _nodes.held_alone(recorded) == 320_000
     np.array(numpy.ones(10))
     assert len(STATE.recording.statements) == 4
     np.array(values)
@@ -194,7 +159,7 @@ def test_arrays_that_only_recorded_statements_hold_run_before_others_are_copied(
     assert [float(w[0]) for w in waits] == [2.0, 2.0, 3.0, 2.0]
 
 
-def statements() -> tuple[list[recorded_nodes.Statement], list[object]]:
+def statements() -> tuple[list[_nodes.Statement], list[object]]:
     """All kinds of them, and what holds their results."""
     flush()
     a, m, row = np.array(numpy.arange(40.0)), np.array(numpy.ones((5, 8))), np.array(numpy.ones((1, 8)))
@@ -226,12 +191,11 @@ def statements() -> tuple[list[recorded_nodes.Statement], list[object]]:
     return STATE.recording.statements[:], [*held, a, m, row]
 
 
-@needs_extension
 def test_the_extension_gathers_what_python_gathers(monkeypatch: pytest.MonkeyPatch) -> None:
     recorded, held = statements()
     assert len(recorded) > 20
     found = gathering.gather(recorded)
-    monkeypatch.setattr(gathering, "add_lines", recorded_nodes._add_lines)
+    monkeypatch.setattr(gathering, "add_lines", lambda *args: (args[-1], 0))
     wanted = gathering.gather(recorded)
     for name in gathering.Gathered.__slots__:
         assert getattr(found, name) == getattr(wanted, name), name
@@ -240,7 +204,6 @@ def test_the_extension_gathers_what_python_gathers(monkeypatch: pytest.MonkeyPat
     flush()
 
 
-@needs_extension
 @pytest.mark.parametrize("kept", range(-1, 14))
 def test_the_extension_parts_statements_as_python_does(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def parted() -> list[list[tuple[object, ...]]]:
@@ -254,19 +217,18 @@ def test_the_extension_parts_statements_as_python_does(kept: int, monkeypatch: p
         return [[(s.operation, s.shape, s.path is None, len(s.operands)) for s in part] for part in found]
 
     one = parted()
-    monkeypatch.setattr(recorded_nodes, "parted", recorded_nodes._parted)
+    monkeypatch.setattr(_nodes, "parted", lambda *args: None)
     assert one == parted()
     assert bool(one[0]) == (kept >= 0)
 
 
-@needs_extension
 def test_statements_that_held_the_only_reader_go_with_it() -> None:
     flush()
     x = np.array(numpy.ones(30))
     for _ in range(2):  # each reads what the one before it makes
         x = x + 1.0
     del x
-    assert recorded_nodes.parted(STATE.recording.statements, set(), set()) == ([], [])
+    assert _nodes.parted(STATE.recording.statements, set(), set()) == ([], [])
     assert STATE.recording.statements == []
 
 

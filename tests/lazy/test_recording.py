@@ -15,7 +15,6 @@ import pytest
 
 import appyc
 import appyc.numpy as np
-from appyc.lazy.extension import EXTENSION
 from appyc.lazy.gathering import Gathered, gather
 from appyc.lazy.recorded_calls import Recorded
 from appyc.lazy.recording import in_a_loop, line_of
@@ -460,7 +459,6 @@ def test_a_short_loop_in_a_longer_one_is_not_taken_for_it() -> None:
     assert not any(in_a_loop(places[:n], places[n]) for n in range(39))
 
 
-@pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
 def test_the_extension_tells_loops_as_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
     def recorded_of(program: Callable[[], object]) -> list[int]:
         flush()

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 import appyc
 import appyc.numpy as np
+from appyc.lazy._nodes import follows, goes_on
 from appyc.lazy.deferred_calls import _DEFERRING
-from appyc.lazy.extension import EXTENSION
-from appyc.lazy.recorded_nodes import goes_on
 from appyc.lazy.running import STATE, flush
-from appyc.lazy.runs import _follows, follows, moves_between
+from appyc.lazy.runs import moves_between
 from tests.lazy.test_random_programs import compiling
 
 
@@ -101,7 +100,7 @@ keys = st.tuples(places, ways, st.integers(0, 8), st.sampled_from((None, 1, 2)))
 @given(
     st.lists(st.tuples(keys, keys), min_size=1, max_size=3), st.booleans(), st.sampled_from((1, 2.0, True))
 )
-def test_the_extension_and_python_tell_the_same_runs(changes, single: bool, number) -> None:
+def test_a_call_follows_where_its_indices_move_so(changes, single: bool, number) -> None:
     a = np.zeros((60, 60))
 
     def operands(which: int) -> tuple[object, ...]:
@@ -114,8 +113,8 @@ def test_the_extension_and_python_tell_the_same_runs(changes, single: bool, numb
     one, two, three = operands(0), operands(1), operands(1)
     moves = moves_between(one, two)
     if moves is not None:
-        assert follows(one, two, moves) == _follows(one, two, moves) or number is True
-        assert follows(one, two, moves[1:]) is (not moves and _follows(one, two, ()))
+        assert follows(one, two, moves) == (moves_between(one, two) == moves) or number is True
+        assert follows(one, two, moves[1:]) is (not moves and moves_between(one, two) == ())
     assert follows(two, three, ()) or number is True
     assert not follows(one, (*two, 1), moves or ())
 
@@ -152,7 +151,6 @@ def test_a_run_does_not_go_on_with_another_function_or_number_of_arguments() -> 
     assert rows.numpy()[:, 0].tolist() == [1.0] * 3 + [3.0] * 5 + [2.0, 3.0, 1.0, 1.0]
 
 
-@pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
 def test_the_next_call_of_a_run_takes_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.ones((40, 3))
     scaled(rows[3], 2.0)
@@ -164,7 +162,6 @@ def test_the_next_call_of_a_run_takes_no_python(monkeypatch: pytest.MonkeyPatch)
     assert rows.numpy()[:, 0].tolist() == [1.0] * 3 + [3.0] * 27 + [1.0] * 10
 
 
-@pytest.mark.skipif(EXTENSION is None, reason="the extension was not built")
 def test_nothing_is_added_to_a_run_that_is_being_taken_out() -> None:
     rows = np.ones((40, 3))
     scaled(rows[3], 2.0)

@@ -66,10 +66,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], int]:
     return find
 
 
-@pytest.fixture(params=["compiled", "python"])
-def entry_type(request: pytest.FixtureRequest) -> type:
-    if request.param == "python":
-        return dispatch.PythonEntry
-    if not dispatch.has_compiled_dispatch():
-        pytest.skip("the compiled dispatcher was not built")
+@pytest.fixture
+def entry_type() -> type:
     return dispatch.Entry

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from appyc.runtime.overlap import Overlap, find_overlap, may_overlap, may_overlap_itself
+from appyc.runtime.overlap import Overlap, find_overlap, may_overlap_itself
+from tests.runtime.dispatch_rules import may_overlap
 
 BASE = np.arange(24.0)
 WINDOWS = np.lib.stride_tricks.as_strided(BASE, (4, 3), (8, 8))

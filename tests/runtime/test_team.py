@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from appyc.runtime.dispatch import has_compiled_dispatch
-
 PROGRAM = """
 import os, sys
 import numpy as np
@@ -49,8 +47,8 @@ def missing(threads: int, folder: Path) -> str:
 
 
 pytestmark = pytest.mark.skipif(
-    not has_compiled_dispatch() or not sys.platform.startswith("linux") or len(os.sched_getaffinity(0)) < 2,
-    reason="needs the compiled dispatcher, and two processors",
+    not sys.platform.startswith("linux") or len(os.sched_getaffinity(0)) < 2,
+    reason="needs two processors",
 )
 
 

@@ -14,13 +14,10 @@ import pytest
 import appyc
 import appyc.numpy as lazy
 from appyc import options
-from appyc.runtime.dispatch import has_compiled_dispatch
 from appyc.runtime.temporary_memory import copied, keeping, poisoned, release_memory
 from tests.e2e.harness import call, compare, compiled
 from tests.programs import tensors
 from tests.programs.registry import Run
-
-pytestmark = pytest.mark.skipif(not has_compiled_dispatch(), reason="the compiled dispatcher is not built")
 
 LARGE = 1 << 20
 """Elements: far more than the C library keeps by itself."""
