@@ -108,6 +108,9 @@ class JitFunction(Entry):
         kinds = {p.kind for p in self._signature.parameters.values()}
         self._takes_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, _POSITIONAL}
         """All parameters can be given by position, as the dispatcher takes them."""
+        found = self._signature.parameters.items()
+        self._keywords = {name for name, p in found if p.kind is _POSITIONAL}
+        self._defaults = {name: p.default for name, p in found if p.default is not p.empty}
         self._versions: dict[tuple[object, ...], list[Version]] = {}
         self._compilations = Compilations()
         self._last: Request | None = None
@@ -158,7 +161,7 @@ class JitFunction(Entry):
         if hosted is not None:
             return self._call_hosted(hosted, kind, args, keywords)
         self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind take this path
-        race = self._race(wanted, version)
+        race = self._race(wanted)
         if race is None or kind is None or not race.is_on():
             return self._run(version, bound, named)
         if race.is_pythons_turn:
@@ -172,9 +175,10 @@ class JitFunction(Entry):
         """A call with keywords or defaults, made positional for the dispatcher."""
         full = tuple(self._bind(args, keywords).values())
         out = self(*full)
-        kind, given = self.kind(full, {}), self.kind(args, keywords)
-        if kind in self.handed and kind is not None and given is not None:
-            self.handed[given] = self.handed[kind]
+        if self.handed:
+            kind, given = self.kind(full, {}), self.kind(args, keywords)
+            if kind in self.handed and kind is not None and given is not None:
+                self.handed[given] = self.handed[kind]
         return out
 
     def _call_compiled(self, *args: object, **keywords: object) -> object:
@@ -234,10 +238,9 @@ class JitFunction(Entry):
             self.handed[kind] = (hosted.host, 0)
         return hosted.host(*args, **keywords)
 
-    def _race(self, wanted: Request, version: Version) -> Race | None:
-        """The race of a version against Python; None if the dispatcher alone calls it, or annotations ask for it."""
-        if version.kernel is not None and self._takes_positional and self._on_loss is None:
-            return None
+    def _race(self, wanted: Request) -> Race | None:
+        """The race of a version against Python, for calls that the dispatcher passes on; None if annotations ask for
+        compiled code."""
         race = self._races.get(wanted.key)
         if race is None and self._may_race(wanted):
             race = self._races[wanted.key] = Race(None)
@@ -323,8 +326,13 @@ class JitFunction(Entry):
 
     def _bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
         parameters = self._signature.parameters
-        if not keywords and self._takes_positional and len(args) == len(parameters):
-            return dict(zip(parameters, args, strict=True))  # a tenth of the time
+        if self._takes_positional and len(args) <= len(parameters):  # a tenth of the time
+            given = dict(zip(parameters, args, strict=False))
+            if not keywords and len(given) == len(parameters):
+                return given
+            found = {**self._defaults, **keywords, **given}
+            if len(found) == len(parameters) and keywords.keys() <= self._keywords - given.keys():
+                return {name: found[name] for name in parameters}
         try:
             bound = self._signature.bind(*args, **keywords)
         except TypeError as error:

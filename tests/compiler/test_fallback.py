@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import datetime
+import enum
 import time
 import warnings
 
@@ -68,6 +69,59 @@ def test_arguments_that_cannot_be_compiled_are_left_to_python(kind):
         found = jitted(given)
         assert type(found) is type(first(given))
         assert repr(found) == repr(first(given))
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+COSTLY = {
+    "list": [[1.0] * 20],
+    "memmap": np.ones(3).view(np.memmap),
+    "enum": (Level.LOW, 2),
+    "keys": {"a": 1.0},
+}
+
+
+@pytest.mark.parametrize("kind", COSTLY)
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_short_calls_with_arguments_that_take_longer_to_pass_are_left_to_python(kind):
+    def shortest(x):
+        return x[0]
+
+    def of_key(x):
+        return x["a"]
+
+    fn, given = (of_key if kind == "keys" else shortest), COSTLY[kind]
+    jitted = appyc.jit(fn)
+    for _ in range(3 + 2 * ROUNDS):
+        assert jitted(given) == fn(given)
+    assert jitted.is_in_python
+    assert len(jitted.handed) == 1
+
+
+def test_defaults_and_keywords_are_bound_as_python_binds_them():
+    def given(a, /, b, c=3):
+        return (a, b, c)
+
+    def scaled(a, b, c=3):
+        return a * b + c
+
+    jitted = appyc.jit(scaled)
+    assert jitted(2, 5) == jitted(2, b=5) == jitted(b=5, a=2) == jitted(c=3, b=5, a=2) == 13
+    for args, keywords in (
+        ((1,), {}),
+        ((1, 2, 3, 4), {}),
+        ((1, 2), {"a": 3}),
+        ((1, 2), {"d": 3}),
+        ((), {"b": 2}),
+    ):
+        with pytest.raises(TypeError):
+            jitted(*args, **keywords)
+    only = appyc.jit(given)
+    assert only(1, 2) == only(1, b=2) == (1, 2, 3)
+    with pytest.raises(TypeError):
+        only(a=1, b=2)
 
 
 @pytest.mark.parametrize("kind", ["structured", "float16", "long list", "dict", "deque"])
