@@ -1,63 +1,8 @@
-/* What a flush does for each statement: whether it runs, and its structure. See `parted` in appyc/lazy/recording.py and
- * appyc/lazy/gathering.py, which handle all other cases. Part of _nodes.c, which alone includes it.
+/* What a flush does for each statement: the memory it holds, and its structure. See appyc/lazy/gathering.py, which
+ * handles all other cases. Part of _nodes.c, which alone includes it.
  */
 #ifndef APPYC_FLUSHING_H
 #define APPYC_FLUSHING_H
-
-/* ------------------------------------------------------------------ which ones run */
-
-/* Whether a statement must run: 1 or 0, -1 for an error. */
-static int is_chosen(const Statement *statement, PyObject *target, PyObject *needed, PyObject *changed)
-{
-    int found = PySet_Contains(needed, target);
-    for (Py_ssize_t i = 0; !found && PySet_GET_SIZE(changed) && i < PyTuple_GET_SIZE(statement->operands); i++) {
-        PyObject *operand = PyTuple_GET_ITEM(statement->operands, i);
-        if (PyObject_TypeCheck(operand, &ViewType))
-            found = PySet_Contains(changed, (PyObject *)((View *)operand)->buffer);
-    }
-    return found;
-}
-
-static int note_needs(const Statement *statement, PyObject *target, PyObject *needed, PyObject *changed)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(statement->operands); i++) {
-        PyObject *operand = PyTuple_GET_ITEM(statement->operands, i);
-        if (PyObject_TypeCheck(operand, &ViewType) && PySet_Add(needed, (PyObject *)((View *)operand)->buffer) < 0)
-            return -1;
-    }
-    return statement->path == Py_None ? 0 : PySet_Add(needed, target) < 0 ? -1 : PySet_Add(changed, target);
-}
-
-/* parted(statements, needed, changed): the statements that must run, and the others, without dead ones;
- * None where there are calls among them. Empties the list, from the end. */
-static PyObject *parted(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
-{
-    if (count != 3 || !PyList_CheckExact(args[0]) || !PySet_CheckExact(args[1]) || !PySet_CheckExact(args[2]))
-        return PyErr_Format(PyExc_TypeError, "parted(statements, needed, changed)");
-    PyObject *statements = args[0];
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(statements); i++)
-        if (Py_TYPE(PyList_GET_ITEM(statements, i)) != &StatementType)
-            Py_RETURN_NONE;
-    PyObject *chosen = PyList_New(0), *rest = PyList_New(0);
-    int failed = !chosen || !rest;
-    for (Py_ssize_t last; !failed && (last = PyList_GET_SIZE(statements) - 1) >= 0;) {
-        Statement *statement = (Statement *)Py_NewRef(PyList_GET_ITEM(statements, last));
-        PyObject *target = Py_NewRef(PyWeakref_GET_OBJECT(statement->target));
-        failed = PyList_SetSlice(statements, last, last + 1, NULL) < 0;
-        if (!failed && target != Py_None) {
-            int is_needed = is_chosen(statement, target, args[1], args[2]);
-            failed = is_needed < 0 || PyList_Append(is_needed ? chosen : rest, (PyObject *)statement) < 0
-                || (is_needed && note_needs(statement, target, args[1], args[2]) < 0);
-        }
-        Py_DECREF(statement);  /* with which what it alone has read may go, before the one that makes that is looked at */
-        Py_DECREF(target);
-    }
-    failed = failed || PyList_Reverse(chosen) < 0 || PyList_Reverse(rest) < 0;
-    PyObject *out = failed ? NULL : PyTuple_Pack(2, chosen, rest);
-    Py_XDECREF(chosen);
-    Py_XDECREF(rest);
-    return out;
-}
 
 /* ------------------------------------------------------------------ what they hold */
 

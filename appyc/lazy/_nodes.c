@@ -30,7 +30,6 @@ static PyMethodDef module_methods[] = {
     {"caller", caller, METH_O, "Code and instruction of the innermost frame whose file is not below a folder."},
     {"follows", (PyCFunction)(void (*)(void))follows, METH_FASTCALL, "Whether a call's operands are those of the last, moved."},
     {"goes_on", (PyCFunction)(void (*)(void))goes_on, METH_FASTCALL, "Whether a call is the next one of the last run, and added."},
-    {"parted", (PyCFunction)(void (*)(void))parted, METH_FASTCALL, "The statements that must run, and the others."},
     {"held_alone", held_alone, METH_O, "Bytes of computed arrays that only these statements hold."},
     {"add_lines", (PyCFunction)(void (*)(void))add_lines, METH_FASTCALL, "Statements without what they hold."},
     {"settled", (PyCFunction)(void (*)(void))settled, METH_FASTCALL, "NumPy's view of an array's memory, if it is settled."},

@@ -305,8 +305,6 @@ def parted(
     """
     changed: set[Buffer] = set(overwritten)
     needed = {*wanted, *changed}
-    if (found := _nodes.parted(statements, needed, changed)) is not None:
-        return found
     chosen: list[Recorded] = []
     left: list[_Any] = []
     while statements:

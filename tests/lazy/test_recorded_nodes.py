@@ -205,21 +205,18 @@ def test_the_extension_gathers_what_python_gathers(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("kept", range(-1, 14))
-def test_the_extension_parts_statements_as_python_does(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    def parted() -> list[list[tuple[object, ...]]]:
-        recorded, held = statements()
-        STATE.recording.statements.clear()
-        wanted = [held[kept].buffer] if kept >= 0 else []
-        overwritten = [held[-2].buffer] if kept % 3 == 1 else []
-        held = held[: kept + 1]  # the rest goes
-        found = recording.parted(recorded, wanted, overwritten)
-        assert recorded == []
-        return [[(s.operation, s.shape, s.path is None, len(s.operands)) for s in part] for part in found]
-
-    one = parted()
-    monkeypatch.setattr(_nodes, "parted", lambda *args: None)
-    assert one == parted()
-    assert bool(one[0]) == (kept >= 0)
+def test_statements_run_only_for_what_is_wanted(kept: int) -> None:
+    recorded, held = statements()
+    STATE.recording.statements.clear()
+    wanted = [held[kept].buffer] if kept >= 0 else []
+    overwritten = [held[-2].buffer] if kept % 3 == 1 else []
+    held = held[: kept + 1]  # the rest goes
+    chosen, left = recording.parted(recorded, wanted, overwritten)
+    assert recorded == []
+    assert bool(chosen) == (kept >= 0)
+    made = {id(b) for s in chosen for b in s.writes()}
+    assert all(b.memory is not None or id(b) in made for s in chosen for b in s.reads())
+    assert not made & {id(b) for b in (*wanted, *overwritten) for s in left if b in s.writes()}
 
 
 def test_statements_that_held_the_only_reader_go_with_it() -> None:
@@ -228,7 +225,7 @@ def test_statements_that_held_the_only_reader_go_with_it() -> None:
     for _ in range(2):  # each reads what the one before it makes
         x = x + 1.0
     del x
-    assert _nodes.parted(STATE.recording.statements, set(), set()) == ([], [])
+    assert recording.parted(STATE.recording.statements, (), ()) == ([], [])
     assert STATE.recording.statements == []
 
 
