@@ -19,7 +19,7 @@ MAX_ARRANGEMENTS rotations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from appyc.errors import Loc
@@ -81,25 +81,3 @@ def exchanged_names(
                 changed.add(name)
                 met.add(now)
     return frozenset(changed | {name for name, binding in own.items() if binding in met})
-
-
-def in_each(
-    exchange: Exchange,
-    numbers: range,
-    branch: Callable[[Expr, Callable[[], None], Callable[[], None]], None],
-    lower: Callable[[int], None],
-    loc: Loc,
-) -> None:
-    """Code versioning: `lower` for each rotation, behind a chain of tests for the current one.
-
-    branch: emits the two arms of a condition.
-    """
-    first, rest = numbers[0], numbers[1:]
-    if not rest:
-        lower(first)
-        return
-    branch(
-        exchange.is_at(first, loc),
-        lambda: lower(first),
-        lambda: in_each(exchange, rest, branch, lower, loc),
-    )

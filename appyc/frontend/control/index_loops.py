@@ -26,7 +26,7 @@ from appyc.frontend.arrays.array_creation import shape_from
 from appyc.frontend.arrays.tensors import as_tensor, as_value, is_array, kept
 from appyc.frontend.control.iterables import Range, is_outer, what_it_runs_over
 from appyc.frontend.control.joins import end_path
-from appyc.frontend.control.loop_bodies import LoopBody, lower_statements
+from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.assignments import assign_to
@@ -147,7 +147,7 @@ def _nest(
             _nest(scope, node, space, here, None, loc)
             return
         assign_to(scope, node.target, space.item(here), scope.loc(node.target))
-        lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
+        scope.lower_block(node.body, lambda: end_path(scope, frame, loc))
 
     asked = pragma is not None and pragma.request in ("parallel", "simd")
     shape = LoopBody(node, loc, frozenset(), in_order=False, asked=asked)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc
-from appyc.frontend.control import returns
 from appyc.frontend.control.branches import lower_branches
 from appyc.frontend.control.buffer_rotation import Exchange, exchanged_names
 from appyc.frontend.control.joins import bring_home, end_path, join
@@ -29,10 +28,6 @@ from appyc.ir.types import DType
 _MAX_ROUNDS = 12
 """The most rounds of the fixed-point iteration. Types only widen, bool to int to float to complex, so it ends
 long before."""
-
-
-def lower_statements(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
-    scope.lower_block(body, finish)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +165,9 @@ class LoopBody:
                 stays = Unary("~", Var(scope.returned, loc=self.loc), loc=self.loc)
                 not_left = Binary("&", not_left, stays, loc=self.loc)
             lower_branches(scope, not_left, self.node.orelse, [], self.loc)
-        if scope.loops and may_return(self.node):
-            leave = returns.leave_if_returned(scope, self.loc)
-            if leave is not None:
-                end_path(scope, scope.loops[-1], self.loc, emit=False)
-                scope.emit(leave)
+        if scope.loops and scope.returned is not None and may_return(self.node):
+            end_path(scope, scope.loops[-1], self.loc, emit=False)
+            scope.emit(If(Var(scope.returned, loc=self.loc), (Break(loc=self.loc),), loc=self.loc))
 
 
 def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:

@@ -10,7 +10,7 @@ from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.index_loops import index_space_of, lower_index_loop
 from appyc.frontend.control.iterables import Range, what_it_runs_over
 from appyc.frontend.control.joins import end_path
-from appyc.frontend.control.loop_bodies import LoopBody, lower_statements
+from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.frontend.control.peeling import Peeled, can_peel, lower_peeled
 from appyc.frontend.control.unrolling import progression_of, unroll
 from appyc.frontend.expressions import arithmetic
@@ -101,7 +101,7 @@ def _loop(scope: Scope, node: ast.For, source: Range, pragma: LoopPragma | None,
 
     def body(frame: LoopFrame) -> None:
         _bind_target(scope, node.target, source.item(Var(var, loc=scope.loc(node.target))), hidden)
-        lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
+        scope.lower_block(node.body, lambda: end_path(scope, frame, loc))
 
     frame, block = shape.lower(scope, body)
     clauses = None
@@ -151,7 +151,7 @@ def _while(scope: Scope, node: ast.While, shape: LoopBody) -> None:
             scope.emit(If(Unary("~", cond, loc=loc), (*leave, Break(loc=loc)), loc=loc))
             test[:] = [const(True, DType.BOOL, loc)]
         known_as_numbers(scope, proven(node.test, True))
-        lower_statements(scope, node.body, lambda: end_path(scope, frame, loc))
+        scope.lower_block(node.body, lambda: end_path(scope, frame, loc))
 
     frame, block = shape.lower(scope, body)
     if constant_truth(test[0]) is False and frame.broke is None:

@@ -47,7 +47,7 @@ from appyc.frontend.types.values import (
     parts_of,
     with_parts,
 )
-from appyc.ir.nodes import Alloc, Assign, Break, Compare, Const, If, Load, Stmt, Symbol, Var
+from appyc.ir.nodes import Alloc, Assign, Break, Compare, Const, Load, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import statements
 
@@ -126,13 +126,6 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
             return ReturnedList(slots, Number(Var(slots.count, loc=loc), python=True))
         case _:
             return with_parts(value, lambda part: _stored(scope, part, loc))
-
-
-def leave_if_returned(scope: Scope, loc: Loc) -> Stmt | None:
-    """The statement behind an inner loop that leaves the enclosing loop, too, if the function has returned."""
-    if scope.returned is None:
-        return None
-    return If(Var(scope.returned, loc=loc), (Break(loc=loc),), loc=loc)
 
 
 def keep(scope: Scope, value: Value, loc: Loc) -> None:

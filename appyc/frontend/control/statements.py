@@ -5,29 +5,31 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 
 import numpy as np
 
 from appyc.errors import LibraryCallError, Loc, PragmaError, UnsupportedError
 from appyc.frontend.control import returns
 from appyc.frontend.control.branches import lower_arms, lower_branches, needed_behind
-from appyc.frontend.control.buffer_rotation import Exchange, in_each
+from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.loop_bodies import lower_break, lower_continue
 from appyc.frontend.control.loops import lower_for, lower_while
 from appyc.frontend.expressions import assignments, lists
 from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.expressions.local_functions import defined
-from appyc.frontend.imports import lower_import
 from appyc.frontend.pragmas.axis_pragmas import lower_with_dims
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
+from appyc.frontend.resolve import LIBRARIES
 from appyc.frontend.scope import NoValue, Scope, constant_truth
 from appyc.frontend.syntax.containers import one_by_one
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import may_return, statements_in
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor
-from appyc.ir.nodes import Expr, Fail, If, Likely, Unary, Var
+from appyc.ir.nodes import Fail, If, Likely, Unary, Var
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Try: ("a try statement", "catch exceptions outside the compiled function"),
@@ -88,20 +90,27 @@ def _behind(scope: Scope, node: ast.stmt, rest: list[ast.stmt], finish: Callable
 
 
 def _in_each_arrangement(
-    scope: Scope, exchange: Exchange, node: ast.stmt, rest: list[ast.stmt], finish: Callable[[], None] | None
+    scope: Scope,
+    exchange: Exchange,
+    node: ast.stmt,
+    rest: list[ast.stmt],
+    finish: Callable[[], None] | None,
+    number: int = 0,
 ) -> None:
-    """Lowers the statements behind a loop whose names exchange arrays, once for each rotation of the buffers."""
-    loc = scope.loc(node)
-    needed = scope.names_behind.get(rest[-1] if rest else node, scope.locals)
+    """Code versioning: lowers the statements behind a loop whose names exchange arrays once for each rotation of the
+    buffers, from this number on, behind a chain of tests for the current one."""
 
-    def branch(cond: Expr, then: Callable[[], None], orelse: Callable[[], None]) -> None:
-        lower_arms(scope, cond, (then, orelse), needed, loc)
-
-    def lower(number: int) -> None:
+    def here() -> None:
         scope.env |= exchange.bindings(number)
         _behind(scope, node, rest, finish)
 
-    in_each(exchange, range(len(exchange.arrangements)), branch, lower, loc)
+    if number == len(exchange.arrangements) - 1:
+        here()
+        return
+    loc = scope.loc(node)
+    needed = scope.names_behind.get(rest[-1] if rest else node, scope.locals)
+    others = partial(_in_each_arrangement, scope, exchange, node, rest, finish, number + 1)
+    lower_arms(scope, exchange.is_at(number, loc), (here, others), needed, loc)
 
 
 def _binds_arrays(scope: Scope, node: ast.If) -> bool:
@@ -189,7 +198,7 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
             if isinstance(unused, Number):
                 scope.temp("unused", unused.expr)  # which may raise
         case ast.Import() | ast.ImportFrom():
-            lower_import(scope, node, loc)
+            _import(scope, node, loc)
         case ast.Assert(test=test, msg=msg):
             if __debug__:  # `python -O` leaves them out
                 _assert(scope, test, msg, loc)
@@ -273,6 +282,27 @@ def _delete(scope: Scope, node: ast.stmt, targets: list[ast.expr]) -> None:
         if target.id in later:
             raise UnsupportedError(f"{target.id!r} is read behind its del", scope.loc(target),
                                    hints=("leave the del out",))  # fmt: skip
+
+
+def _import(scope: Scope, node: ast.Import | ast.ImportFrom, loc: Loc) -> None:
+    """Binds the imported names. Raises UnsupportedError for modules outside `LIBRARIES`, which stay in Python."""
+    for alias in node.names:
+        name = alias.asname or alias.name.partition(".")[0]
+        scope.bind(name, scope.names.constant(_imported(node, alias, loc), None, loc), loc)
+
+
+def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, loc: Loc) -> object:
+    module = alias.name if isinstance(node, ast.Import) else node.module
+    relative = isinstance(node, ast.ImportFrom) and node.level > 0
+    if module is None or relative or module.partition(".")[0] not in LIBRARIES:
+        raise UnsupportedError("an import cannot be compiled", loc, hints=("import at the top of the file",))
+    try:
+        found = import_module(module)
+        if isinstance(node, ast.ImportFrom):
+            return getattr(found, alias.name)
+    except (ImportError, AttributeError):
+        raise UnsupportedError(f"{module} has no {alias.name!r}", loc) from None
+    return found if alias.asname is not None else import_module(module.partition(".")[0])
 
 
 def _raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:

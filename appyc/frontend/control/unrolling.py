@@ -21,7 +21,7 @@ from functools import partial
 from appyc.errors import UnsupportedError
 from appyc.frontend.control.branches import lower_arms
 from appyc.frontend.control.conditionals import lower_condition
-from appyc.frontend.control.loop_bodies import lower_statements, needed_in_loop
+from appyc.frontend.control.loop_bodies import needed_in_loop
 from appyc.frontend.desugar.unrolled_jumps import Unrolled
 from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.scope import Scope, constant_truth
@@ -77,15 +77,15 @@ def unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
     scope.locals |= unrolled.flags
     for new, old in unrolled.replaced.items():
         scope.names_behind[new] = scope.names_behind.get(old, scope.locals) | unrolled.flags
-    lower_statements(scope, unrolled.start)
+    scope.lower_block(unrolled.start)
 
     def iteration(value: Value) -> None:
         assign_to(scope, node.target, value, scope.loc(node.target))
-        lower_statements(scope, unrolled.body)
+        scope.lower_block(unrolled.body)
 
     steps = [partial(iteration, value) for value in items.items]
     if node.orelse:
-        steps.append(partial(lower_statements, scope, node.orelse))
+        steps.append(partial(scope.lower_block, node.orelse))
     for k, step in enumerate(steps):
         if not scope.live:
             return

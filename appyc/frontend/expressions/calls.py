@@ -13,8 +13,7 @@ from appyc.errors import LibraryCallError, Loc, TypeInferenceError, UnsupportedE
 from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array
 from appyc.frontend.arrays.where_arguments import given_destination, put
-from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.control.generated import generated_extreme, generated_sum, generated_test
+from appyc.frontend.control.comprehensions import collected, generated_extreme, generated_sum, generated_test
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.expressions import with_items
 from appyc.frontend.expressions.inlining import (

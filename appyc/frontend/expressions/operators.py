@@ -9,13 +9,14 @@ from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.expressions import lower_operands, number
-from appyc.frontend.expressions.powers import refuse_negative_powers
+from appyc.frontend.library.array_reductions import Along, reduce_array
 from appyc.frontend.library.linear_algebra import matmul
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_BOOL, PY_INT
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.frontend.types.weak_ints import refuse_unfit
 from appyc.frontend.types.wide_ints import wide_operation, wide_sign
+from appyc.ir.nodes import Fail, If
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -56,9 +57,24 @@ def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) 
     if symbol != "/":
         refuse_unfit(scope, (a, b), loc)
     if symbol == "**":
-        refuse_negative_powers(scope, a, b, loc)
+        _refuse_negative_powers(scope, a, b, loc)
     out = arithmetic.binary(symbol, a, b, loc)
     return arithmetic.untrapped(out) if scope.source.trusted else out
+
+
+def _refuse_negative_powers(scope: Scope, base: Value, exponent: Value, loc: Loc) -> None:
+    """Emits the test of integer exponents that are not constant; a single negative exponent raises ValueError."""
+    if not (tensors.element_type(base).is_integer and tensors.element_type(exponent).kind == "i"):
+        return
+    if isinstance(exponent, Number) and exponent.constant is not None:
+        return
+    zero = arithmetic.python_number(0, loc)
+    negative = tensors.elementwise(scope, [exponent], lambda n: arithmetic.compare("<", n[0], zero, loc), loc)
+    if not isinstance(negative, Number):
+        negative = reduce_array(scope, "any", negative, Along(), None, loc)
+    assert isinstance(negative, Number), "a reduction over all axes"
+    message = "Integers to negative integer powers are not allowed."
+    scope.emit(If(negative.expr, (Fail("ValueError", message, loc=loc),), loc=loc))
 
 
 def _repeated(items: Value, times: Value) -> TupleValue | None:
@@ -88,7 +104,7 @@ def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> 
     if symbol != "/":
         refuse_unfit(scope, (a, b), loc)
     if symbol == "**":
-        refuse_negative_powers(scope, a, b, loc)
+        _refuse_negative_powers(scope, a, b, loc)
 
     def make(numbers: list[Number]) -> Number:
         return arithmetic.binary(symbol, numbers[0], numbers[1], loc)
