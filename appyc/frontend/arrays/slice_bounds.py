@@ -11,28 +11,12 @@ import ast
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.arrays.tensors import (
-    mostly_one,
-    pinned,
-)
+from appyc.frontend.arrays.tensors import mostly_one, pinned
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Fail,
-    If,
-    Likely,
-    Logical,
-    Select,
-    Symbol,
-    Unary,
-    Var,
-)
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Fail, If, Likely, Logical, Select, Symbol, Unary, Var
 from appyc.ir.types import DType
 
 

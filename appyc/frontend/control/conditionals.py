@@ -15,15 +15,7 @@ from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.scope import NoValue, Scope, constant_truth
 from appyc.frontend.syntax.none_tests import proven, where_numbers
 from appyc.frontend.types.values import DictValue, ListValue, MaybeNone, Number, Opaque, TupleValue, Value
-from appyc.ir.nodes import (
-    Assign,
-    Compare,
-    Expr,
-    If,
-    Logical,
-    Stmt,
-    Var,
-)
+from appyc.ir.nodes import Assign, Compare, Expr, If, Logical, Stmt, Var
 from appyc.ir.types import DType
 
 

@@ -33,19 +33,7 @@ from appyc.frontend.types.values import (
     Value,
     describe,
 )
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Fail,
-    If,
-    Load,
-    Select,
-    Unary,
-    Var,
-)
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Fail, If, Load, Select, Unary, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 

@@ -21,21 +21,8 @@ from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import LoopFrame, Scope, constant_truth
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import statements_in
-from appyc.frontend.types.values import (
-    Number,
-    TupleValue,
-    Value,
-)
-from appyc.ir.nodes import (
-    Break,
-    Const,
-    Expr,
-    For,
-    If,
-    Unary,
-    Var,
-    While,
-)
+from appyc.frontend.types.values import Number, TupleValue, Value
+from appyc.ir.nodes import Break, Const, Expr, For, If, Unary, Var, While
 from appyc.ir.types import DType
 
 

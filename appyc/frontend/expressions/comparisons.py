@@ -20,9 +20,7 @@ from appyc.frontend.types.values import (
     Value,
     describe,
 )
-from appyc.ir.nodes import (
-    Logical,
-)
+from appyc.ir.nodes import Logical
 
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",

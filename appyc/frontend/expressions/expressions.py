@@ -32,12 +32,7 @@ from appyc.frontend.types.values import (
     Wide,
     describe,
 )
-from appyc.ir.nodes import (
-    Const,
-    Expr,
-    Load,
-    Stmt,
-)
+from appyc.ir.nodes import Const, Expr, Load, Stmt
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written
 

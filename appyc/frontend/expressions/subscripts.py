@@ -27,17 +27,7 @@ from appyc.frontend.types.values import (
     Value,
     describe,
 )
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Likely,
-    Load,
-    Logical,
-    Select,
-)
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Load, Logical, Select
 from appyc.ir.types import DType
 
 
