@@ -323,11 +323,4 @@ def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor | _Mask:
                 hints=("convert it with .astype(np.int64)",),
             )  # fmt: skip
         return tensor
-    number = expressions.number(value, loc, "this index")
-    expressions.refuse_large_index(number, loc)
-    if not number.type.dtype.is_integer:
-        raise SubscriptError(
-            f"this index is {describe(number)}; arrays are indexed by integers", loc,
-            hints=("convert it with int(...)",),
-        )  # fmt: skip
-    return number
+    return expressions.single_index(value, loc)

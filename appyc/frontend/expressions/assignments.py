@@ -33,7 +33,13 @@ from appyc.frontend.expressions.operators import (
     refuse_text,
     scalar_operation,
 )
-from appyc.frontend.expressions.stores import assign, without_leading_ones
+from appyc.frontend.expressions.stores import (
+    assign,
+    converted,
+    refuse_read_only,
+    stored_element,
+    without_leading_ones,
+)
 from appyc.frontend.expressions.subscripts import element
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
@@ -52,7 +58,6 @@ from appyc.frontend.types.values import (
 )
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.ir.nodes import Const, Expr, Load, Store, Update
-from appyc.ir.types import DType
 
 _ATOMIC_OPS = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
 
@@ -190,18 +195,10 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
         if isinstance(item, Tensor | Masked):
             return item  # `assign` tests it
         assert isinstance(item, Number)
-        if isinstance(owner, Tensor) and owner.unsettled:
-            raise UnsupportedError("whether this is a view in another shape only its strides would tell", loc,
-                                   hints=("assign to the array itself",))  # fmt: skip
-        if not isinstance(item.expr, Load):
-            raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
-                                     hints=("give it a name first",))  # fmt: skip
-        ref = ArrayRef(item.expr.array, item.expr.index)
-    if ref.symbol.array.readonly:
-        raise LengthError(
-            f"'{ref.symbol.name}' is read-only, and this assigns to it", loc,
-            hints=("pass an array that may be written, such as a copy of it",),
-        )  # fmt: skip
+        unsettled = isinstance(owner, Tensor) and owner.unsettled
+        load = stored_element(Tensor((), (), item.expr, unsettled=unsettled), loc)
+        ref = ArrayRef(load.array, load.index)
+    refuse_read_only(ref.symbol, loc)
     scope.memory.store(ref.symbol, loc)
     return ref
 
@@ -237,7 +234,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
 
 def _element_store(scope: Scope, ref: ArrayRef, value: Number, loc: Loc) -> Store:
     checked = not (scope.source.trusted and ref.symbol in scope.memory.made)
-    return Store(ref.symbol, ref.index, converted(value, ref, loc), checked=checked, loc=loc)
+    return Store(ref.symbol, ref.index, converted(value.expr, ref.symbol, loc), checked=checked, loc=loc)
 
 
 def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: Value, loc: Loc) -> None:
@@ -253,17 +250,6 @@ def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: Value, loc: 
         items[dict_item(scope, owner, index, loc)] = value
     stored = held(scope, replace(owner, values=TupleValue(tuple(items))), name, loc)
     scope.bind(name, stored, loc)
-
-
-def converted(value: Number, ref: ArrayRef, loc: Loc) -> Expr:
-    """The value in the array's element type, as NumPy's assignment converts it."""
-    dtype = ref.symbol.dtype
-    if value.type.dtype.is_complex and not dtype.is_complex and dtype is not DType.BOOL:
-        raise TypeInferenceError(
-            f"a complex number cannot be stored in '{ref.symbol.name}', an array of {dtype}", loc,
-            hints=("store z.real, or use a complex array",),
-        )  # fmt: skip
-    return cast(value.expr, dtype)
 
 
 def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast.expr, loc: Loc) -> None:
@@ -376,8 +362,8 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
         ref = target_element(scope, node.target)
         require_fit(scope, operand, ref.symbol.dtype, loc)
         if symbol == "-":
-            operand = arithmetic.negative(Number(converted(operand, ref, loc), python=False), loc)
-        value = converted(operand, ref, loc)
+            operand = arithmetic.negative(Number(converted(operand.expr, ref.symbol, loc), python=False), loc)
+        value = converted(operand.expr, ref.symbol, loc)
         scope.emit(Update(ref.symbol, ref.index, _ATOMIC_OPS[symbol], value, atomic=True, loc=loc))
         return
     match node:
@@ -390,7 +376,7 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
             if op is not None and same:
                 operand = number(lower_expression(scope, second), scope.loc(second))
                 ref = target_element(scope, target)
-                value = converted(operand, ref, loc)
+                value = converted(operand.expr, ref.symbol, loc)
                 scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))
                 return
     raise PragmaError(

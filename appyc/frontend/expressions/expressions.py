@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from appyc.errors import CompileError, Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import CompileError, Loc, SubscriptError, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.arrays.masks import packed
 from appyc.frontend.expressions import arithmetic
@@ -209,6 +209,22 @@ def refuse_large_index(value: Number, loc: Loc) -> None:
         raise UnsupportedError(
             "this may be a Python int above 2**63 - 1", loc, hints=("cut it with % first",)
         )
+
+
+def single_index(value: Value, loc: Loc) -> Number:
+    """A value that indexes one axis of an array. Raises for what is no integer."""
+    position = number(value, loc, "this index")
+    if position.type.dtype is DType.BOOL:
+        raise UnsupportedError(
+            "a bool is no index here (in NumPy it is a mask)", loc, hints=("use int(...)",)
+        )
+    refuse_large_index(position, loc)
+    if not position.type.dtype.is_integer:
+        raise SubscriptError(
+            f"this index is {describe(position)}; arrays are indexed by integers", loc,
+            hints=("convert it with int(...)",),
+        )  # fmt: skip
+    return position
 
 
 def as_index(value: Number, loc: Loc) -> Expr:

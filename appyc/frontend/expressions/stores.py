@@ -120,34 +120,50 @@ def _store(
     op: str | None = None,
 ) -> None:
     """Emits the store of `element`, an expression over the axes of `target`, to each element of `target`."""
-    if not isinstance(target.element, Load):
-        raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
-                                 hints=("give it a name first",))  # fmt: skip
-    array = target.element.array
-    if target.unsettled:
-        raise UnsupportedError(
-            f"whether this is a view of '{array.name}' in another shape only its strides would tell", loc,
-            hints=(f"assign to '{array.name}' itself",),
-        )  # fmt: skip
-    if array.array.readonly:
-        raise LengthError(
-            f"'{array.name}' is read-only, and this assigns to it", loc,
-            hints=("pass an array that may be written, such as a copy of it",),
-        )  # fmt: skip
-    if element.dtype.is_complex and not array.dtype.is_complex and array.dtype is not DType.BOOL:
-        raise TypeInferenceError(
-            f"complex numbers cannot be stored in '{array.name}', an array of {array.dtype}", loc,
-            hints=("store z.real, or use a complex array",),
-        )  # fmt: skip
+    element_stored = stored_element(target, loc)
+    array = element_stored.array
+    refuse_read_only(array, loc)
+    stored = converted(element, array, loc)
     scope.memory.store(array, loc)
-    stored = cast(element, array.dtype)
     stmt = ForAll(
-        target.axes, target.extents, array, target.element.index, stored, where, position, op, loc=loc
+        target.axes, target.extents, array, element_stored.index, stored, where, position, op, loc=loc
     )
     own = {axis: scope.supply.fresh(axis.name, axis.type) for axis in target.axes}
     for axis, new in own.items():
         scope.same_axis(axis, new)
     scope.emit(rename(stmt, own))  # a tensor may be used several times
+
+
+def stored_element(target: Tensor, loc: Loc) -> Load:
+    """The element that a store into a tensor writes. Raises for a new array, and for what may be a copy."""
+    if not isinstance(target.element, Load):
+        raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
+                                 hints=("give it a name first",))  # fmt: skip
+    if target.unsettled:
+        array = target.element.array
+        raise UnsupportedError(
+            f"whether this is a view of '{array.name}' in another shape only its strides would tell", loc,
+            hints=(f"assign to '{array.name}' itself",),
+        )  # fmt: skip
+    return target.element
+
+
+def refuse_read_only(array: Symbol, loc: Loc) -> None:
+    if array.array.readonly:
+        raise LengthError(
+            f"'{array.name}' is read-only, and this assigns to it", loc,
+            hints=("pass an array that may be written, such as a copy of it",),
+        )  # fmt: skip
+
+
+def converted(value: Expr, array: Symbol, loc: Loc) -> Expr:
+    """The value in the array's element type, as NumPy's assignment converts it."""
+    if value.dtype.is_complex and not array.dtype.is_complex and array.dtype is not DType.BOOL:
+        raise TypeInferenceError(
+            f"a complex number cannot be stored in '{array.name}', an array of {array.dtype}", loc,
+            hints=("store z.real, or use a complex array",),
+        )  # fmt: skip
+    return cast(value, array.dtype)
 
 
 def _stretched_index(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc: Loc) -> Expr:

@@ -148,17 +148,7 @@ def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[slices.I
 
 def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: ast.expr) -> Expr:
     loc = scope.loc(node)
-    position = expressions.number(value, loc, "this index")
-    if position.type.dtype is DType.BOOL:
-        raise UnsupportedError(
-            "a bool is no index here (in NumPy it is a mask)", loc, hints=("use int(...)",)
-        )
-    expressions.refuse_large_index(position, loc)
-    if not position.type.dtype.is_integer:
-        raise SubscriptError(
-            f"this index is {describe(position)}; arrays are indexed by integers", loc,
-            hints=("convert it with int(...)",),
-        )  # fmt: skip
+    position = expressions.single_index(value, loc)
     if position.type.dtype is DType.UINT64:
         # Beyond int64 it would wrap to a negative index.
         largest = Const(2**63 - 1, DType.UINT64, loc=loc)
