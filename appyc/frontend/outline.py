@@ -30,6 +30,7 @@ from types import CellType, CodeType, FunctionType
 
 from appyc.errors import CompileError, LibraryCallError, Loc
 from appyc.frontend.access import closure_cells
+from appyc.frontend.desugar.building import assigned, located, read
 from appyc.frontend.library.host_calls import compiled_callee, named_value, taken_apart
 from appyc.frontend.pragmas.pragma_nodes import DimsPragma, LoopPragma, Pragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
@@ -392,22 +393,18 @@ def _flagged(work: _Work, body: list[ast.stmt], flags: dict[str, str]) -> list[a
 
 
 def _set(work: _Work, name: str, value: bool) -> ast.stmt:
-    return _located(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), work)
+    return _generated(assigned(name, value), work)
 
 
 def _taken(work: _Work, name: str, received: str, flag: str) -> ast.stmt:
     """The statement that takes over a region's result if it is assigned: `if flag: name = received`"""
-    take = ast.Assign([ast.Name(name, ast.Store())], ast.Name(received, ast.Load()))
-    return _located(ast.If(ast.Name(flag, ast.Load()), [take], []), work)
+    return _generated(ast.If(read(flag), [assigned(name, read(received))], []), work)
 
 
-def _located(stmt: ast.stmt, work: _Work) -> ast.stmt:
-    """The generated statement with the location of the function's first line; it corresponds to no source line."""
-    for node in ast.walk(stmt):
-        if isinstance(node, ast.stmt | ast.expr):
-            node.lineno = node.end_lineno = work.source.first_line
-            node.col_offset = node.end_col_offset = 0
-    return stmt
+def _generated(stmt: ast.stmt, work: _Work) -> ast.stmt:
+    """The statement with the location of the function's first line; it corresponds to no source line."""
+    line = work.source.first_line
+    return located(stmt, ast.Pass(lineno=line, end_lineno=line, col_offset=0, end_col_offset=0))
 
 
 def _part(work: _Work, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -> Part:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from appyc.errors import CompileError, Loc, SubscriptError, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.arrays.masks import packed
+from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.scope import Scope
@@ -98,8 +99,7 @@ def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
             raise UnsupportedError("only a tuple that has a name can stand behind * here", scope.loc(node),
                                    hints=("write the items out, or give the tuple a name first",))  # fmt: skip
         for k in range(len(value.items)):
-            at = ast.copy_location(ast.Constant(k), inner)
-            out.append(ast.copy_location(ast.Subscript(inner, at, ast.Load()), inner))
+            out.append(located(ast.Subscript(inner, ast.Constant(k), ast.Load()), inner))
     return out
 
 

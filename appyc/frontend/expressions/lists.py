@@ -29,6 +29,7 @@ from appyc.frontend.arrays.slices import subscript
 from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.iterables import item_at
+from appyc.frontend.desugar.building import located, read
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.library.sorting import sort_in_place
@@ -161,11 +162,8 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
             if isinstance(inner, ast.ListComp | ast.GeneratorExp):
                 return _described(scope, inner, loc)
             target = unused("item", scope.locals)
-            load = ast.Name(target, ast.Load())
             over = ast.comprehension(ast.Name(target, ast.Store()), inner, [], 0)
-            node = ast.ListComp(load, [over])
-            for new in (load, over.target, node):
-                ast.copy_location(new, inner)
+            node = located(ast.ListComp(read(target), [over]), inner)
     if isinstance(node, ast.GeneratorExp):
         node = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
     assert isinstance(node, ast.ListComp), "nothing else makes a new list"
