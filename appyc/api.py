@@ -300,7 +300,7 @@ class JitFunction(Entry):
     @functools.cached_property
     def _has_pragma(self) -> bool:
         """Whether the function has a pragma or another annotation of its loops, which must be followed."""
-        from appyc.frontend.outline import has_annotation  # noqa: PLC0415  (a warm start parses nothing)
+        from appyc.frontend.fault_paths import has_annotation  # noqa: PLC0415  (a warm start parses nothing)
 
         try:
             return has_annotation(self._text())
@@ -501,12 +501,8 @@ class JitFunction(Entry):
 
     def _split(self, wanted: Request, error: CompileError) -> Version:
         """A version whose uncompilable part runs in Python, or the error."""
-        from appyc.frontend.outline import (  # noqa: PLC0415
-            PythonPart,
-            annotation_around,
-            slices_pragma_of,
-            split,
-        )
+        from appyc.frontend.fault_paths import annotation_around, slices_pragma_of  # noqa: PLC0415
+        from appyc.frontend.outline import PythonPart, split  # noqa: PLC0415
         from appyc.frontend.pragmas.pragmas import read_pragmas  # noqa: PLC0415
 
         part = PythonPart(error.loc.line, error.summary)

@@ -257,7 +257,7 @@ class AutoFunction(JitFunction):
 
     def _drop_pragma(self, error: CompileError) -> bool:
         """Removes a pragma that cannot be fulfilled. The loop is then compiled as an unmarked one."""
-        from appyc.frontend.outline import annotation_around  # noqa: PLC0415
+        from appyc.frontend.fault_paths import annotation_around  # noqa: PLC0415
         from appyc.frontend.pragmas.pragmas import read_pragmas  # noqa: PLC0415
 
         source = self._text()

@@ -24,9 +24,10 @@ from appyc.frontend.expressions.indexed_tuples import table_of
 from appyc.frontend.expressions.lists import refuse_mixed
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
+from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
 from appyc.frontend.library.comparing import array_of
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
-from appyc.frontend.scope import Facts, Lowering, NoValue, Recursive, Restart, Scope
+from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types.values import (

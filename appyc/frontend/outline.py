@@ -26,14 +26,14 @@ import ast
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CellType, CodeType, FunctionType
+from types import FunctionType
 
 from appyc.errors import CompileError, LibraryCallError, Loc
-from appyc.frontend.access import closure_cells
 from appyc.frontend.desugar.building import assigned, located, read
+from appyc.frontend.fault_paths import blocks_of, is_annotated, location_of, path_to
 from appyc.frontend.library.host_calls import compiled_callee, named_value, taken_apart
-from appyc.frontend.pragmas.pragma_nodes import DimsPragma, LoopPragma, Pragma
-from appyc.frontend.pragmas.pragmas import read_pragmas
+from appyc.frontend.pragmas.pragma_nodes import Pragma
+from appyc.frontend.regions import function_of, region_call, region_definition
 from appyc.frontend.source import Part, Source
 from appyc.frontend.syntax.array_names import ArrayNames
 from appyc.frontend.syntax.liveness import live_before, names_assigned, names_captured, surely_assigned
@@ -105,9 +105,9 @@ def split(
     arrays: parameters that are arrays. everything: every statement counts as profitable. called: gives the
     replacement of a Python function that calls a library; None to call that function itself.
     """
-    location = _location_of(error, source)
-    path = _path_to(source.ast, location.line if location is not None else 0)
-    if path is None or location is None or any(_is_annotated(s, pragmas) for s in path):
+    location = location_of(error, source)
+    path = path_to(error, source)
+    if not path or location is None or any(is_annotated(s, pragmas) for s in path):
         return None
     bound = frozenset(a.arg for a in parameters_of(source.ast))
     function = source.ast
@@ -137,13 +137,13 @@ def split(
     if not work.definitions:
         return None
     regions = {
-        name: compiled(Region(name, _function(fn, node, {}), _part(work, node, pragmas)))
+        name: compiled(Region(name, function_of(fn, node, {}), _part(work, node, pragmas)))
         for name, node in work.definitions.items()
     }
     host = copy.copy(source.ast)
     host.body = body
     host.decorator_list = []
-    return _function(fn, host, regions | callees)
+    return function_of(fn, host, regions | callees)
 
 
 def _taken_apart(
@@ -177,66 +177,6 @@ def _taken_apart(
 
 def _spliced(body: list[ast.stmt], old: ast.stmt, new: list[ast.stmt]) -> list[ast.stmt]:
     return [s for stmt in body for s in (new if stmt is old else [stmt])]
-
-
-def annotation_around(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
-    """The location of the pragma or `prange` of the annotated loop around the fault; None if there is none."""
-    location = _location_of(error, source)
-    path = _path_to(source.ast, location.line if location is not None else 0) or []
-    loop = next((s for s in path if _is_annotated(s, pragmas)), None)
-    return None if loop is None else pragmas[loop].loc if loop in pragmas else source.loc(loop)
-
-
-def has_annotation(source: Source) -> bool:
-    """Whether the function has a pragma or a `prange`. Its text is parsed only if it contains one of these words."""
-    if not any(word in line for line in source.lines for word in ("pragma", "prange")):
-        return False
-    pragmas = read_pragmas(source)
-    return bool(pragmas) or any(
-        _is_annotated(s, pragmas) for s in ast.walk(source.ast) if isinstance(s, ast.stmt)
-    )
-
-
-def slices_pragma_of(source: Source, pragmas: dict[ast.stmt, Pragma], error: CompileError) -> Loc | None:
-    """The location of the slice pragma of a statement around the fault; None if there is none."""
-    location = _location_of(error, source)
-    path = _path_to(source.ast, location.line if location is not None else 0) or []
-    return next((pragmas[s].loc for s in path if isinstance(pragmas.get(s), DimsPragma)), None)
-
-
-def _is_annotated(stmt: ast.stmt, pragmas: dict[ast.stmt, Pragma]) -> bool:
-    pragma = pragmas.get(stmt)
-    if isinstance(pragma, LoopPragma) and pragma.request in ("parallel", "simd"):
-        return True
-    runs_over = stmt.iter if isinstance(stmt, ast.For) else None
-    return isinstance(runs_over, ast.Call) and ast.unparse(runs_over.func).rpartition(".")[2] == "prange"
-
-
-def _location_of(error: CompileError, source: Source) -> Loc | None:
-    """The error's location in this function: its own, or that of the call into the function that it is in."""
-    candidates = (error.loc, *(note.loc for note in reversed(error.related)))
-    first, last = source.first_line, source.first_line + len(source.lines)
-    return next((p for p in candidates if p.file == source.file and first <= p.line < last), None)
-
-
-def _path_to(function: ast.FunctionDef, line: int) -> list[ast.stmt] | None:
-    """The statements that enclose a line, outermost first; None if there are none."""
-    path: list[ast.stmt] = []
-    body: list[ast.stmt] = function.body
-    while True:
-        found = next((s for s in body if s.lineno <= line <= (s.end_lineno or s.lineno)), None)
-        if found is None:
-            return path or None
-        path.append(found)
-        body = [s for block in _blocks(found) for s in block]
-
-
-def _blocks(stmt: ast.stmt) -> list[list[ast.stmt]]:
-    if isinstance(stmt, ast.For | ast.While | ast.If):
-        return [stmt.body, stmt.orelse]
-    if isinstance(stmt, ast.With):
-        return [stmt.body]
-    return []
 
 
 def _split_block(
@@ -429,64 +369,8 @@ def jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:
         case ast.Break() | ast.Continue():
             return not in_loop
         case ast.For() | ast.While():
-            return any(jumps_out(s, True) for block in _blocks(stmt) for s in block)
+            return any(jumps_out(s, True) for block in blocks_of(stmt) for s in block)
         case ast.Try() | ast.FunctionDef() | ast.ClassDef() | ast.Match():
             return True
         case _:
-            return any(jumps_out(s, in_loop) for block in _blocks(stmt) for s in block)
-
-
-# ---------------------------------------------------------------- construction of functions
-
-
-def region_definition(
-    name: str, inputs: list[str], outputs: list[str], body: list[ast.stmt]
-) -> ast.FunctionDef:
-    """The definition of a region's function: parameters are its live-in names, results its live-out names."""
-    arguments = ast.arguments([], [ast.arg(n) for n in inputs], None, [], [], None, [])
-    value = ast.Tuple([ast.Name(n, ast.Load()) for n in outputs], ast.Load())
-    last = body[-1]
-    node = ast.FunctionDef(name, arguments, [*body, ast.copy_location(ast.Return(value), last)], [])
-    ast.copy_location(node, body[0])
-    return ast.fix_missing_locations(node)
-
-
-def region_call(callee: ast.expr, inputs: list[str], outputs: list[str], replaced: ast.stmt) -> ast.stmt:
-    """`outputs = callee(inputs)`, with the source location of the statement that it replaces."""
-    call = ast.Call(callee, [ast.Name(n, ast.Load()) for n in inputs], [])
-    out: ast.stmt
-    if outputs:
-        out = ast.Assign([ast.Tuple([ast.Name(n, ast.Store()) for n in outputs], ast.Store())], call)
-    else:
-        out = ast.Expr(call)
-    return ast.fix_missing_locations(ast.copy_location(out, replaced))
-
-
-_ANY_NAME = "defined_inside"
-
-
-def _function(fn: FunctionType, node: ast.FunctionDef, extra: dict[str, object]) -> FunctionType:
-    """Compiles the definition to a function with `fn`'s globals and closure, and the extra free variables."""
-    cells = closure_cells(fn) | {name: CellType(value) for name, value in extra.items()}
-    named = copy.copy(node)
-    named.name = _ANY_NAME  # its own name must keep its outer binding
-    outer = ast.FunctionDef(
-        "outer", ast.arguments([], [ast.arg(n) for n in cells], None, [], [], None, []), [named], []
-    )
-    ast.copy_location(outer, node)
-    module = ast.fix_missing_locations(ast.Module([outer], []))
-    code = _inner_code(_inner_code(compile(module, fn.__code__.co_filename, "exec"), "outer"), _ANY_NAME)
-    is_host = node.name == fn.__code__.co_name
-    qualname = fn.__qualname__ if is_host else f"{fn.__qualname__}.{node.name}"
-    code = code.replace(co_name=node.name, co_qualname=qualname)
-    closure = tuple(cells[name] for name in code.co_freevars)
-    out = FunctionType(code, fn.__globals__, node.name, fn.__defaults__ if is_host else None, closure)
-    if is_host:
-        out.__kwdefaults__ = fn.__kwdefaults__
-    out.__qualname__ = qualname
-    out.__module__ = fn.__module__
-    return out
-
-
-def _inner_code(code: CodeType, name: str) -> CodeType:
-    return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
+            return any(jumps_out(s, in_loop) for block in blocks_of(stmt) for s in block)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.control.phi_storage import new_home, without_elements
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
+from appyc.frontend.facts import Env, Facts, LoopFrame, Restart, Result
 from appyc.frontend.pragmas.axis_requests import AxisRequests
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
@@ -27,7 +28,6 @@ from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import list_names, own_dicts, read_lists
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
-from appyc.frontend.types.numbers import Either, NumberType
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
@@ -52,101 +52,6 @@ from appyc.frontend.types.values import (
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var
 from appyc.ir.types import DType
-
-Env = dict[str, Binding]
-
-MAX_PEELED = 3
-"""The most iterations of a loop that are peeled (`frontend/control/peeling.py`). Types widen, as from integers to
-floats to complex numbers; a chain of names whose types depend on each other needs one iteration per name."""
-
-MAX_PARTED = 4
-"""The most branches of a function behind which the remaining statements are duplicated into both arms."""
-
-
-class Restart(Exception):  # noqa: N818  (no error: lowering restarts with the new fact)
-    """Raised when lowering finds a fact that earlier statements depend on, so that it must start again."""
-
-
-class Recursive(Exception):  # noqa: N818  (no error: lowering restarts)
-    """Raised when a function is found to call itself (`frontend/expressions/recursion.py`)."""
-
-
-class NoValue(Exception):  # noqa: N818  (no error: it ends a path in this round of lowering)
-    """Raised where the result of a recursive call is not known yet."""
-
-
-@dataclass
-class Facts:
-    """The facts that one round of lowering a function passes to the next. They grow monotonically, so rounds end."""
-
-    flagged: set[str] = field(default_factory=set)
-    """Variables that may be read unassigned, each of which has an is-assigned flag."""
-    early: set[str] = field(default_factory=set)
-    """Loop-carried variables that have no value before the loop: an earlier iteration assigns them."""
-    results: tuple[NumberType, ...] | None = None
-    """Types of the returned scalars, joined over all returns."""
-    late: dict[str, tuple[DType, int]] = field(default_factory=dict)
-    """Names that some path binds to an array and another leaves unbound: the element type and number of axes."""
-    lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
-    """The item types of lists: whether the items are tuples, and the types of their numbers."""
-    nones: set[str] = field(default_factory=set)
-    """Names that some path binds to a number or a tuple, and another to None; each has an is-None flag."""
-    none_results: dict[tuple[int, ...], int | None] = field(default_factory=dict)
-    """Items of the returned value that are None on some paths, and on others numbers, or tuples of this length."""
-    choices: set[tuple[int, ...]] = field(default_factory=set)
-    """Items of the returned value that are different arrays on different paths."""
-    copies_exchanged: bool = False
-    """Whether loops use phi storage instead of buffer rotation, since code behind one cannot be versioned."""
-    peeled: dict[Loc, int] = field(default_factory=dict)
-    """Loops to be peeled, since names change their types in the first iterations, and the number of these."""
-    parted: set[Loc] = field(default_factory=set)
-    """`if`s whose arms give a name conflicting types, so that the statements behind them are duplicated into both."""
-    joins_returns: bool = False
-    """Whether returns of different arrays must be unified to one (`frontend/desugar/joined_returns.py`)."""
-
-    def part(self, meeting: Conflict | Either) -> bool:
-        """Records the peeling or tail duplication that separates paths of conflicting types; False if neither can.
-
-        meeting: the conflict at a join.
-        """
-        if meeting.loop is not None and self.peeled.get(meeting.loop, 0) < MAX_PEELED:
-            self.peeled[meeting.loop] = self.peeled.get(meeting.loop, 0) + 1
-            return True
-        together = self.parted | set(meeting.branches)
-        if len(together) == len(self.parted) or len(together) > MAX_PARTED:
-            return False
-        self.parted = together
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The common result of a function's returns: the structure of the value, and the variables of its scalars."""
-
-    value: Value
-    slots: tuple[Slot, ...]
-    loc: Loc
-
-
-@dataclass
-class LoopFrame:
-    """A loop that is being lowered. `head` holds the binding of every name at the top of an iteration."""
-
-    head: Env
-    stores: int = 0
-    """The number of stores before the loop, in program order."""
-    ends: list[Env] = field(default_factory=list)
-    """Bindings at each back edge and exit: the body's end, continue, break."""
-    asked: bool = False
-    """Whether a pragma or `prange` makes its iterations run in any order."""
-    broke: Symbol | None = None
-    """The flag that `break` sets if the loop has an else clause."""
-    needed: frozenset[str] | None = None
-    """Names that are live at the top of an iteration, or behind the loop."""
-    behind: frozenset[str] | None = None
-    """Names that are live behind the loop."""
-    exchange: Exchange | None = None
-    """The names that exchange arrays between iterations, if any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from appyc.errors import PragmaError
-from appyc.frontend.outline import jumps_out, region_call, region_definition
+from appyc.frontend.outline import jumps_out
 from appyc.frontend.pragmas.pragma_nodes import Pragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
+from appyc.frontend.regions import region_call, region_definition
 from appyc.frontend.source import Part, Source
 from appyc.frontend.syntax.liveness import live_before, names_assigned, surely_assigned
 from appyc.frontend.syntax.trip_counts import has_own_loop

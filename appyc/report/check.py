@@ -18,7 +18,8 @@ from pathlib import Path
 
 from appyc.compiler.analyse import Analysed
 from appyc.errors import CompileError, DependenceError, Loc, PragmaError, TypeInferenceError, UnsupportedError
-from appyc.frontend.outline import Region, annotation_around, split
+from appyc.frontend.fault_paths import annotation_around
+from appyc.frontend.outline import Region, split
 from appyc.frontend.pragmas.axis_requests import slice_text
 from appyc.frontend.pragmas.pragma_nodes import Dim, DimsPragma, LoopPragma, Pragma
 from appyc.frontend.pragmas.pragmas import read_pragmas

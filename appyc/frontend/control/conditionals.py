@@ -12,7 +12,8 @@ from appyc.frontend.arrays import tensors
 from appyc.frontend.arrays.choices import chosen_array
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
-from appyc.frontend.scope import NoValue, Scope, constant_truth
+from appyc.frontend.facts import NoValue
+from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.none_tests import proven, where_numbers
 from appyc.frontend.types.values import DictValue, ListValue, MaybeNone, Number, Opaque, TupleValue, Value
 from appyc.ir.nodes import Assign, Compare, Expr, If, Logical, Stmt, Var

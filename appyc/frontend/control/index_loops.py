@@ -30,9 +30,10 @@ from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.assignments import assign_to
+from appyc.frontend.facts import LoopFrame
 from appyc.frontend.pragmas.clauses import loop_clauses
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma
-from appyc.frontend.scope import LoopFrame, Scope
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import leaves_loop
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Fail, For, If, Var

@@ -16,7 +16,8 @@ from appyc.errors import Loc
 from appyc.frontend.arrays.allocations import Bound, Memory
 from appyc.frontend.control.phi_storage import copies, has_other_names, moves_of, new_home, note
 from appyc.frontend.expressions.arithmetic import cast, common_type
-from appyc.frontend.scope import Env, LoopFrame, Restart, Scope
+from appyc.frontend.facts import Env, LoopFrame, Restart
+from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,

@@ -17,7 +17,8 @@ from appyc.frontend.control.buffer_rotation import Exchange, exchanged_names
 from appyc.frontend.control.joins import bring_home, end_path, join
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import const, integer
-from appyc.frontend.scope import Env, LoopFrame, Scope
+from appyc.frontend.facts import Env, LoopFrame
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import live_before
 from appyc.frontend.syntax.tree import may_return
 from appyc.frontend.types.numbers import Either

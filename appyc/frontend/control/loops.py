@@ -16,9 +16,10 @@ from appyc.frontend.control.unrolling import progression_of, unroll
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.assignments import assign_to
+from appyc.frontend.facts import LoopFrame
 from appyc.frontend.pragmas.clauses import loop_clauses, prange_clauses
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
-from appyc.frontend.scope import LoopFrame, Scope, constant_truth
+from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import statements_in
 from appyc.frontend.types.values import Number, TupleValue, Value

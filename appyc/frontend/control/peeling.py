@@ -8,7 +8,7 @@
                                             return total
 
 A loop-carried name must have one type at the top of every iteration of a compiled loop. `LoopBody` finds the
-loops that violate this; their first iteration is peeled, and up to `scope.MAX_PEELED` iterations. For a trip
+loops that violate this; their first iteration is peeled, and up to `facts.MAX_PEELED` iterations. For a trip
 count of zero the code behind the loop would see the type from before the loop. The whole call is then left to
 Python (`LeftToPython`), which is correct as long as no visible store has been made. If no name of changed type
 is live behind the loop, a branch is emitted instead.
@@ -27,7 +27,8 @@ from appyc.errors import LeftToPython, Loc, UnsupportedError
 from appyc.frontend.control.branches import lower_arms
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.joins import merge_branches
-from appyc.frontend.scope import Env, Restart, Scope, constant_truth
+from appyc.frontend.facts import Env, Restart
+from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import may_return
 from appyc.frontend.types.numbers import joined

@@ -20,7 +20,8 @@ from appyc.frontend.control.returned_views import returned_view
 from appyc.frontend.expressions import lists
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const, python_number
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
-from appyc.frontend.scope import Restart, Result, Scope
+from appyc.frontend.facts import Restart, Result
+from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part
 from appyc.frontend.syntax.containers import is_new_list
 from appyc.frontend.syntax.tree import leaves_loop, may_return

@@ -20,10 +20,11 @@ from appyc.frontend.control.loops import lower_for, lower_while
 from appyc.frontend.expressions import assignments, lists
 from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.expressions.local_functions import defined
+from appyc.frontend.facts import NoValue
 from appyc.frontend.pragmas.axis_pragmas import lower_with_dims
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.resolve import LIBRARIES
-from appyc.frontend.scope import NoValue, Scope, constant_truth
+from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.containers import one_by_one
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven

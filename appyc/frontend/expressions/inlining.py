@@ -14,8 +14,9 @@ from appyc.frontend.access import AccessPath
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.recursion import Called, lower_recursive
+from appyc.frontend.facts import Recursive
 from appyc.frontend.resolve import Names
-from appyc.frontend.scope import Recursive, Scope
+from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText, Source, library_text
 from appyc.frontend.types.values import Opaque, TupleValue, Value
 

@@ -32,8 +32,9 @@ from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import located, read
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.facts import Restart
 from appyc.frontend.library.sorting import sort_in_place
-from appyc.frontend.scope import Restart, Scope
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import is_new_list
 from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
 from appyc.frontend.types.values import (

@@ -27,7 +27,8 @@ from appyc.frontend.control.returned_views import returned_view
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.callee_facts import Made, Shape
 from appyc.frontend.expressions.local_functions import LocalFunction
-from appyc.frontend.scope import NoValue, Scope
+from appyc.frontend.facts import NoValue
+from appyc.frontend.scope import Scope
 from appyc.frontend.types.generators import MadeGenerator
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import (

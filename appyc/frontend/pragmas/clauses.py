@@ -7,8 +7,9 @@ from difflib import get_close_matches
 
 from appyc.errors import Loc, PragmaError
 from appyc.frontend.control.conditionals import lower_condition
+from appyc.frontend.facts import Env
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
-from appyc.frontend.scope import Env, Scope
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.types.values import (
     ArrayRef,

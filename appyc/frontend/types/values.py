@@ -13,6 +13,13 @@ from appyc.ir.nodes import Const, Expr, Extent, Symbol
 from appyc.ir.types import DType
 
 
+def _with_value(t: NumberType, value: bool | int | float | complex | None) -> NumberType:
+    """The type of a Python int of this value."""
+    if t.python and isinstance(value, int) and not isinstance(value, bool):
+        return NumberType(t.dtype, True, Either(frozenset(), (value, value)))
+    return t
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """A scalar. python: it is Python's own number, weak in promotion. either: as in NumberType."""
@@ -28,9 +35,7 @@ class Number:
     @property
     def known_type(self) -> NumberType:
         """Its type, with the value of an integer that stands in the program."""
-        if self.python and isinstance(value := self.constant, int) and not isinstance(value, bool):
-            return NumberType(self.expr.dtype, True, Either(frozenset(), (value, value)))
-        return self.type
+        return _with_value(self.type, self.constant)
 
     @property
     def constant(self) -> bool | int | float | complex | None:
@@ -305,9 +310,7 @@ class Slot:
     @property
     def known_type(self) -> NumberType:
         """As of a Number."""
-        if self.python and isinstance(self.literal, int) and not isinstance(self.literal, bool):
-            return NumberType(self.symbol.dtype, True, Either(frozenset(), (self.literal, self.literal)))
-        return self.type
+        return _with_value(self.type, self.literal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,10 +357,6 @@ def dtype_of(value: ArrayRef | Tensor) -> DType:
     return value.symbol.dtype if isinstance(value, ArrayRef) else value.element.dtype
 
 
-def _slots_of(value: ListValue | ListSlots) -> ListSlots:
-    return value.slots if isinstance(value, ListValue) else value
-
-
 def describe(value: Value | Binding) -> str:
     """A few words for messages."""
     match value:
@@ -366,24 +365,22 @@ def describe(value: Value | Binding) -> str:
         case Number() | Slot():
             t = value.type
             return f"a Python {t}" if t.python else f"a {t}"
-        case ArrayRef():
-            return f"a {value.ndim}-dimensional array of {value.symbol.dtype}"
-        case Tensor():
-            return f"a {value.ndim}-dimensional array of {value.element.dtype}"
+        case ArrayRef() | Tensor():
+            return f"a {value.ndim}-dimensional array of {dtype_of(value)}"
         case Masked():
             return f"a {value.ndim}-dimensional array of {value.tensor.element.dtype}"
         case ReturnedView():
             return f"a {value.ndim}-dimensional view of an array"
         case ReturnedChoice():
             return f"a {value.ndim}-dimensional array"
-        case ReturnedList():
-            return describe(value.slots)
         case DictValue() | DictSlots():
             return "a dict"
         case MaybeNone():
             return f"{describe(value.value)} or None"
-        case ListValue() | ListSlots():
-            return "a list of tuples" if _slots_of(value).of_tuples else "a list of numbers"
+        case ListValue(slots=slots) | ReturnedList(slots=slots):
+            return describe(slots)
+        case ListSlots():
+            return "a list of tuples" if value.of_tuples else "a list of numbers"
         case TupleValue(names=(_, *_)) | TupleSlots(names=(_, *_)):
             return "a named tuple"
         case TupleValue() | TupleSlots():

@@ -1,0 +1,107 @@
+"""What rounds of lowering one function pass on: facts, restarts, and the loops that are being lowered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from appyc.errors import Loc
+from appyc.frontend.control.buffer_rotation import Exchange
+from appyc.frontend.types.numbers import Either, NumberType
+from appyc.frontend.types.values import Binding, Conflict, Slot, Value
+from appyc.ir.nodes import Symbol
+from appyc.ir.types import DType
+
+Env = dict[str, Binding]
+
+MAX_PEELED = 3
+"""The most iterations of a loop that are peeled (`frontend/control/peeling.py`). Types widen, as from integers to
+floats to complex numbers; a chain of names whose types depend on each other needs one iteration per name."""
+
+MAX_PARTED = 4
+"""The most branches of a function behind which the remaining statements are duplicated into both arms."""
+
+
+class Restart(Exception):  # noqa: N818  (no error: lowering restarts with the new fact)
+    """Raised when lowering finds a fact that earlier statements depend on, so that it must start again."""
+
+
+class Recursive(Exception):  # noqa: N818  (no error: lowering restarts)
+    """Raised when a function is found to call itself (`frontend/expressions/recursion.py`)."""
+
+
+class NoValue(Exception):  # noqa: N818  (no error: it ends a path in this round of lowering)
+    """Raised where the result of a recursive call is not known yet."""
+
+
+@dataclass
+class Facts:
+    """The facts that one round of lowering a function passes to the next. They grow monotonically, so rounds end."""
+
+    flagged: set[str] = field(default_factory=set)
+    """Variables that may be read unassigned, each of which has an is-assigned flag."""
+    early: set[str] = field(default_factory=set)
+    """Loop-carried variables that have no value before the loop: an earlier iteration assigns them."""
+    results: tuple[NumberType, ...] | None = None
+    """Types of the returned scalars, joined over all returns."""
+    late: dict[str, tuple[DType, int]] = field(default_factory=dict)
+    """Names that some path binds to an array and another leaves unbound: the element type and number of axes."""
+    lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
+    """The item types of lists: whether the items are tuples, and the types of their numbers."""
+    nones: set[str] = field(default_factory=set)
+    """Names that some path binds to a number or a tuple, and another to None; each has an is-None flag."""
+    none_results: dict[tuple[int, ...], int | None] = field(default_factory=dict)
+    """Items of the returned value that are None on some paths, and on others numbers, or tuples of this length."""
+    choices: set[tuple[int, ...]] = field(default_factory=set)
+    """Items of the returned value that are different arrays on different paths."""
+    copies_exchanged: bool = False
+    """Whether loops use phi storage instead of buffer rotation, since code behind one cannot be versioned."""
+    peeled: dict[Loc, int] = field(default_factory=dict)
+    """Loops to be peeled, since names change their types in the first iterations, and the number of these."""
+    parted: set[Loc] = field(default_factory=set)
+    """`if`s whose arms give a name conflicting types, so that the statements behind them are duplicated into both."""
+    joins_returns: bool = False
+    """Whether returns of different arrays must be unified to one (`frontend/desugar/joined_returns.py`)."""
+
+    def part(self, meeting: Conflict | Either) -> bool:
+        """Records the peeling or tail duplication that separates paths of conflicting types; False if neither can.
+
+        meeting: the conflict at a join.
+        """
+        if meeting.loop is not None and self.peeled.get(meeting.loop, 0) < MAX_PEELED:
+            self.peeled[meeting.loop] = self.peeled.get(meeting.loop, 0) + 1
+            return True
+        together = self.parted | set(meeting.branches)
+        if len(together) == len(self.parted) or len(together) > MAX_PARTED:
+            return False
+        self.parted = together
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The common result of a function's returns: the structure of the value, and the variables of its scalars."""
+
+    value: Value
+    slots: tuple[Slot, ...]
+    loc: Loc
+
+
+@dataclass
+class LoopFrame:
+    """A loop that is being lowered. `head` holds the binding of every name at the top of an iteration."""
+
+    head: Env
+    stores: int = 0
+    """The number of stores before the loop, in program order."""
+    ends: list[Env] = field(default_factory=list)
+    """Bindings at each back edge and exit: the body's end, continue, break."""
+    asked: bool = False
+    """Whether a pragma or `prange` makes its iterations run in any order."""
+    broke: Symbol | None = None
+    """The flag that `break` sets if the loop has an else clause."""
+    needed: frozenset[str] | None = None
+    """Names that are live at the top of an iteration, or behind the loop."""
+    behind: frozenset[str] | None = None
+    """Names that are live behind the loop."""
+    exchange: Exchange | None = None
+    """The names that exchange arrays between iterations, if any."""
