@@ -12,7 +12,7 @@ from appyc.frontend.arrays.reshaping import reshaped, whole_or_row
 from appyc.frontend.arrays.slices import is_element, lower_items, subscript
 from appyc.frontend.arrays.tensors import as_tensor, as_value, element_type, held, is_array, settled
 from appyc.frontend.control.phi_storage import all_leaves, root
-from appyc.frontend.expressions import arithmetic, lists
+from appyc.frontend.expressions import arithmetic, list_storage, lists
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.complex_views import with_part, written_part
 from appyc.frontend.expressions.expressions import (
@@ -206,7 +206,7 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
 def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
     if isinstance(target.value, ast.Name) and target.value.id in scope.list_names:
         item = settled(scope, pack_masked(scope, value, loc))
-        lists.store_item(scope, target.value.id, lower_number(scope, target.slice), item, loc)
+        list_storage.store_item(scope, target.value.id, lower_number(scope, target.slice), item, loc)
         return
     if isinstance(target.value, ast.Name) and target.value.id in scope.own_dicts:
         _store_in_dict(scope, target.value.id, target.slice, value, loc)
@@ -267,9 +267,11 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
             return
         if name in scope.list_names:
             at = Number(scope.temp("at", as_index(lower_number(scope, target.slice), loc)), python=True)
-            item = number(lists.list_item(scope, lists.list_named(scope, name, loc), at, loc), loc)
+            item = number(
+                list_storage.list_item(scope, list_storage.list_named(scope, name, loc), at, loc), loc
+            )
             new = number_operation(scope, symbol, item, lower_number(scope, value), loc)
-            lists.store_item(scope, name, at, new, loc)
+            list_storage.store_item(scope, name, at, new, loc)
             return
     if isinstance(target, ast.Name):
         with scope.collect() as block:

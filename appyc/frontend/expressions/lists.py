@@ -20,7 +20,6 @@ Does not handle: items that are arrays or lists; items of different number types
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, UnsupportedError
@@ -28,28 +27,25 @@ from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.slices import subscript
 from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
 from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import located, read
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
-from appyc.frontend.facts import Restart
+from appyc.frontend.expressions.list_storage import (
+    item_in_variables,
+    learn_item,
+    list_named,
+    make_room,
+    moved_to_more_room,
+    numbers_of_item,
+    storage_of,
+)
 from appyc.frontend.library.sorting import sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import is_new_list
-from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
-from appyc.frontend.types.values import (
-    ListSlots,
-    ListValue,
-    Masked,
-    Number,
-    Tensor,
-    TupleValue,
-    Value,
-    describe,
-)
+from appyc.frontend.types.numbers import NumberType
+from appyc.frontend.types.values import ListSlots, ListValue, Masked, Number, Tensor, TupleValue, Value
 from appyc.ir.names import unused
 from appyc.ir.nodes import (
-    Alloc,
     Assign,
     Binary,
     Compare,
@@ -60,25 +56,21 @@ from appyc.ir.nodes import (
     If,
     Load,
     Select,
-    Stmt,
     Store,
     Symbol,
     Var,
 )
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.types import DType
 from appyc.ir.visit import substitute
-
-_ROOM = 16
-"""The initial capacity of a list, in items."""
 
 
 def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     """Binds a name to a new list: `name = [...]`, `name = [item] * n`, and other expressions that make lists."""
     if not isinstance(value, ast.BinOp | ast.List):
         columns, count = _described(scope, value, loc)
-        _learn(scope, name, _an_item(columns), loc)
-        slots = _slots(scope, name)
-        _make_room(scope, slots, count, loc)
+        learn_item(scope, name, _an_item(columns), loc)
+        slots = storage_of(scope, name)
+        make_room(scope, slots, count, loc)
         for column, tensor in zip(slots.columns, columns.tensors, strict=True):
             scope.emit(_stored(scope, column, integer(0, loc), count, tensor, loc))
         _bound(scope, name, slots, count, loc)
@@ -98,11 +90,11 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
         ]
         length = integer(len(items), loc)
     for at, item in enumerate(items):
-        _learn(scope, name, item, loc, at)
-    slots = _slots(scope, name)
-    rows = [_columns(item, loc) for item in items]  # read before the list's storage is reallocated
+        learn_item(scope, name, item, loc, at)
+    slots = storage_of(scope, name)
+    rows = [numbers_of_item(item, loc) for item in items]  # read before the list's storage is reallocated
     kept = [[scope.temp("item", n.expr) for n in row] for row in rows]
-    _make_room(scope, slots, length, loc)
+    make_room(scope, slots, length, loc)
     for at, row in enumerate(kept):
         for column, number in zip(slots.columns, row, strict=True):
             if isinstance(value, ast.BinOp):
@@ -114,14 +106,6 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
                     Store(column, (integer(at, loc),), cast(number, column.dtype), checked=False, loc=loc)
                 )
     _bound(scope, name, slots, length, loc)
-
-
-def _make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
-    """Allocates storage for a list of this length."""
-    room = Binary("max", length, integer(_ROOM, loc), loc=loc)
-    scope.emit(Assign(slots.room, room, loc=loc))
-    for column in slots.columns:
-        scope.emit(Alloc(column, (Var(slots.room, loc=loc),), zero=False, loc=loc))
 
 
 def _bound(scope: Scope, name: str, slots: ListSlots, length: Expr, loc: Loc) -> None:
@@ -217,12 +201,12 @@ def _stored(scope: Scope, column: Symbol, first: Expr, count: Expr, items: Tenso
 def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
     """Appends an item to a list, which grows if it is full: `name.append(item)`."""
     owner = list_named(scope, name, loc)
-    _learn(scope, name, item, loc)
+    learn_item(scope, name, item, loc)
     slots = owner.slots
-    row = [scope.temp("item", n.expr) for n in _columns(item, loc)]
+    row = [scope.temp("item", n.expr) for n in numbers_of_item(item, loc)]
     count = Var(slots.count, loc=loc)
     full = Compare("==", count, Var(slots.room, loc=loc), loc=loc)
-    scope.emit(If(full, tuple(_moved(scope, slots, loc)), loc=loc))
+    scope.emit(If(full, tuple(moved_to_more_room(scope, slots, loc)), loc=loc))
     for column, number in zip(slots.columns, row, strict=True):
         scope.emit(Store(column, (count,), cast(number, column.dtype), checked=False, loc=loc))
     scope.emit(Assign(slots.count, Binary("+", count, integer(1, loc), loc=loc), loc=loc))
@@ -236,10 +220,10 @@ def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
     scope.emit(If(Compare("==", count, integer(0, loc), loc=loc), (fail,), loc=loc))
     if at is None:
         scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
-        return _item(scope, slots, count, loc)
+        return item_in_variables(scope, slots, count, loc)
     expressions.as_index(at, loc)
     index = pinned(scope, "at", tested_position(scope, at, count, loc))
-    item = _item(scope, slots, index, loc)
+    item = item_in_variables(scope, slots, index, loc)
     scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
     _moved_by_one(scope, slots, index, Var(slots.count, loc=loc), loc, up=False)
     return item
@@ -273,7 +257,7 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
     kept = settled(scope, item)
     append(scope, name, kept, loc)  # grows the list
     _moved_by_one(scope, slots, kept_index, count, loc, up=True)
-    for column, number in zip(slots.columns, _columns(kept, loc), strict=True):
+    for column, number in zip(slots.columns, numbers_of_item(kept, loc), strict=True):
         value = cast(number.expr, column.dtype)
         scope.emit(Store(column, (kept_index,), value, checked=False, loc=loc))
 
@@ -294,12 +278,12 @@ def extend(scope: Scope, name: str, items: ast.expr, loc: Loc) -> None:
         raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
                                hints=("append the items in a loop",))  # fmt: skip
     columns, count = _described(scope, whole, loc)
-    _learn(scope, name, _an_item(columns), loc)
+    learn_item(scope, name, _an_item(columns), loc)
     slots = list_named(scope, name, loc).slots
     old = Var(slots.count, loc=loc)
     new = pinned(scope, "count", Binary("+", old, count, loc=loc))
     short = Compare(">", new, Var(slots.room, loc=loc), loc=loc)
-    scope.emit(If(short, tuple(_moved(scope, slots, loc, new)), loc=loc))
+    scope.emit(If(short, tuple(moved_to_more_room(scope, slots, loc, new)), loc=loc))
     first = scope.temp("first", old)
     for column, tensor in zip(slots.columns, columns.tensors, strict=True):
         scope.emit(_stored(scope, column, first, count, tensor, loc))
@@ -355,131 +339,6 @@ def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc)
             scope.emit(Assign(slots.count, integer(0, loc), loc=loc))
         case _:
             pop(scope, name, expressions.lower_number(scope, args[0]) if args else None, loc)
-
-
-def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:
-    """The item of a list at an index, with its bounds check: `name[index]`."""
-    expressions.as_index(index, loc)
-    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc)
-    return _item(scope, owner.slots, at, loc)
-
-
-def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) -> None:
-    """Stores an item of a list, with its bounds check: `name[index] = item`."""
-    owner = list_named(scope, name, loc)
-    _learn(scope, name, item, loc)
-    expressions.as_index(index, loc)
-    row = [scope.temp("item", n.expr) for n in _columns(item, loc)]
-    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc)
-    for column, number in zip(owner.slots.columns, row, strict=True):
-        scope.emit(Store(column, (at,), cast(number, column.dtype), checked=False, loc=loc))
-
-
-def list_named(scope: Scope, name: str, loc: Loc) -> ListValue:
-    value = scope.read(name, loc)
-    assert isinstance(value, ListValue), "the name is bound to lists alone"
-    return value
-
-
-def _item(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Value:
-    """The item of a list at a position, copied to variables."""
-    value = item_at(slots, at, loc)
-    items = value.items if isinstance(value, TupleValue) else (value,)
-    numbers = tuple(replace(n, expr=scope.temp("item", n.expr)) for n in items if isinstance(n, Number))
-    return TupleValue(numbers) if slots.of_tuples else numbers[0]
-
-
-def _columns(item: Value, loc: Loc) -> Sequence[Number]:
-    items = item.items if isinstance(item, TupleValue) else (item,)
-    numbers = [n for n in items if isinstance(n, Number)]
-    if len(numbers) != len(items) or not items:
-        raise UnsupportedError(f"a list of {describe(item)} cannot be compiled", loc,
-                               hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
-    return numbers
-
-
-def _learn(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> None:
-    """Records the type of a list's item. Raises Restart if it widens the list's item type.
-
-    Whether the item's type equals the list's is recorded in every round, and the last round decides: the types
-    of loop-carried variables only widen.
-    """
-    of_tuples = isinstance(item, TupleValue)
-    kinds = tuple(n.type for n in _columns(item, loc))
-    known = scope.facts.lists.get(name)
-    if known is not None:
-        if known[0] != of_tuples or len(known[1]) != len(kinds):
-            raise UnsupportedError(f"the items of {name!r} are of different shapes", loc,
-                                   hints=("use two lists",))  # fmt: skip
-        kinds = tuple(_joined(a, b, name, loc) for a, b in zip(known[1], kinds, strict=True))
-    if known != (of_tuples, kinds):
-        scope.facts.lists[name] = (of_tuples, kinds)
-        raise Restart
-    own = tuple(n.type.dtype for n in _columns(item, loc))
-    scope.narrower[name, loc, number] = own != tuple(kind.dtype for kind in kinds)
-
-
-def refuse_mixed(scope: Scope) -> None:
-    """Raises UnsupportedError for a list of numbers of different types, which a Python list preserves.
-
-    Raises Restart for a list that is always empty: NumPy converts it to a float array.
-    """
-    if empty := scope.guessed - scope.facts.lists.keys():
-        scope.facts.lists |= dict.fromkeys(empty, (False, (PY_FLOAT,)))
-        raise Restart
-    for (name, loc, _), is_narrower in scope.narrower.items():
-        if is_narrower:
-            raise UnsupportedError(f"{name!r} gets numbers of different types, which a list keeps apart", loc,
-                                   hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
-
-
-def _joined(a: NumberType, b: NumberType, name: str, loc: Loc) -> NumberType:
-    if a.dtype == b.dtype:
-        return NumberType(a.dtype, a.python and b.python)
-    joined = promote(NumberType(a.dtype, python=False), NumberType(b.dtype, python=False))
-    if joined is None:
-        raise UnsupportedError(f"the items of {name!r} are numbers of different kinds, which a list keeps apart",
-                               loc, hints=("convert them to one type",))  # fmt: skip
-    return joined
-
-
-def _slots(scope: Scope, name: str) -> ListSlots:
-    """The storage of a list, which is shared by all lists that the name is bound to."""
-    found = scope.lists.get(name)
-    if found is None:
-        if name not in scope.facts.lists:
-            scope.guessed.add(name)  # integers are valid wherever numbers are
-        of_tuples, kinds = scope.facts.lists.get(name, (False, (PY_INT,)))
-        columns = tuple(scope.supply.fresh(name, ArrayType(kind.dtype, 1)) for kind in kinds)
-        scope.memory.made |= set(columns)
-        count, room = (scope.supply.fresh(f"{name}_{what}", DType.INT64) for what in ("n", "room"))
-        found = scope.lists[name] = ListSlots(columns, kinds, of_tuples, count, room)
-    return found
-
-
-def _moved(scope: Scope, slots: ListSlots, loc: Loc, least: Expr | None = None) -> list[Stmt]:
-    """The statements that grow a list: to twice its capacity, and to at least `least` items."""
-    count, room = Var(slots.count, loc=loc), Var(slots.room, loc=loc)
-    asides = [scope.supply.fresh(f"{column.name}_aside", column.type) for column in slots.columns]
-    scope.memory.made |= set(asides)
-    out: list[Stmt] = []
-    for aside, column in zip(asides, slots.columns, strict=True):
-        out.append(Alloc(aside, (count,), zero=False, loc=loc))
-        out.append(_copied(scope, aside, column, count, loc))
-    double: Expr = Binary("*", room, integer(2, loc), loc=loc)
-    if least is not None:
-        double = Binary("max", double, least, loc=loc)
-    out.append(Assign(slots.room, double, loc=loc))
-    for aside, column in zip(asides, slots.columns, strict=True):
-        out.append(Alloc(column, (room,), zero=False, loc=loc))
-        out.append(_copied(scope, column, aside, count, loc))
-    return out
-
-
-def _copied(scope: Scope, target: Symbol, source: Symbol, count: Expr, loc: Loc) -> ForAll:
-    axis = scope.supply.fresh("i", DType.INT64)
-    here = Var(axis, loc=loc)
-    return ForAll((axis,), (count,), target, (here,), Load(source, (here,), checked=False, loc=loc), loc=loc)
 
 
 def list_method(scope: Scope, owner: ListValue, node: ast.Call, loc: Loc) -> Value:

@@ -13,7 +13,7 @@ from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.expressions import attributes, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
-from appyc.frontend.expressions.lists import list_item
+from appyc.frontend.expressions.list_storage import list_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (

@@ -1,0 +1,157 @@
+"""The storage of lists of numbers, or of tuples of numbers: arrays with spare capacity, one per number of an item.
+
+The item types are inferred from what is put into a list, after which lowering restarts with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.slice_bounds import tested_position
+from appyc.frontend.control.iterables import item_at
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.facts import Restart
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
+from appyc.frontend.types.values import ListSlots, ListValue, Number, TupleValue, Value, describe
+from appyc.ir.nodes import Alloc, Assign, Binary, Expr, ForAll, Load, Stmt, Store, Symbol, Var
+from appyc.ir.types import ArrayType, DType
+
+_ROOM = 16
+"""The initial capacity of a list, in items."""
+
+
+def list_named(scope: Scope, name: str, loc: Loc) -> ListValue:
+    value = scope.read(name, loc)
+    assert isinstance(value, ListValue), "the name is bound to lists alone"
+    return value
+
+
+def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:
+    """The item of a list at an index, with its bounds check: `name[index]`."""
+    expressions.as_index(index, loc)
+    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc)
+    return item_in_variables(scope, owner.slots, at, loc)
+
+
+def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) -> None:
+    """Stores an item of a list, with its bounds check: `name[index] = item`."""
+    owner = list_named(scope, name, loc)
+    learn_item(scope, name, item, loc)
+    expressions.as_index(index, loc)
+    row = [scope.temp("item", n.expr) for n in numbers_of_item(item, loc)]
+    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc)
+    for column, number in zip(owner.slots.columns, row, strict=True):
+        scope.emit(Store(column, (at,), cast(number, column.dtype), checked=False, loc=loc))
+
+
+def item_in_variables(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Value:
+    """The item of a list at a position, copied to variables."""
+    value = item_at(slots, at, loc)
+    items = value.items if isinstance(value, TupleValue) else (value,)
+    numbers = tuple(replace(n, expr=scope.temp("item", n.expr)) for n in items if isinstance(n, Number))
+    return TupleValue(numbers) if slots.of_tuples else numbers[0]
+
+
+def numbers_of_item(item: Value, loc: Loc) -> Sequence[Number]:
+    items = item.items if isinstance(item, TupleValue) else (item,)
+    numbers = [n for n in items if isinstance(n, Number)]
+    if len(numbers) != len(items) or not items:
+        raise UnsupportedError(f"a list of {describe(item)} cannot be compiled", loc,
+                               hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
+    return numbers
+
+
+def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> None:
+    """Records the type of a list's item. Raises Restart if it widens the list's item type.
+
+    Whether the item's type equals the list's is recorded in every round, and the last round decides: the types
+    of loop-carried variables only widen.
+    """
+    of_tuples = isinstance(item, TupleValue)
+    kinds = tuple(n.type for n in numbers_of_item(item, loc))
+    known = scope.facts.lists.get(name)
+    if known is not None:
+        if known[0] != of_tuples or len(known[1]) != len(kinds):
+            raise UnsupportedError(f"the items of {name!r} are of different shapes", loc,
+                                   hints=("use two lists",))  # fmt: skip
+        kinds = tuple(_joined(a, b, name, loc) for a, b in zip(known[1], kinds, strict=True))
+    if known != (of_tuples, kinds):
+        scope.facts.lists[name] = (of_tuples, kinds)
+        raise Restart
+    own = tuple(n.type.dtype for n in numbers_of_item(item, loc))
+    scope.narrower[name, loc, number] = own != tuple(kind.dtype for kind in kinds)
+
+
+def refuse_mixed(scope: Scope) -> None:
+    """Raises UnsupportedError for a list of numbers of different types, which a Python list preserves.
+
+    Raises Restart for a list that is always empty: NumPy converts it to a float array.
+    """
+    if empty := scope.guessed - scope.facts.lists.keys():
+        scope.facts.lists |= dict.fromkeys(empty, (False, (PY_FLOAT,)))
+        raise Restart
+    for (name, loc, _), is_narrower in scope.narrower.items():
+        if is_narrower:
+            raise UnsupportedError(f"{name!r} gets numbers of different types, which a list keeps apart", loc,
+                                   hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
+
+
+def _joined(a: NumberType, b: NumberType, name: str, loc: Loc) -> NumberType:
+    if a.dtype == b.dtype:
+        return NumberType(a.dtype, a.python and b.python)
+    joined = promote(NumberType(a.dtype, python=False), NumberType(b.dtype, python=False))
+    if joined is None:
+        raise UnsupportedError(f"the items of {name!r} are numbers of different kinds, which a list keeps apart",
+                               loc, hints=("convert them to one type",))  # fmt: skip
+    return joined
+
+
+def storage_of(scope: Scope, name: str) -> ListSlots:
+    """The storage of a list, which is shared by all lists that the name is bound to."""
+    found = scope.lists.get(name)
+    if found is None:
+        if name not in scope.facts.lists:
+            scope.guessed.add(name)  # integers are valid wherever numbers are
+        of_tuples, kinds = scope.facts.lists.get(name, (False, (PY_INT,)))
+        columns = tuple(scope.supply.fresh(name, ArrayType(kind.dtype, 1)) for kind in kinds)
+        scope.memory.made |= set(columns)
+        count, room = (scope.supply.fresh(f"{name}_{what}", DType.INT64) for what in ("n", "room"))
+        found = scope.lists[name] = ListSlots(columns, kinds, of_tuples, count, room)
+    return found
+
+
+def make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
+    """Allocates storage for a list of this length."""
+    room = Binary("max", length, integer(_ROOM, loc), loc=loc)
+    scope.emit(Assign(slots.room, room, loc=loc))
+    for column in slots.columns:
+        scope.emit(Alloc(column, (Var(slots.room, loc=loc),), zero=False, loc=loc))
+
+
+def moved_to_more_room(scope: Scope, slots: ListSlots, loc: Loc, least: Expr | None = None) -> list[Stmt]:
+    """The statements that grow a list: to twice its capacity, and to at least `least` items."""
+    count, room = Var(slots.count, loc=loc), Var(slots.room, loc=loc)
+    asides = [scope.supply.fresh(f"{column.name}_aside", column.type) for column in slots.columns]
+    scope.memory.made |= set(asides)
+    out: list[Stmt] = []
+    for aside, column in zip(asides, slots.columns, strict=True):
+        out.append(Alloc(aside, (count,), zero=False, loc=loc))
+        out.append(_copied(scope, aside, column, count, loc))
+    double: Expr = Binary("*", room, integer(2, loc), loc=loc)
+    if least is not None:
+        double = Binary("max", double, least, loc=loc)
+    out.append(Assign(slots.room, double, loc=loc))
+    for aside, column in zip(asides, slots.columns, strict=True):
+        out.append(Alloc(column, (room,), zero=False, loc=loc))
+        out.append(_copied(scope, column, aside, count, loc))
+    return out
+
+
+def _copied(scope: Scope, target: Symbol, source: Symbol, count: Expr, loc: Loc) -> ForAll:
+    axis = scope.supply.fresh("i", DType.INT64)
+    here = Var(axis, loc=loc)
+    return ForAll((axis,), (count,), target, (here,), Load(source, (here,), checked=False, loc=loc), loc=loc)
