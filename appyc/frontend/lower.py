@@ -13,7 +13,7 @@ from appyc.frontend import dispatch
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import held
-from appyc.frontend.control import returns
+from appyc.frontend.control import returned_choices, returns
 from appyc.frontend.control.peeling import refuse_stores_before
 from appyc.frontend.control.phi_storage import arrays_of
 from appyc.frontend.control.statements import lower_block, lower_statement
@@ -145,7 +145,7 @@ def _lower(
     results: list[Result] = []
     tree = _Results(scope, results, scope.result.loc if scope.result is not None else loc).tree(value)
     captures = tuple(environment.captures.values())
-    scope.block[:0] = [*scope.first, *returns.without_elements(scope, loc)]
+    scope.block[:0] = [*scope.first, *returned_choices.without_elements(scope, loc)]
     given = frozenset((*params, *(c.symbol for c in captures)))
     refuse_stores_before(tuple(scope.block), given)
     function = Function(
@@ -240,8 +240,8 @@ class _Results:
                 return ViewOf(array, value.ndim, value.numbers, later)
             case ReturnedChoice():
                 which = self._scalar(value.which)
-                options = tuple(self._whole(s) for s in returns.options_of(self.scope, value))
-                return Chosen(which, options, returns.may_choose_none(self.scope, value))
+                options = tuple(self._whole(s) for s in returned_choices.options_of(self.scope, value))
+                return Chosen(which, options, returned_choices.may_choose_none(self.scope, value))
             case TupleValue():
                 return tuple(self.tree(v) for v in value.items)
             case Opaque() | Wide():
@@ -309,7 +309,7 @@ def lower_inline(
         caller, source, names, calls, caller.memory, arguments, frozenset(), loc
     )
     caller.block += statements
-    return returns.with_chosen_arrays(caller, scope, value, loc)
+    return returned_choices.with_chosen_arrays(caller, scope, value, loc)
 
 
 def lower_callee(
@@ -366,7 +366,7 @@ def _called(
             for slot in scope.result.slots:
                 start = cast(const(0, DType.INT64, loc), slot.symbol.dtype)
                 starts.append(Assign(slot.symbol, start, loc=loc))
-        statements = (*starts, *scope.first, *returns.without_elements(scope, loc), *scope.block)
+        statements = (*starts, *scope.first, *returned_choices.without_elements(scope, loc), *scope.block)
         return statements, value, scope
     raise AssertionError("lowering does not settle")
 
