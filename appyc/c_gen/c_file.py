@@ -14,7 +14,6 @@ from appyc.c_gen.c_function import arrays_gone, emit_function, emit_release
 from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_array
 from appyc.c_gen.callee_functions import MAX_DEPTH, activation_bytes, callee_names, emit_callee
 from appyc.c_gen.captures import outside_symbols, perfect_nest
-from appyc.c_gen.draw_text import KEEP_CHOICES
 from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.loops.thread_loops import runs_in_threads
 from appyc.c_gen.profiled_loops import table_text
@@ -32,6 +31,9 @@ from appyc.ir.raising import can_fault
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import children, symbols_of, walk
 from appyc.options import Options
+
+KEEP_CHOICES = '#pragma GCC optimize ("no-split-paths")'
+"""With paths split, gcc makes branches of choices between numbers; by a drawn number processors cannot foresee them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What is known of the speed of a machine, and what that makes of a loop's cost.
 
 The numbers are measured (`appyc.runtime.measure`); those here are of an ordinary machine, and serve
-until then. Generated C holds the same arithmetic (`appyc.c_gen.loops.threads_pay`) over the same numbers,
+until then. Generated C holds the same arithmetic (`c_gen/headers/machine.h`) over the same numbers,
 which it finds in a table in the order of the fields.
 """
 

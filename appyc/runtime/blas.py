@@ -46,7 +46,7 @@ _BY_ROWS, _AS_IS, _TRANSPOSED, _LOWER = 101, 111, 112, 122
 
 
 class _Table(ctypes.Structure):
-    """What C code reads (`c_gen/products/library_products.py`)."""
+    """What C code reads (`c_gen/headers/library_products.h`)."""
 
     _fields_ = (
         ("gemm", ctypes.c_void_p * 4),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from appyc.c_gen.loops.threads_pay import HELPERS
+from appyc.c_gen.text.c_helpers import Helpers
 from appyc.c_gen.text.c_types import TYPEDEFS
 from appyc.ir.machine_model import Machine, Work
 from appyc.options import Options
@@ -57,9 +57,11 @@ def test_gathers_cost_what_the_memory_that_they_are_from_costs():
 @pytest.fixture(scope="module")
 def in_c(tmp_path_factory):
     """The function that generated code calls, over a table that tests fill."""
-    bodies = (body for name, (_, body) in HELPERS.items() if name != "profile_add")
+    helpers = Helpers()
+    for name in ("threads_pay", "threads_used", "writes_past"):
+        helpers.plain(name)
     text = "\n".join([
-        TYPEDEFS, *(body if isinstance(body, str) else body.static for body in bodies),
+        TYPEDEFS, helpers.text(),
         "bool pays(int64_t share, int64_t trips, double v, double s, double g, double b, double e) {",
         "    return threads_pay(share, trips, v, s, g, b, e); }",
         "void used(void) { threads_used(); }",

@@ -112,7 +112,7 @@ def _emit_dot(tile: _Tile, loop: For) -> None:
     first = tile.copies[0]
     writer, module = first.writer, first.module
     dtype = loop.reductions[0].symbol.dtype
-    kind = module.helpers.vector(dtype)
+    kind = module.helpers.typed("vector", dtype)
     sums = [r.symbol for r in loop.reductions]
     insides = [_with_vectors(copy, sums) for copy in tile.copies]
     for inside in insides:
@@ -133,7 +133,7 @@ def _emit_dot(tile: _Tile, loop: For) -> None:
                     vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, "width")
                     for stmt in loop.body:
                         _emit_vectors(vectors, here, stmt)
-    add_up = module.helpers.vector_sum(dtype)
+    add_up = module.helpers.typed("vector_sum", dtype)
     for copy, inside in zip(tile.copies, insides, strict=True):
         for symbol in sums:
             writer.line(f"{copy.name(symbol)} += {add_up}({inside.name(symbol)});")

@@ -73,7 +73,8 @@ def _chunk(ctx: FunctionContext, plan: OuterLanes, lanes: For) -> str:
     in a cache."""
     (loop,) = loops_of(lanes.body)
     trips = f"({expression(ctx, loop.hi)} - {expression(ctx, loop.lo)})"
-    strip = f"({plan.groups[0]} * (int64_t)sizeof({ctx.module.helpers.vector(plan.dtype)}) / {plan.dtype.itemsize})"
+    vector = ctx.module.helpers.typed("vector", plan.dtype)
+    strip = f"({plan.groups[0]} * (int64_t)sizeof({vector}) / {plan.dtype.itemsize})"
     larger = ctx.module.helpers.plain("larger")
     fit = f"{CACHED_BYTES} / {larger}({trips} * {plan.shared * plan.dtype.itemsize}, 1) / {strip}"
     return f"{larger}({fit}, {LEAST_STRIPS}) * {strip}"
@@ -91,7 +92,7 @@ def _emit_strips(
 ) -> None:
     """The lanes' loop for some rows: strips of as many vectors as `widths` says, then of single iterations."""
     writer, helpers = ctx.writer, ctx.module.helpers
-    vector = helpers.vector(plan.dtype)
+    vector = helpers.typed("vector", plan.dtype)
     with writer.block():
         var, width = ctx.name(plan.lanes), "width"
         writer.line(f"const int64_t width = sizeof({vector}) / {plan.dtype.itemsize};")
@@ -144,7 +145,7 @@ def _emit_tile(
 def _emit_totals(ctx: FunctionContext, plan: OuterLanes, tile: _Tile) -> None:
     """Adds the partial sums of a strip's copies to the totals."""
     for symbol in plan.totals:
-        add_up = ctx.module.helpers.vector_sum(plan.dtype) if tile.vectors.lanes != "1" else ""
+        add_up = ctx.module.helpers.typed("vector_sum", plan.dtype) if tile.vectors.lanes != "1" else ""
         for copy in tile.copies:
             ctx.writer.line(f"{ctx.name(symbol)} += {add_up}({copy.name(symbol)});")
 

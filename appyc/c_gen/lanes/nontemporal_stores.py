@@ -22,9 +22,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.nontemporal_text import LINE_BYTES
 from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import element_at
+from appyc.c_gen.text.c_headers import LINE_BYTES
 from appyc.c_gen.text.c_types import storage_type
 from appyc.ir.nodes import For, Stmt, Store
 from appyc.ir.visit import loops_of, walk

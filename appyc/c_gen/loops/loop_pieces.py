@@ -65,7 +65,7 @@ def _keep_vectors_whole(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
     plan = ctx.schedule[nest[0].var].form if len(nest) == 1 else None
     if not isinstance(plan, OuterLanes) or plan.rows is not None:
         return
-    lanes = f"(int64_t)(sizeof({ctx.module.helpers.vector(plan.dtype)}) / {plan.dtype.itemsize})"
+    lanes = f"(int64_t)(sizeof({ctx.module.helpers.typed('vector', plan.dtype)}) / {plan.dtype.itemsize})"
     ctx.writer.line(f"if (trips >= {lanes} && pieces > trips / {lanes}) pieces = trips / {lanes};")
 
 

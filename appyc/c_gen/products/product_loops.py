@@ -5,7 +5,7 @@
         ... the loops ...
     }
 
-The function that calls the library is in `library_products`.
+The function that calls the library is in `headers/library_products.h`.
 """
 
 from __future__ import annotations

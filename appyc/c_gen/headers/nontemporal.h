@@ -1,10 +1,7 @@
-"""C functions for non-temporal stores of whole cache lines, with ordinary stores where the target has none."""
+// C functions for non-temporal stores of whole cache lines, with ordinary stores where the target has none.
 
-from __future__ import annotations
-
-LINE_BYTES = 64
-
-STREAM_LINES = """#if defined(__clang__) || defined(__SSE2__)
+//: stream_lines
+#if defined(__clang__) || defined(__SSE2__)
 /* A processor reads a line of memory before it writes a part of it, unless it is told that all of the
  * line comes, and that it is not read soon. `to` is where a line starts; `bytes` is a multiple of one. */
 static inline void stream_lines(void *const to, const void *const from, const int64_t bytes) {
@@ -32,26 +29,21 @@ extern void *memcpy(void *, const void *, __SIZE_TYPE__);
 static inline void stream_lines(void *const to, const void *const from, const int64_t bytes) {
     memcpy(to, from, (__SIZE_TYPE__)bytes);
 }
-#endif"""
+#endif
 
-STREAMS_END = """/* What was written past the caches is there for other threads only after this. */
+//: streams_end
+/* What was written past the caches is there for other threads only after this. */
 static inline void streams_end(void) {
 #if defined(__SSE2__)
     __builtin_ia32_sfence();
 #else
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
-}"""
-
-BEFORE_LINE = f"""/* How many elements come before the next line of memory; -1 where none starts at one. */
-static inline int64_t before_line(const void *const at, const int64_t size) {{
-    const int64_t bytes = (int64_t)(-(__UINTPTR_TYPE__)at % {LINE_BYTES});
-    return bytes % size ? -1 : bytes / size;
-}}"""
-
-HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
-    "stream_lines": ((), STREAM_LINES),
-    "streams_end": ((), STREAMS_END),
-    "before_line": ((), BEFORE_LINE),
 }
-"""As in `helpers.PLAIN`."""
+
+//: before_line
+/* How many elements come before the next line of memory; -1 where none starts at one. */
+static inline int64_t before_line(const void *const at, const int64_t size) {
+    const int64_t bytes = (int64_t)(-(__UINTPTR_TYPE__)at % LINE_BYTES);
+    return bytes % size ? -1 : bytes / size;
+}

@@ -1,52 +1,22 @@
-"""C text for random numbers: prototypes of NumPy's distributions, and the draws that are written out.
+// Random numbers: the draws that are written out, and wrappers of NumPy's distributions.
+//
+// A `struct generator` is NumPy's `bitgen_t` (numpy/random/bitgen.h), or the state of a `random.Random`.
 
-A `struct generator` is NumPy's `bitgen_t` (numpy/random/bitgen.h), or the state of a `random.Random`.
-"""
-
-from __future__ import annotations
-
-from appyc.c_gen.text.c_types import c_type
-from appyc.ir.draw_functions import LIBRARY, DrawInfo
-
-KEEP_CHOICES = '#pragma GCC optimize ("no-split-paths")'
-"""With paths split, gcc makes branches of choices between numbers; by a drawn number processors cannot foresee them."""
-
-_GENERATOR = """struct generator {
+//: generator
+struct generator {
     void *state;
     uint64_t (*next_uint64)(void *);
     uint32_t (*next_uint32)(void *);
     double (*next_double)(void *);
     uint64_t (*next_raw)(void *);
-};"""
+};
 
-
-def _prototype(name: str, info: DrawInfo) -> str:
-    parameters = ", ".join(("struct generator *", *map(c_type, info.arguments)))
-    return f"extern {c_type(info.result)} {name}({parameters});"
-
-
-_PYTHON_BITS = """/* 32 bits of a random.Random: MT19937, its position and then its 624 words. */
-static __attribute__((noinline)) void python_refill(uint32_t *const words) {
-    for (int i = 0; i < 624; i += 1) {
-        const int next = i + 1 < 624 ? i + 1 : 0, far = i + 397 < 624 ? i + 397 : i - 227;
-        const uint32_t joined = (words[i] & 0x80000000u) | (words[next] & 0x7fffffffu);
-        words[i] = words[far] ^ joined >> 1 ^ (joined & 1 ? 0x9908b0dfu : 0);
-    }
+//: random_standard_uniform <- generator
+static inline double random_standard_uniform(struct generator *const bits) {
+    return bits->next_double(bits->state);
 }
-static inline uint32_t python_word(struct generator *const random) {
-    uint32_t *const state = (uint32_t *)random;
-    if (__builtin_expect(state[0] >= 624, 0)) {
-        python_refill(state + 1);
-        state[0] = 0;
-    }
-    uint32_t word = state[1 + state[0]++];
-    word ^= word >> 11;
-    word ^= word << 7 & 0x9d2c5680u;
-    word ^= word << 15 & 0xefc60000u;
-    return word ^ word >> 18;
-}"""
 
-_NORMAL = """\
+//: random_standard_normal <- generator
 /* The library's normal numbers. Nearly all of them are a 52-bit number times a width, by one of 256 rows of the
    ziggurat, and a sign, which is no branch here: processors cannot foresee it. What the library does for a row
    is asked of it when this code is loaded; all other numbers the library draws, from the same bits. */
@@ -105,87 +75,96 @@ static inline double random_standard_normal(struct generator *const bits) {
     if (__builtin_expect((word >> 9 & 0xfffffffffffffu) < normal_below[word & 255], 1)) return normal_of(word);
     struct normal_probe rest = {bits, word, 0, 0};
     return normal_by_library(&rest);
-}"""
+}
 
-HELPERS: dict[str, tuple[tuple[str, ...], str]] = {
-    "generator": ((), _GENERATOR),
-    **{name: (("generator",), _prototype(name, info)) for name, info in LIBRARY.items()},
-    "random_standard_uniform": (
-        ("generator",),
-        """static inline double random_standard_uniform(struct generator *const bits) {
-    return bits->next_double(bits->state);
-}""",
-    ),
-    "random_uniform": (
-        ("generator",),
-        """static inline double random_uniform(struct generator *const bits, const double low, const double width) {
-    return low + width * bits->next_double(bits->state);
-}""",
-    ),
-    "random_standard_normal": (("generator",), _NORMAL),
-    "random_normal": (
-        ("random_standard_normal",),
-        """static inline double random_normal(struct generator *const bits, const double loc, const double scale) {
+//: random_normal <- random_standard_normal
+static inline double random_normal(struct generator *const bits, const double loc, const double scale) {
     return loc + scale * random_standard_normal(bits);
-}""",
-    ),
-    "random_bounded_uint64_fill": (
-        ("generator",),
-        """extern void random_bounded_uint64_fill(
+}
+
+//: random_uniform <- generator
+static inline double random_uniform(struct generator *const bits, const double low, const double width) {
+    return low + width * bits->next_double(bits->state);
+}
+
+//: random_bounded_uint64_fill <- generator
+extern void random_bounded_uint64_fill(
     struct generator *, uint64_t, uint64_t, int64_t, bool, uint64_t *
-);""",
-    ),
-    "bounded": (
-        ("random_bounded_uint64_fill",),
-        """static inline uint64_t bounded(struct generator *const bits, const uint64_t greatest) {
+);
+
+//: bounded <- random_bounded_uint64_fill
+static inline uint64_t bounded(struct generator *const bits, const uint64_t greatest) {
     uint64_t out;
     random_bounded_uint64_fill(bits, 0, greatest, 1, false, &out);
     return out;
-}""",
-    ),
-    "binomial": (
-        ("generator",),
-        """extern int64_t random_binomial(struct generator *, double, int64_t, int64_t *);
+}
+
+//: binomial <- generator
+extern int64_t random_binomial(struct generator *, double, int64_t, int64_t *);
 static inline int64_t binomial(struct generator *const bits, const double p, const int64_t n) {
     static _Thread_local int64_t prepared[64]; /* a binomial_t, empty at first: what depends on n and p alone */
     return random_binomial(bits, p, n, prepared);
-}""",
-    ),
-    **{
-        f"standard_{name}_float32": (
-            ("generator",),
-            f"""extern float random_standard_{name}_f(struct generator *);
-static inline float standard_{name}_float32(struct generator *const bits) {{
-    return random_standard_{name}_f(bits);
-}}""",
-        )
-        for name in ("uniform", "normal", "exponential")
-    },
-    "python_word": (("generator",), _PYTHON_BITS),
-    "python_random": (
-        ("python_word",),
-        """static inline double python_random(struct generator *const random) {
+}
+
+//: standard_uniform_float32 <- generator
+extern float random_standard_uniform_f(struct generator *);
+static inline float standard_uniform_float32(struct generator *const bits) {
+    return random_standard_uniform_f(bits);
+}
+
+//: standard_normal_float32 <- generator
+extern float random_standard_normal_f(struct generator *);
+static inline float standard_normal_float32(struct generator *const bits) {
+    return random_standard_normal_f(bits);
+}
+
+//: standard_exponential_float32 <- generator
+extern float random_standard_exponential_f(struct generator *);
+static inline float standard_exponential_float32(struct generator *const bits) {
+    return random_standard_exponential_f(bits);
+}
+
+//: python_word <- generator
+/* 32 bits of a random.Random: MT19937, its position and then its 624 words. */
+static __attribute__((noinline)) void python_refill(uint32_t *const words) {
+    for (int i = 0; i < 624; i += 1) {
+        const int next = i + 1 < 624 ? i + 1 : 0, far = i + 397 < 624 ? i + 397 : i - 227;
+        const uint32_t joined = (words[i] & 0x80000000u) | (words[next] & 0x7fffffffu);
+        words[i] = words[far] ^ joined >> 1 ^ (joined & 1 ? 0x9908b0dfu : 0);
+    }
+}
+static inline uint32_t python_word(struct generator *const random) {
+    uint32_t *const state = (uint32_t *)random;
+    if (__builtin_expect(state[0] >= 624, 0)) {
+        python_refill(state + 1);
+        state[0] = 0;
+    }
+    uint32_t word = state[1 + state[0]++];
+    word ^= word >> 11;
+    word ^= word << 7 & 0x9d2c5680u;
+    word ^= word << 15 & 0xefc60000u;
+    return word ^ word >> 18;
+}
+
+//: python_random <- python_word
+static inline double python_random(struct generator *const random) {
     const uint32_t high = python_word(random) >> 5, low = python_word(random) >> 6;
     return (high * 67108864.0 + low) * (1.0 / 9007199254740992.0);
-}""",
-    ),
-    "python_bits": (
-        ("python_word",),
-        """/* random.getrandbits(count) for 1 to 64 bits. */
+}
+
+//: python_bits <- python_word
+/* random.getrandbits(count) for 1 to 64 bits. */
 static inline uint64_t python_bits(struct generator *const random, const int64_t count) {
     const uint64_t low = python_word(random);
     if (count <= 32) return low >> (32 - count);
     return low | (uint64_t)(python_word(random) >> (64 - count)) << 32;
-}""",
-    ),
-    "python_below": (
-        ("python_bits",),
-        """/* A number below n, all of them as likely: the first of as many bits as n has that is. */
+}
+
+//: python_below <- python_bits
+/* A number below n, all of them as likely: the first of as many bits as n has that is. */
 static inline uint64_t python_below(struct generator *const random, const uint64_t n) {
     const int64_t bits = 64 - __builtin_clzll(n);
     uint64_t out = python_bits(random, bits);
     while (out >= n) out = python_bits(random, bits);
     return out;
-}""",
-    ),
 }

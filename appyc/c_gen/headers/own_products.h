@@ -1,28 +1,24 @@
-"""A packed, register-tiled matrix product in C, for machines on which it is faster than the BLAS library.
+// A packed, register-tiled matrix product in C, for machines on which it is faster than the BLAS library.
+//
+// A library has kernels for the processors of its time. On a later one it may use half of a vector register,
+// where the C compiler uses all: an OpenBLAS of 2025 multiplies at half of this one's speed on a Zen 5.
+// Which of the two is faster is measured once on a machine (`runtime/measure.py`).
+//
+// Both matrices are packed, block by block for the caches, into strips as wide as a tile of the result. The elements of
+// one step are adjacent in a strip, whatever the layout of the matrices. A tile's sums stay in registers.
+//
+// As in a BLAS library, multiplication and addition are fused (FMA), without rounding between.
 
-A library has kernels for the processors of its time. On a later one it may use half of a vector register,
-where the C compiler uses all: an OpenBLAS of 2025 multiplies at half of this one's speed on a Zen 5.
-Which of the two is faster is measured once on a machine (`runtime/measure.py`).
-
-Both matrices are packed, block by block for the caches, into strips as wide as a tile of the result. The elements of
-one step are adjacent in a strip, whatever the layout of the matrices. A tile's sums stay in registers.
-
-As in a BLAS library, multiplication and addition are fused (FMA), without rounding between.
-"""
-
-from __future__ import annotations
-
-NAMES = ("tile_rows", "tile_vectors")
-"""What these texts declare beside the functions."""
-
-SIZES = """/* Sums of a tile, and what they are made of in a step, fill the registers for vectors. */
+//: tile_rows
+/* Sums of a tile, and what they are made of in a step, fill the registers for vectors. */
 #if defined(__AVX512F__) || defined(__aarch64__)
 enum { tile_rows = 8, tile_vectors = 3 };
 #else
 enum { tile_rows = 4, tile_vectors = 3 };
-#endif"""
+#endif
 
-TILE = """/* c = start * c + scale * a b, for a strip of a and one of b. */
+//: tile_D <- vector tile_rows
+/* c = start * c + scale * a b, for a strip of a and one of b. */
 #ifndef __clang__
 __attribute__((optimize("fp-contract=fast")))
 #endif
@@ -56,9 +52,10 @@ static __attribute__((noinline)) void tile_D(
         T *const to = c + i * c_step;
         for (int64_t j = 0; j < columns; j += 1) to[j] = start == 0 ? out[i][j] : start * to[j] + out[i][j];
     }
-}"""
+}
 
-PACKED = """/* Strips of `size` of the n lines of a matrix, each of l elements; those of one step adjacent, as they
+//: packed_D <- smaller
+/* Strips of `size` of the n lines of a matrix, each of l elements; those of one step adjacent, as they
    are already where lines are columns. What is missing from the last strip is 0. */
 static inline __attribute__((always_inline)) void packed_D(
     const int size, const bool columns, const int64_t n, const int64_t l, const T *const from, const int64_t step,
@@ -76,9 +73,10 @@ static inline __attribute__((always_inline)) void packed_D(
                 for (int64_t k = 0; k < l; k += 1) to[k * size + i] = i < some ? from[(lo + i) * step + k] : 0;
         }
     }
-}"""
+}
 
-OWN = """/* c = start * c + scale * a b, by rows; false where there is no memory for it. */
+//: own_D <- memory tile packed
+/* c = start * c + scale * a b, by rows; false where there is no memory for it. */
 static __attribute__((noinline)) bool own_D(
     const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
     const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T start, T *const c,
@@ -111,12 +109,4 @@ static __attribute__((noinline)) bool own_D(
     }
     free(memory);
     return true;
-}"""
-
-PLAIN_OWN: dict[str, tuple[tuple[str, ...], str]] = {"tile_rows": ((), SIZES)}
-TYPED_OWN: dict[str, tuple[tuple[str, ...], str]] = {
-    "tile": (("vector", "tile_rows"), TILE),
-    "packed": (("smaller",), PACKED),
-    "own": (("memory", "tile", "packed"), OWN),
 }
-"""As in `helpers.PLAIN` and `helpers.TEMPLATES`."""

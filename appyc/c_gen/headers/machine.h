@@ -1,48 +1,38 @@
-"""C functions that evaluate the cost model when a loop runs, to decide whether threads share it.
+// C functions that evaluate the cost model when a loop runs, to decide whether threads share it.
+//
+// What a loop costs is in the code; how fast the machine is, in a table that whoever loads the code
+// points `appyc_machine` to (without one, threads share every loop). The arithmetic is that of
+// `appyc.ir.machine_model`.
+//
+// Threads that have been idle for a while sleep, and take long to wake. A loop that would gain from
+// threads that run, but not enough to wake them, is left to one thread until the loops so left,
+// each of which came while threads would still have been awake, have lost as much as waking costs.
+// So the short loops of a time step soon have their threads, and a lone one never pays for them.
+//
+// On a machine whose processors others use, a thread that loses its processor keeps the others of a loop waiting for as
+// long as the system's time slice. A loop that takes less than that alone has one thread while this happens (`_team.h`).
 
-What a loop costs is in the code; how fast the machine is, in a table that whoever loads the code
-points `appyc_machine` to (without one, threads share every loop). The arithmetic is that of
-`appyc.ir.machine_model`.
-
-Threads that have been idle for a while sleep, and take long to wake. A loop that would gain from
-threads that run, but not enough to wake them, is left to one thread until the loops so left,
-each of which came while threads would still have been awake, have lost as much as waking costs.
-So the short loops of a time step soon have their threads, and a lone one never pays for them.
-
-On a machine whose processors others use, a thread that loses its processor keeps the others of a loop waiting for as
-long as the system's time slice. A loop that takes less than that alone has one thread while this happens (`_team.h`).
-"""
-
-from __future__ import annotations
-
-from dataclasses import fields
-
-from appyc.c_gen.translation_units import Definition
-from appyc.ir.machine_model import MARGIN, Machine
-
-_MACHINE_INDICES = ", ".join(f"machine_{field.name}" for field in fields(Machine))
-
-TABLE = f"""/* Nanoseconds, and bytes; set by whoever loads this. */
-enum {{ {_MACHINE_INDICES} }};
-static const double machine_worth = {1 - MARGIN};
+//: appyc_machine
+/* Nanoseconds, and bytes; set by whoever loads this. */
+enum { MACHINE_INDICES };
+static const double machine_worth = MACHINE_WORTH;
 const double *appyc_machine;
 #ifdef _OPENMP
 extern double omp_get_wtime(void);
 extern bool team_is_crowded(void) __attribute__((weak)); /* c_gen/text/team.c, where that is linked */
 static const double time_slice = 4e6;
 static __thread double threads_used_at = -1e300, loop_left_at = -1e300, left_behind = 0;
-#endif"""
+#endif
 
-THREADS_USED = Definition(
-    "void threads_used(void)",
-    """ {
+//: threads_used <- appyc_machine | shared
+static void threads_used(void) {
 #ifdef _OPENMP
     if (appyc_machine) threads_used_at = omp_get_wtime() * 1e9;
 #endif
-}""",
-)
+}
 
-LOOP_TIMES = """/* Nanoseconds for a loop on one thread, and on `share` of them that run already. */
+//: loop_times <- appyc_machine
+/* Nanoseconds for a loop on one thread, and on `share` of them that run already. */
 static inline void loop_times(
     const double share, const double trips, double vector, double scalar, double gathers, double bytes,
     const double bytes_each, double *alone, double *together) {
@@ -57,13 +47,12 @@ static inline void loop_times(
         : bytes * (split > at[machine_byte_shared] ? split : at[machine_byte_shared]);
     *alone = computing > moving ? computing : moving;
     *together = computing / share > moving_together ? computing / share : moving_together;
-}"""
+}
 
-THREADS_PAY = Definition(
-    """bool threads_pay(
+//: threads_pay <- loop_times | shared
+static __attribute__((noinline)) bool threads_pay(
     const int64_t share, const int64_t trips, const double vector, const double scalar, const double gathers,
-    const double bytes, const double bytes_each)""",
-    """ {
+    const double bytes, const double bytes_each) {
 #ifdef _OPENMP
     const double *const at = appyc_machine;
     if (!at) return true;
@@ -83,33 +72,31 @@ THREADS_PAY = Definition(
 #else
     return false;
 #endif
-}""",
-    ("noinline",),
-)
+}
 
-NANOSECONDS = """static inline double nanoseconds(void) {
-#ifdef _OPENMP
-    return omp_get_wtime() * 1e9;
-#else
-    return 0;
-#endif
-}"""
-
-WRITES_PAST = Definition(
-    """bool writes_past(
+//: writes_past <- loop_times | shared
+/* Whether results go past the caches: the loop touches more than these hold, and waits for memory. */
+static bool writes_past(
     const double trips, const double vector, const double scalar, const double gathers, const double bytes,
-    const double bytes_each)""",
-    """ {
+    const double bytes_each) {
     const double all = bytes + trips * bytes_each;
     if (!appyc_machine || all < appyc_machine[machine_past_bytes]) return false;
     double alone, together;
     loop_times(1, trips, vector, scalar, gathers, bytes, bytes_each, &alone, &together);
     return alone <= all * appyc_machine[machine_byte_far];
-}""",
-    comment="/* Whether results go past the caches: the loop touches more than these hold, and waits for memory. */\n",
-)
+}
 
-PROFILE_ADD = """enum { profile_width = 10 };
+//: nanoseconds <- appyc_machine
+static inline double nanoseconds(void) {
+#ifdef _OPENMP
+    return omp_get_wtime() * 1e9;
+#else
+    return 0;
+#endif
+}
+
+//: profile_add <- loop_times nanoseconds
+enum { profile_width = 10 };
 extern double appyc_profile[];
 static void profile_add(
     double *row, const int64_t iterations, const bool shared, const double took, const int64_t threads,
@@ -122,22 +109,4 @@ static void profile_add(
     const double add[profile_width] = {1, (double)iterations, count * vector, count * scalar, count * gathers,
                                        bytes + count * bytes_each, alone, together, shared, took};
     for (int i = 0; i < profile_width; i += 1) row[i] += add[i];
-}"""
-
-HELPERS: dict[str, tuple[tuple[str, ...], str | Definition]] = {
-    "appyc_machine": ((), TABLE),
-    "threads_used": (("appyc_machine",), THREADS_USED),
-    "loop_times": (("appyc_machine",), LOOP_TIMES),
-    "threads_pay": (("loop_times",), THREADS_PAY),
-    "writes_past": (("loop_times",), WRITES_PAST),
-    "nanoseconds": (("appyc_machine",), NANOSECONDS),
-    "profile_add": (("loop_times", "nanoseconds"), PROFILE_ADD),
 }
-"""As in `helpers.PLAIN`."""
-
-NAMES = (
-    "omp_get_wtime", "team_is_crowded", "time_slice",
-    "appyc_profile", "profile_width", "threads_used_at", "loop_left_at", "left_behind",
-    "machine_worth", *_MACHINE_INDICES.split(", "),
-)  # fmt: skip
-"""What these texts declare beside the functions."""

@@ -1,34 +1,23 @@
-"""The C functions that compute matrix products by calls of a BLAS library.
+// The C functions that compute matrix products by calls of a BLAS library.
+//
+// A library takes matrices that lie by rows or by columns, with one element next to the other. The function looks
+// at the strides when it is called, transposes the product where the target lies by columns, and returns false for
+// operands that BLAS does not take. It returns false, too, where BLAS would differ from the loops: for a scale of
+// 0 BLAS skips the product, and so loses the NaN of 0 times infinity.
+//
+// Of triangles, and of a matrix times its own transpose, half is computed: rectangles as products, and squares on the
+// diagonal of a symmetric product by the library's function for these, which packs a matrix once. (Measured on a Xeon: of
+// 1200 columns and 1400 rows, 29.5 ms on one thread where rectangles down to 32 rows take 42.5, and the product 56.8.)
+//
+// Products of real numbers are computed by `own_products` where a measurement on the machine found that faster.
+//
+// Threads are OpenMP's, as for all loops: the product is cut into parts, and each thread calls the library for its
+// own part, with the library set to one thread meanwhile. A second thread pool, the library's, would spin for work
+// on the same cores (oversubscription): PolyBench's covariance, with a loop after each panel's product, took six times
+// NumPy's time on two cores that had other work, and takes twice NumPy's time with one pool.
 
-A library takes matrices that lie by rows or by columns, with one element next to the other. The function looks
-at the strides when it is called, transposes the product where the target lies by columns, and returns false for
-operands that BLAS does not take. It returns false, too, where BLAS would differ from the loops: for a scale of
-0 BLAS skips the product, and so loses the NaN of 0 times infinity.
-
-Of triangles, and of a matrix times its own transpose, half is computed: rectangles as products, and squares on the
-diagonal of a symmetric product by the library's function for these, which packs a matrix once. (Measured on a Xeon: of
-1200 columns and 1400 rows, 29.5 ms on one thread where rectangles down to 32 rows take 42.5, and the product 56.8.)
-
-Products of real numbers are computed by `own_products` where a measurement on the machine found that faster.
-
-Threads are OpenMP's, as for all loops: the product is cut into parts, and each thread calls the library for its
-own part, with the library set to one thread meanwhile. A second thread pool, the library's, would spin for work
-on the same cores (oversubscription): PolyBench's covariance, with a loop after each panel's product, took six times
-NumPy's time on two cores that had other work, and takes twice NumPy's time with one pool.
-"""
-
-from __future__ import annotations
-
-from appyc.c_gen.translation_units import Definition
-from appyc.ir.machine_model import OWN_WORTH
-
-NAMES = (
-    "blas_by_rows", "blas_as_is", "blas_transposed", "blas_upper", "blas_lower",
-    "shape_all", "shape_before", "shape_from",
-)  # fmt: skip
-"""What these texts declare beside the functions."""
-
-TABLE = """/* What runtime/blas.py found, if the loader has set it: by type of element gemm of a BLAS by C's interface,
+//: appyc_blas
+/* What runtime/blas.py found, if the loader has set it: by type of element gemm of a BLAS by C's interface,
    for real ones syrk and syr2k too (or none), how many threads it uses and what changes that (none where it does not
    tell), and the longest side that it takes. */
 const struct {
@@ -37,17 +26,27 @@ const struct {
     void (*set_threads)(int);
     int64_t longest;
 } *appyc_blas;
-enum { blas_by_rows = 101, blas_as_is = 111, blas_transposed = 112, blas_upper = 121, blas_lower = 122 };"""
+enum { blas_by_rows = 101, blas_as_is = 111, blas_transposed = 112, blas_upper = 121, blas_lower = 122 };
 
-CHOSEN = f"""/* Whether products are made here: measured so much faster that it is no accident. */
-static inline bool own_is_faster(void) {{
+//: shapes
+enum { shape_all, shape_before, shape_from };
+
+//: wanted
+/* How many elements of a row are wanted. */
+static inline int64_t wanted(const bool before, const int64_t edge, const int64_t n) {
+    const int64_t inside = edge < 0 ? 0 : edge < n ? edge : n;
+    return before ? inside : n - inside;
+}
+
+//: own_is_faster <- appyc_machine
+/* Whether products are made here: measured so much faster that it is no accident. */
+static inline bool own_is_faster(void) {
     const double *const at = appyc_machine;
-    return at && at[machine_own_product] < {OWN_WORTH} * at[machine_library_product];
-}}"""
+    return at && at[machine_own_product] < OWN_WORTH * at[machine_library_product];
+}
 
-SHAPES = "enum { shape_all, shape_before, shape_from };"
-
-MIRRORED = """/* The upper triangle of a square matrix from the lower one, in blocks that stay in cache. */
+//: mirrored_D
+/* The upper triangle of a square matrix from the lower one, in blocks that stay in cache. */
 static void mirrored_D(const int64_t threads, T *const c, const int64_t n, const int64_t row) {
     enum { block = 32 };
 #pragma omp parallel for num_threads((int)threads) schedule(dynamic, 1) if (threads > 1)
@@ -58,44 +57,25 @@ static void mirrored_D(const int64_t threads, T *const c, const int64_t n, const
             }
         }
     }
-}"""
+}
 
-_FACTORS = """const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
-    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T start, T *const c,
-    const int64_t c_step) {"""
-
-MULTIPLIED = f"""/* c = start * c + scale * a b, by rows. Integers of libraries that take 32 bits are 64 here, too:
+//: multiplied_D <- appyc_blas own_is_faster own
+/* c = start * c + scale * a b, by rows. Integers of libraries that take 32 bits are 64 here, too:
    they fit, and travel in a register or a slot of the stack of that size. */
 static void multiplied_D(
-    {_FACTORS}
+    const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
+    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T start, T *const c,
+    const int64_t c_step) {
     if (own_is_faster()
         && own_D(turn_a, turn_b, m, n, l, scale, a, a_step, b, b_step, start, c, c_step)) return;
     ((void (*)(int, int, int, int64_t, int64_t, int64_t, T, const T *, int64_t, const T *, int64_t, T, T *,
         int64_t))appyc_blas->gemm[sizeof(T) == 8])(
         blas_by_rows, turn_a ? blas_transposed : blas_as_is, turn_b ? blas_transposed : blas_as_is, m, n, l, scale,
         a, a_step, b, b_step, start, c, c_step);
-}}"""
+}
 
-MULTIPLIED_OF_COMPLEX = f"""/* The same; a library takes the addresses of complex factors. */
-static void multiplied_D(
-    {_FACTORS}
-    ((void (*)(int, int, int, int64_t, int64_t, int64_t, const T *, const T *, int64_t, const T *, int64_t,
-        const T *, T *, int64_t))appyc_blas->gemm[2 + (sizeof(R) == 8)])(
-        blas_by_rows, turn_a ? blas_transposed : blas_as_is, turn_b ? blas_transposed : blas_as_is, m, n, l, &scale,
-        a, a_step, b, b_step, &start, c, c_step);
-}}"""
-
-BOTH = """/* c = start * c + scale * (a b + a_too b_too), where a_too is there. Its rows lie as b's columns do, and
-   b_too's columns as a's rows. */
-static void both_D(
-    const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
-    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T *const a_too,
-    const T *const b_too, const T start, T *const c, const int64_t c_step) {
-    multiplied_D(turn_a, turn_b, m, n, l, scale, a, a_step, b, b_step, start, c, c_step);
-    if (a_too) multiplied_D(!turn_b, !turn_a, m, n, l, scale, a_too, b_step, b_too, a_step, 1, c, c_step);
-}"""
-
-RANKED = """/* The same for a square triangle with its diagonal, where the sum is symmetric: a a', or a b + (a b)'.
+//: ranked_D <- appyc_blas own_is_faster
+/* The same for a square triangle with its diagonal, where the sum is symmetric: a a', or a b + (a b)'.
    False where it is not, or the library is not to be asked. */
 static bool ranked_D(
     const bool before, const bool turn_a, const bool turn_b, const int64_t n, const int64_t l, const T scale,
@@ -116,9 +96,33 @@ static bool ranked_D(
         return true;
     }
     return false;
-}"""
+}
 
-TRIANGLE = """static const T *moved_D(const T *const to, const int64_t by) { return to ? to + by : to; }
+//: multiplied_of_complex_D <- appyc_blas
+/* The same; a library takes the addresses of complex factors. */
+static void multiplied_D(
+    const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
+    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T start, T *const c,
+    const int64_t c_step) {
+    ((void (*)(int, int, int, int64_t, int64_t, int64_t, const T *, const T *, int64_t, const T *, int64_t,
+        const T *, T *, int64_t))appyc_blas->gemm[2 + (sizeof(R) == 8)])(
+        blas_by_rows, turn_a ? blas_transposed : blas_as_is, turn_b ? blas_transposed : blas_as_is, m, n, l, &scale,
+        a, a_step, b, b_step, &start, c, c_step);
+}
+
+//: both_D <- multiplied
+/* c = start * c + scale * (a b + a_too b_too), where a_too is there. Its rows lie as b's columns do, and
+   b_too's columns as a's rows. */
+static void both_D(
+    const bool turn_a, const bool turn_b, const int64_t m, const int64_t n, const int64_t l, const T scale,
+    const T *const a, const int64_t a_step, const T *const b, const int64_t b_step, const T *const a_too,
+    const T *const b_too, const T start, T *const c, const int64_t c_step) {
+    multiplied_D(turn_a, turn_b, m, n, l, scale, a, a_step, b, b_step, start, c, c_step);
+    if (a_too) multiplied_D(!turn_b, !turn_a, m, n, l, scale, a_too, b_step, b_too, a_step, 1, c, c_step);
+}
+
+//: triangle_D <- larger smaller both ranked
+static const T *moved_D(const T *const to, const int64_t by) { return to ? to + by : to; }
 /* The same as both_D, of which only these elements are wanted, and written: in row r the columns before first + r, or
    those from there on. Rectangles are cut off, and the rest is halved, until squares on the diagonal of a symmetric
    sum are left, or small ones along the edge, which are computed whole. */
@@ -161,21 +165,17 @@ static void triangle_D(
             a_step, b + column * b_column, b_step, moved_D(a_too, row * b_column), moved_D(b_too, column * a_row),
             start, c + row * c_step + column, c_step);
     }
-}"""
+}
 
-WANTED = """/* How many elements of a row are wanted. */
-static inline int64_t wanted(const bool before, const int64_t edge, const int64_t n) {
-    const int64_t inside = edge < 0 ? 0 : edge < n ? edge : n;
-    return before ? inside : n - inside;
-}"""
-
-PRODUCT = Definition(
-    """bool product_D(
+//: product_D <- shapes piece_start threads_pay threads_used wanted both triangle mirrored | shared
+/* c = keep * c + scale * a b, for m by l and l by n matrices with strides in bytes; false where nothing
+   was done. shape: all elements, or in row r those before first + r, or those from there on. a_too, b_too: none, or
+   two more matrices whose product is added; a_too's rows lie as b's columns do, b_too's columns as a's rows. */
+static __attribute__((noinline)) bool product_D(
     const int64_t threads, int64_t m, int64_t n, const int64_t l, int shape, int64_t first, const T scale,
     const bool keeps, const T keep, T *const c, int64_t c_row, int64_t c_column,
     const T *a, int64_t a_row, int64_t a_column, const T *b, int64_t b_row, int64_t b_column,
-    const T *a_too, const T *b_too)""",
-    """ {
+    const T *a_too, const T *b_too) {
     enum { is_real = sizeof(T) == sizeof(R), kind = 2 * !is_real + (sizeof(R) == 8) };
     if (!appyc_blas || !appyc_blas->gemm[kind] || scale == 0 || (keeps && keep == 0)) return false;
     int64_t *const strides[] = {&c_row, &c_column, &a_row, &a_column, &b_row, &b_column};
@@ -249,21 +249,15 @@ PRODUCT = Definition(
     if (share > 1) threads_used();
     if (busy > 1) appyc_blas->set_threads(busy);
     return true;
-}""",
-    ("noinline",),
-    """/* c = keep * c + scale * a b, for m by l and l by n matrices with strides in bytes; false where nothing
-   was done. shape: all elements, or in row r those before first + r, or those from there on. a_too, b_too: none, or
-   two more matrices whose product is added; a_too's rows lie as b's columns do, b_too's columns as a's rows. */
-""",
-)
+}
 
-PRODUCTS = Definition(
-    """bool products_D(
+//: products_D <- product | shared
+/* So many products, the matrices of each as many bytes behind those of the one before. */
+static __attribute__((noinline)) bool products_D(
     const int64_t threads, const int64_t count, const int64_t c_next, const int64_t a_next, const int64_t b_next,
     const int64_t m, const int64_t n, const int64_t l, const T scale, const bool keeps, const T keep,
     T *const c, const int64_t c_row, const int64_t c_column, const T *const a, const int64_t a_row,
-    const int64_t a_column, const T *const b, const int64_t b_row, const int64_t b_column)""",
-    """ {
+    const int64_t a_column, const T *const b, const int64_t b_row, const int64_t b_column) {
     /* Rows that go on from one matrix to the next, times one matrix: a single product. */
     if (b_next == 0 && a_next == m * a_row && c_next == m * c_row && product_D(threads, m * count, n, l, shape_all, 0,
             scale, keeps, keep, c, c_row, c_column, a, a_row, a_column, b, b_row, b_column, 0, 0)) return true;
@@ -284,37 +278,4 @@ PRODUCTS = Definition(
     if (share) threads_used();
     if (busy > 1) appyc_blas->set_threads(busy);
     return done;
-}""",
-    ("noinline",),
-    "/* So many products, the matrices of each as many bytes behind those of the one before. */\n",
-)
-
-PLAIN_PRODUCTS: dict[str, tuple[tuple[str, ...], str]] = {
-    "appyc_blas": ((), TABLE),
-    "shapes": ((), SHAPES),
-    "wanted": ((), WANTED),
-    "own_is_faster": (("appyc_machine",), CHOSEN),
 }
-TYPED_PRODUCTS: dict[str, tuple[tuple[str, ...], str | Definition]] = {
-    "mirrored": ((), MIRRORED),
-    "multiplied": (("appyc_blas", "own_is_faster", "own"), MULTIPLIED),
-    "ranked": (("appyc_blas", "own_is_faster"), RANKED),
-    "multiplied_of_complex": (("appyc_blas",), MULTIPLIED_OF_COMPLEX),
-    "both": (("multiplied",), BOTH),
-    "triangle": (("larger", "smaller", "both", "ranked"), TRIANGLE),
-    "product": (
-        (
-            "shapes",
-            "piece_start",
-            "threads_pay",
-            "threads_used",
-            "wanted",
-            "both",
-            "triangle",
-            "mirrored",
-        ),
-        PRODUCT,
-    ),
-    "products": (("product",), PRODUCTS),
-}
-"""As in `helpers.PLAIN` and `helpers.TEMPLATES`."""

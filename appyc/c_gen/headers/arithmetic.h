@@ -1,0 +1,138 @@
+// Operators and builtins of Python and NumPy that C has not, or has with another meaning.
+
+// Python's builtins, which keep the left side when a NaN is on either.
+//: min_D
+static inline T min_D(const T a, const T b) { return b < a ? b : a; }
+
+//: max_D
+static inline T max_D(const T a, const T b) { return b > a ? b : a; }
+
+// NumPy's: a NaN on either side is the result. Two choices in a row: of one choice with an `||` in it, gcc makes
+// jumps where one is inside the other, as in a clip, and no lanes. The first is one instruction, which keeps `a`
+// where that is a NaN; the second asks about `b` alone. In a reduction, where `a` is what has been found so far,
+// a step has to wait for no more than these two, and of a constant `b` the second is left out.
+//: maximum_D
+static inline T maximum_D(const T a, const T b) {
+    const T larger = b > a ? b : a;
+    return b != b ? b : larger;
+}
+
+//: minimum_D
+static inline T minimum_D(const T a, const T b) { return b < a ? b : a; }
+
+// Asked in other words: where a minimum and a maximum of the same numbers ask the same, gcc puts the conditions
+// together, outside of vectors, which takes five times as long.
+//: minimum_of_float_D
+static inline T minimum_D(const T a, const T b) {
+    const T smaller = b < a ? b : a;
+    return __builtin_isnan(b) ? b : smaller;
+}
+
+//: square_D
+static inline T square_D(const T a) { return (T)(a * a); }
+
+//: iabs_D
+static inline T iabs_D(const T a) { return (T)(a < 0 ? -a : a); }
+
+//: sign_D
+static inline T sign_D(const T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a == 0 ? (T)0 : a; }
+
+// As in Python and NumPy: rounded down; 0 where the divisor is 0; the smallest number by -1 wraps.
+//: floordiv_i_D
+static inline T floordiv_i_D(const T a, const T b) {
+    if (b == 0) return 0;
+    if (b == -1) return (T)(0 - (U)a);
+    return (T)(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
+}
+
+//: mod_i_D
+static inline T mod_i_D(const T a, const T b) {
+    if (b == 0 || b == -1) return 0;
+    const T rest = (T)(a % b);
+    return (T)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+}
+
+//: floordiv_u_D
+static inline T floordiv_u_D(const T a, const T b) { return b ? (T)(a / b) : 0; }
+
+//: mod_u_D
+static inline T mod_u_D(const T a, const T b) { return b ? (T)(a % b) : 0; }
+
+//: floordiv_f_D <- fmod floor copysign
+static inline T floordiv_f_D(const T a, const T b) {
+    if (b == 0) return a / b;
+    const T rest = fmodF(a, b);
+    T quotient = (a - rest) / b;
+    if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
+    if (quotient == 0) return copysignF(0, a / b);
+    const T below = floorF(quotient);
+    return quotient - below > (T)0.5 ? below + 1 : below;
+}
+
+//: mod_f_D <- fmod copysign
+static inline T mod_f_D(const T a, const T b) {
+    const T rest = fmodF(a, b);
+    if (b == 0) return rest;
+    if (rest == 0) return copysignF(0, b);
+    return (b < 0) != (rest < 0) ? rest + b : rest;
+}
+
+//: divisor_D <- raise_fault
+static inline T divisor_D(const T b, const int64_t site, int64_t *fault, bool *failed) {
+    if (__builtin_expect(b != 0, 1)) return b;
+    *failed = true;
+    raise_fault(fault, site, 0, 0);
+    return 1;
+}
+
+//: exponent_D <- raise_fault
+static inline T exponent_D(const T n, const int64_t site, int64_t *fault, bool *failed) {
+    if (__builtin_expect(n >= 0, 1)) return n;
+    *failed = true;
+    raise_fault(fault, site, (int64_t)n, 0);
+    return 0;
+}
+
+//: ipow_D
+static inline T ipow_D(const T base, T n) {
+    uint64_t result = 1, square = (uint64_t)base;
+    for (; n > 0; n >>= 1) {
+        if (n & 1) result *= square;
+        square *= square;
+    }
+    return (T)result;
+}
+
+//: shl_D
+static inline T shl_D(const T a, const T n) { return (U)n < BITS ? (T)((U)a << (U)n) : (T)0; }
+
+//: shr_i_D
+static inline T shr_i_D(const T a, const T n) { return (T)(a >> ((U)n < BITS ? (U)n : BITS - 1)); }
+
+//: shr_u_D
+static inline T shr_u_D(const T a, const T n) { return n < BITS ? (T)(a >> n) : (T)0; }
+
+//: vector_bytes
+#if defined(__AVX512F__)
+enum { vector_bytes = 64 };
+#elif defined(__AVX__)
+enum { vector_bytes = 32 };
+#else
+enum { vector_bytes = 16 };
+#endif
+
+// As wide as the machine's registers.
+//: vector_D <- vector_bytes
+typedef T vector_D __attribute__((vector_size(vector_bytes), aligned(BYTES), may_alias));
+
+// The horizontal sum of a vector, half by half.
+//: vector_sum_D <- vector
+static inline T vector_sum_D(const vector_D lanes) {
+    enum { width = sizeof(vector_D) / sizeof(T) };
+    T part[width];
+    for (int i = 0; i < width; i += 1) part[i] = lanes[i];
+    for (int half = width / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half; i += 1) part[i] += part[i + half];
+    }
+    return part[0];
+}
