@@ -360,6 +360,17 @@ def loops_of(node: Node | Iterable[Node]) -> list[For]:
     return [n for n in statements(node) if isinstance(n, For)]
 
 
+def blocks_of(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The blocks right inside a statement; most statements have none."""
+    match stmt:
+        case For() | While():
+            return (stmt.body,)
+        case If():
+            return stmt.then, stmt.orelse
+        case _:
+            return ()
+
+
 def map_blocks(stmt: Stmt, rule: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
     """The statement with `rule` applied to each block right inside it; most statements have none."""
     match stmt:

@@ -11,9 +11,9 @@ from appyc.compiler.forecast import Forecast
 from appyc.compiler.versions import Request
 from appyc.frontend.outline import PythonPart
 from appyc.frontend.source import Source
-from appyc.ir.nodes import For, LoopMode
+from appyc.ir.nodes import For, LoopMode, Stmt
 from appyc.ir.printer import print_expr
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import blocks_of, loops_of
 from appyc.passes.pass_context import Remark
 from appyc.report.fusion import HOW_COUNTED, FusionRecord, fusion_records, known_sizes
 from appyc.report.times import LoopTime, time_text
@@ -231,7 +231,7 @@ def _with_joined(records: list[LoopRecord], analysed: Analysed, words: Words) ->
     return tuple(records)
 
 
-def _depths(body: tuple[object, ...], depth: int = 0) -> dict[int, int]:
+def _depths(body: tuple[Stmt, ...], depth: int = 0) -> dict[int, int]:
     """The nesting depth of each `for` loop, by the uid of its variable."""
     out: dict[int, int] = {}
     for stmt in body:
@@ -239,6 +239,6 @@ def _depths(body: tuple[object, ...], depth: int = 0) -> dict[int, int]:
             out[stmt.var.uid] = depth
             out |= _depths(stmt.body, depth + 1)
             continue
-        for name in ("body", "then", "orelse"):
-            out |= _depths(getattr(stmt, name, ()), depth)
+        for block in blocks_of(stmt):
+            out |= _depths(block, depth)
     return out

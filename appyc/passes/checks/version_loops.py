@@ -30,7 +30,7 @@ from dataclasses import replace
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Fail, For, Function, If, LoopMode, Node, Stmt, Unary
-from appyc.ir.visit import loops_of, rename, rewrite_all
+from appyc.ir.visit import loops_of, map_blocks, rename, rewrite_all
 from appyc.passes.node_builders import fresh_variables
 from appyc.passes.pass_context import PassContext
 
@@ -68,12 +68,7 @@ def _statement(stmt: Stmt, ctx: PassContext, supply: NameSupply) -> list[Stmt]:
                 and not any(_is_asked(n) for n in loops_of(stmt.body))
             ):
                 return [_two_versions(stmt, verdict, ctx, supply)]
-    changes = {
-        name: _block(block, ctx, supply)
-        for name in ("body", "then", "orelse")
-        if (block := getattr(stmt, name, None)) is not None
-    }
-    return [replace(stmt, **changes) if changes else stmt]  # type: ignore[arg-type]
+    return [map_blocks(stmt, lambda block: _block(block, ctx, supply))]
 
 
 def _is_asked(loop: For) -> bool:

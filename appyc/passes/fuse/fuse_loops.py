@@ -66,8 +66,8 @@ from appyc.analysis.dependences.fusion_legality import (
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.errors import Loc
-from appyc.ir.nodes import Alloc, Expr, For, Function, If, Stmt, Symbol, While
-from appyc.ir.visit import walk
+from appyc.ir.nodes import Alloc, Expr, For, Function, Stmt, Symbol
+from appyc.ir.visit import map_blocks, walk
 from appyc.passes.loop_ops.fuse import fuse, why_not_fuse
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import FusionGroup, PassContext
@@ -153,15 +153,7 @@ class _Fusion:
         return tuple(out)
 
     def _inside(self, stmt: Stmt) -> Stmt:
-        match stmt:
-            case For():
-                return self._with_inner(stmt)
-            case While():
-                return replace(stmt, body=self.block(stmt.body))
-            case If():
-                return replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))
-            case _:
-                return stmt
+        return self._with_inner(stmt) if isinstance(stmt, For) else map_blocks(stmt, self.block)
 
     def _with_inner(self, loop: For) -> For:
         """The loop with its inner loops fused. Fusion into a single inner loop makes a perfect nest, which would be

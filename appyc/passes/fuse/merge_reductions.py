@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from appyc.analysis.accesses.syntactic_effects import Touched
-from appyc.ir.nodes import Assign, Const, Expr, For, Function, If, Stmt, Symbol, Update, Var, While
-from appyc.ir.visit import scalars_written, symbols_of, walk
+from appyc.ir.nodes import Assign, Const, Expr, For, Function, Stmt, Symbol, Update, Var
+from appyc.ir.visit import map_blocks, scalars_written, symbols_of, walk
 from appyc.passes.pass_context import PassContext
 
 
@@ -43,13 +43,8 @@ def _block(body: tuple[Stmt, ...], ctx: PassContext) -> tuple[Stmt, ...]:
                 for copy in copies:
                     text = f"'{copy.target.name}' is combined from what another one is, and once for both"
                     ctx.remark(copy.loc, text)
-            case While():
-                out.append(replace(stmt, body=_block(stmt.body, ctx)))
-            case If():
-                then, orelse = _block(stmt.then, ctx), _block(stmt.orelse, ctx)
-                out.append(replace(stmt, then=then, orelse=orelse))
             case _:
-                out.append(stmt)
+                out.append(map_blocks(stmt, lambda block: _block(block, ctx)))
     return tuple(out)
 
 

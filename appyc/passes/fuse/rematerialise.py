@@ -40,15 +40,13 @@ from appyc.ir.nodes import (
     Expr,
     For,
     Function,
-    If,
     Load,
     Node,
     Stmt,
     Symbol,
     Var,
-    While,
 )
-from appyc.ir.visit import children, extents_read, rewrite, substitute, walk
+from appyc.ir.visit import blocks_of, children, extents_read, rewrite, substitute, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.pass_context import PassContext
 
@@ -158,14 +156,8 @@ def _producer(fn: Function, alloc: Alloc, equal: EqualExtents, known: _Known) ->
 def _blocks(body: tuple[Stmt, ...]) -> Iterator[tuple[Stmt, ...]]:
     yield body
     for stmt in body:
-        match stmt:
-            case For() | While():
-                yield from _blocks(stmt.body)
-            case If():
-                yield from _blocks(stmt.then)
-                yield from _blocks(stmt.orelse)
-            case _:
-                pass
+        for block in blocks_of(stmt):
+            yield from _blocks(block)
 
 
 def _reads(

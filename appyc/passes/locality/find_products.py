@@ -54,7 +54,7 @@ from appyc.analysis.patterns.step_pattern import steps_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
 from appyc.ir.schedule import ProductShape
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import loops_of, map_blocks
 from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.locality.product_panels import of_panels
 from appyc.passes.locality.product_steps import of_steps
@@ -89,12 +89,7 @@ class _Search:
     def _statement(self, stmt: Stmt, around: tuple[For, ...]) -> Stmt:
         if isinstance(stmt, For):
             return self._loop(stmt, around)
-        changes = {
-            name: self.block(block, around)
-            for name in ("body", "then", "orelse")
-            if (block := getattr(stmt, name, ()))
-        }
-        return replace(stmt, **changes) if changes else stmt  # type: ignore[arg-type]
+        return map_blocks(stmt, lambda block: self.block(block, around))
 
     def _loop(self, loop: For, around: tuple[For, ...]) -> Stmt:
         legality = self.ctx.legality(self.fn)

@@ -40,7 +40,7 @@ from appyc.ir.nodes import (
     Stmt,
     Symbol,
 )
-from appyc.ir.visit import loops_of, map_loops
+from appyc.ir.visit import blocks_of, loops_of, map_loops
 from appyc.passes.loop_ops.interchange import interchange
 from appyc.passes.loop_ops.nests import keeps_sums, perfect_nest, why_not_permute
 from appyc.passes.pass_context import PassContext
@@ -75,8 +75,8 @@ def _bands(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[tuple[
                 out.append((free, within[: -len(free)]))
             out += _bands(chain[-1].body, within)
             continue
-        for name in ("body", "then", "orelse"):
-            out += _bands(getattr(stmt, name, ()), around)
+        for block in blocks_of(stmt):
+            out += _bands(block, around)
     return out
 
 

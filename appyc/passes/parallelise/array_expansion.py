@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import count
 
 from appyc.analysis.accesses.accesses import own_statements
@@ -22,9 +21,8 @@ from appyc.ir.nodes import (
     Node,
     Stmt,
     Symbol,
-    While,
 )
-from appyc.ir.visit import loops_of, rewrite_all, walk
+from appyc.ir.visit import loops_of, map_loops, rewrite_all, walk
 from appyc.passes.pass_context import PassContext
 
 MAX_CONFLICTS = 48
@@ -156,21 +154,7 @@ def where(lasts: Expr | bool, stmt: Stmt) -> tuple[Stmt, ...]:
 
 def with_loop(fn: Function, var: Symbol, new: tuple[Stmt, ...]) -> Function:
     """The function with one loop replaced by statements."""
-
-    def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        out: list[Stmt] = []
-        for stmt in body:
-            if isinstance(stmt, For) and stmt.var == var:
-                out += new
-            elif isinstance(stmt, For | While):
-                out.append(replace(stmt, body=block(stmt.body)))
-            elif isinstance(stmt, If):
-                out.append(replace(stmt, then=block(stmt.then), orelse=block(stmt.orelse)))
-            else:
-                out.append(stmt)
-        return tuple(out)
-
-    return replace(fn, body=block(fn.body))
+    return map_loops(fn, lambda loop: new if loop.var == var else loop)
 
 
 def loop_over(fn: Function, var: Symbol) -> For:

@@ -48,6 +48,7 @@ from appyc.ir.visit import (
     arrays_read,
     arrays_written,
     loops_of,
+    map_blocks,
     rename,
     scalars_read,
     scalars_written,
@@ -87,12 +88,7 @@ class _Choice:
     def _statement(self, stmt: Stmt, *, inside: bool) -> Stmt:
         if isinstance(stmt, For):
             return self._loop(stmt, inside=inside)
-        changes = {
-            name: self.block(block, inside=inside)
-            for name in ("body", "then", "orelse")
-            if (block := getattr(stmt, name, ()))
-        }
-        return replace(stmt, **changes) if changes else stmt  # type: ignore[arg-type]
+        return map_blocks(stmt, lambda block: self.block(block, inside=inside))
 
     def _loop(self, loop: For, *, inside: bool) -> Stmt:
         raises = any(_must_be_first(n) for n in walk(loop.body))

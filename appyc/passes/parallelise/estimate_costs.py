@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from appyc.analysis.cost.costs import cost_of
 from appyc.ir.nodes import For, Function, LoopMode, Stmt
+from appyc.ir.visit import blocks_of
 from appyc.passes.pass_context import PassContext
 
 
@@ -36,6 +37,6 @@ def outermost_parallel(body: tuple[Stmt, ...]) -> list[For]:
         if isinstance(stmt, For) and stmt.mode is LoopMode.PARALLEL:
             out.append(stmt)
             continue
-        for name in ("body", "then", "orelse"):
-            out += outermost_parallel(getattr(stmt, name, ()))
+        for block in blocks_of(stmt):
+            out += outermost_parallel(block)
     return out

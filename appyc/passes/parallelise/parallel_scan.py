@@ -48,7 +48,7 @@ from appyc.ir.nodes import (
     Workers,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_loops, rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, map_blocks, map_loops, rename, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import ceiling_quotient, integer, is_simple, iteration, shifted, trip_count
 from appyc.passes.parallelise.scan_composition import Totals, ordered, rounds_in_products
 from appyc.passes.pass_context import PassContext
@@ -112,12 +112,7 @@ def _block(body: tuple[Stmt, ...], ctx: PassContext, names: NameSupply) -> tuple
         elif isinstance(stmt, For) and stmt.scans and _is_wanted(stmt, ctx):
             out += _Chunked(stmt, ctx, names).build()
         else:
-            changes = {
-                name: _block(block, ctx, names)
-                for name in ("body", "then", "orelse")
-                if (block := getattr(stmt, name, None)) is not None
-            }
-            out.append(replace(stmt, **changes) if changes else stmt)  # type: ignore[arg-type]
+            out.append(map_blocks(stmt, lambda block: _block(block, ctx, names)))
     return tuple(out)
 
 

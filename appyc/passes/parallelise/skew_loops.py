@@ -32,7 +32,7 @@ from appyc.analysis.dependences.wavefront import skew_factor
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.schedule import LoopSchedule
-from appyc.ir.visit import map_loops
+from appyc.ir.visit import blocks_of, map_loops
 from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.loop_ops.skew import skew, why_not_skew
 from appyc.passes.pass_context import PassContext
@@ -79,8 +79,8 @@ def _pairs(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[For, F
                 case _:
                     out += _pairs(stmt.body, (*around, stmt))
             continue
-        for name in ("body", "then", "orelse"):
-            out += _pairs(getattr(stmt, name, ()), around)
+        for block in blocks_of(stmt):
+            out += _pairs(block, around)
     return out
 
 

@@ -31,9 +31,10 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, rename, rewrite, scalars_written, substitute, walk
+from appyc.ir.visit import blocks_of, loops_of, rename, rewrite, scalars_written, substitute, walk
 from appyc.passes.gpu.map_gpu import stride_score
 from appyc.passes.node_builders import integer, iteration, trip_count
+from appyc.passes.parallelise.array_expansion import with_loop
 from appyc.passes.pass_context import PassContext
 
 S = TypeVar("S", bound=Stmt)
@@ -101,7 +102,7 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
         if isinstance(found, Refusal):
             continue
         search = _Search(candidate, found, legality.scalars[loop.var], NameSupply.after(fn))
-        fn = _replaced(fn, loop, search.build())
+        fn = with_loop(fn, loop.var, search.build())
         for inner in loops_of(loop):
             known.pop(inner.var, None)
         ctx.remark(
@@ -109,20 +110,6 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
             f"{named(loop)} may end early: it is searched in blocks, and its work done up to the end",
         )
     return fn
-
-
-def _replaced(fn: Function, loop: For, new: tuple[Stmt, ...]) -> Function:
-    def rule(stmt: Stmt) -> tuple[Stmt, ...]:
-        if stmt is loop:
-            return new
-        blocks = {
-            name: tuple(part for inner in block for part in rule(inner))
-            for name in ("body", "then", "orelse")
-            if (block := getattr(stmt, name, None))
-        }
-        return (replace(stmt, **blocks) if blocks else stmt,)  # type: ignore[arg-type]
-
-    return replace(fn, body=tuple(part for stmt in fn.body for part in rule(stmt)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +126,8 @@ def _next(body: tuple[Stmt, ...], tried: set[Symbol], ctx: PassContext, *, insid
         if isinstance(stmt, For) and stmt.var not in tried and _is_candidate(stmt, ctx, inside=inside):
             return _Candidate(stmt, inside)
         within = inside or isinstance(stmt, For | While)
-        for name in ("body", "then", "orelse"):
-            found = _next(getattr(stmt, name, ()), tried, ctx, inside=within)
+        for block in blocks_of(stmt):
+            found = _next(block, tried, ctx, inside=within)
             if found is not None:
                 return found
     return None

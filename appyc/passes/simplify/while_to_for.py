@@ -31,7 +31,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import map_blocks, scalars_read, scalars_written, substitute, walk
 from appyc.passes.node_builders import iteration, negated, shifted, trip_count
 from appyc.passes.pass_context import PassContext
 
@@ -91,12 +91,8 @@ class _Counting:
                     inner = replace(stmt, body=self.block(stmt.body))
                     counter = _counter_of(inner)
                     out += [inner] if counter is None else self._counted(inner, counter, out)
-                case For():
-                    out.append(replace(stmt, body=self.block(stmt.body)))
-                case If(_, then, orelse):
-                    out.append(replace(stmt, then=self.block(then), orelse=self.block(orelse)))
                 case _:
-                    out.append(stmt)
+                    out.append(map_blocks(stmt, self.block))
         return tuple(out)
 
     def _counted(self, loop: While, counter: _Counter, before: list[Stmt]) -> list[Stmt]:

@@ -27,17 +27,15 @@ from appyc.ir.nodes import (
     Expr,
     For,
     Function,
-    If,
     Load,
     Node,
     Stmt,
     Store,
     Symbol,
     Var,
-    While,
 )
 from appyc.ir.types import Layout
-from appyc.ir.visit import arrays_written, rewrite_all, symbols_of, walk
+from appyc.ir.visit import arrays_written, map_blocks, rewrite_all, symbols_of, walk
 from appyc.passes.pass_context import PassContext
 
 
@@ -66,20 +64,11 @@ class _Copies:
         return known[1]
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        body = tuple(self._inside(stmt) for stmt in body)
+        body = tuple(map_blocks(stmt, self.block) for stmt in body)
         for stmt in body:
             if isinstance(stmt, Alloc):
                 body = self._without(stmt, body)
         return body
-
-    def _inside(self, stmt: Stmt) -> Stmt:
-        match stmt:
-            case For() | While():
-                return replace(stmt, body=self.block(stmt.body))
-            case If():
-                return replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))
-            case _:
-                return stmt
 
     def _without(self, alloc: Alloc, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The block without the array, where that is a copy."""

@@ -13,7 +13,7 @@ from appyc.analysis.dependences.verdicts import LoopVerdict
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import raises_itself
-from appyc.ir.visit import arrays_written, loops_of, map_loops, walk
+from appyc.ir.visit import arrays_written, blocks_of, loops_of, map_loops, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.element_scalars import Held, held_in_scalars, in_scalars
 
@@ -73,8 +73,8 @@ class _Search:
                     self._choose(stmt, around)
                 self.block(stmt.body, (*around, stmt))
                 continue
-            for name in ("body", "then", "orelse"):
-                self.block(getattr(stmt, name, ()), around)
+            for block in blocks_of(stmt):
+                self.block(block, around)
 
     def _is_candidate(self, loop: For) -> bool:
         if loop.clauses is None:
