@@ -50,7 +50,7 @@ from appyc.frontend.types.values import (
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Function, Result, Stmt, Symbol, Var
+from appyc.ir.nodes import Assign, Const, Function, Result, Stmt, Symbol, Var
 from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType
 
@@ -345,7 +345,13 @@ def _called(
         try:
             for name, given in arguments.items():
                 value = given if name in source.read_once else held(scope, given, name, loc)
-                if isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):
+                if (
+                    isinstance(value, Number)
+                    and name in source.constants
+                    and isinstance(value.expr, Const | Var)
+                ):
+                    scope.env[name] = value
+                elif isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):
                     scope.bind(name, value, loc)
                 else:
                     assert not isinstance(

@@ -88,18 +88,20 @@ class Scope:
         memory: Memory | None = None,
     ) -> None:
         self.lowering = lowering
-        self.locals = assigned_names(source.ast)
-        self.indexed = names_indexed(source.ast)
-        self.read_lists = read_lists(source.ast, names.is_of_library)
-        self.list_names = list_names(source.ast, names.is_of_library) - self.read_lists
-        self.own_dicts = own_dicts(source.ast)
+        tree, remember = source.ast, source.remember
+        self.locals = remember("locals", lambda: assigned_names(tree))
+        self.indexed = remember("indexed", lambda: names_indexed(tree))
+        self.read_lists = remember("read lists", lambda: read_lists(tree, names.is_of_library))
+        lists = remember("lists", lambda: list_names(tree, names.is_of_library))
+        self.list_names = lists - self.read_lists
+        self.own_dicts = remember("own dicts", lambda: own_dicts(tree))
         self.lists: dict[str, ListSlots] = {}
         """The storage of lists, by name."""
         self.guessed: set[str] = set()
         """Lists whose item type was not known at their creation."""
         self.narrower: dict[tuple[str, Loc, int], bool] = {}
         """Whether an item stored in a list has a narrower type than the list, by name, location and number."""
-        self.own_names = loops_with_own_names(source.ast)
+        self.own_names = remember("own names", lambda: loops_with_own_names(tree))
         self.pragmas = read_pragmas(source)
         self.source = source
         self.names = names
@@ -134,7 +136,7 @@ class Scope:
     @cached_property
     def names_behind(self) -> dict[ast.stmt, frozenset[str]]:
         """The live-out names of each statement."""
-        return names_behind(self.source.ast.body)
+        return dict(self.source.remember("names behind", lambda: names_behind(self.source.ast.body)))
 
     @property
     def is_inlined(self) -> bool:

@@ -15,17 +15,19 @@ import tokenize
 import zlib
 from ast import AST, FunctionDef, stmt
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from types import CodeType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.syntax.tree import parameters_of
 
 if TYPE_CHECKING:  # a warm start reads no pragmas
     from appyc.frontend.pragmas.pragma_nodes import Pragma
+
+V = TypeVar("V")
 
 _HISTORY_SEARCHED = 400
 """The number of lines of an interactive session's history that are searched for a function."""
@@ -118,6 +120,10 @@ class Source:
         divisions by zero are NumPy's: nothing is tested."""
         return False
 
+    def remember(self, name: str, make: Callable[[], V]) -> V:
+        """A fact about the text, which is kept where the text is compiled again and again."""
+        return make()
+
     @property
     def read_once(self) -> frozenset[str]:
         """Parameters whose arrays may be described and not stored, since they are read in one expression."""
@@ -170,13 +176,19 @@ class LibraryText(Part):
     def trusted(self) -> bool:
         return self.is_trusted
 
+    def remember(self, name: str, make: Callable[[], V]) -> V:
+        known = _facts(self.tree)
+        if name not in known:
+            known[name] = make()
+        return cast(V, known[name])
+
     @property
     def constants(self) -> frozenset[str]:
-        return _bound_once(self.tree)
+        return self.remember("constants", lambda: _bound_once(self.tree))
 
     @property
     def read_once(self) -> frozenset[str]:
-        return _read_once(self.tree)
+        return self.remember("read once", lambda: _read_once(self.tree))
 
     def loc(self, node: AST) -> Loc:
         return self.at
@@ -189,6 +201,11 @@ class LibraryText(Part):
 
 
 @cache
+def _facts(function: FunctionDef) -> dict[str, object]:
+    """The facts about a function of appyc's own that are known so far."""
+    return {}
+
+
 def _bound_once(function: FunctionDef) -> frozenset[str]:
     """The names that a function binds in one statement only."""
     bound = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
@@ -196,7 +213,6 @@ def _bound_once(function: FunctionDef) -> frozenset[str]:
     return frozenset(name for name, count in times.items() if count == 1)
 
 
-@cache
 def _read_once(function: FunctionDef) -> frozenset[str]:
     """The parameters whose elements a function reads in one expression, outside its loops, and does not store."""
     nodes = list(ast.walk(function))

@@ -10,6 +10,11 @@ from appyc.library.primitives import refuse
 from appyc.library.table import of
 
 
+def part(a, axis, first, behind):
+    """A slice along an axis."""
+    return np.moveaxis(np.moveaxis(a, axis, -1)[..., first:behind], -1, axis)
+
+
 @of(np.diff)
 def diff(a: np.ndarray, n=1, axis=-1):
     """The differences of neighbours along an axis, n times."""
@@ -17,11 +22,10 @@ def diff(a: np.ndarray, n=1, axis=-1):
         refuse("diff requires input that is at least one dimensional")
     if n < 0:
         refuse("the order must not be negative")
-    out = np.moveaxis(a, axis, -1)
     for _ in (0,) * n:
-        high, low = out[..., 1:], out[..., :-1]
-        out = high != low if a.dtype.kind == "b" else high - low
-    return np.moveaxis(out, -1, axis)
+        high, low = part(a, axis, 1, None), part(a, axis, None, -1)
+        a = high != low if a.dtype.kind == "b" else high - low
+    return a
 
 
 @of(np.ediff1d)
@@ -40,8 +44,7 @@ def ediff1d(ary: np.ndarray, to_end=None, to_begin=None):
 def trapezoid(y: np.ndarray, x: np.ndarray = None, dx=1.0, axis=-1):
     """The area under the lines between points."""
     heights = np.moveaxis(y, axis, -1)
-    both = heights[..., 1:] + heights[..., :-1]
-    if x is None:
-        return np.sum(dx * both / 2.0, axis=-1)
-    widths = diff(x) if x.ndim == 1 else np.moveaxis(diff(x, axis=axis), axis, -1)
-    return np.sum(widths * both / 2.0, axis=-1)
+    widths = dx
+    if x is not None:
+        widths = diff(x) if x.ndim == 1 else np.moveaxis(diff(x, axis=axis), axis, -1)
+    return np.sum(widths * (heights[..., 1:] + heights[..., :-1]) / 2.0, axis=-1)

@@ -120,8 +120,8 @@ def cross(a: np.ndarray, b: np.ndarray, axisa=-1, axisb=-1, axisc=-1, axis=None)
         raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
     x0, x1, x2 = x[..., 0], x[..., 1], x[..., 2]
     y0, y1, y2 = y[..., 0], y[..., 1], y[..., 2]
-    out = np.stack((x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0), -1)
-    return np.moveaxis(out, -1, axisc if axis is None else axis)
+    parts = (x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0)
+    return np.stack(parts, axisc if axis is None else axis)
 
 
 @of(np.count_nonzero)

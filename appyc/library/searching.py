@@ -52,7 +52,7 @@ def digitize(x: np.ndarray, bins: np.ndarray, right=False):
     """The number of the bin that each value is in; the bins' edges rise or fall."""
     if bins.ndim != 1 or bins.dtype.kind == "c":
         refuse("np.digitize of this is not compiled")
-    rises = np.all(bins[:-1] <= bins[1:])
-    if not rises and not np.all(bins[:-1] >= bins[1:]):
+    rises, falls = np.all(bins[:-1] <= bins[1:]), np.all(bins[:-1] >= bins[1:])
+    if not (rises or falls):
         raise ValueError("bins must be monotonically increasing or decreasing")
     return places(bins, x, "left" if right else "right", rises)

@@ -112,20 +112,19 @@ def gradient(f: np.ndarray, *varargs, axis=None, edge_order=1):
     """The central differences along an axis, and one-sided ones at its ends."""
     if edge_order != 1 or f.dtype.kind == "c" or len(varargs) > 1 or (axis is None and f.ndim != 1):
         refuse("np.gradient is compiled along one axis, with edges of the first order")
-    h = 1.0
+    where, h = -1 if axis is None else axis, 1.0
     if len(varargs) == 1:
         h = varargs[0]
         if np.ndim(h) != 0:
             refuse("np.gradient is compiled with a number as spacing")
-    values = np.moveaxis(f if f.dtype.kind == "f" else f.astype(np.float64), -1 if axis is None else axis, -1)
-    n = values.shape[-1]
-    if n < 2:
+    made = np.empty(f.shape, f.dtype if f.dtype.kind == "f" else np.float64)
+    out, values = np.moveaxis(made, where, -1), np.moveaxis(f, where, -1)
+    if values.shape[-1] < 2:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
-    out = np.empty_like(values)
     out[..., 1:-1] = (values[..., 2:] - values[..., :-2]) / (2.0 * h)
     out[..., 0] = (values[..., 1] - values[..., 0]) / h
     out[..., -1] = (values[..., -1] - values[..., -2]) / h
-    return np.moveaxis(out, -1, -1 if axis is None else axis)
+    return made
 
 
 @of(np.hanning)
