@@ -73,6 +73,18 @@ def trace(a: np.ndarray, offset=0, axis1=0, axis2=1):
     return np.sum(np.diagonal(a, offset, axis1, axis2), -1)
 
 
+@of(np.linalg.trace)
+def trace_of_matrices(x: np.ndarray, offset=0):
+    """The sums along the diagonals of matrices."""
+    return np.sum(np.diagonal(x, offset, -2, -1), -1)
+
+
+@of(np.linalg.diagonal)
+def diagonal_of_matrices(x: np.ndarray, offset=0):
+    """The diagonals of matrices."""
+    return np.diagonal(x, offset, -2, -1)
+
+
 @of(np.tri)
 def tri(N, M=None, k=0, dtype=np.float64):  # noqa: N803  (NumPy's names)
     """Ones on a diagonal and below it."""
@@ -105,7 +117,7 @@ def vdot(a: np.ndarray, b: np.ndarray):
     return np.dot(np.conjugate(np.ravel(a)), np.ravel(b))
 
 
-@of(np.outer)
+@of(np.outer, np.linalg.outer)
 def outer(a: np.ndarray, b: np.ndarray):
     """The products of all pairs of elements."""
     return np.multiply.outer(np.ravel(a), np.ravel(b))
@@ -122,6 +134,12 @@ def cross(a: np.ndarray, b: np.ndarray, axisa=-1, axisb=-1, axisc=-1, axis=None)
     y0, y1, y2 = y[..., 0], y[..., 1], y[..., 2]
     parts = (x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0)
     return np.stack(parts, axisc if axis is None else axis)
+
+
+@of(np.linalg.cross)
+def cross_along(x1: np.ndarray, x2: np.ndarray, axis=-1):
+    """The vector product along an axis."""
+    return cross(x1, x2, axis=axis)
 
 
 @of(np.count_nonzero)

@@ -71,6 +71,12 @@ def norm(x: np.ndarray, ord=None, axis=None, keepdims=False):
     return refuse("this norm is not compiled")
 
 
+@of(np.linalg.vector_norm)
+def vector_norm(x: np.ndarray, axis=None, keepdims=False, ord=2):
+    """The norm of vectors along an axis, or of all elements."""
+    return norm(np.ravel(x) if axis is None and not keepdims else x, ord, axis, keepdims)
+
+
 @of(np.average)
 def average(a: np.ndarray, axis=None, weights=None, returned=False, keepdims=False):
     """The mean, or the weighted sum over the sum of the weights."""

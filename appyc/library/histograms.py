@@ -26,9 +26,9 @@ def bincount(x: np.ndarray, weights: np.ndarray = None, minlength=0):
         if len(weights) != len(x):
             raise ValueError("The weights and list don't have the same length.")
     largest = np.max(x.astype(np.uint64), initial=np.uint64(0))
-    if largest >= np.uint64(2**63 - 1):  # as which a negative one counts
+    if largest >= np.uint64(9223372036854775807):  # as a negative one is
         raise ValueError("'list' argument must have no negative elements")
-    n = max(minlength, int(largest) + 1 if len(x) > 0 else 0)
+    n = max(minlength, np.int64(largest) + 1 if len(x) > 0 else 0)
     counts = np.zeros(n, np.int64 if weights is None else np.float64)
     np.add.at(counts, x.astype(np.int64), 1 if weights is None else weights.astype(np.float64))
     return counts

@@ -65,8 +65,6 @@ def convolve(a: np.ndarray, v: np.ndarray, mode="full"):
 @of(np.correlate)
 def correlate(a: np.ndarray, v: np.ndarray, mode="valid"):
     """The sums of products of one vector with the conjugate of another one, which is moved along it."""
-    if len(v) > len(a):
-        refuse("np.correlate is compiled with the longer vector first")
     return slid(a, np.conjugate(v), mode, reverse=False)
 
 
@@ -74,13 +72,14 @@ def slid(a, v, mode, reverse):
     """The sums of products of the longer vector with the shorter one at each shift."""
     if a.ndim != 1 or v.ndim != 1 or mode not in ("full", "same", "valid"):
         refuse("vectors, and the mode as a constant, are needed here")
-    if len(a) == 0 or len(v) == 0:
-        raise ValueError("a cannot be empty" if len(a) == 0 else "v cannot be empty")
+    if len(a) == 0:
+        raise ValueError("a cannot be empty")
+    if len(v) == 0:
+        raise ValueError("v cannot be empty")
     n, m = max(len(a), len(v)), min(len(a), len(v))
-    start = 0 if mode == "full" else (m - 1) // 2 if mode == "same" else m - 1
+    middle = (m - 1) // 2 if reverse or len(v) > len(a) else m // 2
+    start = 0 if mode == "full" else middle if mode == "same" else m - 1
     count = n + m - 1 if mode == "full" else n if mode == "same" else n - m + 1
-    if not reverse and mode == "same":
-        start = m // 2
     out = np.zeros(count, np.result_type(a, v))
     for i in range(count):
         shift = start + i

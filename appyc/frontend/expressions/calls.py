@@ -27,7 +27,6 @@ from appyc.frontend.expressions.lists import list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library import generator_calls
 from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays
-from appyc.frontend.library.distributions import Primitive, Stored
 from appyc.frontend.library.generator_state import kind_of
 from appyc.frontend.library.host_calls import BUILTINS, is_library_function
 from appyc.frontend.library.made_generators import lower_maker
@@ -51,6 +50,7 @@ from appyc.frontend.types.values import (
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
 from appyc.ir.types import DType
+from appyc.library.distributions import Primitive, Stored
 from appyc.library.table import text_of
 
 

@@ -31,6 +31,7 @@ from appyc.frontend.library.accumulations import given_back
 from appyc.frontend.library.array_reductions import reduce_array, variance
 from appyc.frontend.library.axis_arguments import (
     Arguments,
+    Bound,
     Entry,
     Maker,
     along,
@@ -43,6 +44,7 @@ from appyc.frontend.library.axis_arguments import (
 )
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
+from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.values import (
     ArrayRef,
     ListValue,
@@ -146,7 +148,8 @@ def _bound(
             positional[rest:] = [TupleValue(tuple(items))]
     if len(positional) > len(parameters):
         raise UnsupportedError(f"{what} with {len(node.args)} positional arguments cannot be compiled", loc)
-    out = dict(zip(parameters, positional, strict=False))
+    out = Bound(what, loc)
+    out.update(zip(parameters, positional, strict=False))
     for keyword, value in zip(node.keywords, values[len(node.args) :], strict=True):
         if keyword.arg not in parameters:
             raise UnsupportedError(f"the argument {keyword.arg!r} of {what} cannot be compiled", loc)
@@ -323,6 +326,23 @@ def _shape(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return TupleValue(tuple(Number(extent, python=True) for extent in extents))
 
 
+def _result_type(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """The type in which NumPy computes with numbers and arrays."""
+    arrays = given["arrays"]
+    joined: NumberType | None = None
+    for value in arrays.items if isinstance(arrays, TupleValue) else (arrays,):
+        kind = (
+            value.type
+            if isinstance(value, Number)
+            else NumberType(as_tensor(scope, value, loc).element.dtype, False)
+        )
+        joined = kind if joined is None else promote(joined, kind)
+        if joined is None:
+            raise UnsupportedError("these have no common type", loc)
+    assert joined is not None, "at least one is given"
+    return Opaque(joined.dtype.numpy)
+
+
 def _new(value: int | None) -> Maker:
     """np.zeros, np.ones, and np.empty where there is no value."""
 
@@ -424,12 +444,13 @@ _FUNCTIONS: dict[object, Entry] = {
     **sorting.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each), primitives.refuse: (("message",), texts.refuse),
     np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
-    np.min: _METHODS["min"], np.max: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
+    np.min: _METHODS["min"], np.max: _METHODS["max"],
+    np.amin: _METHODS["min"], np.amax: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
     np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],
     np.swapaxes: _METHODS["swapaxes"], np.copy: _METHODS["copy"], np.dot: _METHODS["dot"],
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
-    np.matmul: (("a", "b"), _matmul),
-    np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
+    np.matmul: (("a", "b"), _matmul), np.linalg.matmul: (("a", "b"), _matmul),
+    np.result_type: (("*arrays",), _result_type), np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
     np.add.outer: (("a", "b"), _pairs("+")), np.subtract.outer: (("a", "b"), _pairs("-")),
     np.multiply.outer: (("a", "b"), _pairs("*")),
     np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),

@@ -16,6 +16,19 @@ from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Valu
 from appyc.ir.types import DType
 
 Arguments: TypeAlias = dict[str, Value]
+
+
+class Bound(dict[str, Value]):
+    """The arguments of a call, by parameter. Raises TypeInferenceError for one that is needed and not given."""
+
+    def __init__(self, what: str, loc: Loc) -> None:
+        super().__init__()
+        self.what, self.loc = what, loc
+
+    def __missing__(self, name: str) -> Value:
+        raise TypeInferenceError(f"{self.what} is called without its argument {name!r}", self.loc)
+
+
 Maker: TypeAlias = Callable[[Scope, Arguments, Loc], Value]
 Entry: TypeAlias = tuple[tuple[str, ...], Maker]
 """The parameters of a function, in order, and what makes its value of them."""

@@ -1,4 +1,4 @@
-"""Calls that draw random numbers: a generator's method is the text in `frontend/distributions.py`, inlined."""
+"""Calls that draw random numbers: a generator's method is the text in `library/distributions.py`, inlined."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from appyc.errors import CompileError, LibraryCallError, Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, inlined
-from appyc.frontend.library import bit_generators, distributions
 from appyc.frontend.library.generator_state import (
     GENERATOR,
     NUMPY,
@@ -38,6 +37,7 @@ from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleV
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout
+from appyc.library import bit_generators, distributions
 
 Arguments = dict[str, Value]
 
@@ -182,7 +182,7 @@ def _result(name: str, arguments: Arguments, dtype: Value | None, loc: Loc) -> t
 def lower_primitive(
     scope: Scope, node: ast.Call, what: distributions.Primitive | distributions.Stored, loc: Loc
 ) -> Value:
-    """A draw, or a part of a generator's state, in the text of `frontend/distributions.py`."""
+    """A draw, or a part of a generator's state, in the text of `library/distributions.py`."""
     owner, *values = expressions.lower_operands(scope, node.args)
     assert isinstance(owner, Opaque)
     if (bits := made(owner)) is not None:

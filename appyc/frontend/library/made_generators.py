@@ -21,13 +21,13 @@ from appyc.errors import LibraryCallError, Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, inlined
-from appyc.frontend.library import bit_generators
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.generators import MadeGenerator, made
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value, describe
 from appyc.ir.nodes import Assign, Expr, Symbol, Var
 from appyc.ir.types import DType
+from appyc.library import bit_generators
 
 _U64 = DType.UINT64
 
@@ -80,8 +80,8 @@ def next_of(scope: Scope, bits: MadeGenerator, name: str, loc: Loc) -> Value | N
         arguments = [Opaque(bits), has_half, half]
         return _advanced(scope, "take_half", arguments, bits.half, loc)
     if name in _ROWS:
-        path = AccessPath((("module", "appyc.frontend.library.ziggurat"), ("attr", _ROWS[name])))
-        from appyc.frontend.library import ziggurat  # noqa: PLC0415  (it asks NumPy for thousands of numbers)
+        path = AccessPath((("module", "appyc.library.ziggurat"), ("attr", _ROWS[name])))
+        from appyc.library import ziggurat  # noqa: PLC0415  (it asks NumPy for thousands of numbers)
 
         return scope.names.environment.capture(path, getattr(ziggurat, _ROWS[name]), loc)
     return None
@@ -180,7 +180,7 @@ def _integer(value: Value, loc: Loc) -> Number:
 
 
 def of_text(scope: Scope, name: str, values: Sequence[Value], loc: Loc) -> Value:
-    """The result of a function of `frontend/library/bit_generators.py`."""
+    """The result of a function of `library/bit_generators.py`."""
     fn: FunctionType = getattr(bit_generators, name)
     return inlined(scope, fn, dict(zip(inspect.signature(fn).parameters, values, strict=True)), loc)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from appyc.frontend.library.distributions import Primitive
+from appyc.library.distributions import Primitive
 from appyc.library.primitives import high_product
 
 next_word = Primitive("next_word")
@@ -21,7 +21,7 @@ next_half = Primitive("next_half")
 
 normal_rows = Primitive("normal_rows")
 exponential_rows = Primitive("exponential_rows")
-"""The rows of `frontend/library/ziggurat.py`."""
+"""The rows of `library/ziggurat.py`."""
 
 _U32, _U64 = np.uint32, np.uint64
 _LOW = _U64(0xFFFFFFFF)
