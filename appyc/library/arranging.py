@@ -73,6 +73,12 @@ def trace(a: np.ndarray, offset=0, axis1=0, axis2=1):
     return np.sum(np.diagonal(a, offset, axis1, axis2), -1)
 
 
+@of(np.linalg.outer)
+def outer_of_vectors(x1: np.ndarray, x2: np.ndarray):
+    """The products of all pairs of elements of two vectors."""
+    return np.multiply.outer(x1, x2)
+
+
 @of(np.linalg.trace)
 def trace_of_matrices(x: np.ndarray, offset=0):
     """The sums along the diagonals of matrices."""
@@ -117,7 +123,7 @@ def vdot(a: np.ndarray, b: np.ndarray):
     return np.dot(np.conjugate(np.ravel(a)), np.ravel(b))
 
 
-@of(np.outer, np.linalg.outer)
+@of(np.outer)
 def outer(a: np.ndarray, b: np.ndarray):
     """The products of all pairs of elements."""
     return np.multiply.outer(np.ravel(a), np.ravel(b))

@@ -331,11 +331,8 @@ def _result_type(scope: Scope, given: Arguments, loc: Loc) -> Value:
     arrays = given["arrays"]
     joined: NumberType | None = None
     for value in arrays.items if isinstance(arrays, TupleValue) else (arrays,):
-        kind = (
-            value.type
-            if isinstance(value, Number)
-            else NumberType(as_tensor(scope, value, loc).element.dtype, False)
-        )
+        tensor = as_tensor(scope, value, loc)
+        kind = value.type if isinstance(value, Number) else NumberType(tensor.element.dtype, python=False)
         joined = kind if joined is None else promote(joined, kind)
         if joined is None:
             raise UnsupportedError("these have no common type", loc)

@@ -1,0 +1,61 @@
+"""Functions of the library that are Python text: errors name the program's call."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.errors import CompileError
+from appyc.library import searching, sorting, statistics, table
+from tests.lowering import lowered
+
+
+def digitized(x, bins):
+    return np.digitize(x, bins)
+
+
+def test_what_a_text_raises_is_numpys_error_at_the_call():
+    x, bins = np.ones(3), np.array([0.0, 2.0, 1.0])
+    with pytest.raises(ValueError, match="monotonically") as found:
+        appyc.jit(strict=True)(digitized)(x, bins)
+    line = inspect.getsourcelines(digitized)[1] + 1
+    assert f"test_library.py:{line}" in str(found.value) + "".join(getattr(found.value, "__notes__", ()))
+
+
+def without_bins(x):
+    return np.digitize(x)  # type: ignore[call-overload]
+
+
+def test_a_missing_argument_is_an_error_at_the_call():
+    with pytest.raises(CompileError) as found:
+        lowered(without_bins, np.ones(3))
+    assert found.value.loc.line == inspect.getsourcelines(without_bins)[1] + 1
+
+
+def test_statements_of_a_text_have_the_location_of_the_call():
+    fn = lowered(digitized, np.ones(3), np.ones(4))
+    assert {stmt.loc.file for stmt in fn.body} == {__file__}
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 40])
+def test_texts_run_as_python_too(n):
+    a = np.random.default_rng(n).normal(size=n)
+    np.testing.assert_array_equal(sorting.sort(a), np.sort(a))
+    if n:
+        np.testing.assert_array_equal(searching.searchsorted(np.sort(a), a), np.searchsorted(np.sort(a), a))
+        np.testing.assert_array_equal(statistics.isin(a, a[:1]), np.isin(a, a[:1]))
+
+
+def test_every_text_has_the_parameters_of_the_function_that_it_stands_for():
+    for function, text in table.FUNCTIONS.items():
+        try:
+            wanted = list(inspect.signature(function).parameters)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            continue
+        own = [
+            name for name in inspect.signature(text.function).parameters if not isinstance(function, np.ufunc)
+        ]
+        assert [name for name in wanted if name in own] == own, text.function.__name__
