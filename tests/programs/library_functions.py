@@ -55,7 +55,7 @@ def convolutions(a, v):
 
 @PROGRAMS.on(floats(4), floats(3, 5))
 @PROGRAMS.on(ints(3), ints(6))
-@PROGRAMS.on(floats(0), floats(2))
+@PROGRAMS.on(floats(0), floats(2), joined=True)
 @PROGRAMS.on(ints(3), floats(6, dtype=np.float32))
 def polynomials(p, x):
     return np.polyval(p, x), np.polyval(p, 2), np.polyval(p, x[0] + 1)
