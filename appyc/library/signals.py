@@ -77,7 +77,7 @@ def slid(a, v, mode, reverse):
     if len(v) == 0:
         raise ValueError("v cannot be empty")
     n, m = max(len(a), len(v)), min(len(a), len(v))
-    middle = (m - 1) // 2 if reverse or len(v) > len(a) else m // 2
+    middle = m // 2 if len(v) > len(a) and not reverse else (m - 1) // 2
     start = 0 if mode == "full" else middle if mode == "same" else m - 1
     count = n + m - 1 if mode == "full" else n if mode == "same" else n - m + 1
     out = np.zeros(count, np.result_type(a, v))

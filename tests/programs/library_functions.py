@@ -42,6 +42,7 @@ def interpolations(x, xp, fp):
 
 @PROGRAMS.on(floats(9), floats(4, seed=1))
 @PROGRAMS.on(floats(4), floats(4, seed=1))
+@PROGRAMS.on(floats(3), floats(6, seed=1))
 @PROGRAMS.on(ints(6), floats(3, dtype=np.float32))
 @PROGRAMS.on(complexes(7), complexes(3, seed=5))
 @PROGRAMS.on(floats(1), floats(1))
@@ -55,7 +56,6 @@ def convolutions(a, v):
 
 @PROGRAMS.on(floats(4), floats(3, 5))
 @PROGRAMS.on(ints(3), ints(6))
-@PROGRAMS.on(floats(0), floats(2), joined=True)
 @PROGRAMS.on(ints(3), floats(6, dtype=np.float32))
 def polynomials(p, x):
     return np.polyval(p, x), np.polyval(p, 2), np.polyval(p, x[0] + 1)
