@@ -39,7 +39,6 @@ from appyc.passes.checks.guard_assumptions import guard_assumptions
 from appyc.passes.checks.version_loops import version_loops
 from appyc.passes.fuse.fuse_loops import fuse_loops
 from appyc.passes.fuse.fuse_variance import fuse_variance
-from appyc.passes.fuse.merge_reductions import merge_reductions
 from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
 from appyc.passes.fuse.rematerialise import rematerialise
 from appyc.passes.fuse.shifted_fusion import shifted_fusion
@@ -144,8 +143,7 @@ ANALYSE: tuple[Pass, ...] = (
     speculative_search,  # after check_bounds: it must know what may raise; before passes that transform its loops
     arg_reductions,  # before recognise_reductions, which does not match an extreme value with further scalars
     recognise_reductions,  # before dependence analysis: a reduction's update may be reordered, an assignment may not
-    merge_reductions,  # after it, for reductions that fusion has moved into one loop
-    fuse_variance,  # after both, for reductions that fusion left in two loops
+    fuse_variance,  # after it, for reductions that fusion left in two loops
     tile_column_reductions,  # after fuse_variance, which matches untiled nests; before verdicts, which its loops need
     distribute_loops,  # before verdicts: each distributed loop gets its own
     interchange_loops,  # before index-set splitting, which ends perfect nests; before verdicts, which it changes
