@@ -25,7 +25,7 @@ from appyc.compiler.fallback import (
     warn_of_python,
 )
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
-from appyc.compiler.versions import Request, Version, call_values, is_stored, make_version, request
+from appyc.compiler.versions import Job, Request, Version, call_values, is_stored, make_version, request
 from appyc.compiler.waiting import Compilations, is_short
 from appyc.errors import (
     CompileError,
@@ -463,7 +463,7 @@ class JitFunction(Entry):
     def _make(self, wanted: Request, *, may_split: bool = True) -> Version:
         add = functools.partial(self._add, wanted)
         try:
-            made = make_version(self.py_func, self._text(), wanted, self.options, add, self._on_defect)
+            made = make_version(Job(self.py_func, self._text(), wanted, self.options, add, self._on_defect))
             version = made if made is not None else self._defective(wanted)
         except (UnsupportedError, TypeInferenceError) as error:
             if not may_split or (isinstance(error, TypeInferenceError) and not self._takes_any_object()):

@@ -158,40 +158,43 @@ def _is_plain_object(value: object) -> bool:
     return type(value).__module__ != "builtins" and hasattr(value, "__dict__")
 
 
-def make_version(
-    fn: FunctionType,
-    source: Source,
-    wanted: Request,
-    options: Options,
-    add: Callable[[Kernel], None],
-    on_defect: Callable[[InternalError], None],
-) -> Version | None:
-    """Compiles, or finds compiled code on disk. Raises CompileError.
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """What versions of a function are compiled from, for one request.
 
     add: takes kernels for the dispatcher that calls turn out to need, after the usual one. on_defect: hears
     of a fault of the compiler's own, in this version or in one that a call turns out to need; if it does
     not raise, there is no such version, and Python takes its calls.
     """
 
-    if wanted.target == "cpu":
-        return _cpu_version(fn, source, wanted, options, add, on_defect)
-    make = partial(_gpu_version, fn, source, wanted, options.where(wanted.target), add, on_defect)
-    return _attempt(make, on_defect)
+    fn: FunctionType
+    source: Source
+    wanted: Request
+    options: Options
+    add: Callable[[Kernel], None]
+    on_defect: Callable[[InternalError], None]
+
+    def attempt(self, make: Callable[[], T | None]) -> T | None:
+        """What is made; None where a fault of the compiler's own keeps it from being made."""
+        try:
+            with defects_of("the compiler"):
+                return make()
+        except InternalError as error:
+            self.on_defect(error)
+            return None
+
+
+def make_version(job: Job) -> Version | None:
+    """Compiles, or finds compiled code on disk. Raises CompileError."""
+    if job.wanted.target == "cpu":
+        return _cpu_version(job)
+    there = replace(job, options=job.options.where(job.wanted.target))
+    return there.attempt(partial(_gpu_version, there))
 
 
 def is_stored(fn: FunctionType, source: Source, wanted: Request, options: Options) -> bool:
     """Whether the disk cache has the version for the CPU."""
     return CpuCompiler(fn, source, options).is_stored(wanted.types, wanted.objects)
-
-
-def _attempt(make: Callable[[], T | None], on_defect: Callable[[InternalError], None]) -> T | None:
-    """What is made; None where a fault of the compiler's own keeps it from being made."""
-    try:
-        with defects_of("the compiler"):
-            return make()
-    except InternalError as error:
-        on_defect(error)
-        return None
 
 
 def call_values(
@@ -202,16 +205,10 @@ def call_values(
     return (*given, *(fetch(fn, path, named) for path in outside.captures))
 
 
-def _cpu_version(
-    fn: FunctionType,
-    source: Source,
-    wanted: Request,
-    options: Options,
-    add: Callable[[Kernel], None],
-    on_defect: Callable[[InternalError], None],
-) -> Version | None:
-    compiler = CpuCompiler(fn, source, options)
-    usual = _attempt(partial(compiler.version, wanted.types, wanted.objects), on_defect)
+def _cpu_version(job: Job) -> Version | None:
+    fn, wanted = job.fn, job.wanted
+    compiler = CpuCompiler(fn, job.source, job.options)
+    usual = job.attempt(partial(compiler.version, wanted.types, wanted.objects))
     if usual is None:
         return None
     face = usual.kernel.interface
@@ -220,21 +217,22 @@ def _cpu_version(
 
     def made_later(make: Callable[..., T | None], *args: Any, **keywords: Any) -> T | None:
         """A version that a call turns out to need."""
-        return _attempt(partial(make, wanted.types, wanted.objects, *args, **keywords), on_defect)
+        return job.attempt(partial(make, wanted.types, wanted.objects, *args, **keywords))
 
     @cache
     def plain() -> CpuVersion | None:
         found = made_later(compiler.version, plain=True)
         if found is not None and usual_kernel is not None:
-            add(replace(usual_kernel, checked=found.kernel))
+            job.add(replace(usual_kernel, checked=found.kernel))
             for one in stretched.made():
-                add(replace(one.kernel, watched=usual_kernel.watched))  # before the usual one, as they were
+                # Before the usual one, as they were.
+                job.add(replace(one.kernel, watched=usual_kernel.watched))
         return found
 
     def unit_version(units: frozenset[tuple[int, int]]) -> CpuVersion | None:
         found = made_later(compiler.unit_version, units)
         if found is not None and usual_kernel is not None:
-            add(replace(found.kernel, watched=usual_kernel.watched))
+            job.add(replace(found.kernel, watched=usual_kernel.watched))
         return found
 
     stretched = UnitVersions(unit_version)
@@ -248,12 +246,12 @@ def _cpu_version(
             for group in sharing:
                 for member in group.members:
                     same[member] = group.members[0]
-            add(replace(found.kernel, interface=its_face, watched=usual_kernel.watched, same=tuple(same)))
+            job.add(replace(found.kernel, interface=its_face, watched=usual_kernel.watched, same=tuple(same)))
         return found
 
     overlapping = SharedVersions(shared_version, face.written)
     draws = any(path.steps[-1][0] in STEPS for path in usual.outside.captures)
-    undonated = _undonated(fn, source, wanted, options, on_defect)
+    undonated = _undonated(job)
 
     def run(named: Mapping[str, object]) -> object:
         values = call_values(fn, usual.outside, wanted, named)
@@ -271,9 +269,9 @@ def _cpu_version(
     ) -> object:
         flat = flat_values(face.arguments, values)
         if _holds_readonly(flat, face.written):
-            if options.donate:
+            if job.options.donate:
                 return _made(undonated()).run(named)
-            _refuse_readonly(fn, source, named, wanted, options)
+            _refuse_readonly(job, named)
         if find_overlap(flat, face.written) is not None:
             shared, hidden = overlapping.version(flat)
             if shared is not None:
@@ -311,14 +309,7 @@ def _dispatched(fn: FunctionType, version: CpuVersion, wanted: Request) -> Kerne
     watched = [_watched(fn, path, value) for path, value in version.outside.watched]
     if any(w is None for w in watched):
         return None
-    kernel = version.kernel
-    return Kernel(
-        kernel.interface,
-        kernel.address,
-        kernel.checked,
-        kernel.owner,
-        tuple(w for w in watched if w is not None),
-    )
+    return replace(version.kernel, watched=tuple(w for w in watched if w is not None))
 
 
 def _holds_names(type_: ArgType) -> bool:
@@ -344,26 +335,18 @@ def _holds_readonly(flat: Sequence[object], written: frozenset[int]) -> bool:
     return any(isinstance(a, np.ndarray) and not a.flags.writeable for a in (flat[n] for n in written))
 
 
-def _refuse_readonly(
-    fn: FunctionType, source: Source, named: Mapping[str, object], wanted: Request, options: Options
-) -> None:
+def _refuse_readonly(job: Job, named: Mapping[str, object]) -> None:
     """Compiles with the arrays marked as what they are, which raises at the first store."""
-    loc = Loc(source.file, source.first_line)
-    types = {n: t if n in wanted.objects else typeof(named[n], n, loc) for n, t in wanted.types.items()}
-    analyse(fn, source, types, wanted.objects, options)
+    loc, objects = Loc(job.source.file, job.source.first_line), job.wanted.objects
+    types = {n: t if n in objects else typeof(named[n], n, loc) for n, t in job.wanted.types.items()}
+    analyse(job.fn, job.source, types, objects, job.options)
     raise ValueError("assignment destination is read-only")
 
 
-def _undonated(
-    fn: FunctionType,
-    source: Source,
-    wanted: Request,
-    options: Options,
-    on_defect: Callable[[InternalError], None],
-) -> Callable[[], Version | None]:
+def _undonated(job: Job) -> Callable[[], Version | None]:
     """The version for arrays that are donated, but may not be written."""
-    options = replace(options, donate=())
-    return cache(lambda: make_version(fn, source, wanted, options, lambda _: None, on_defect))
+    other = replace(job, options=replace(job.options, donate=()), add=lambda _: None)
+    return cache(lambda: make_version(other))
 
 
 def _made(version: T | None) -> T:
@@ -373,17 +356,12 @@ def _made(version: T | None) -> T:
     return version
 
 
-def _host_version(
-    fn: FunctionType,
-    source: Source,
-    wanted: Request,
-    options: Options,
-    add: Callable[[Kernel], None],
-    on_defect: Callable[[InternalError], None],
-) -> Version | None:
+def _host_version(job: Job) -> Version | None:
     """A recursive function, which no GPU runs: in C for NumPy's arrays, in Python for others."""
-    wanted = replace(wanted, target="cpu")
-    compiled = _cpu_version(fn, source, wanted, options.where("cpu"), add, on_defect)
+    fn = job.fn
+    compiled = _cpu_version(
+        replace(job, wanted=replace(job.wanted, target="cpu"), options=job.options.where("cpu"))
+    )
     if compiled is None:
         return None
 
@@ -396,32 +374,26 @@ def _host_version(
     return Version(compiled.outside, run)
 
 
-def _gpu_version(
-    fn: FunctionType,
-    source: Source,
-    wanted: Request,
-    options: Options,
-    add: Callable[[Kernel], None],
-    on_defect: Callable[[InternalError], None],
-) -> Version | None:
+def _gpu_version(job: Job) -> Version | None:
     from appyc.compiler.triton_kernels import gpu_runner  # noqa: PLC0415  (Triton is optional)
     from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
 
-    with Notice(fn, source):
-        analysed = analyse(fn, source, wanted.types, wanted.objects, options)
+    fn, wanted = job.fn, job.wanted
+    with Notice(fn, job.source):
+        analysed = analyse(fn, job.source, wanted.types, wanted.objects, job.options)
         runner = None if analysed.function.callees else gpu_runner(analysed, wanted.target)
     if runner is None:
-        return _host_version(fn, source, wanted, options, add, on_defect)
+        return _host_version(job)
     stored = arrays_written(analysed.function)
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)
-    undonated = _undonated(fn, source, wanted, options, on_defect)
+    undonated = _undonated(job)
 
     def run(named: Mapping[str, object]) -> object:
         values = call_values(fn, analysed.outside, wanted, named)
         if _holds_readonly(flat_values(analysed.arguments, values), written):
-            if options.donate:
+            if job.options.donate:
                 return _made(undonated()).run(named)
-            _refuse_readonly(fn, source, named, wanted, options)
+            _refuse_readonly(job, named)
         return runner(values)
 
     return Version(analysed.outside, run)

@@ -141,10 +141,10 @@ def sent(device, monkeypatch):
 
     calls = []
 
-    def gpu_version(fn, source, wanted, *_):
+    def gpu_version(job):
         def run(named):
-            calls.append(wanted.target)
-            return fn(**named)
+            calls.append(job.wanted.target)
+            return job.fn(**named)
 
         return versions.Version(versions.CompiledFor((), (), ()), run)
 
@@ -171,8 +171,8 @@ def test_function_that_the_gpu_cannot_run_stays_and_is_not_tried_again(device, m
 
     tried = []
 
-    def refuse(fn, source, wanted, *_):
-        tried.append(wanted.target)
+    def refuse(job):
+        tried.append(job.wanted.target)
         raise UnsupportedError("no such thing on a GPU", appyc.errors.GENERATED)
 
     monkeypatch.setattr(versions, "_gpu_version", refuse)
