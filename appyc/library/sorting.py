@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from appyc.library.searching import precedes
-
 
 def sort_vector(a, n):
     """Sorts the first n elements of a vector in place, with the gaps ..., 40, 13, 4, 1."""
@@ -19,10 +17,9 @@ def sort_vector(a, n):
             moved = a[i]
             j = i
             while j >= step:
-                before = a[j - step]
-                if not precedes(moved, before):
+                if not (a[j - step] > moved or (np.isnan(a[j - step]) and not np.isnan(moved))):
                     break
-                a[j] = before
+                a[j] = a[j - step]
                 j -= step
             a[j] = moved
         step //= 3
