@@ -69,6 +69,7 @@ from appyc.errors import Loc
 from appyc.ir.nodes import Alloc, Expr, For, Function, Stmt, Symbol
 from appyc.ir.visit import map_blocks, walk
 from appyc.passes.loop_ops.fuse import fuse, why_not_fuse
+from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import FusionGroup, PassContext
 
@@ -283,10 +284,14 @@ class _Fusion:
             return reason
         loop = fuse(first, second)
         loop = replace(loop, body=self.block(loop.body))
-        if not is_producer and _perfect_depth(loop) < max(_perfect_depth(first), _perfect_depth(second)):
+        if not is_producer and len(perfect_nest(loop)) < max(
+            len(perfect_nest(first)), len(perfect_nest(second))
+        ):
             return "the loops inside them do not go together"
         for part, own in ((one, first), (two, second)):
-            matrix = matrix_of_all_iterations(part) if _perfect_depth(own) > _perfect_depth(loop) else None
+            matrix = (
+                matrix_of_all_iterations(part) if len(perfect_nest(own)) > len(perfect_nest(loop)) else None
+            )
             if matrix is not None:
                 return f"each iteration would access all of '{matrix.name}', which tiles share"
         before, behind = around
@@ -299,11 +304,3 @@ def _as_updates(stmt: Stmt, ctx: PassContext) -> tuple[Stmt, ...]:
 
 
 _Joined = tuple[list[Stmt], For, list[Stmt]]
-
-
-def _perfect_depth(loop: For) -> int:
-    """How many loops are nested with nothing between them."""
-    depth = 1
-    while len(loop.body) == 1 and isinstance(inner := loop.body[0], For):
-        loop, depth = inner, depth + 1
-    return depth

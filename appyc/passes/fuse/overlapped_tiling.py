@@ -36,9 +36,7 @@ from functools import partial, reduce
 from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.algebra.amounts import NONE, total
 from appyc.analysis.cost.costs import operations_of, traffic_of
-from appyc.analysis.dependences.free_loops import is_free
 from appyc.analysis.dependences.fusion_legality import EqualExtents, alone, jumps
-from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.block_chains import (
     Fresh,
     Member,
@@ -75,8 +73,8 @@ from appyc.ir.nodes import (
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, rewrite_all, walk
-from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.checks.lengths import tested
+from appyc.passes.fuse.shifted_fusion import may_be_cut
 from appyc.passes.loop_ops.cut import cut
 from appyc.passes.loop_ops.strip_mine import Strips
 from appyc.passes.node_builders import binary, combine, fresh_variables, integer, shifted, zero
@@ -164,7 +162,9 @@ class _OverlappedTiling:
                 out = [part for s in [*out, *stmts] for part in _made(s, chain.fresh.temporary, cleared)]
                 at += chain.end
                 continue
-            inner = not isinstance(stmt, For) or (len(loops_of(stmt.body)) > 1 and not self._is_free(stmt))
+            inner = not isinstance(stmt, For) or (
+                len(loops_of(stmt.body)) > 1 and not may_be_cut(stmt, self.ctx)
+            )
             out.append(map_blocks(stmt, self.block) if inner else stmt)
             at += 1
         return tuple(out)
@@ -209,7 +209,7 @@ class _OverlappedTiling:
         (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
         assert isinstance(combining, For)
         found = member(_storing(combining))
-        return found if found is not None and self._is_free(combining) else None
+        return found if found is not None and may_be_cut(combining, self.ctx) else None
 
     def _goes_on(self, members: Sequence[Member], behind: Sequence[Stmt], one: Member) -> bool:
         mine = self.texts.of(one.loop).touched
@@ -236,15 +236,6 @@ class _OverlappedTiling:
         if len(members) < 2 or (len(members) == 2 and not temporary):
             return None  # `shifted_fusion` sees to two loops without computing anything twice
         return chain if chain.gain() > 0 else None
-
-    def _is_free(self, loop: For) -> bool:
-        (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
-        assert isinstance(combining, For)
-        if not is_free(combining, self.ctx.trials):
-            return False
-        return not self.ctx.options.exact or not rounds_differently(
-            Legality.of(alone(combining), self.ctx.trials).judge(combining)
-        )
 
     # ------------------------------------------------------------ their blocks
 
@@ -290,7 +281,7 @@ class _OverlappedTiling:
                 self.ctx.contracted[array] = block
             body += self._parts(one, chain, (first, last), homes)
         loop = strips.loop(body)
-        if not self._is_free(loop):
+        if not may_be_cut(loop, self.ctx):
             for array in homes:
                 del self.ctx.contracted[array]
             return None

@@ -36,27 +36,18 @@ from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.accesses.syntactic_effects import Texts, Touched
 from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.cost.fusion_benefit import is_worthwhile
+from appyc.analysis.dependences.free_loops import is_free
 from appyc.analysis.dependences.fusion_legality import EqualExtents, alone, has_effects, placed
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.time_skew import time_axes
 from appyc.ir.affine import distance
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Expr,
-    For,
-    Function,
-    Load,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    While,
-)
+from appyc.ir.nodes import Alloc, Expr, For, Function, Load, Stmt, Store, Symbol, Update, While
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_blocks, rename, scalars_read, scalars_written, walk
 from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.loop_ops.cut import cut
+from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.loop_ops.strip_mine import Strips
 from appyc.passes.node_builders import fresh_variables, larger, shifted, smaller
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
@@ -92,7 +83,9 @@ class _ShiftedFusion:
             match stmt:
                 case For() if stmt.var in self.tiled:
                     out.append(stmt)
-                case For() if sum(isinstance(s, For) for s in stmt.body) > 1 and not self._is_free(stmt):
+                case For() if sum(isinstance(s, For) for s in stmt.body) > 1 and not may_be_cut(
+                    stmt, self.ctx
+                ):
                     out.append(map_blocks(stmt, self.block))
                 case For():
                     self._append(out, stmt)
@@ -115,7 +108,7 @@ class _ShiftedFusion:
             out.append(second)
             return
         loops = self._in_blocks(first, second, reach)
-        if not self._is_free(loops[0]):
+        if not may_be_cut(loops[0], self.ctx):
             out.append(second)
             return
         before, behind = places
@@ -127,19 +120,15 @@ class _ShiftedFusion:
             + (f"; of each, {peeled} at its ends wait for its neighbours" if peeled else ""),
         )
 
-    def _is_free(self, loop: For) -> bool:
-        (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
-        assert isinstance(combining, For)
-        verdict = Legality.of(alone(combining), self.ctx.trials).judge(combining)
-        return verdict.may_run_in_any_order and not (self.ctx.options.exact and rounds_differently(verdict))
-
     def _may_be_cut(self, first: For, second: For, reach: tuple[int, int]) -> bool:
         if reach[1] - reach[0] > MOST_PEELED * _rows(first):
             return False
         if _share_scalars(first, second) or not _pays(first, second):
             return False
         bounds = Touched.by((second.lo, second.hi))
-        return Touched.by(first.body).is_free_of(bounds) and self._is_free(first) and self._is_free(second)
+        return Touched.by(first.body).is_free_of(bounds) and all(
+            may_be_cut(loop, self.ctx) for loop in (first, second)
+        )
 
     def _in_blocks(self, first: For, second: For, reach: tuple[int, int]) -> list[For]:
         """The loop over blocks, and the loop over the iterations that are peeled from them."""
@@ -165,11 +154,19 @@ class _ShiftedFusion:
         return Strips(low, high, _rows(first), self.names.fresh("block", DType.INT64), second.loc)
 
 
+def may_be_cut(loop: For, ctx: PassContext) -> bool:
+    """Whether the iterations of a loop may run in any order, its reductions included."""
+    (combining,) = recognise_reductions(alone(loop), PassContext(ctx.options)).body
+    assert isinstance(combining, For)
+    if not is_free(combining, ctx.trials):
+        return False
+    return not ctx.options.exact or not rounds_differently(
+        Legality.of(alone(combining), ctx.trials).judge(combining)
+    )
+
+
 def _rows(loop: For) -> int:
-    depth = 1
-    while len(loop.body) == 1 and isinstance(inner := loop.body[0], For):
-        loop, depth = inner, depth + 1
-    return ROWS[min(depth, max(ROWS))]
+    return ROWS[min(len(perfect_nest(loop)), max(ROWS))]
 
 
 def _share_scalars(first: For, second: For) -> bool:

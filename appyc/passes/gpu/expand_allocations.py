@@ -30,7 +30,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import loops_of, rewrite_all, scalars_written, symbols_of, walk
-from appyc.passes.node_builders import integer, is_simple, trip_count, zero
+from appyc.passes.node_builders import integer, is_simple, scaled, trip_count, zero
 from appyc.passes.pass_context import PassContext
 
 IndexMap: TypeAlias = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
@@ -126,9 +126,9 @@ class _Expander:
         part = self.names.fresh("part", DType.INT64)
         offset = Binary("*", Var(part, loc=loc), most, loc=loc)
         inner: list[Stmt] = []
-        lo = self._named("first", _plus(start, _times(offset, loop.step)), inner)
+        lo = self._named("first", _plus(start, scaled(offset, loop.step)), inner)
         left = Binary("min", Binary("-", count, offset, loc=loc), most, loc=loc)
-        hi = _plus(lo, _times(left, loop.step))
+        hi = _plus(lo, scaled(left, loop.step))
         held = self._named("held", Binary("min", count, most, loc=loc), before)
         axes[loop.var] = _Axis(loop, held, lo)
         for alloc, path in found:
@@ -255,7 +255,3 @@ def _at_least_one(value: Expr) -> Expr:
 
 def _plus(lhs: Expr, rhs: Expr) -> Expr:
     return rhs if lhs == integer(0, lhs.loc) else Binary("+", lhs, rhs, loc=rhs.loc)
-
-
-def _times(value: Expr, factor: int) -> Expr:
-    return value if factor == 1 else Binary("*", value, integer(factor, value.loc), loc=value.loc)

@@ -32,23 +32,12 @@ from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import is_whole
 from appyc.ir.affine import linear_form
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Expr,
-    Extent,
-    For,
-    Function,
-    Load,
-    LoopMode,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, LoopMode, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
 from appyc.passes.loop_ops.coalesce import coalesce
+from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.pass_context import PassContext
 
 
@@ -71,7 +60,7 @@ def coalesce_loops(fn: Function, ctx: PassContext) -> Function:
     for loop in loops_of(fn):  # outer ones first
         if loop.var in inside:
             continue
-        nest = _nest(loop)
+        nest = perfect_nest(loop)
         inside |= {inner.var for inner in nest}
         for run in (nest[start:] for start in range(len(nest) - 1)):
             if not _may_coalesce(run, ctx) or (arrays := _adjacent(run, equal, made)) is None:
@@ -93,14 +82,6 @@ def coalesce_loops(fn: Function, ctx: PassContext) -> Function:
         return fn
     schedule = fn.schedule.updated(decided, gone)
     return replace(map_loops(fn, lambda loop: coalesced.get(loop.var, loop)), schedule=schedule)
-
-
-def _nest(loop: For) -> list[For]:
-    """The loop and the loops perfectly nested in it, down to one whose body has no loop and no allocation."""
-    nest = [loop]
-    while len(nest[-1].body) == 1 and isinstance(nest[-1].body[0], For):
-        nest.append(nest[-1].body[0])
-    return nest
 
 
 def _may_coalesce(run: Sequence[For], ctx: PassContext) -> bool:

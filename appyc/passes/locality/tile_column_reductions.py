@@ -41,13 +41,12 @@ from typing import TypeGuard
 from appyc.analysis.accesses.syntactic_effects import Touched
 from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.cost.fusion_benefit import is_worthwhile
+from appyc.analysis.dependences.free_loops import is_free
 from appyc.analysis.dependences.fusion_legality import (
     EqualExtents,
-    alone,
     asks_for_no_more_than_threads,
     has_effects,
 )
-from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.column_sums import column_sums
 from appyc.analysis.patterns.fill_pattern import touches
 from appyc.ir.names import NameSupply
@@ -113,7 +112,7 @@ class _ColumnTiling:
             match stmt:
                 case For() if not self._in_blocks(out, stmt, left):
                     inner = any(isinstance(n, For) for s in stmt.body for n in walk(s))
-                    if inner and stmt.clauses is None and not self._is_free(stmt):
+                    if inner and stmt.clauses is None and not is_free(stmt, self.ctx.trials):
                         stmt = map_blocks(stmt, self.block)
                     out.append(stmt)
                 case For():
@@ -122,16 +121,13 @@ class _ColumnTiling:
                     out.append(map_blocks(stmt, self.block))
         return tuple(out)
 
-    def _is_free(self, loop: For) -> bool:
-        return Legality.of(alone(loop), self.ctx.trials).judge(loop).may_run_in_any_order
-
     def _in_blocks(self, out: list[Stmt], columns: For, left: list[Stmt]) -> bool:
         """Whether the loop was replaced, together with loops before and behind it; the replacement is in `out`.
 
         left: the statements that follow.
         """
         sums = column_sums(columns)
-        if sums is None or not self._is_free(columns):
+        if sums is None or not is_free(columns, self.ctx.trials):
             return False
         before = self._before(out, columns, sums[0].loop)
         behind, made = self._behind(left, columns, sums[0].loop)
@@ -184,7 +180,12 @@ class _ColumnTiling:
         ends = self.equal.same(loop.lo, rows.lo) and self.equal.same(loop.hi, rows.hi)
         asks = asks_for_no_more_than_threads(loop.clauses)
         is_plain = loop.step == 1 and asks and not has_effects(loop.body)
-        return ends and is_plain and not any(isinstance(n, Alloc) for n in walk(loop)) and self._is_free(loop)
+        return (
+            ends
+            and is_plain
+            and not any(isinstance(n, Alloc) for n in walk(loop))
+            and is_free(loop, self.ctx.trials)
+        )
 
     def _pays(self, loop: For, others: Sequence[For]) -> bool:
         if arrays_written(loop.body) & {a for other in others for a in arrays_read(other.body)}:
@@ -215,7 +216,7 @@ class _ColumnTiling:
         for alloc in apart:
             body = self._shortened(body, alloc, first)
         whole = For(block, integer(0, loc), parts.blocks, 1, tuple(body), loc=loc)
-        if not self._is_free(whole):
+        if not is_free(whole, self.ctx.trials):
             return None
         rows = trip_count(parts.rows.lo, parts.rows.hi, 1)
         many = Compare(">=", rows, integer(LEAST_ROWS, loc), loc=loc)

@@ -9,23 +9,10 @@ from typing import TypeAlias
 from appyc.analysis.accesses.accesses import own_statements
 from appyc.errors import Loc
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Break,
-    Const,
-    Continue,
-    Expr,
-    For,
-    Function,
-    If,
-    Stmt,
-    Symbol,
-    Var,
-)
+from appyc.ir.nodes import Assign, Binary, Break, Const, Continue, Expr, For, Function, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_written, substitute, walk
-from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.node_builders import integer, scaled, trip_count
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.pass_context import PassContext
 
@@ -80,12 +67,12 @@ def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | t
         def closed(
             part: int, start: Symbol = start, counter: _Counter = counter, number: Expr = number
         ) -> Expr:
-            moved = _times(number, counter.step)
+            moved = scaled(number, counter.step)
             return _plus(Binary("+", Var(start, loc=counter.loc), moved, loc=counter.loc), part)
 
         body, _ = _replaced(loop.body, counter.symbol, closed, 0)
         trips = Binary("max", trip_count(loop.lo, loop.hi, loop.step), integer(0, loc), loc=loc)
-        end = Binary("+", Var(start, loc=loc), _times(trips, counter.step), loc=loc)
+        end = Binary("+", Var(start, loc=loc), scaled(trips, counter.step), loc=loc)
         before.append(Assign(start, Var(counter.symbol, loc=loc), loc=loc))
         after.append(Assign(counter.symbol, end, loc=loc))
         loop = replace(loop, body=body)
@@ -183,10 +170,6 @@ def _number_of_iteration(loop: For) -> Expr:
     done: Expr = Binary("-", var, loop.lo, loc=loc) if loop.step > 0 else Binary("-", loop.lo, var, loc=loc)
     size = abs(loop.step)
     return done if size == 1 else Binary("//", done, integer(size, loc), loc=loc)
-
-
-def _times(number: Expr, factor: int) -> Expr:
-    return number if factor == 1 else Binary("*", number, integer(factor, number.loc), loc=number.loc)
 
 
 def _plus(value: Expr, part: int) -> Expr:
