@@ -1,4 +1,4 @@
-"""Work that the targets of one program share: lowering, the passes with one result on all of them, and gcc's output.
+"""Work that the targets of one program share: lowering, passes that do not depend on the target, and gcc's output.
 
 Only `parallel_scan` and the passes after it depend on the constants that `tests.e2e.harness.settings` replaces.
 Compiled code is found by its text and the compiler's flags, also by other processes and later runs.
@@ -33,13 +33,13 @@ BUILT = Path(__file__).parents[2] / "build" / "tests"
 """Where compiled code is kept between runs."""
 
 COMMON = pipeline.ANALYSE[: pipeline.ANALYSE.index(parallel_scan)]
-"""The passes with one result on all targets."""
+"""The passes with one result on all processors, and one on all GPUs."""
 
 _KEPT = 4
 
 
 class SharedAnalyses:
-    """Analysed functions of the last calls, by function, argument types and options but for the target."""
+    """Analysed functions of the last calls, by function, argument types and options: one for processors, one for GPUs."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, Analysed] = OrderedDict()
@@ -89,7 +89,7 @@ class SharedAnalyses:
     ) -> Analysed:
         if objects:
             return make()
-        key = (what, fn, tuple(arguments.items()), options.where("cpu"))
+        key = (what, fn, tuple(arguments.items()), options.where("gpu" if options.on_gpu else "cpu"))
         if key not in self._kept:
             self._kept[key] = make()
             if len(self._kept) > _KEPT:

@@ -9,6 +9,7 @@ import appyc
 from appyc.errors import LeftToPython
 from appyc.ir.nodes import Fail, While
 from appyc.ir.raising import traps_overflow
+from appyc.ir.verify import check
 from appyc.ir.visit import walk
 from appyc.passes.checks.check_integer_overflow import check_integer_overflow
 from appyc.pipeline import SIMPLIFY
@@ -126,6 +127,21 @@ def test_after_stores_a_loop_goes_on_in_a_copy_that_traps():
     found = checked(collatz_of_each, np.zeros(9))
     assert sum(isinstance(n, While) for n in walk(found)) == 2
     assert sorted(traps(found)) == ["*", "+"]
+
+
+def collatz_with_digits(a):
+    for i in range(1, a.shape[0]):
+        n = i
+        while n != 1:
+            for k in range(3):
+                a[k] += n % 10
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+
+
+def test_the_copy_has_loop_variables_of_its_own():
+    found = checked(collatz_with_digits, np.zeros(9))
+    assert sum(isinstance(n, While) for n in walk(found)) == 2
+    check(found, "check_integer_overflow")
 
 
 def factorial(n):

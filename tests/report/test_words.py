@@ -84,10 +84,10 @@ def overwritten(a, n):
 def scratch(a, t, n):
     # pragma parallel for
     for i in range(n):
-        for j in range(3):
+        for j in range(a.shape[1]):
             t[j] = a[i, j] * 2.0
-        for j in range(3):
-            a[i, j] = t[2 - j]
+        for j in range(a.shape[1]):
+            a[i, j] = t[a.shape[1] - 1 - j]
 
 
 @appyc.jit

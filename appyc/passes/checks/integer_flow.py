@@ -20,6 +20,7 @@ from appyc.analysis.algebra.integer_bounds import (
     widened,
 )
 from appyc.ir.integers import Range, is_within, limits, range_of_binary
+from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -41,9 +42,9 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import map_children, scalars_read, scalars_written, walk
+from appyc.ir.visit import map_children, rename, scalars_read, scalars_written, walk
 from appyc.passes.checks.integer_operations import MOST_RUNS, IntegerOperations
-from appyc.passes.node_builders import both, integer, negated
+from appyc.passes.node_builders import both, fresh_variables, integer, negated
 
 TESTED = tuple((low, (1 << bits) - 1) for low in (INT64[0], 1 - (1 << 61)) for bits in (62, 61))
 """Bounds that a loop may test of a scalar that it carries, the cheapest and loosest first. Beyond them Python runs the
@@ -88,6 +89,7 @@ class IntegerFlow(IntegerOperations):
         nodes = list(walk(fn.body))
         self.most_work = WORK * len(nodes) + ALWAYS
         self.work = self.most_work
+        self.names = NameSupply.after(fn)
         self.heads: dict[int, Env] = {}
         self.bounded: dict[int, Env] = {}
         self.jumps = _Jumps()
@@ -255,6 +257,7 @@ class IntegerFlow(IntegerOperations):
             careful = self._fixed(loop, dict(env), {})
             self.assumes = True
             again = replace(loop, cond=careful.cond or loop.cond, body=careful.body)
+            again = rename(again, fresh_variables(again, self.names))
             out.append(If(negated(fits), (again,), loc=loc))
             return join(found.after, careful.after)
         assert self.leave is not None
