@@ -39,7 +39,7 @@ _KEPT = 4
 
 
 class SharedAnalyses:
-    """Analysed functions of the last calls, by function, argument types and options: one for processors, one for GPUs."""
+    """Analysed functions of the last calls, by function, argument types and options, for processors and for GPUs."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, Analysed] = OrderedDict()
