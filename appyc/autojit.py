@@ -158,7 +158,7 @@ class AutoFunction(JitFunction):
 
     def _named(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object] | None:
         try:
-            return self._bind(args, keywords)
+            return self._parameters.bind(args, keywords)
         except TypeError:
             return None
 

@@ -56,7 +56,7 @@ def many(n):
 def device(monkeypatch):
     """A machine as HERE with a GPU as FAST, which the choice sees."""
     monkeypatch.setattr(choose_device, "cupy_with_device", SimpleNamespace)
-    monkeypatch.setattr("appyc.api.cupy_with_device", SimpleNamespace)
+    monkeypatch.setattr("appyc.compiler.compiled_function.cupy_with_device", SimpleNamespace)
     monkeypatch.setattr(choose_device, "gpu_numbers", lambda: FAST)
     with using(HERE):
         yield
@@ -64,7 +64,7 @@ def device(monkeypatch):
 
 def choice(fn, *args):
     jitted = appyc.jit(cache=False)(fn)
-    named = jitted._bind(args, {})
+    named = jitted._parameters.bind(args, {})
     wanted = jitted._request(named, "cpu")
     decider = DeviceChoice(fn, Options())
     return decider.of(wanted, jitted._text(), named).target, decider.forecast(wanted, jitted._text(), named)
@@ -115,7 +115,7 @@ def test_without_a_device_nothing_is_looked_into(monkeypatch):
     monkeypatch.setattr(choose_device, "cupy_with_device", lambda: None)
     decider = DeviceChoice(product, Options())
     jitted = appyc.jit(cache=False)(product)
-    wanted = jitted._request(jitted._bind(many(400), {}), "cpu")
+    wanted = jitted._request(jitted._parameters.bind(many(400), {}), "cpu")
     assert decider.of(wanted, jitted._text(), {}) is wanted
     assert decider._known == {}
 

@@ -72,7 +72,7 @@ def test_a_wrapper_of_any_arguments():
         assert jitted(np.ones(3)) == 3.0
         assert jitted(np.ones(3), 4) == 5.0
         assert jitted(a=np.ones(3), k=1) == 2.0
-    assert list(jitted._signature.parameters) == ["args", "keywords"]
+    assert list(jitted._parameters.signature.parameters) == ["args", "keywords"]
 
 
 def test_a_wrapper_of_which_a_part_runs_in_python_keeps_its_defaults():

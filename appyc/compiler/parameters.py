@@ -1,0 +1,89 @@
+"""Binding of a call's arguments to the parameters of a function, a tenth of the cost of `inspect.Signature.bind`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import cast
+
+from appyc.errors import UnsupportedError
+from appyc.frontend.source import Source
+from appyc.runtime.dispatch import LONGEST_LIST
+
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+class Parameters:
+    """The parameters of a function. text: reads its source; raises UnsupportedError where there is none."""
+
+    def __init__(self, fn: FunctionType, text: Callable[[], Source]) -> None:
+        self.signature = inspect.signature(fn, follow_wrapped=False)
+        self._fn = fn
+        self._text = text
+        found = self.signature.parameters
+        self.are_positional = {p.kind for p in found.values()} <= {
+            inspect.Parameter.POSITIONAL_ONLY,
+            _POSITIONAL,
+        }
+        """All of them can be given by position, as the dispatcher takes them."""
+        self._keywords = {name for name, p in found.items() if p.kind is _POSITIONAL}
+        self._defaults = {name: p.default for name, p in found.items() if p.default is not p.empty}
+
+    def bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
+        """The arguments by parameter name, defaults included. Raises TypeError as a call of the function does."""
+        parameters = self.signature.parameters
+        if self.are_positional and len(args) <= len(parameters):
+            given = dict(zip(parameters, args, strict=False))
+            if not keywords and len(given) == len(parameters):
+                return given
+            found = {**self._defaults, **keywords, **given}
+            if len(found) == len(parameters) and keywords.keys() <= self._keywords - given.keys():
+                return {name: found[name] for name in parameters}
+        try:
+            bound = self.signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise TypeError(f"{self._fn.__qualname__}{self.signature}: {error}") from None
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def with_tuples(self, named: dict[str, object]) -> dict[str, object]:
+        """The arguments as compiled code takes them: short lists of read-only parameters become tuples."""
+        lists = [n for n, v in named.items() if type(v) is list and len(v) <= LONGEST_LIST]
+        if not lists:
+            return named
+        read = self._read_only
+        return {
+            n: _as_tuple(cast("list[object]", v), deep=read[n]) if n in lists and n in read else v
+            for n, v in named.items()
+        }
+
+    @functools.cached_property
+    def _read_only(self) -> dict[str, bool]:
+        """Parameters whose lists are only read; True where nested lists are, too."""
+        from appyc.frontend.resolve import is_of_library  # noqa: PLC0415
+        from appyc.frontend.syntax.containers import read_parameters  # noqa: PLC0415  (few calls have lists)
+
+        try:
+            function = self._text().ast
+        except UnsupportedError:
+            return {}  # it runs in Python
+        return read_parameters(function, functools.partial(is_of_library, self._fn))
+
+
+def _as_tuple(items: Sequence[object], *, deep: bool) -> tuple[object, ...]:
+    """The items of a list as a tuple. deep: nested lists become tuples too."""
+    return tuple(_as_tuple(item, deep=True) if deep and type(item) is list else item for item in items)
+
+
+def call_by_name(fn: FunctionType, named: Mapping[str, object]) -> object:
+    """Calls a function with arguments by parameter name, whatever the kinds of its parameters."""
+    code, rest = fn.__code__, dict(named)
+    positional = [rest.pop(name) for name in code.co_varnames[: code.co_argcount]]
+    behind = iter(code.co_varnames[code.co_argcount + code.co_kwonlyargcount :])
+    if code.co_flags & inspect.CO_VARARGS:
+        positional += cast("tuple[object, ...]", rest.pop(next(behind)))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        rest |= cast("dict[str, object]", rest.pop(next(behind)))
+    return fn(*positional, **rest)

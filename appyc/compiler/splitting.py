@@ -1,0 +1,60 @@
+"""A function of which a part cannot be compiled: that part stays in Python and calls the rest as compiled regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from types import FunctionType
+
+from appyc.compiler.fallback import Hosted, R, warn_of_pragma
+from appyc.errors import CompileError, LibraryCallError, UnsupportedError
+from appyc.frontend.fault_paths import annotation_around, slices_pragma_of
+from appyc.frontend.outline import PythonPart, Region, split
+from appyc.frontend.pragmas.pragmas import read_pragmas
+from appyc.frontend.source import Source
+
+
+def split_off(
+    error: CompileError,
+    fn: FunctionType,
+    text: Callable[[], Source],
+    arrays: Set[str],
+    region: Callable[[Region], R],
+    callee: Callable[[FunctionType], R],
+    *,
+    strict: bool,
+) -> Hosted[R]:
+    """The function as a host of its regions, the part that `error` names left to Python.
+
+    arrays: parameters whose array statements are compiled too. region, callee: make what the host calls. Raises the
+    error where compiled code is asked for: in strict functions, and in loops with a pragma.
+    """
+    part = PythonPart(error.loc.line, error.summary)
+    is_library = isinstance(error, LibraryCallError)
+    refused = strict and not is_library
+    try:
+        source = text()
+    except UnsupportedError:  # there is no text to split
+        if refused:
+            raise
+        return Hosted(None, error, part)
+    pragmas = read_pragmas(source)
+    if refused or annotation_around(source, pragmas, error) is not None:
+        raise error
+    unheard = slices_pragma_of(source, pragmas, error)
+    if unheard is not None and not is_library:  # beside a call, the rest heeds it
+        warn_of_pragma(unheard, error)
+    regions: list[R] = []
+
+    def compiled(found: Region) -> R:
+        regions.append(region(found))
+        return regions[-1]
+
+    def called(function: FunctionType) -> R:
+        regions.append(callee(function))
+        return regions[-1]
+
+    left: list[PythonPart] = []
+    host = split(
+        fn, source, pragmas, error, compiled, left, frozenset(arrays), everything=strict, called=called
+    )
+    return Hosted(host, error, part, tuple(regions), tuple(left))
