@@ -119,7 +119,8 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def there(value: Any, known: dict[int, Any]) -> Any:
         if isinstance(value, tuple):
-            return tuple(there(v, known) for v in value)
+            items = [there(v, known) for v in value]
+            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
         if not isinstance(value, np.ndarray):
             return value
         base = _owner(value)
