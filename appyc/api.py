@@ -171,7 +171,7 @@ def jit(fn: F, /) -> F: ...
 @overload
 def jit(*, target: str = ..., auto: bool = ..., strict: bool = ..., fastmath: bool = ...,
         cache: bool = ..., boundscheck: bool = ..., exact: bool = ..., defer: bool = ...,
-        blas: bool = ..., donate: str | Sequence[str] = ...) -> Callable[[F], F]: ...  # fmt: skip
+        blas: bool = ..., donate: str | Sequence[str] = ..., schedule: str = ...) -> Callable[[F], F]: ...  # fmt: skip
 def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     """Compiles a function: `@appyc.jit`, `@appyc.jit(target="cpu")` or `appyc.jit(fn, ...)`.
 
@@ -184,7 +184,7 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     their order where no pragma asks, and integers that may outgrow 64 bits run in Python. defer: calls with
     arrays of `appyc.numpy` are recorded, and run, fused with what was recorded around them, when a result is asked for.
     donate: parameters, by name, whose memory results may take, as with `donate_argnames` of `jax.jit`; who calls must
-    not look at these arrays again.
+    not look at these arrays again. schedule: how the loops run, as the text that `source("schedule")` gives, edited.
 
     What is not given comes from the environment (APPYC_TARGET, APPYC_STRICT, ...), then from
     the defaults. Raises TypeError and ValueError for options that do not exist or fit; the

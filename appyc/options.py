@@ -15,6 +15,9 @@ MAX_THREADS = 1 << 16
 
 TARGETS = ("auto", "cpu", "gpu", "interpret", "python")
 
+_OF_ONE_FUNCTION = ("donate", "schedule")
+"""Options that no environment variable sets."""
+
 _FALSE = ("0", "false", "no", "off")
 _TRUE = ("1", "true", "yes", "on")
 
@@ -33,7 +36,8 @@ class Options:
     keeps its order unless a pragma asks, and integers that may outgrow 64 bits are not compiled.
     defer: calls with arrays of `appyc.numpy` are recorded, and run when a result is asked for.
     blas: products of large matrices are left to the library that NumPy uses; never under `exact`. donate: parameters
-    whose memory results may take; who calls must not look at these arrays again.
+    whose memory results may take; who calls must not look at these arrays again. schedule: how loops run, as the text
+    that `source("schedule")` gives, edited; implies strict.
     """
 
     target: str = "auto"
@@ -46,6 +50,7 @@ class Options:
     defer: bool = False
     blas: bool = True
     donate: tuple[str, ...] = ()
+    schedule: str = ""
 
     def __post_init__(self) -> None:
         if self.target not in TARGETS:
@@ -74,12 +79,14 @@ def from_environment(given: Mapping[str, object], environ: Mapping[str, str] | N
             raise TypeError(f"appyc.jit has no option {name!r}; it has {', '.join(known)}")
     values: dict[str, object] = {}
     for name, default in ((n, f.default) for n, f in known.items()):
-        text = env.get(f"APPYC_{name.upper()}") if name != "donate" else None  # names of one function
+        text = env.get(f"APPYC_{name.upper()}") if name not in _OF_ONE_FUNCTION else None
         if name in given:
             values[name] = _checked(name, given[name], default)
         elif text is not None:
             variable = f"APPYC_{name.upper()}"
             values[name] = _flag(variable, text) if isinstance(default, bool) else _target(variable, text)
+    if values.get("schedule"):
+        values["strict"] = True  # what runs in Python has no schedule
     return Options(**values)  # type: ignore[arg-type]
 
 
@@ -91,6 +98,8 @@ def _checked(name: str, value: object, default: object) -> object:
         return tuple(names)
     if isinstance(default, bool) and not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, not {value!r}")
+    if name == "schedule" and not isinstance(value, str):
+        raise TypeError(f'schedule must be text, as source("schedule") gives it, not {value!r}')
     return value
 
 

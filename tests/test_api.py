@@ -130,10 +130,16 @@ def test_donate_takes_names():
     assert appyc.jit(scale, donate=["a"]).options == Options(donate=("a",))
 
 
+def test_schedule_takes_text():
+    assert appyc.jit(scale, schedule="scale(a)").options == Options(schedule="scale(a)", strict=True)
+    with pytest.raises(TypeError, match="schedule must be text"):
+        appyc.jit(schedule=1)
+
+
 def test_every_option_is_tested_above():
     assert set(Options.__dataclass_fields__) == {
         "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact", "defer", "blas",
-        "donate"
+        "donate", "schedule",
     }  # fmt: skip
 
 

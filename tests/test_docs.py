@@ -43,7 +43,7 @@ def test_every_dtype_option_directive_and_operator_is_documented():
     language, pragmas = ((DOCS / f"{name}.md").read_text() for name in ("language", "pragmas"))
     assert all(f"`{d}`" in language for d in DType)
     assert all(
-        f"`{name}`" in language and (f"`APPYC_{name.upper()}`" in language or name == "donate")
+        f"`{name}`" in language and (f"`APPYC_{name.upper()}`" in language or name in ("donate", "schedule"))
         for name in Options.__dataclass_fields__
     )
     assert all(f"`{d}`" in pragmas or f"`#pragma {d}`" in pragmas for d in DIRECTIVES if d != "once")
@@ -77,6 +77,18 @@ def test_example_of_the_readme_runs(tmp_path):
     softmax = space["softmax"]
     assert isinstance(softmax, appyc.JitFunction)
     np.testing.assert_allclose(softmax(np.eye(3)).sum(axis=1), 1.0)
+
+
+def test_example_of_a_schedule_runs(tmp_path):
+    (program,) = (b for b in blocks((DOCS / "pragmas.md").read_text(), "python") if "schedule=" in b)
+    file = tmp_path / "example.py"
+    file.write_text(program)
+    space = {"appyc": appyc, "__name__": "example"}
+    exec(compile(program, str(file), "exec"), space)
+    a, b = np.arange(70.0 * 99).reshape(70, 99), np.zeros((99, 70))
+    space["transposed"](a, b)
+    np.testing.assert_array_equal(b, a.T)
+    assert "i  serial  tile(32, 64)" in space["transposed"].source("schedule")
 
 
 STAGES = {

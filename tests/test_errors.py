@@ -475,6 +475,58 @@ def shear(a):
 
 shear(np.ones((4, 4)))
 """,
+    "schedule_that_reverses": """
+@appyc.jit(schedule='''
+    shear(a)
+      i  serial  interchange(j, i)
+''')
+def shear(a):
+    for i in range(1, a.shape[0]):
+        for j in range(a.shape[1] - 1):
+            a[i, j] = a[i - 1, j + 1] + 1.0
+
+shear(np.ones((4, 4)))
+""",
+    "schedule_of_a_carried_loop": """
+@appyc.jit(schedule="powers(a)\\n  i  threads")
+def powers(a):
+    for i in range(2, a.shape[0]):
+        a[i] = a[i - 1] * a[i - 2]
+
+powers(np.ones(4))
+""",
+    "schedule_of_unknown_loop": """
+@appyc.jit(schedule="scaled(a)\\n  k  serial")
+def scaled(a):
+    for i in range(a.shape[0]):
+        a[i] = a[i] * 2.0
+
+scaled(np.ones(4))
+""",
+    "schedule_with_unknown_word": """
+@appyc.jit(schedule="scaled(a)\\n  i  thread  tile(4)")
+def scaled(a):
+    for i in range(a.shape[0]):
+        a[i] = a[i] * 2.0
+
+scaled(np.ones(4))
+""",
+    "schedule_of_another_function": """
+@appyc.jit(schedule="scale(a)\\n  i  threads")
+def scaled(a):
+    for i in range(a.shape[0]):
+        a[i] = a[i] * 2.0
+
+scaled(np.ones(4))
+""",
+    "schedule_with_a_form_that_does_not_fit": """
+@appyc.jit(schedule="scaled(a)\\n  i  threads  lanes  accumulators 8")
+def scaled(a):
+    for i in range(a.shape[0]):
+        a[i] = a[i] * 2.0
+
+scaled(np.ones(4))
+""",
     "jam_that_reverses": """
 @appyc.jit
 def shear(a):

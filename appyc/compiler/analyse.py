@@ -56,7 +56,8 @@ class Analysed:
         from appyc import pipeline  # noqa: PLC0415  (not needed on a warm start)
         from appyc.passes.pass_context import PassContext  # noqa: PLC0415  (nor is this)
 
-        context = PassContext(self.context.options, [] if remarks is None else remarks, vector_functions)
+        found = [] if remarks is None else remarks
+        context = PassContext(self.context.options, found, vector_functions, asked=self.context.asked)
         return pipeline.run(self.function, pipeline.FOR_C, context)
 
 
@@ -75,6 +76,11 @@ def analyse(
     from appyc import pipeline  # noqa: PLC0415  (isl and the passes are not needed on a warm start)
 
     simple = simplified(fn, source, arguments, objects, options)
+    if options.schedule:
+        from appyc.compiler.given_schedule import as_given  # noqa: PLC0415  (few functions have one)
+
+        function, context = as_given(simple.function, simple.context)
+        return replace(simple, function=function, context=context)
     return replace(
         simple, function=pipeline.run(simple.function, pipeline.analysis_of(simple.function), simple.context)
     )

@@ -428,8 +428,10 @@ class CompiledFunction(Entry, Generic[R]):
         raise NotImplementedError
 
     def _inner_options(self) -> Options:
-        """Options for regions and callees: without donation, since their arrays may be read again."""
-        return replace(self.options, donate=()) if self.options.donate else self.options
+        """Options for regions and callees: without donation, since their arrays may be read again, and without the
+        schedule, which is the whole function's."""
+        given = self.options.donate or self.options.schedule
+        return replace(self.options, donate=(), schedule="") if given else self.options
 
     def _arrays(self, wanted: Request) -> frozenset[str]:
         """Parameters that are arrays: array statements on them are compiled even beside a part in Python."""

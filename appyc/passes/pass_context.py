@@ -10,6 +10,7 @@ from appyc.analysis.dependences.verdicts import LoopVerdict
 from appyc.analysis.sets.allowance import Allowance
 from appyc.errors import Loc
 from appyc.ir.nodes import Expr, For, Function, LoopMode, Symbol
+from appyc.ir.transforms import Transform
 from appyc.ir.visit import map_loops
 from appyc.options import Options
 
@@ -100,7 +101,8 @@ class PassContext:
     in no memory any more, with the loop whose iterations have an element or a row of each. recomputed:
     arrays whose elements are computed at every read. parts: of loops that a pass made to run another one
     by, which reports leave out, and of that one. copies: of loops that are there a second time, for other
-    sizes, which reports leave out, too.
+    sizes, which reports leave out, too. transforms: the loop operations that were asked for and done. asked:
+    what a given schedule says of a loop's form.
     """
 
     options: Options = field(default_factory=Options)
@@ -114,6 +116,8 @@ class PassContext:
     fusions: dict[Symbol, FusionGroup] = field(default_factory=dict)
     contracted: dict[Symbol, Symbol] = field(default_factory=dict)
     recomputed: dict[Symbol, Loc] = field(default_factory=dict)
+    transforms: dict[Symbol, tuple[Transform, ...]] = field(default_factory=dict)
+    asked: dict[Symbol, frozenset[str]] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
     allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
     trials: Allowance = field(default_factory=Allowance, compare=False, repr=False)
@@ -150,5 +154,6 @@ class PassContext:
 
     def _by_symbol(self) -> tuple[dict[Symbol, Any], ...]:
         return (
-            self.verdicts, self.changes, self.parts, self.copies, self.fusions, self.contracted, self.recomputed
+            self.verdicts, self.changes, self.parts, self.copies, self.fusions, self.contracted, self.recomputed,
+            self.transforms,
         )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appyc.compiler.analyse import Analysed
 from appyc.ir.printer import print_function
-from appyc.report.schedule_tree import schedule_tree
+from appyc.ir.schedule_tree import schedule_tree
 
 
 def text_of(analysed: Analysed, kind: str) -> str:
@@ -20,7 +20,7 @@ def text_of(analysed: Analysed, kind: str) -> str:
         vector_functions = toolchain.vector_functions(analysed.function, options)
         function = analysed.for_c(vector_functions)
         if kind == "schedule":
-            return schedule_tree(function)
+            return schedule_tree(function, analysed.context.transforms)
         return generate(function, options, vector_functions=vector_functions).text
     from appyc.compiler.triton_kernels import triton_text  # noqa: PLC0415
 

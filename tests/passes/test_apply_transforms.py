@@ -48,8 +48,8 @@ def test_interchange_comes_before_tiles():
         "                b[i, j] = a[i, j]"
     )
     assert [remark.text for remark in context.remarks] == [
-        "interchange(j, i) of the loop over 'i', as the pragma asks",
-        "tile(2, 3) of the loop over 'j', as the pragma asks",
+        "interchange(j, i) of the loop over 'i', as asked",
+        "tile(2, 3) of the loop over 'j', as asked",
     ]
 
 

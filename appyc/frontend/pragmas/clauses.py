@@ -62,12 +62,12 @@ def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> 
         chunk=pragma.chunk,
         condition=condition,
         independent=pragma.independent,
-        transforms=_transforms(pragma),
+        transforms=transforms_of(pragma),
         loc=pragma.loc,
     )
 
 
-def _transforms(pragma: LoopPragma) -> tuple[Transform, ...]:
+def transforms_of(pragma: LoopPragma) -> tuple[Transform, ...]:
     """The loop operations in the order in which they are done."""
     asked = [
         Transform(t.name, t.sizes, tuple(name.text for name in t.loops), loc=pragma.clause_loc(t.name))

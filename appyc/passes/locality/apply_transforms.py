@@ -1,4 +1,4 @@
-"""Loop operations that pragmas ask for: `interchange`, `tile`, `jam`, `unroll`.
+"""Loop operations that pragmas or a given schedule ask for: `interchange`, `tile`, `jam`, `unroll`.
 
     #pragma parallel for tile(32, 64)         #pragma parallel for
     for i in range(n):                        for i_tile in range(0, n, 32):
@@ -48,7 +48,8 @@ def apply_transforms(fn: Function, ctx: PassContext) -> Function:
         new = {"interchange": request.interchanged, "tile": request.tiled,
                "jam": request.jammed, "unroll": request.unrolled}[transform.name]()  # fmt: skip
         fn = map_loops(fn, lambda n, old=loop, new=new: new if n.var == old.var else n)  # type: ignore[misc]
-        ctx.remark(transform.loc, f"{transform} of the {loop_text(loop.var, None)}, as the pragma asks")
+        ctx.transforms[loop.var] = (*ctx.transforms.get(loop.var, ()), transform)
+        ctx.remark(loop.loc, f"{transform} of the {loop_text(loop.var, None)}, as asked")
     return fn
 
 

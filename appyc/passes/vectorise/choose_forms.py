@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.nodes import CHAINS, Assign, Callee, For, Function, LoopMode, Store, Update, While
-from appyc.ir.schedule import Accumulators, Compaction, EarlyExitLanes, Form, Interleaved, Simd
+from appyc.ir.nodes import CHAINS, Assign, Callee, For, Function, LoopMode, Store, Symbol, Update, While
+from appyc.ir.schedule import Accumulators, Compaction, EarlyExitLanes, Form, Interleaved, LoopSchedule, Simd
 from appyc.ir.visit import loops_of, scalars_written, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.compaction_form import is_compaction
 from appyc.passes.vectorise.dot_plan import plan_dots
+from appyc.passes.vectorise.given_forms import given_form, without_dropped
 from appyc.passes.vectorise.guarded_loops import plan_guarded
 from appyc.passes.vectorise.lane_plan import plan_lanes
 from appyc.passes.vectorise.simd_forms import accumulates_extremes, decides_early, why_not_simd
@@ -34,8 +35,10 @@ MAX_NODES = 120
 def choose_forms(fn: Function, ctx: PassContext) -> Function:
     """The function, and those that it calls, with a form for each loop that has one."""
     callees = tuple(Callee(choose_forms(callee.function, ctx)) for callee in fn.callees)
-    forms = {loop.var: _form(loop, ctx) for loop in loops_of(fn.body)}
-    decided = {var: replace(fn.schedule[var], form=form) for var, form in forms.items() if form is not None}
+    decided: dict[Symbol, LoopSchedule] = {}
+    for loop in loops_of(fn.body):
+        found = replace(fn.schedule[loop.var], form=given_form(loop.var, _form(loop, ctx), ctx.asked))
+        decided[loop.var] = without_dropped(loop.var, found, ctx.asked)
     return replace(fn, callees=callees, schedule=fn.schedule.updated(decided))
 
 

@@ -3,11 +3,14 @@
 i  threads  jam 8 or 4  cost 1024.0 vector, 0.0 scalar, 8208.0 bytes
   j  lanes  strip of 3 vectors
     k  serial
+
+The text may be edited and given back (`@appyc.jit(schedule=...)`); see `compiler/given_schedule.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from appyc.ir.names import spellings
 from appyc.ir.nodes import Const, For, Function, If, LoopMode, Stmt, Symbol, While
@@ -23,43 +26,65 @@ from appyc.ir.schedule import (
     OuterLanes,
     Simd,
 )  # fmt: skip
+from appyc.ir.transforms import Transform
 from appyc.ir.visit import symbols_of
 
+Transforms = Mapping[Symbol, tuple[Transform, ...]]
+"""Loop operations that were asked for and done, by the variable of the loop that asked."""
 
-def schedule_tree(fn: Function) -> str:
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. loop: None of a function's first line, and of a `while`. cost: what is there to read only."""
+
+    depth: int
+    name: str
+    loop: For | None = None
+    words: tuple[str, ...] = ()
+    transforms: tuple[Transform, ...] = ()
+    cost: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        words = (*self.words, *map(str, self.transforms), *self.cost)
+        return "  " * self.depth + "  ".join([self.name, *words])
+
+
+def schedule_tree(fn: Function, transforms: Transforms) -> str:
     """The schedule of a function that is ready for C, and of those that it calls."""
+    lines = [line for each in schedule_lines(fn, transforms) for line in each]
+    return "\n".join(map(str, lines))
+
+
+def schedule_lines(fn: Function, transforms: Transforms) -> list[list[Line]]:
+    """The lines of each function."""
     names = spellings(symbols_of(fn))
-    tree = _Tree(fn, names.__getitem__)
-    lines = [
-        f"{fn.name}({', '.join(names[p] for p in fn.params)})",
-        *tree.block(fn.body, None, in_threads=False),
-    ]
-    return "\n".join([*lines, *(schedule_tree(callee.function) for callee in fn.callees)])
+    tree = _Tree(fn, names.__getitem__, transforms)
+    head = Line(0, f"{fn.name}({', '.join(names[p] for p in fn.params)})")
+    lines = [head, *tree.block(fn.body, None, in_threads=False)]
+    return [lines, *(each for callee in fn.callees for each in schedule_lines(callee.function, transforms))]
 
 
 class _Tree:
-    def __init__(self, fn: Function, name: Callable[[Symbol], str]) -> None:
-        self.schedule, self.name = fn.schedule, name
+    def __init__(self, fn: Function, name: Callable[[Symbol], str], transforms: Transforms) -> None:
+        self.schedule, self.name, self.transforms = fn.schedule, name, transforms
 
     def block(
         self, body: tuple[Stmt, ...], around: OuterLanes | Dots | None, *, in_threads: bool
-    ) -> Iterator[str]:
+    ) -> Iterator[Line]:
         """around: the form of a loop around that decides how the loops here run, too."""
         for stmt in body:
             match stmt:
                 case For():
-                    for line in self.loop(stmt, around, in_threads=in_threads):
-                        yield "  " + line
+                    yield from _inside(self.loop(stmt, around, in_threads=in_threads))
                 case While():
-                    yield "  while  serial"
-                    for line in self.block(stmt.body, around, in_threads=in_threads):
-                        yield "  " + line
+                    yield Line(1, "while", words=("serial",))
+                    yield from _inside(self.block(stmt.body, around, in_threads=in_threads))
                 case If():
                     yield from self.block((*stmt.then, *stmt.orelse), around, in_threads=in_threads)
                 case _:
                     pass
 
-    def loop(self, loop: For, around: OuterLanes | Dots | None, *, in_threads: bool) -> Iterator[str]:
+    def loop(self, loop: For, around: OuterLanes | Dots | None, *, in_threads: bool) -> Iterator[Line]:
         decided = self.schedule[loop.var]
         form: Form | None = decided.form if around is None else around
         threads = loop.mode is LoopMode.PARALLEL and not in_threads
@@ -71,11 +96,15 @@ class _Tree:
             words.append(f"nontemporal {', '.join(map(self.name, decided.nontemporal))}")
         if loop.product is not None:
             words.append("call product")
-        if decided.cost is not None:
-            words.append(_cost_words(decided.cost))
-        yield "  ".join([self.name(loop.var), *(words or ["serial"])])
+        cost = (_cost_words(decided.cost),) if decided.cost is not None else ()
+        done = self.transforms.get(loop.var, ())
+        yield Line(0, self.name(loop.var), loop, tuple(words or ["serial"]), done, cost)
         inside = form if isinstance(form, OuterLanes | Dots) else None
         yield from self.block(loop.body, inside, in_threads=in_threads or threads)
+
+
+def _inside(lines: Iterator[Line]) -> Iterator[Line]:
+    return (replace(line, depth=line.depth + 1) for line in lines)
 
 
 def _cost_words(cost: LoopCost) -> str:
@@ -111,6 +140,6 @@ def _form_words(loop: Symbol, form: Form | None) -> list[str]:
         case Dots() if loop in form.dots:
             return ["lanes"]
         case OuterLanes() | Dots() if loop == form.rows:
-            return [f"jam {form.counts[0]} or {form.counts[1]}"]
+            return ["jam " + " or ".join(map(str, dict.fromkeys(form.counts)))]
         case _:
             return []

@@ -1,0 +1,86 @@
+"""The form of a loop as a given schedule has it: other numbers of copies, or a form left out.
+
+`choose_forms` finds the form that a loop can have; the words of the loop's lines change it within that. Words that fit
+no form change nothing: `compiler/given_schedule.py` compares what results with what was asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from appyc.ir.nodes import Symbol
+from appyc.ir.schedule import (
+    Accumulators,
+    Compaction,
+    Dots,
+    EarlyExitLanes,
+    Form,
+    Guarded,
+    Interleaved,
+    LoopSchedule,
+    OuterLanes,
+    Simd,
+)
+
+MOST = 64
+"""The most copies of a body that are written side by side."""
+
+Asked = Mapping[Symbol, frozenset[str]]
+
+
+def given_form(loop: Symbol, form: Form | None, asked: Asked) -> Form | None:
+    """The form of a loop with the numbers that are asked for; None where its word is not there."""
+    match form:
+        case OuterLanes() | Dots():
+            return _jammed(form, asked)
+        case _ if form is None or loop not in asked:
+            return form
+    words = asked[loop]
+    match form:
+        case Simd() | Accumulators() | EarlyExitLanes() if "lanes" in words:
+            count = _numbers("accumulators", words)
+            if isinstance(form, Accumulators) and count:
+                return Accumulators(count[0])
+            return form if isinstance(form, EarlyExitLanes) and "early exit" in words else Simd()
+        case Interleaved() if count := _numbers("interleave", words):
+            return Interleaved(count[0])
+        case Compaction() if "compaction" in words:
+            return form
+        case Guarded() if "guarded" in words:
+            return form
+    return None
+
+
+def without_dropped(loop: Symbol, found: LoopSchedule, asked: Asked) -> LoopSchedule:
+    """What was decided about a loop, without the stores past the caches that its line leaves out."""
+    words = asked.get(loop)
+    kept = words is None or any(word.startswith("nontemporal") for word in words)
+    return found if kept else replace(found, nontemporal=())
+
+
+def _jammed(form: OuterLanes | Dots, asked: Asked) -> OuterLanes | Dots | None:
+    if isinstance(form, OuterLanes) and (words := asked.get(form.lanes)) is not None:
+        strip = _numbers("strip", words)
+        if not strip:
+            return None
+        form = replace(form, groups=(strip[0], *(g for g in form.groups if g < strip[0])))
+    if isinstance(form, Dots) and (words := asked.get(form.columns)) is not None:
+        block = _numbers("jam", words)
+        if not block:
+            return None
+        form = replace(form, block=block[0])
+    if form.rows is not None and (words := asked.get(form.rows)) is not None:
+        counts = _numbers("jam", words)
+        if not counts:
+            return None
+        form = replace(form, counts=(counts[0], counts[-1]))
+    return form
+
+
+def _numbers(word: str, words: frozenset[str]) -> list[int]:
+    """The numbers behind a word; none where it is not there, or one is too large."""
+    found = next((w for w in words if w.startswith(word)), "")
+    numbers = [int(number) for number in re.findall(r"\d+", found)]
+    return numbers if all(0 < number <= MOST for number in numbers) else []
