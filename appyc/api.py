@@ -8,10 +8,11 @@ from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from appyc.compiler.captured_values import Captured
 from appyc.compiler.compiled_function import CompiledFunction
 from appyc.compiler.compiled_function import recorded_in as recorded_in  # noqa: PLC0414
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
-from appyc.compiler.versions import Request, call_values
+from appyc.compiler.versions import Request
 from appyc.errors import DependenceError
 from appyc.frontend.pragmas.prange import prange
 from appyc.options import TARGETS, from_environment
@@ -47,7 +48,9 @@ class JitFunction(CompiledFunction["JitFunction"]):
 
         wanted = self._request(named)
         analysed = self._analyse(wanted)
-        return second_look(error, analysed, call_values(self.py_func, analysed.outside, wanted, named))
+        return second_look(
+            error, analysed, Captured(self.py_func, analysed.outside, wanted.objects).values(named)
+        )
 
     def compile(self, *args: object, target: str | None = None, **keywords: object) -> Any:
         """Compiles for these arguments without running.

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 from appyc.compiler.analyse import Analysed, analyse
+from appyc.compiler.captured_values import Captured
 from appyc.compiler.forecast import Forecast, Forecaster
-from appyc.compiler.versions import Request, call_values
+from appyc.compiler.versions import Request
 from appyc.errors import CompileError
 from appyc.frontend.source import Source
 from appyc.options import Options
@@ -53,7 +54,9 @@ class DeviceChoice:
         if known is None:
             return None
         analysed, forecaster = known
-        values = flat_values(analysed.arguments, call_values(self.fn, analysed.outside, wanted, named))
+        values = flat_values(
+            analysed.arguments, Captured(self.fn, analysed.outside, wanted.objects).values(named)
+        )
         return forecaster.forecast(values, machine_rates.current(), gpu_numbers(), get_num_threads())
 
     def stay(self, wanted: Request) -> None:

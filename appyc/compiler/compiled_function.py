@@ -8,12 +8,14 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic
 
 from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.analyse import Analysed, CompiledFor, analyse
+from appyc.compiler.captured_values import Captured, StaleVersion
 from appyc.compiler.fallback import (
     CALLS_IN_VAIN,
     Hosted,
@@ -79,13 +81,13 @@ class CompiledFunction(Entry, Generic[R]):
     ) -> None:
         """source: for a region of a function, whose source cannot be found from its code. on_loss: for functions called
         from a part in Python; it is called where Python turns out to be quicker."""
-        super().__init__(self._call, self._on_fault)
+        self._parameters = Parameters(fn, self._text)
+        super().__init__(self._call, self._on_fault, self._parameters.names, self._parameters.defaults)
         functools.update_wrapper(self, fn)
         self.py_func = fn
         self.options = options
         self._snippet = capture(fn)
         self._part = source
-        self._parameters = Parameters(fn, self._text)
         if unknown := [n for n in options.donate if n not in self._parameters.signature.parameters]:
             raise ValueError(f"donate names {unknown[0]!r}, which is no parameter of {fn.__qualname__}")
         self._versions: dict[tuple[object, ...], list[Version]] = {}
@@ -96,6 +98,7 @@ class CompiledFunction(Entry, Generic[R]):
         self._regions: dict[tuple[object, ...], Hosted[R]] = {}
         self._on_loss = on_loss
         self._races: dict[tuple[object, ...], Race] = {}
+        self._quick: dict[Kind, list[Version]] = {}
         self._in_vain: Counter[object] = Counter()
         """Number of calls for which nothing was compiled, by kind."""
         self._has_warned = False
@@ -121,8 +124,6 @@ class CompiledFunction(Entry, Generic[R]):
             return type(recorded).__appyc_call__(recorded, self, args, keywords)
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
-        if self._parameters.are_positional and len(args) < len(self._parameters.signature.parameters):
-            return self._call_by_position(args, keywords)
         start = time.perf_counter_ns()
         bound = self._parameters.bind(args, keywords)
         try:
@@ -139,43 +140,76 @@ class CompiledFunction(Entry, Generic[R]):
             return self._call_hosted(hosted, kind, args, keywords)
         self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind take this path
         race = self._race(wanted)
+        if kind is not None and race is None:
+            self._call_quickly_from_now(kind, wanted, version)
         if race is None or kind is None or not race.is_on():
-            return self._run(version, bound, named)
+            return self._run(version.run, version, bound, named)
         if race.is_pythons_turn:
             return self._timed(race, kind, time.perf_counter_ns(), lambda: self.py_func(*args, **keywords))
         if race.entry is not None:
             entry, start = race.entry, time.perf_counter_ns()
             return self._timed(race, kind, start, lambda: entry(*args, **keywords))
-        return self._timed(race, kind, start, lambda: self._run(version, bound, named))
+        if version.quick is not None:
+            race.on_win = functools.partial(self._call_quickly_from_now, kind, wanted, version)
+            start = time.perf_counter_ns()
+        return self._timed(race, kind, start, lambda: self._run_quickly(version, bound, named))
 
-    def _call_by_position(self, args: tuple[object, ...], keywords: dict[str, object]) -> object:
-        """A call with keywords or defaults, made positional for the dispatcher."""
-        full = tuple(self._parameters.bind(args, keywords).values())
-        out = self(*full)
-        if self.handed:
-            kind, given = self.kind(full, {}), self.kind(args, keywords)
-            if kind in self.handed and kind is not None and given is not None:
-                self.handed[given] = self.handed[kind]
-        return out
+    def _call_quickly_from_now(self, kind: Kind, wanted: Request, version: Version) -> None:
+        """Lets calls of a kind, for which the dispatcher has no kernel, look up what a version captures and run it."""
+        on_cpu = wanted.target == "cpu" and not self._has_choice()
+        if version.quick is None or not on_cpu or any(isinstance(v, str) for v in wanted.objects.values()):
+            return
+        known = self._quick.setdefault(kind, [])
+        if version not in known:
+            known.insert(0, version)
+            del known[_MANY_VERSIONS:]
+        self.handed[kind] = (functools.partial(self._call_quickly, known), 0)
+
+    def _run_quickly(
+        self, version: Version, bound: Mapping[str, object], named: Mapping[str, object]
+    ) -> object:
+        """Runs a version, through the dispatcher if that takes the call."""
+        if version.quick is not None:
+            with suppress(StaleVersion):
+                return self._run(version.quick, version, bound, named)
+        return self._run(version.run, version, bound, named)
+
+    def _call_quickly(self, versions: Sequence[Version], *args: object, **keywords: object) -> object:
+        """A call of a kind that one of these versions took."""
+        bound = self._parameters.bind(args, keywords)
+        named = self._parameters.with_tuples(bound)
+        for version in versions:
+            assert version.quick is not None
+            try:
+                return self._run(version.quick, version, bound, named)
+            except StaleVersion:
+                continue
+        return self._call(*args, **keywords)
 
     def _call_compiled(self, *args: object, **keywords: object) -> object:
         """A call of compiled code in a race with Python that does not fit its kernel."""
         bound = self._parameters.bind(args, keywords)
         named, _, version = self._prepared(bound)
-        return self._run(version, bound, named)
+        return self._run(version.run, version, bound, named)
 
     def _prepared(self, bound: dict[str, object]) -> tuple[Mapping[str, object], Request, Version]:
         """The arguments of a call as compiled code takes them, the request and the version."""
         named = self._parameters.with_tuples(bound)
         return named, *self._placed(self._request(named), named)
 
-    def _run(self, version: Version, bound: Mapping[str, object], named: Mapping[str, object]) -> object:
+    def _run(
+        self,
+        run: Callable[[Mapping[str, object]], object],
+        version: Version,
+        bound: Mapping[str, object],
+        named: Mapping[str, object],
+    ) -> object:
         """Runs a version. bound: the arguments as given."""
         try:
             # A part in Python may change a list through an alias.
-            result = version.run(bound if version.in_python else named)
-            if version.outside.captures:
-                return version.given_back(self.py_func, named, result)
+            result = run(bound if version.in_python else named)
+            if version.outside.captures and run is version.run:
+                return version.given_back(named, result)
             return result
         except LeftToPython:
             pass
@@ -235,6 +269,8 @@ class CompiledFunction(Entry, Generic[R]):
         if python_wins:
             loc = Loc(self._snippet.file, self._snippet.first_line)
             self._leave(kind, race.limit, CompileError(str(race), loc))
+        elif python_wins is not None and race.on_win is not None:
+            race.on_win()
         elif python_wins is not None and race.entry is not None:
             entry, race.entry = race.entry, None
             for kernel in reversed(entry.kernels):
@@ -393,7 +429,7 @@ class CompiledFunction(Entry, Generic[R]):
 
     def _find(self, wanted: Request, named: Mapping[str, object]) -> Version | None:
         versions = self._versions.get(wanted.key, ())
-        return next((v for v in versions if v.still_holds(self.py_func, named)), None)
+        return next((v for v in versions if v.captured.still_holds(named)), None)
 
     def _make(self, wanted: Request, *, may_split: bool = True) -> Version:
         add = functools.partial(self._add, wanted)
@@ -472,7 +508,8 @@ class CompiledFunction(Entry, Generic[R]):
         self._regions[wanted.key] = hosted
         body = hosted.host if hosted.host is not None else self.py_func
         # The Python part looks globals up at each call; the regions watch what they capture.
-        return Version(CompiledFor((), (), ()), lambda named: call_by_name(body, named), in_python=True)
+        outside = Captured(self.py_func, CompiledFor((), (), ()), ())
+        return Version(outside, lambda named: call_by_name(body, named), in_python=True)
 
     def _analyse(self, wanted: Request, target: str | None = None) -> Analysed:
         """Analyses the function. target: overrides that of the call."""

@@ -29,6 +29,7 @@ from appyc.compiler.analyse import (
 from appyc.compiler.waiting import Notice
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_of, find, plain_form, python_function
+from appyc.frontend.library.generator_state import GENERATOR, PYTHON
 from appyc.frontend.source import Source, capture, read_source
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, writeable
@@ -198,7 +199,7 @@ class CpuCompiler:
                 for path, type_ in zip(analysed.outside.captures, analysed.outside.capture_types, strict=True)
             ]
             index.add(key, dependencies, entry, meta)
-        return CpuVersion(_kernel(entry, module.entry, interface), analysed.outside)
+        return _loaded(entry, module.entry, interface, analysed.outside)
 
     def _load(self, entry: Entry, meta: Mapping[str, object], objects: Mapping[str, object]) -> CpuVersion:
         stored = json.loads(json.dumps(meta))
@@ -207,10 +208,8 @@ class CpuCompiler:
         captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["captures"])
         paths = [AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["watched"]]
         watched = tuple((path, find(self.fn, path, objects)) for path in paths)
-        return CpuVersion(
-            _kernel(entry, stored["entry"], interface),
-            CompiledFor(captures, interface.arguments[given - len(captures) : given], watched),
-        )
+        outside = CompiledFor(captures, interface.arguments[given - len(captures) : given], watched)
+        return _loaded(entry, stored["entry"], interface, outside)
 
 
 def _source_extent(source: Source) -> SourceExtent:
@@ -225,7 +224,7 @@ def _can_be_loaded(entry: Entry) -> bool:
     return True
 
 
-def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
+def _loaded(entry: Entry, name: str, interface: Interface, outside: CompiledFor) -> CpuVersion:
     try:
         library = ctypes.CDLL(str(entry.path("kernel.so")))
         attach(library)
@@ -236,7 +235,13 @@ def _kernel(entry: Entry, name: str, interface: Interface) -> Kernel:
     except (OSError, AttributeError) as error:
         raise ToolchainError(f"compiled code cannot be loaded: {error}") from error
     assert address is not None
-    return Kernel(interface, address, owner=library)
+    kernel = Kernel(interface, address, owner=library, alone=_draws_in_python(outside))
+    return CpuVersion(kernel, outside)
+
+
+def _draws_in_python(outside: CompiledFor) -> bool:
+    """Whether a generator is one of Python's, which only the interpreter's lock keeps from others."""
+    return any(path.steps[-1] == (GENERATOR, PYTHON) for path in outside.captures)
 
 
 @cache

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable
 from copy import copy
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -50,11 +51,12 @@ class Race:
     """Compiled code beside Python, for calls with arguments of the same types.
 
     entry: what calls the compiled code without a detour, where the dispatcher could: its kernels are kept
-    from the function's own calls as long as they are on trial.
+    from the function's own calls as long as they are on trial. on_win: called when compiled code has won.
     """
 
     def __init__(self, entry: Entry | None) -> None:
         self.entry = entry
+        self.on_win: Callable[[], None] | None = None
         self._compiled: list[int] = []
         self._python: list[int] = []
         self._is_over = False

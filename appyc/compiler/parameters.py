@@ -28,6 +28,15 @@ class Parameters:
             _POSITIONAL,
         }
         """All of them can be given by position, as the dispatcher takes them."""
+        self.names = tuple(
+            None if p.kind is inspect.Parameter.POSITIONAL_ONLY else n
+            for n, p in found.items()
+            if self.are_positional
+        )
+        self.defaults = tuple(
+            p.default for p in found.values() if self.are_positional and p.default is not p.empty
+        )
+        """As the dispatcher takes them; () where some cannot be given by position."""
         self._keywords = {name for name, p in found.items() if p.kind is _POSITIONAL}
         self._defaults = {name: p.default for name, p in found.items() if p.default is not p.empty}
 

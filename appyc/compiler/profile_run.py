@@ -22,9 +22,9 @@ from appyc.frontend.access import fetch
 from appyc.ir.nodes import For
 from appyc.runtime import machine_rates, temporary_memory, toolchain
 from appyc.runtime.describe import describe
-from appyc.runtime.frame import GuardFailure, Interface, Kernel, invoke
+from appyc.runtime.dispatch import GuardFailure
+from appyc.runtime.frame import Interface, Kernel, invoke
 from appyc.runtime.team import attach
-from appyc.runtime.threads import get_num_threads
 from appyc.runtime.trusted import workspace
 
 _WIDTH = len(fields(Row))
@@ -86,7 +86,7 @@ def _kernel(library: ctypes.CDLL, module: CModule, interface: Interface) -> Kern
 def _run(kernel: Kernel, values: list[Any]) -> float:
     own = [_copied(value) for value in values]
     start = time.perf_counter()
-    invoke(kernel, own, get_num_threads())
+    invoke(kernel, own)
     return time.perf_counter() - start
 
 

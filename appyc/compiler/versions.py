@@ -6,33 +6,28 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from appyc.compiler.analyse import CompiledFor, analyse
+from appyc.compiler.captured_values import Captured, dispatcher_of
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.shared import SharedVersions
 from appyc.compiler.unit_axes import UnitVersions
 from appyc.compiler.waiting import Notice
 from appyc.errors import InternalError, LeftToPython, Loc, TypeInferenceError, defects_of
-from appyc.frontend.access import AccessPath, closure_cells, closure_of, fetch, find, python_function
-from appyc.frontend.library.generator_state import (
-    STEPS,
-    SharedGeneratorError,
-    draws_in_python,
-    held,
-    kind_of_all,
-)
+from appyc.frontend.access import AccessPath, closure_cells, fetch, find, python_function
+from appyc.frontend.library.generator_state import kind_of_all
 from appyc.frontend.source import Source
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, writeable
 from appyc.options import Options
-from appyc.runtime.frame import GuardFailure, Kernel, Watched, flat_values, invoke, invoke_alone
+from appyc.runtime.dispatch import GuardFailure
+from appyc.runtime.frame import Kernel, Watched, flat_values, invoke
 from appyc.runtime.overlap import find_overlap
 from appyc.runtime.signature import typeof
-from appyc.runtime.threads import get_num_threads
 
 T = TypeVar("T")
 
@@ -61,28 +56,22 @@ class Request:
 class Version:
     """Compiled code for one request. run: takes the arguments by parameter name."""
 
-    outside: CompiledFor
+    captured: Captured
     run: Callable[[Mapping[str, object]], object]
     kernel: Kernel | None = None
     """For the dispatcher, where calls need nothing but their arguments."""
+    quick: Callable[[Mapping[str, object]], object] | None = None
+    """As `run`, for calls that need more; raises StaleVersion for arguments that it does not take."""
     in_python: bool = False
     """Parts of it run in Python: it takes the very objects that the caller gave."""
 
-    def still_holds(self, fn: FunctionType, named: Mapping[str, object]) -> bool:
-        """Whether what was built into the code is what it was, and captures have their types."""
-        try:
-            for path, value in self.outside.watched:
-                if not _same(find(fn, path, named), value):
-                    return False
-            for path, type_ in zip(self.outside.captures, self.outside.capture_types, strict=True):
-                if writeable(typeof(fetch(fn, path, named), str(path), _NOWHERE)) != type_:
-                    return False
-        except (LookupError, AttributeError, TypeInferenceError):
-            return False
-        return True
+    @property
+    def outside(self) -> CompiledFor:
+        return self.captured.outside
 
-    def given_back(self, fn: FunctionType, named: Mapping[str, object], result: object) -> object:
+    def given_back(self, named: Mapping[str, object], result: object) -> object:
         """The result of a call as those make it whose memory the function has taken from outside, if they say so."""
+        fn = self.captured.fn
         for path in self.outside.captures:
             owner: Any = find(fn, path, named)
             if hasattr(type(owner), "__appyc_result__"):
@@ -91,21 +80,7 @@ class Version:
         return result
 
 
-_NOWHERE = Loc("<closure>", 0)
-
-
-def _same(now: object, before: object) -> bool:
-    if isinstance(now, MethodType) and isinstance(before, MethodType):
-        return now.__func__ is before.__func__  # each look-up makes a new method object
-    if isinstance(now, FunctionType) and isinstance(before, FunctionType):
-        return now is before or _is_same_code(now, before)  # so does each pass of a nested `def`
-    return now is before
-
-
-def _is_same_code(now: FunctionType, before: FunctionType) -> bool:
-    parts = [(f.__defaults__, f.__kwdefaults__, closure_of(f)) for f in (now, before)]
-    return now.__code__ is before.__code__ and parts[0] == parts[1] and not parts[0][2]
-
+_NOWHERE = Loc("<argument>", 0)
 
 _COMMON = frozenset({np.ndarray, int, float, bool, complex})
 """What nearly all arguments are, and no object."""
@@ -197,14 +172,6 @@ def is_stored(fn: FunctionType, source: Source, wanted: Request, options: Option
     return CpuCompiler(fn, source, options).is_stored(wanted.types, wanted.objects)
 
 
-def call_values(
-    fn: FunctionType, outside: CompiledFor, wanted: Request, named: Mapping[str, object]
-) -> tuple[object, ...]:
-    """A call's arguments by position, captures at the end; None for an object."""
-    given = (None if n in wanted.objects else v for n, v in named.items())
-    return (*given, *(fetch(fn, path, named) for path in outside.captures))
-
-
 def _cpu_version(job: Job) -> Version | None:
     fn, wanted = job.fn, job.wanted
     compiler = CpuCompiler(fn, job.source, job.options)
@@ -213,7 +180,16 @@ def _cpu_version(job: Job) -> Version | None:
         return None
     face = usual.kernel.interface
 
+    captured = Captured(fn, usual.outside, wanted.objects.keys())
     usual_kernel = _dispatched(fn, usual, wanted)
+    has_names = any(map(_holds_names, wanted.types.values()))
+    of_captures = dispatcher_of(usual.kernel) if usual_kernel is None and not has_names else None
+
+    def add(kernel: Kernel) -> None:
+        if of_captures is not None:
+            of_captures.add(kernel)
+        elif usual_kernel is not None:
+            job.add(replace(kernel, watched=usual_kernel.watched))
 
     def made_later(make: Callable[..., T | None], *args: Any, **keywords: Any) -> T | None:
         """A version that a call turns out to need."""
@@ -222,51 +198,43 @@ def _cpu_version(job: Job) -> Version | None:
     @cache
     def plain() -> CpuVersion | None:
         found = made_later(compiler.version, plain=True)
-        if found is not None and usual_kernel is not None:
-            job.add(replace(usual_kernel, checked=found.kernel))
+        if found is not None:
+            add(replace(usual.kernel, checked=found.kernel))
             for one in stretched.made():
-                # Before the usual one, as they were.
-                job.add(replace(one.kernel, watched=usual_kernel.watched))
+                add(one.kernel)  # before the usual one, as they were
         return found
 
     def unit_version(units: frozenset[tuple[int, int]]) -> CpuVersion | None:
         found = made_later(compiler.unit_version, units)
-        if found is not None and usual_kernel is not None:
-            job.add(replace(found.kernel, watched=usual_kernel.watched))
+        if found is not None:
+            add(found.kernel)
         return found
 
     stretched = UnitVersions(unit_version)
 
     def shared_version(sharing: Sharing) -> CpuVersion | None:
         found = made_later(compiler.shared_version, sharing)
-        if found is not None and usual_kernel is not None and all(g.offsets is None for g in sharing):
+        if found is not None and all(g.offsets is None for g in sharing):
             # All arrays that the program writes have to be writeable, those it writes through others too.
             its_face = replace(found.kernel.interface, written=face.written)
             same = list(range(len(face.layout.params)))
             for group in sharing:
                 for member in group.members:
                     same[member] = group.members[0]
-            job.add(replace(found.kernel, interface=its_face, watched=usual_kernel.watched, same=tuple(same)))
+            add(replace(found.kernel, interface=its_face, same=tuple(same)))
         return found
 
     overlapping = SharedVersions(shared_version, face.written)
-    draws = any(path.steps[-1][0] in STEPS for path in usual.outside.captures)
     undonated = _undonated(job)
 
     def run(named: Mapping[str, object]) -> object:
-        values = call_values(fn, usual.outside, wanted, named)
-        if not draws:
-            return run_with(values, named, invoke)
-        parts = _drawn_from(fn, usual.outside, values, named)
-        try:
-            with held(parts):
-                return run_with(values, named, invoke_alone if draws_in_python(parts) else invoke)
-        except SharedGeneratorError:
-            raise LeftToPython from None
+        values = captured.values(named)
+        if not captured.draws:
+            return run_with(values, named)
+        with captured.drawing(values, named):
+            return run_with(values, named)
 
-    def run_with(
-        values: tuple[object, ...], named: Mapping[str, object], invoke: Callable[..., object]
-    ) -> object:
+    def run_with(values: tuple[object, ...], named: Mapping[str, object]) -> object:
         flat = flat_values(face.arguments, values)
         if _holds_readonly(flat, face.written):
             if job.options.donate:
@@ -276,30 +244,17 @@ def _cpu_version(job: Job) -> Version | None:
             shared, hidden = overlapping.version(flat)
             if shared is not None:
                 with suppress(GuardFailure):
-                    return invoke(shared.kernel, (*values, *hidden), get_num_threads())
-            return invoke(_made(plain()).kernel, values, get_num_threads())
+                    return invoke(shared.kernel, (*values, *hidden))
+            return invoke(_made(plain()).kernel, values)
         with suppress(GuardFailure):
-            return invoke(usual.kernel, values, get_num_threads())
+            return invoke(usual.kernel, values)
         if (found := stretched.version(flat)) is not None:
             with suppress(GuardFailure):
-                return invoke(found.kernel, values, get_num_threads())
-        return invoke(
-            _made(plain()).kernel, values, get_num_threads()
-        )  # not in a handler: what it raises stands alone
+                return invoke(found.kernel, values)
+        return invoke(_made(plain()).kernel, values)  # not in a handler: what it raises stands alone
 
-    return Version(usual.outside, run, usual_kernel)
-
-
-def _drawn_from(
-    fn: FunctionType, outside: CompiledFor, values: tuple[object, ...], named: Mapping[str, object]
-) -> list[tuple[object, str, np.ndarray[Any, Any]]]:
-    """The generators that a call draws from, and what compiled code takes of them."""
-    parts = zip(outside.captures, values[len(values) - len(outside.captures) :], strict=True)
-    return [
-        (find(fn, AccessPath(path.steps[:-1]), named), path.steps[-1][0], cast("np.ndarray[Any, Any]", part))
-        for path, part in parts
-        if path.steps[-1][0] in STEPS
-    ]
+    quick = None if of_captures is None else captured.quick(of_captures)
+    return Version(captured, run, usual_kernel, quick)
 
 
 def _dispatched(fn: FunctionType, version: CpuVersion, wanted: Request) -> Kernel | None:
@@ -371,7 +326,7 @@ def _host_version(job: Job) -> Version | None:
             raise LeftToPython
         return compiled.run(named)
 
-    return Version(compiled.outside, run)
+    return Version(compiled.captured, run)
 
 
 def _gpu_version(job: Job) -> Version | None:
@@ -386,14 +341,14 @@ def _gpu_version(job: Job) -> Version | None:
         return _host_version(job)
     stored = arrays_written(analysed.function)
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)
-    undonated = _undonated(job)
+    undonated, captured = _undonated(job), Captured(fn, analysed.outside, wanted.objects.keys())
 
     def run(named: Mapping[str, object]) -> object:
-        values = call_values(fn, analysed.outside, wanted, named)
+        values = captured.values(named)
         if _holds_readonly(flat_values(analysed.arguments, values), written):
             if job.options.donate:
                 return _made(undonated()).run(named)
             _refuse_readonly(job, named)
         return runner(values)
 
-    return Version(analysed.outside, run)
+    return Version(captured, run)

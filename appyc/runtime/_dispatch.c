@@ -4,7 +4,6 @@
  * was compiled for. A positional call that fits one exactly is made here, without a Python
  * frame: fill the kernel's frame (appyc/ir/abi.py) on the stack, release the GIL, call,
  * build the results. Other cases are handled by a Python callable, `fallback`.
- * appyc/runtime/dispatch.py holds the same in Python; the tests run both.
  */
 #define PY_SSIZE_T_CLEAN
 #define _GNU_SOURCE /* madvise, for large pages */
@@ -25,7 +24,7 @@
 #include "_kinds.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 10 };
+enum { RECORD_FORMAT = 11 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -142,7 +141,7 @@ static int are_watched(PyObject *watched)
 }
 
 /* From `kernel.record()`: (address, checked address, parameters, arguments, results, tree, fault slot, size,
- * watched, checked kernel) */
+ * watched, checked kernel, alone) */
 static Specialisation *specialise(PyObject *kernel)
 {
     unsigned long long function, checked;
@@ -151,9 +150,9 @@ static Specialisation *specialise(PyObject *kernel)
     if (!record)
         return NULL;
     Specialisation *self = (Specialisation *)SpecialisationType.tp_alloc(&SpecialisationType, 0);
-    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!O", &function, &checked, &self->parameters, &PyTuple_Type,
+    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!Op", &function, &checked, &self->parameters, &PyTuple_Type,
                                  &arguments, &PyTuple_Type, &results, &tree, &self->fault_slot,
-                                 &self->frame_size, &PyTuple_Type, &watched, &checked_kernel)
+                                 &self->frame_size, &PyTuple_Type, &watched, &checked_kernel, &self->alone)
         && are_watched(watched) && read_arguments(self, arguments) == 0 && read_results(self, results) == 0) {
         self->function = (KernelFunction)(uintptr_t)function;
         self->checked = (KernelFunction)(uintptr_t)checked;
@@ -177,6 +176,8 @@ typedef struct {
     PyObject *fallback, *on_fault;
     PyObject *before;           /* asked before the fallback, or None */
     PyObject *handed;           /* {kind of call: (function, most nanoseconds)}: see _kinds.h */
+    PyObject *names;            /* of the parameters, None for positional-only ones; () for a function with others */
+    PyObject *defaults;         /* of the last parameters */
     PyObject *specialisations;  /* a tuple, replaced and never changed, so that a call in flight is safe */
     PyObject *weak_references;
 } Entry;
@@ -188,18 +189,19 @@ static int32_t run(const Specialisation *s, int64_t *frame, PyObject **ran)
     frame[0] = thread_count;
     frame[s->fault_slot + 1] = Py_GetRecursionLimit();
     *ran = s->kernel;
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *state = s->alone ? NULL : PyEval_SaveThread();
     status = s->function(frame);
     if (status == STATUS_GUARD && s->checked) {
         *ran = s->checked_kernel;
         status = s->checked(frame);
     }
-    Py_END_ALLOW_THREADS
+    if (state)
+        PyEval_RestoreThread(state);
     return status;
 }
 
 /* The result of a call that stopped at a fault: an exception, or what on_fault computes in another way. */
-static PyObject *fault(const Entry *self, PyObject *kernel, const int64_t *at, PyObject *const *args,
+static PyObject *fault(PyObject *on_fault, PyObject *kernel, const int64_t *at, PyObject *const *args,
                        Py_ssize_t count)
 {
     PyObject *given = PyTuple_New(count);
@@ -207,13 +209,14 @@ static PyObject *fault(const Entry *self, PyObject *kernel, const int64_t *at, P
         PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
     if (!given)
         return NULL;
-    return PyObject_CallFunction(self->on_fault, "OLLLN", kernel, (long long)at[0], (long long)at[1],
+    return PyObject_CallFunction(on_fault, "OLLLN", kernel, (long long)at[0], (long long)at[1],
                                  (long long)at[2], given);
 }
 
-/* 1: called, `*out` is the result or NULL with an exception. 0: the fallback must be called. */
-static int try_call(const Entry *self, const Specialisation *s, PyObject *const *args, Py_ssize_t count,
-                    PyObject **out)
+/* 1: called, `*out` is the result or NULL with an exception. 0: the arguments do not fit, or a guard does not hold.
+ * typed: whether the arguments are known to have the types, and to be apart in memory as far as the kernel asks. */
+static int try_call(PyObject *on_fault, const Specialisation *s, PyObject *const *args, Py_ssize_t count,
+                    PyObject **out, int typed)
 {
     int64_t slots[STACK_SLOTS], *frame = slots;
     PyObject *few[STACK_LEAVES], **leaves = few;
@@ -227,15 +230,15 @@ static int try_call(const Entry *self, const Specialisation *s, PyObject *const 
         called = 1;
     } else {
         memset(frame, 0, (size_t)s->frame_size * sizeof(int64_t));
-        if (fill(s, &next, args, count, frame, leaves, &leaf) && !(s->shares && !shares_as_expected(s, leaves))
-            && !(s->writes && may_overlap(s, leaves))) {
+        if (fill(s, &next, args, count, frame, leaves, &leaf, typed)
+            && (typed || ((!s->shares || shares_as_expected(s, leaves)) && !(s->writes && may_overlap(s, leaves))))) {
             PyObject *ran;
             int32_t status = run(s, frame, &ran);
             called = status != STATUS_GUARD;
             if (status == STATUS_OK)
                 *out = results(s, frame, leaves);
             else if (status == STATUS_FAULT)
-                *out = fault(self, ran, frame + s->fault_slot, args, count);
+                *out = fault(on_fault, ran, frame + s->fault_slot, args, count);
             else if (called)
                 *out = PyErr_Format(PyExc_SystemError, "a kernel returned the unknown status %d", (int)status);
         }
@@ -263,18 +266,59 @@ static int is_done_before(Entry *self, PyObject *const *args, Py_ssize_t count)
     return is_done;
 }
 
+/* The arguments by position of a call with keywords or omitted ones; 0 where Python is to say what is wrong. */
+static int bind(const Entry *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords, PyObject **all)
+{
+    Py_ssize_t total = PyTuple_GET_SIZE(self->names), required = total - PyTuple_GET_SIZE(self->defaults);
+    for (Py_ssize_t i = 0; i < total; i++)
+        all[i] = i < count ? args[i] : NULL;
+    for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); k++) {
+        Py_ssize_t at = PySequence_Index(self->names, PyTuple_GET_ITEM(keywords, k));
+        if (at < 0 || all[at]) {
+            PyErr_Clear();
+            return 0;
+        }
+        all[at] = args[count + k];
+    }
+    for (Py_ssize_t i = count; i < total; i++) {
+        if (!all[i] && i < required)
+            return 0;
+        if (!all[i])
+            all[i] = PyTuple_GET_ITEM(self->defaults, i - required);
+    }
+    return 1;
+}
+
+static PyObject *call_bound(Entry *self, PyObject *const *args, size_t flags, PyObject *keywords);
+
 static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Entry *self = (Entry *)callable;
-    Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (!self->specialisations || !self->handed)  /* a finalizer calls what the garbage collector has cleared */
+    Py_ssize_t count = PyVectorcall_NARGS(flags), named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+    PyObject *few[STACK_LEAVES], **all = few;
+    if (!self->specialisations || !self->handed || !self->names)  /* the garbage collector has cleared it */
         return PyErr_Format(PyExc_ReferenceError, "a compiled function was called after its end");
+    Py_ssize_t total = PyTuple_GET_SIZE(self->names);
+    if (total == 0 || count > total || (count == total && named == 0))
+        return call_bound(self, args, flags, keywords);
+    if (total > STACK_LEAVES && !(all = PyMem_Malloc((size_t)total * sizeof *all)))
+        return PyErr_NoMemory();
+    PyObject *out = bind(self, args, count, keywords, all) ? call_bound(self, all, (size_t)total, NULL)
+                                                           : call_bound(self, args, flags, keywords);
+    if (all != few)
+        PyMem_Free(all);
+    return out;
+}
+
+static PyObject *call_bound(Entry *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
     PyObject *out = NULL, *table = Py_NewRef(self->specialisations);
     int called = 0, is_positional = !keywords || PyTuple_GET_SIZE(keywords) == 0;
     if (is_positional) {
         for (Py_ssize_t i = 0; !called && i < PyTuple_GET_SIZE(table); i++) {
             const Specialisation *s = (Specialisation *)PyTuple_GET_ITEM(table, i);
-            called = s->parameters == count && is_current(s) && try_call(self, s, args, count, &out);
+            called = s->parameters == count && is_current(s) && try_call(self->on_fault, s, args, count, &out, 0);
         }
     }
     Py_DECREF(table);
@@ -345,17 +389,26 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObje
     self->before = Py_NewRef(Py_None);
     self->handed = PyDict_New();
     self->specialisations = PyTuple_New(0);
-    if (!self->specialisations || !self->handed)
+    self->names = PyTuple_New(0);
+    self->defaults = PyTuple_New(0);
+    if (!self->specialisations || !self->handed || !self->names || !self->defaults)
         Py_CLEAR(self);
     return (PyObject *)self;
 }
 
 static int entry_init(Entry *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"fallback", "on_fault", NULL};
-    PyObject *fallback, *on_fault;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:Entry", names, &fallback, &on_fault))
+    static char *parameters[] = {"fallback", "on_fault", "names", "defaults", NULL};
+    PyObject *fallback, *on_fault, *names = self->names, *defaults = self->defaults;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O!O!:Entry", parameters, &fallback, &on_fault,
+                                     &PyTuple_Type, &names, &PyTuple_Type, &defaults))
         return -1;
+    if (PyTuple_GET_SIZE(defaults) > PyTuple_GET_SIZE(names)) {
+        PyErr_SetString(PyExc_ValueError, "more defaults than names");
+        return -1;
+    }
+    Py_SETREF(self->names, Py_NewRef(names));
+    Py_SETREF(self->defaults, Py_NewRef(defaults));
     Py_SETREF(self->fallback, Py_NewRef(fallback));
     Py_SETREF(self->on_fault, Py_NewRef(on_fault));
     return 0;
@@ -367,6 +420,8 @@ static int entry_traverse(Entry *self, visitproc visit, void *arg)
     Py_VISIT(self->on_fault);
     Py_VISIT(self->before);
     Py_VISIT(self->handed);
+    Py_VISIT(self->names);
+    Py_VISIT(self->defaults);
     Py_VISIT(self->specialisations);
     return 0;
 }
@@ -377,6 +432,8 @@ static int entry_clear(Entry *self)
     Py_CLEAR(self->on_fault);
     Py_CLEAR(self->before);
     Py_CLEAR(self->handed);
+    Py_CLEAR(self->names);
+    Py_CLEAR(self->defaults);
     Py_CLEAR(self->specialisations);
     return 0;
 }
@@ -434,7 +491,7 @@ static PyGetSetDef entry_properties[] = {
 static PyTypeObject EntryType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "appyc.runtime._dispatch.Entry",
-    .tp_doc = "Entry(fallback, on_fault): a callable that runs the kernel which fits its arguments.",
+    .tp_doc = "Entry(fallback, on_fault, names, defaults): a callable that runs the kernel which fits its arguments.",
     .tp_basicsize = sizeof(Entry),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL
         | Py_TPFLAGS_METHOD_DESCRIPTOR,
@@ -463,7 +520,28 @@ static PyObject *set_thread_count(PyObject *Py_UNUSED(module), PyObject *value)
     Py_RETURN_NONE;
 }
 
+static PyObject *guard_failure;
+
+/* invoke(kernel, arguments, on_fault): a call whose arguments have the kernel's types, subclasses included, and do not
+ * overlap where they may not. */
+static PyObject *invoke(PyObject *Py_UNUSED(module), PyObject *given)
+{
+    PyObject *kernel, *args, *on_fault, *out = NULL;
+    if (!PyArg_ParseTuple(given, "OO!O:invoke", &kernel, &PyTuple_Type, &args, &on_fault))
+        return NULL;
+    Specialisation *s = specialise(kernel);
+    if (!s)
+        return NULL;
+    if (PyTuple_GET_SIZE(args) != s->parameters)
+        PyErr_Format(PyExc_TypeError, "a kernel takes %d arguments, not %zd", s->parameters, PyTuple_GET_SIZE(args));
+    else if (!try_call(on_fault, s, ((PyTupleObject *)args)->ob_item, s->parameters, &out, 1))
+        PyErr_SetString(guard_failure, "a guard does not hold");
+    Py_DECREF(s);
+    return out;
+}
+
 static PyMethodDef module_methods[] = {
+    {"invoke", invoke, METH_VARARGS, "Calls a kernel with arguments of its types; raises GuardFailure."},
     {"set_thread_count", set_thread_count, METH_O, "How many threads kernels may use from now on."},
     {"empty_like", empty_like, METH_O, "An array with nothing in it, in memory that was given back, in C order."},
     {"team_address", team_address, METH_NOARGS, "Of what kernels share their parallel loops with."},
@@ -490,7 +568,9 @@ PyMODINIT_FUNC PyInit__dispatch(void)
     if (PyType_Ready(&SpecialisationType) < 0 || PyType_Ready(&EntryType) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&module_definition);
-    if (module && (PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0
+    guard_failure = PyErr_NewException("appyc.runtime._dispatch.GuardFailure", NULL, NULL);
+    if (module && (PyModule_AddObjectRef(module, "GuardFailure", guard_failure) < 0
+                   || PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0
                    || PyModule_AddIntConstant(module, "FORMAT", RECORD_FORMAT) < 0))
         Py_CLEAR(module);
     return module;

@@ -38,6 +38,7 @@ typedef struct {
     int argument_count, leaf_count, result_count, frame_size, fault_slot;
     int shares;  /* whether some arrays are expected to be one */
     int writes;  /* whether any array is written */
+    int alone;   /* whether no other Python code may run meanwhile */
     Argument *arguments;  /* in order, each tuple before its items */
     Result *results;
     PyObject *tree;    /* how results are nested: None, a number, a tuple of such, or what builds one of them */
@@ -58,13 +59,15 @@ static int fits_layout(PyArrayObject *array, int layout)
     }
 }
 
-static int fill_array(const Argument *a, PyObject *value, int64_t *frame)
+/* typed: whether the caller has found that the value has this type, of which it may be a subclass. */
+static int fill_array(const Argument *a, PyObject *value, int64_t *frame, int typed)
 {
-    if (!PyArray_CheckExact(value))
+    if (!PyArray_CheckExact(value) && !(typed && PyArray_Check(value)))
         return 0;
     PyArrayObject *array = (PyArrayObject *)value;
-    if (PyArray_NDIM(array) != a->count || !fits_layout(array, a->layout) || !PyArray_ISBEHAVED_RO(array)
-        || (a->written && !PyArray_ISWRITEABLE(array)))
+    if (PyArray_NDIM(array) != a->count || (a->written && !PyArray_ISWRITEABLE(array)))
+        return 0;
+    if (!typed && !(fits_layout(array, a->layout) && PyArray_ISBEHAVED_RO(array)))
         return 0;
     int type_number = PyArray_TYPE(array);
     if (type_number != a->type_number && !PyArray_EquivTypenums(type_number, a->type_number))
@@ -78,7 +81,7 @@ static int fill_array(const Argument *a, PyObject *value, int64_t *frame)
     return 1;
 }
 
-static int fill_python_scalar(const Argument *a, PyObject *value, int64_t *slot)
+static int fill_python_scalar(const Argument *a, PyObject *value, int64_t *slot, int typed)
 {
     double parts[2];
     switch (a->type_number) {
@@ -86,13 +89,13 @@ static int fill_python_scalar(const Argument *a, PyObject *value, int64_t *slot)
         *slot = value == Py_True;
         return PyBool_Check(value);
     case NPY_DOUBLE:
-        if (!PyFloat_CheckExact(value))
+        if (!PyFloat_CheckExact(value) && !(typed && PyFloat_Check(value)))
             return 0;
         parts[0] = PyFloat_AS_DOUBLE(value);
         memcpy(slot, parts, sizeof(double));
         return 1;
     case NPY_CDOUBLE:
-        if (!PyComplex_CheckExact(value))
+        if (!PyComplex_CheckExact(value) && !(typed && PyComplex_Check(value)))
             return 0;
         parts[0] = PyComplex_RealAsDouble(value);
         parts[1] = PyComplex_ImagAsDouble(value);
@@ -100,7 +103,7 @@ static int fill_python_scalar(const Argument *a, PyObject *value, int64_t *slot)
         return 1;
     default: {
         int overflow;
-        if (!PyLong_CheckExact(value))
+        if (!PyLong_CheckExact(value) && !(typed && PyLong_Check(value)))
             return 0;
         *slot = PyLong_AsLongLongAndOverflow(value, &overflow);
         if (a->type_number != NPY_UINT64)
@@ -116,10 +119,17 @@ static int fill_python_scalar(const Argument *a, PyObject *value, int64_t *slot)
     }
 }
 
-static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot)
+static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot, int typed)
 {
-    if (Py_TYPE(value) != a->scalar_type)
-        return 0;
+    if (Py_TYPE(value) != a->scalar_type) {
+        if (!typed || !PyArray_CheckScalar(value))
+            return 0;
+        PyObject *same = PyObject_CallOneArg((PyObject *)a->scalar_type, value);
+        int fits = same && fill_numpy_scalar(a, same, slot, 0);
+        PyErr_Clear();
+        Py_XDECREF(same);
+        return fits;
+    }
     switch (a->type_number) {
     case NPY_BOOL: *slot = PyArrayScalar_VAL(value, Bool); return 1;
     case NPY_BYTE: *slot = PyArrayScalar_VAL(value, Byte); return 1;
@@ -140,22 +150,23 @@ static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot)
     }
 }
 
-/* Fills the slots of `count` arguments from `*next` on. 0 where one does not fit. */
+/* Fills the slots of `count` arguments from `*next` on. 0 where one does not fit. typed: see fill_array. */
 static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_ssize_t count, int64_t *frame,
-                PyObject **leaves, int *leaf)
+                PyObject **leaves, int *leaf, int typed)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         const Argument *a = &s->arguments[(*next)++];
         PyObject *value = values[i];
         int fits = 0;
         switch (a->kind) {
-        case ARRAY: fits = fill_array(a, value, frame); break;
-        case NUMPY_SCALAR: fits = fill_numpy_scalar(a, value, frame + a->slot); break;
-        case PYTHON_SCALAR: fits = fill_python_scalar(a, value, frame + a->slot); break;
+        case ARRAY: fits = fill_array(a, value, frame, typed); break;
+        case NUMPY_SCALAR: fits = fill_numpy_scalar(a, value, frame + a->slot, typed); break;
+        case PYTHON_SCALAR: fits = fill_python_scalar(a, value, frame + a->slot, typed); break;
         case NONE: fits = value == Py_None; break;
         case TUPLE:
-            fits = PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == a->count
-                && fill(s, next, &PyTuple_GET_ITEM(value, 0), a->count, frame, leaves, leaf);
+            fits = (PyTuple_CheckExact(value) || (typed && PyTuple_Check(value)))
+                && PyTuple_GET_SIZE(value) == a->count
+                && fill(s, next, &PyTuple_GET_ITEM(value, 0), a->count, frame, leaves, leaf, typed);
             break;
         }
         if (!fits)

@@ -1,17 +1,18 @@
 """The dispatcher of a call to a kernel by the types of its arguments, compiled (`_dispatch.c`).
 
-A call that fits a kernel exactly runs it; keywords, other types, overlapping arrays and failed guards are passed to
-`fallback`, which compiles. `Entry` can be subclassed, and is bound as a method where it is found on an instance.
+A call that fits a kernel exactly runs it, with keywords and defaults too; other types, overlapping arrays and failed
+guards are passed to `fallback`, which compiles. `Entry` can be subclassed, and is bound as a method where it is found
+on an instance.
 """
 
 from __future__ import annotations
 
 from appyc.runtime import _dispatch
-from appyc.runtime._dispatch import Entry
+from appyc.runtime._dispatch import Entry, GuardFailure
 
-__all__ = ["LONGEST_LIST", "Entry"]
+__all__ = ["LONGEST_LIST", "Entry", "GuardFailure"]
 
-FORMAT = 10
+FORMAT = 11
 """Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
 number stands in `_dispatch.c`."""
 

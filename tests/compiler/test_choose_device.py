@@ -12,6 +12,8 @@ import pytest
 
 import appyc
 from appyc.compiler import choose_device
+from appyc.compiler.analyse import CompiledFor
+from appyc.compiler.captured_values import Captured
 from appyc.compiler.choose_device import DeviceChoice
 from appyc.errors import UnsupportedError
 from appyc.ir.machine_model import Gpu, Machine, Work
@@ -146,7 +148,7 @@ def sent(device, monkeypatch):
             calls.append(job.wanted.target)
             return job.fn(**named)
 
-        return versions.Version(versions.CompiledFor((), (), ()), run)
+        return versions.Version(Captured(job.fn, CompiledFor((), (), ()), ()), run)
 
     monkeypatch.setattr(versions, "_gpu_version", gpu_version)
     return calls

@@ -16,7 +16,8 @@ from appyc.ir.abi import FaultSite, FrameLayout
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg, leaves
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime import dispatch
-from appyc.runtime.frame import GuardFailure, Interface, Kernel, KernelResult, invoke, raise_fault
+from appyc.runtime.dispatch import GuardFailure
+from appyc.runtime.frame import Interface, Kernel, KernelResult, invoke, raise_fault
 from appyc.runtime.threads import get_num_threads, set_num_threads
 from tests.runtime.dispatch_rules import fits
 
@@ -204,7 +205,7 @@ def test_failed_guard_goes_to_the_checked_version_or_the_fallback(entry_type, ad
     assert is_miss(make_entry(entry_type, bare)(-5))
     assert make_entry(entry_type, both)(-5) == -1
     with pytest.raises(GuardFailure):
-        invoke(bare, (-5,), 1)
+        invoke(bare, (-5,))
 
 
 def test_a_fault_of_the_checked_version_is_its_own(entry_type, address):
@@ -217,7 +218,7 @@ def test_a_fault_of_the_checked_version_is_its_own(entry_type, address):
     with pytest.raises(ValueError, match="the other table"):
         make_entry(entry_type, kernel)(-5)
     with pytest.raises(ValueError, match="the other table"):
-        invoke(kernel, (-5,), 1)
+        invoke(kernel, (-5,))
 
 
 def test_a_fault_is_reported_with_the_arguments(entry_type, address):

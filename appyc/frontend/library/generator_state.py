@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from appyc.errors import LeftToPython
 
 GENERATOR, GAUSS_FLAG, GAUSS = "generator", "gauss flag", "gauss"
 """Steps of a path from a generator to the address of its state, and to the normal number that it has in store."""
@@ -136,33 +138,31 @@ def _legacy_gauss_offset() -> int | None:
     return offset
 
 
-class SharedGeneratorError(Exception):
-    """Two of the generators that a call draws from are one."""
+def held(drawn: Sequence[tuple[object, str, Array]]) -> AbstractContextManager[object]:
+    """Holds the locks of the generators while compiled code draws from them.
+
+    drawn: of each part that the code takes, the generators, the step to it, and the part. Raises LeftToPython where two
+    of the generators are one.
+    """
+    sources = [
+        source for value, step, _ in drawn if step == GENERATOR for source in map(_bits_of, _each(value))
+    ]
+    apart = {id(source): source for source in sources}
+    if len(apart) < len(sources):
+        raise LeftToPython
+    locks = [source.lock for _, source in sorted(apart.items()) if hasattr(source, "lock")]
+    return locks[0] if len(drawn) == len(locks) == 1 else _all_held(locks, drawn)
 
 
 @contextmanager
-def held(drawn: Sequence[tuple[object, str, Array]]) -> Iterator[None]:
-    """Holds the locks of the generators while compiled code draws from them.
-
-    drawn: of each part that the code takes, the generators, the step to it, and the part.
-    """
-    sources = {id(v): v for value, step, _ in drawn if step == GENERATOR for v in _each(value)}
-    count = sum(len(_each(value)) for value, step, _ in drawn if step == GENERATOR)
-    bits = {id(b): b for b in map(_bits_of, sources.values()) if b is not None}
-    if len({*bits, *(k for k, v in sources.items() if _bits_of(v) is None)}) < count:
-        raise SharedGeneratorError
-    with ExitStack() as locks:
-        for _, one in sorted(bits.items()):
-            locks.enter_context(one.lock)
+def _all_held(locks: Sequence[Any], drawn: Sequence[tuple[object, str, Array]]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for lock in locks:
+            stack.enter_context(lock)
         yield
     for value, step, part in drawn:
         if step == GAUSS and kind_of(value) == PYTHON:
             value.gauss_next = part[1].item() if part[0] else None  # type: ignore[attr-defined]
-
-
-def draws_in_python(drawn: Sequence[tuple[object, str, Array]]) -> bool:
-    """Whether a generator is one of Python's, which only the interpreter's lock keeps from others."""
-    return any(kind_of_all(value) == PYTHON for value, _, _ in drawn)
 
 
 def _each(value: object) -> Sequence[object]:
@@ -170,5 +170,6 @@ def _each(value: object) -> Sequence[object]:
 
 
 def _bits_of(value: Any) -> Any:
+    """What a generator draws its bits from: itself, of Python's."""
     kind = kind_of(value)
-    return None if kind == PYTHON else value.bit_generator if kind == NUMPY else value._bit_generator
+    return value if kind == PYTHON else value.bit_generator if kind == NUMPY else value._bit_generator

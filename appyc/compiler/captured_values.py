@@ -1,0 +1,117 @@
+"""Values that compiled code takes from outside its arguments: fields of objects, variables, generators of random
+numbers. Each call looks them up by their access paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from types import FunctionType, MethodType
+from typing import NoReturn, cast
+
+from appyc.compiler.analyse import CompiledFor
+from appyc.errors import Loc, TypeInferenceError
+from appyc.frontend.access import AccessPath, closure_of, fetch, find
+from appyc.frontend.library.generator_state import STEPS, Array, held
+from appyc.ir.arguments import writeable
+from appyc.runtime.dispatch import Entry
+from appyc.runtime.frame import Kernel, raise_fault
+from appyc.runtime.signature import typeof
+
+_NOWHERE = Loc("<closure>", 0)
+
+
+class StaleVersion(Exception):  # noqa: N818  (a signal to the caller, who then looks for another version)
+    """The call has other types than the version, or what is built into it has changed. Nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """Where the calls of one version find its values. objects: parameters of which the code takes fields only."""
+
+    fn: FunctionType
+    outside: CompiledFor
+    objects: Collection[str]
+
+    def still_holds(self, named: Mapping[str, object]) -> bool:
+        """Whether what was built into the code is what it was, and captures have their types."""
+        try:
+            if not self._is_current(named):
+                return False
+            for path, type_ in zip(self.outside.captures, self.outside.capture_types, strict=True):
+                if writeable(typeof(fetch(self.fn, path, named), str(path), _NOWHERE)) != type_:
+                    return False
+        except (LookupError, AttributeError, TypeInferenceError):
+            return False
+        return True
+
+    def _is_current(self, named: Mapping[str, object]) -> bool:
+        return all(_same(find(self.fn, path, named), value) for path, value in self.outside.watched)
+
+    def values(self, named: Mapping[str, object]) -> tuple[object, ...]:
+        """A call's arguments by position, captures at the end; None for an object."""
+        captured = [fetch(self.fn, path, named) for path in self.outside.captures]
+        return (*self._given(named), *captured)
+
+    def _given(self, named: Mapping[str, object]) -> Iterator[object]:
+        return (None if name in self.objects else value for name, value in named.items())
+
+    def drawing(
+        self, values: tuple[object, ...], named: Mapping[str, object]
+    ) -> AbstractContextManager[object]:
+        """Holds the generators that a call draws from. Raises LeftToPython where two of them are one."""
+        paths = self.outside.captures
+        return held(
+            [
+                (find(self.fn, AccessPath(path.steps[:-1]), named), path.steps[-1][0], cast("Array", part))
+                for path, part in zip(paths, values[len(values) - len(paths) :], strict=True)
+                if path.steps[-1][0] in STEPS
+            ]
+        )
+
+    @property
+    def draws(self) -> bool:
+        return any(path.steps[-1][0] in STEPS for path in self.outside.captures)
+
+    def quick(self, entry: Entry) -> Callable[[Mapping[str, object]], object]:
+        """Calls through a dispatcher, which compares types. They raise StaleVersion for what it does not take."""
+        draws, captures, fn = self.draws, self.outside.captures, self.fn
+
+        def call(named: Mapping[str, object]) -> object:
+            try:
+                if not self._is_current(named):
+                    raise StaleVersion
+                values = (*self._given(named), *[find(fn, path, named) for path in captures])
+            except (LookupError, AttributeError):
+                raise StaleVersion from None
+            if not draws:
+                return entry(*values)
+            with self.drawing(values, named):
+                return entry(*values)
+
+        return call
+
+
+def dispatcher_of(kernel: Kernel) -> Entry:
+    """A dispatcher that takes captured values behind the arguments."""
+    entry = Entry(_stale, raise_fault)
+    entry.add(kernel)
+    return entry
+
+
+def _stale(*_: object) -> NoReturn:
+    raise StaleVersion
+
+
+def _same(now: object, before: object) -> bool:
+    if isinstance(now, MethodType) and isinstance(before, MethodType):
+        return now.__func__ is before.__func__  # each look-up makes a new method object
+    if isinstance(now, FunctionType) and isinstance(before, FunctionType):
+        return now is before or _is_same_code(now, before)  # so does each pass of a nested `def`
+    return now is before
+
+
+def _is_same_code(now: FunctionType, before: FunctionType) -> bool:
+    parts = [(f.__defaults__, f.__kwdefaults__, closure_of(f)) for f in (now, before)]
+    return now.__code__ is before.__code__ and parts[0] == parts[1] and not parts[0][2]

@@ -1,0 +1,257 @@
+"""Calls of functions that read what is no argument: after the first ones, a look-up and the dispatcher do them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.compiler.compiled_function import CompiledFunction
+
+table = np.arange(8.0)
+
+
+def weighted(a):
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * table[i]
+    return total
+
+
+class Model:
+    def __init__(self):
+        self.rates, self.scale = np.arange(1.0, 9.0), 2.0
+
+    def total(self, a):
+        out = 0.0
+        for i in range(a.shape[0]):
+            out += a[i] * self.rates[i] * self.scale
+        return out
+
+    def grow(self, a):
+        for i in range(a.shape[0]):
+            self.rates[i] += a[i]
+
+    def at(self, k):
+        out = 0.0
+        for i in range(k, k + 3):
+            out += self.rates[i]
+        return out
+
+
+def closure(weights, scale):
+    def total(a):
+        out = 0.0
+        for i in range(a.shape[0]):
+            out += a[i] * weights[i] * scale
+        return out
+
+    return total
+
+
+def draws(rng, n):
+    total = 0.0
+    for _ in range(n):
+        total += rng.random()
+    return total
+
+
+def by_name(a, weights):
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * weights["scale"]
+    return total
+
+
+@pytest.fixture
+def slow_calls(monkeypatch):
+    """The calls that took the slow path."""
+    seen, call = [], CompiledFunction._call
+    monkeypatch.setattr(
+        CompiledFunction, "_call", lambda self, *a, **k: seen.append(a) or call(self, *a, **k)
+    )
+    return seen
+
+
+def jitted(fn):
+    return appyc.jit(strict=True)(fn)  # no race: compiled code is called
+
+
+def settled(slow_calls, fn, *args):
+    """Calls until the slow path has been taken; the calls that follow are to be quick."""
+    fn(*args)
+    slow_calls.clear()
+
+
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [
+        (weighted, (np.ones(8),)),
+        (closure(np.arange(8.0), 3.0), (np.ones(8),)),
+        (by_name, (np.ones(8), {"scale": 2.5})),
+        (draws, (np.random.default_rng(1), 5)),
+    ],
+    ids=["global", "closure", "dict", "generator"],
+)
+def test_calls_are_quick_after_the_first(slow_calls, fn, args):
+    compiled = jitted(fn)
+    settled(slow_calls, compiled, *args)
+    for _ in range(3):
+        got = compiled(*args)
+        if fn is draws:
+            assert 0 < got < 5
+        else:
+            assert got == fn(*args)
+    assert not slow_calls
+
+
+def test_methods_see_what_their_fields_are_at_the_call(slow_calls):
+    class Compiled(Model):
+        total = jitted(Model.total)
+
+    a, model = np.ones(8), Compiled()
+    settled(slow_calls, model.total, a)
+    for change in (
+        lambda: setattr(model, "scale", 3.5),
+        lambda: model.rates.__setitem__(2, 100.0),
+        lambda: setattr(model, "rates", np.arange(8.0)),
+    ):
+        change()
+        assert model.total(a) == Model.total(model, a)
+    assert not slow_calls
+    other = Compiled()
+    assert other.total(a) == Model.total(other, a)
+    assert not slow_calls
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: setattr(m, "rates", m.rates.astype(np.float32)),
+        lambda m: setattr(m, "rates", np.arange(16.0)[::2]),
+        lambda m: setattr(m, "scale", 3),
+        lambda m: setattr(m, "scale", np.float64(1.5)),
+        lambda m: setattr(m, "scale", "x"),
+        lambda m: delattr(m, "scale"),
+    ],
+)
+def test_fields_of_other_types_are_met_by_another_version_or_by_python(change):
+    class Compiled(Model):
+        total = appyc.jit(Model.total)
+
+    a, model, plain = np.ones(8), Compiled(), Model()
+    for _ in range(8):
+        assert model.total(a) == plain.total(a)
+    change(model), change(plain)
+    for _ in range(8):
+        try:
+            wanted = plain.total(a)
+        except (TypeError, AttributeError) as error:
+            with pytest.raises(type(error)):
+                model.total(a)
+        else:
+            got = model.total(a)
+            assert got == wanted
+            assert type(got) is type(wanted)
+
+
+def test_versions_of_one_kind_of_call_are_all_quick(slow_calls):
+    compiled = jitted(weighted)
+    rows, columns = np.ones(8), np.ones((8, 2))[:, 0]
+    settled(slow_calls, compiled, rows)
+    settled(slow_calls, compiled, columns)
+    settled(slow_calls, compiled, rows)
+    for a in (rows, columns) * 2:
+        assert compiled(a) == weighted(a)
+    assert not slow_calls
+
+
+def test_a_field_that_overlaps_an_argument_is_as_in_python():
+    class Compiled(Model):
+        grow = jitted(Model.grow)
+
+    compiled, plain = Compiled(), Model()
+    for view in (slice(0, 7), slice(0, 7), slice(None)):
+        compiled.grow(np.ones(8)), plain.grow(np.ones(8))
+        compiled.grow(compiled.rates[view]), plain.grow(plain.rates[view])
+        np.testing.assert_array_equal(compiled.rates, plain.rates)
+
+
+def test_a_read_only_field_may_not_be_written():
+    class Compiled(Model):
+        grow = jitted(Model.grow)
+
+    model = Compiled()
+    model.grow(np.ones(8))
+    model.rates.flags.writeable = False
+    for _ in range(2):
+        with pytest.raises(ValueError, match="read-only"):
+            model.grow(np.ones(8))
+
+
+def test_what_the_program_raises_is_raised_once(slow_calls):
+    class Compiled(Model):
+        at = jitted(Model.at)
+
+    model = Compiled()
+    model.at(2)
+    for _ in range(2):
+        slow_calls.clear()
+        with pytest.raises(IndexError, match="index 8 is out of bounds"):
+            model.at(6)
+    assert not slow_calls  # once there is a version that checks
+    assert model.at(5) == 6 + 7 + 8
+
+
+def test_the_lock_of_a_generator_is_held_and_given_back():
+    compiled, rng = jitted(draws), np.random.default_rng(3)
+    wanted = [draws(np.random.default_rng(3), 4)]
+    assert [compiled(rng, 4)] == wanted
+    with rng.bit_generator.lock:
+        pass  # free again
+    with pytest.raises(TypeError):
+        compiled(rng, "n")
+    with rng.bit_generator.lock:
+        pass
+
+
+# ---------------------------------------------------------------- keywords and defaults
+
+
+def scaled(a, k=2.0, /, low=0, *, high=None):
+    return a[low] * k
+
+
+def shifted(a, k=2.0, low=0):
+    total = 0.0
+    for i in range(low, a.shape[0]):
+        total += a[i] * k
+    return total
+
+
+def test_keywords_and_defaults_need_no_slow_path(slow_calls):
+    compiled, a = jitted(shifted), np.arange(5.0)
+    settled(slow_calls, compiled, a)
+    for keywords in ({}, {"k": 3.0}, {"low": 2}, {"low": 1, "k": 0.5}):
+        assert compiled(a, **keywords) == shifted(a, **keywords)
+    assert compiled(k=1.0, low=3, a=a) == shifted(a, 1.0, 3)
+    assert not slow_calls
+
+
+@pytest.mark.parametrize(
+    ("args", "keywords"),
+    [((), {}), ((1, 2, 3, 4), {}), ((1,), {"b": 2}), ((1,), {"a": 2}), ((), {"k": 2.0}), ((1, 2), {"k": 3})],
+)
+def test_wrong_calls_are_type_errors(args, keywords):
+    compiled = jitted(shifted)
+    compiled(np.ones(3))
+    with pytest.raises(TypeError, match="shifted"):
+        compiled(*args, **keywords)
+
+
+def test_positional_only_and_keyword_only_parameters():
+    compiled, a = appyc.jit(scaled), np.arange(5.0)
+    for _ in range(3):
+        assert compiled(a, 3.0, low=2, high=1) == 6.0
+        with pytest.raises(TypeError):
+            compiled(a, k=3.0)
