@@ -133,7 +133,7 @@ class Clock:
                 (lower, "lower_function", "front"),
                 (c_file, "generate", "generate"),
                 (build, "build", "compiler"),
-                (cpu, "_kernel", "load"),
+                (cpu, "_loaded", "load"),
             ):
                 stack.enter_context(self.timed(owner, attribute, name))
             yield

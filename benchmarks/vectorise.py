@@ -21,9 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from array import array
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from inspect import signature
 from math import isqrt
 from pathlib import Path
@@ -34,7 +33,7 @@ import numpy as np
 import appyc
 from appyc.options import Options
 from appyc.runtime import toolchain
-from appyc.runtime.frame import Kernel, fill, flat_values, read
+from appyc.runtime.frame import Kernel, invoke
 from tests.dependences.corpus import Loop
 from tests.dependences.outcome import all_loops, outcome
 
@@ -86,7 +85,7 @@ def load_c(folder: Path) -> ctypes.CDLL:
     subprocess.run(["gcc", *GCC_FLAGS, "-c", str(SOURCE), "-o", str(obj)], check=True)
     subprocess.run(["gcc", "-shared", str(obj), "-o", str(library), "-lm"], check=True)
     loaded = ctypes.CDLL(str(library))
-    loaded.time_loop.restype = loaded.time_kernel.restype = ctypes.c_double
+    loaded.time_loop.restype = ctypes.c_double
     return loaded
 
 
@@ -116,10 +115,12 @@ class Sides:
         self.arguments = self.loop.arguments(self.size)
         self.first = [a.copy() if isinstance(a, np.ndarray) else None for a in self.arguments]
         self.record = record_of(self.loop, self.arguments, self.size)
-        face = self.kernel.interface
-        self.values = flat_values(face.arguments, self.arguments)
-        self.frame: array[int] = fill(face, self.values, 1)
         self.in_c = getattr(self.library, self.loop.name)
+        self.seconds = ctypes.c_double.in_dll(self.library, "kernel_seconds")
+        clock = ctypes.cast(self.library.time_kernel, ctypes.c_void_p).value
+        assert clock is not None
+        self.timed = replace(self.kernel, address=clock)
+        self.returned: object = None
 
     def restore(self) -> None:
         for now, first in zip(self.arguments, self.first, strict=True):
@@ -130,8 +131,9 @@ class Sides:
         return float(self.library.time_loop(self.in_c, ctypes.byref(self.record)))
 
     def time_appyc(self) -> float:
-        address = ctypes.c_void_p(self.kernel.address)
-        return float(self.library.time_kernel(address, ctypes.c_void_p(self.frame.buffer_info()[0])))
+        ctypes.c_void_p.in_dll(self.library, "timed_kernel").value = self.kernel.address
+        self.returned = invoke(self.timed, self.arguments)
+        return self.seconds.value
 
     def results_agree(self) -> bool:
         """Whether both leave the same arrays and results."""
@@ -140,7 +142,7 @@ class Sides:
         wanted = [a.copy() if isinstance(a, np.ndarray) else None for a in self.arguments]
         self.restore()
         self.time_appyc()
-        found = read(self.kernel.interface, self.frame, self.values)
+        found = self.returned
         returned = found if isinstance(found, tuple) else () if found is None else (found,)
         pairs = [(w, a) for w, a in zip(wanted, self.arguments, strict=True) if w is not None]
         pairs += [(np.float64(self.record.results[k]), np.float64(r)) for k, r in enumerate(returned)]

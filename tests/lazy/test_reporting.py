@@ -129,6 +129,12 @@ def filled(x, s):
         x[i] = s
 
 
+@appyc.jit
+def filled_with(a, *, s):
+    for i in range(a.shape[0]):
+        a[i] = s
+
+
 def test_a_picture_names_the_lines_of_functions_that_are_called() -> None:
     a = np.ones(50)
     with appyc.deferred():
@@ -178,7 +184,9 @@ def test_calls_that_ran_at_once_are_told_with_the_reason() -> None:
     a = np.ones(3) * 1.0
     assert told(lambda: filled(a, 2.0)) == "at once: filled, as calls do outside of appyc.deferred()"
     with appyc.deferred():
-        assert told(lambda: filled(a, s=2.0)) == "at once: filled, since it has arguments by keyword"
+        assert (
+            told(lambda: filled_with(a, s=2.0)) == "at once: filled_with, since it has arguments by keyword"
+        )
         assert told(lambda: filled(numpy.ones(3), a.sum())).endswith(
             "at once: filled, since an argument is neither a recorded array nor a number"
         )

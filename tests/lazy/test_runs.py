@@ -125,13 +125,19 @@ def halved(part):
         part[i] *= 0.5
 
 
+@appyc.jit
+def halved_by(part, *, divisor):
+    for i in range(part.shape[0]):
+        part[i] = part[i] / divisor
+
+
 def test_a_run_ends_where_calls_no_longer_wait() -> None:
     rows = np.ones((12, 3))
     with appyc.deferred():
         for k in range(3, 8):
             halved(rows[k])
         assert STATE.recording.statements[-1].count == 5
-        halved(part=rows[8])  # by keyword: at once, after what it needs
+        halved_by(part=rows[8], divisor=2.0)  # a keyword-only parameter: at once, after what it needs
         assert not STATE.recording.changes(rows.buffer)
         halved(rows[9])
         halved(rows[10])
