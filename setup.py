@@ -17,7 +17,7 @@ setup(
             ["appyc/lazy/_nodes.c"],
             depends=[
                 f"appyc/lazy/_{name}.h"
-                for name in ("parts", "indices", "recording", "at_once", "plain", "known", "runs", "flushing")
+                for name in ("parts", "indices", "recording", "at_once", "plain", "known", "runs")
             ],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from appyc.lazy import call_cache, random_generators
+from appyc.lazy import call_cache, operators, random_generators
 from appyc.lazy.arrays import ndarray
 from appyc.lazy.call_cache import array
 from appyc.lazy.flat import nditer
@@ -19,6 +19,8 @@ from appyc.lazy.reporting import graph
 from appyc.lazy.running import flush
 
 __all__ = ["array", "asarray", "flush", "graph", "ndarray"]
+
+operators.install()
 
 asanyarray = asarray
 ascontiguousarray = contiguous

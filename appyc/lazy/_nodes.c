@@ -19,7 +19,6 @@
 #include "_plain.h"
 #include "_known.h"
 #include "_runs.h"
-#include "_flushing.h"
 
 /* As in appyc/lazy/recorded_nodes.py: of what this module offers. */
 enum { NODES_FORMAT = 11 };
@@ -30,8 +29,6 @@ static PyMethodDef module_methods[] = {
     {"caller", caller, METH_O, "Code and instruction of the innermost frame whose file is not below a folder."},
     {"follows", (PyCFunction)(void (*)(void))follows, METH_FASTCALL, "Whether a call's operands are those of the last, moved."},
     {"goes_on", (PyCFunction)(void (*)(void))goes_on, METH_FASTCALL, "Whether a call is the next one of the last run, and added."},
-    {"held_alone", held_alone, METH_O, "Bytes of computed arrays that only these statements hold."},
-    {"add_lines", (PyCFunction)(void (*)(void))add_lines, METH_FASTCALL, "Statements without what they hold."},
     {"settled", (PyCFunction)(void (*)(void))settled, METH_FASTCALL, "NumPy's view of an array's memory, if it is settled."},
     {"made", (PyCFunction)(void (*)(void))made, METH_FASTCALL, "A new array, whose statement is appended."},
     {NULL},

@@ -108,7 +108,7 @@ _AT_ONCE = frozenset((
 
 
 array = functools.update_wrapper(_plain(np.array, recorder.array), recorder.array)
-array.__module__ = __name__
+array.__module__ = "appyc.numpy"
 """`numpy.array`, which copies."""
 
 store = cached(Known, ufuncs.store, 1, what="stores")

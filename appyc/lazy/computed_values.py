@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import applying, call_cache, deferred_calls, evaluation, numpy_functions, recorder, ufuncs
+from appyc.lazy import applying, call_cache, deferred_calls, evaluation, numpy_functions, ufuncs
 from appyc.lazy.arrays import Array
 from appyc.lazy.residence import is_for_gpu, shown, view_there
 from appyc.lazy.running import STATE, flush
@@ -160,7 +160,7 @@ class ValueMethods(Array):
         return format(self.computed(), spec)
 
     def __reduce__(self) -> Any:
-        return recorder.array, (self.numpy(),)
+        return call_cache.array, (self.numpy(),)
 
     def __bytes__(self) -> bytes:
         return bytes(self.computed().data)

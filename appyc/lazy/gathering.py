@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from appyc.lazy._nodes import Buffer, Index, Own, Statement, View, add_lines
+from appyc.lazy._nodes import Buffer, Index, Own, Statement, View
 from appyc.lazy.equal_lengths import NOTHING, Lengths, related
 from appyc.lazy.operations import Choose, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recorded_calls import CallStatement, Recorded
@@ -106,44 +106,38 @@ class _Gatherer:
 
     def statement(self, statement: Statement) -> None:
         """Adds a line. It runs for each statement of each flush: it is written to be short in time."""
-        out, numbers = self.out, self.numbers
+        out, numbers, operation, shape = self.out, self.numbers, statement.operation, statement.shape
         target = statement.target()
         assert target is not None, "a dead statement was to run"
-        shape = statement.shape
         operands: list[Form] = []
+        work = math.prod(shape)
+        picks = type(operation) in _PICKING
         for operand in statement.operands:
             if isinstance(operand, View):
-                number = numbers.get(operand.buffer)
-                if number is None:
-                    number = self._input(operand.buffer)
-                if operand.path or operand.shape != shape:
-                    operands.append(self._view(number, operand, statement))
-                else:
-                    operands.append(number)
+                buffer = operand.buffer
             elif type(operand) is Own:
-                operands.append(self._view(self._known(target), operand, statement))
+                buffer = target
             else:
                 out.scalars.append(operand)  # type: ignore[arg-type]
                 operands.append(NUMBER)
+                continue
+            number = numbers.get(buffer)
+            if number is None:
+                number = self._input(buffer)
+            if operand.path or operand.shape != shape:
+                operands.append(self._view(number, operand, statement))
+                if not picks and operand.shape != shape:
+                    work = max(work, math.prod(operand.shape))
+            else:
+                operands.append(number)
         if statement.path is None:
             number = numbers[target] = len(out.buffers)
             out.buffers.append(statement.target)
-            out.lines.append((statement.operation, tuple(operands), number, None))
+            out.lines.append((operation, tuple(operands), number, None))
         else:
             path = self._path(statement.path)
-            out.lines.append((statement.operation, tuple(operands), self._known(target), path))
-        out.work += max([math.prod(shape), *_looked_at(statement)])
-
-    def known(self, statements: list[Recorded], at: int) -> int:
-        """Adds lines for the statements from the one at `at` up to a call, or one that creates an array: its number.
-        The extension does what `statement` does."""
-        out = self.out
-        end, work = add_lines(
-            out.lines, out.sites, out.buffers, out.inputs, out.scalars,
-            self.numbers, _STRETCHING, _PICKING, Create, statements, at,
-        )  # fmt: skip
+            out.lines.append((operation, tuple(operands), self._known(target), path))
         out.work += work
-        return end
 
     def create(self, statement: Statement) -> None:
         """Adds a line for an array that is created, which is no work."""
@@ -236,16 +230,9 @@ def _moving_form(
     return ("index", tuple(items))
 
 
-def _looked_at(statement: Statement) -> list[int]:
-    """The elements of each operand that the statement looks at all of."""
-    if isinstance(statement.operation, _PICKING):
-        return []
-    return [math.prod(o.shape) for o in statement.operands if isinstance(o, View | Own)]
-
-
 def _stretch(shape: tuple[int, ...], statement: Statement) -> tuple[bool, ...]:
     """Which axes of an operand have one element where the result has another number."""
-    if not isinstance(statement.operation, _STRETCHING):
+    if type(statement.operation) not in _STRETCHING:
         return ()
     whole = statement.shape
     if shape == whole or not shape:
@@ -258,13 +245,7 @@ def _stretch(shape: tuple[int, ...], statement: Statement) -> tuple[bool, ...]:
 def gather(statements: list[Recorded]) -> Gathered:
     """What a call needs, in one walk over the statements."""
     gatherer = _Gatherer()
-    at = 0
-    while at < len(statements):
-        at = gatherer.known(statements, at)
-        if at == len(statements):
-            break
-        statement = statements[at]
-        at += 1
+    for statement in statements:
         gatherer.out.sites.append(statement.site)
         if isinstance(statement, CallStatement):
             gatherer.call(statement)

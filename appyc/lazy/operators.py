@@ -129,5 +129,7 @@ def _methods() -> None:
         setattr(Array, name, _copying(_method(name)))
 
 
-_methods()
-_operators()
+def install() -> None:
+    """Gives the classes of recorded arrays their operators and methods."""
+    _methods()
+    _operators()

@@ -8,8 +8,9 @@ and copied back where the program writes it.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,6 +18,8 @@ import numpy as np
 from appyc.lazy._nodes import Buffer, Index
 from appyc.lazy.views import Path, Reshape, Transpose
 from appyc.options import from_environment
+
+_Object = TypeVar("_Object")
 
 _LONE = [object()]
 _ALONE = sys.getrefcount(_LONE[0])
@@ -64,6 +67,16 @@ def is_sole(buffers: Sequence[object], at: int, lists: int) -> bool:
     return all(
         sys.getrefcount(owners[k]) == _ALONE + 1 for k in range(len(owners))
     )  # what it is of, and the list
+
+
+def alone(objects: Sequence[_Object]) -> list[_Object]:
+    """Those among the objects, each of them once, that have as many references from elsewhere as they stand in the
+    list."""
+    times = Counter(map(id, objects))
+    found = list({id(one): one for one in objects}.values())
+    return [
+        found[k] for k in range(len(found)) if sys.getrefcount(found[k]) == _ALONE + 2 * times[id(found[k])]
+    ]
 
 
 def at_home(buffer: Buffer) -> Any:

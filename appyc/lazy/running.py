@@ -19,7 +19,7 @@ import numpy as np
 from appyc.api import JitFunction, warn_of_defect
 from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.lazy import residence
-from appyc.lazy._nodes import Buffer, Statement, held_alone
+from appyc.lazy._nodes import Buffer, Statement, View
 from appyc.lazy.batched_scalars import companions
 from appyc.lazy.dead_results import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.gathering import Gathered, Key, gather
@@ -133,6 +133,13 @@ def make_room(nbytes: int) -> None:
     statements = STATE.recording.statements
     if nbytes >= LEAST_BYTES and statements and held_alone(statements) > MOST_HELD:
         flush_due()
+
+
+def held_alone(statements: Sequence[Recorded]) -> int:
+    """Bytes of computed arrays that only these statements keep alive."""
+    read = [o for s in statements if type(s) is Statement for o in s.operands if isinstance(o, View)]
+    buffers = [view.buffer for view in residence.alone(read) if view.buffer.memory is not None]
+    return sum(buffer.nbytes for buffer in residence.alone(buffers))
 
 
 def flush_due() -> None:
