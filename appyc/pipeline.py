@@ -232,13 +232,19 @@ def too_deep(fn: Function) -> UnsupportedError:
                             hints=("give parts of it names, or make them functions",))  # fmt: skip
 
 
-GROWTH, ALWAYS = 16, 4_000
-"""Bound on code growth: after a pass, the IR may have GROWTH times its first number of nodes, plus ALWAYS."""
+GROWTH = ((16, 4_000), (4, 12_000))
+"""Bounds on code growth, both of which hold: after a pass, the IR may have a multiple of its first number of nodes,
+plus a constant. The second one is the lower for large functions, where compile time comes before a loop's speed."""
 
 NEEDED = frozenset(
     {check_exact_floats, expand_tensors, trap_overflow, check_integer_overflow, check_calls, *FOR_GPU}
 )
 """Passes that are never left out: correctness needs them, or the form of IR that later passes accept."""
+
+
+def most_nodes(size: int) -> int:
+    """The most nodes that IR of a number of nodes may grow to in a sequence of passes."""
+    return min(times * size + more for times, more in GROWTH)
 
 
 def _size(fn: Function) -> int:
@@ -275,7 +281,7 @@ def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: boo
     """
     if verify:
         check(fn, "the front end")
-    most = GROWTH * _size(fn) + ALWAYS
+    most = most_nodes(_size(fn))
     for transform in passes:
         before = ctx.findings()
         try:
